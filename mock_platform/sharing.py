@@ -19,12 +19,11 @@ from mock_platform.store.redis.encoding import REMEDY
 from mock_platform.streams.open_streams import OpenStreams
 from mock_platform.unfinished import UnfinishedWorlds, has_deliveries
 from mock_platform.world.clock import UPTIME
-from mock_platform.world.names import UnknownWorld
+from mock_platform.world.names import TooManyWorlds, UnknownWorld
 from mock_platform.world.shared_worlds import SharedWorlds
 from mock_platform.world.transitions import PENDING
 from mock_platform.world.world import World
 from mock_platform.world.world_store import WorldStore
-from mock_platform.world.worlds import TooManyWorlds
 
 if TYPE_CHECKING:
     from mock_platform.store.redis_archive import RedisArchive

@@ -14,11 +14,10 @@ from mock_platform.rules.replay_jobs import RUNNING
 from mock_platform.rules.webhook_log import OUTGOING
 from mock_platform.store.errors import StoreError
 from mock_platform.store.interface import Change
-from mock_platform.world.names import UnknownWorld
+from mock_platform.world.names import TooManyWorlds, UnknownWorld
 from mock_platform.world.shared_worlds import SharedWorlds
 from mock_platform.world.transitions import PENDING
 from mock_platform.world.world import World
-from mock_platform.world.worlds import TooManyWorlds
 
 if TYPE_CHECKING:
     from mock_platform.store.redis_archive import RedisArchive

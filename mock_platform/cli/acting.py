@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,10 +19,10 @@ from mock_platform.client.errors import Refused, Unreachable
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.remote.journal import RemoteEntry
 from mock_platform.client.remote.platform import RemotePlatform
+from mock_platform.core.hints import did_you_mean
 from mock_platform.core.jsonio import dumps
-from mock_platform.scenario.document import BadParameters, BadScenario
-from mock_platform.scenario.engine import CannotPerform
-from mock_platform.scenario.library import UnknownScenario, is_file
+from mock_platform.scenario.errors import BadParameters, BadScenario, CannotPerform, UnknownScenario
+from mock_platform.scenario.name_or_file import is_file
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.names import DEFAULT
 
@@ -67,11 +66,9 @@ def open_world(
             return
         known = platform.worlds
         if name not in known:
-            near = get_close_matches(name, known, 1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
             raise CheckFailed(
-                f"{address} has no world {name!r}.{hint} It has {', '.join(known)}; "
-                f"PUT {address}/_mock/worlds/{name} makes one."
+                f"{address} has no world {name!r}.{did_you_mean(name, known)} "
+                f"It has {', '.join(known)}; PUT {address}/_mock/worlds/{name} makes one."
             )
         yield platform.world(name)
 

@@ -10,6 +10,7 @@ import requests
 from mock_platform.cli.conditions import CoverageConditions
 from mock_platform.cli.trouble import CheckFailed
 from mock_platform.client.remote.control import read_authority
+from mock_platform.control.headers import TOKEN_HEADER
 from mock_platform.coverage import CoverageDocument, Format, render
 
 _REQUEST_TIMEOUT_SECONDS = 30.0
@@ -36,7 +37,7 @@ def show_coverage(
 
 
 def _fetch_coverage(url: str, token: str | None, ca: Path | None) -> CoverageDocument:
-    headers = {} if token is None else {"X-Mock-Control-Token": token}
+    headers = {} if token is None else {TOKEN_HEADER: token}
     with requests.Session() as session:
         session.trust_env = False  # a proxy of the machine does not reach a local server
         session.verify = read_authority() if ca is None else str(ca)

@@ -148,9 +148,11 @@ def scenarios(
     With --url, --world or MOCK_PLATFORM_URL they are those of a running server, with what each rule
     did; else those of the package.
     """
-    from mock_platform.cli.listing import describe_scenarios, list_packaged_scenarios, schema_text
+    from mock_platform.cli.scenario_texts import describe_scenarios
 
     if format == "schema":
+        from mock_platform.cli.listing import schema_text
+
         click.echo(schema_text())
         return
     if server["url"] or server["world"] or os.environ.get("MOCK_PLATFORM_URL"):
@@ -161,6 +163,8 @@ def scenarios(
         with open_world(**server) as world:
             found = world.scenarios
     else:
+        from mock_platform.cli.listing import list_packaged_scenarios
+
         found = list_packaged_scenarios(scenario)
     click.echo(describe_scenarios(found, name, format or choose_reader_format()))
 

@@ -100,7 +100,7 @@ def serve(
     """Serve until stopped; prints one line READY {…} to standard output when ready."""
     from mock_platform.cli.serve_options import ServeOptions
     from mock_platform.cli.serving import serve_until_stopped
-    from mock_platform.scenario.library import is_file
+    from mock_platform.scenario.name_or_file import is_file
 
     settings = settings_of(values)
     paths = [each for each in settings.scenarios if is_file(each) or Path(each).is_dir()]

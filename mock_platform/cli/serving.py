@@ -25,6 +25,7 @@ from mock_platform.cli.surroundings import (
     watch_files,
 )
 from mock_platform.cli.trouble import BadInput, convert_errors
+from mock_platform.control.headers import TOKEN_HEADER
 from mock_platform.control.worlds import addresses
 from mock_platform.core.jsonio import dumps
 from mock_platform.edge.hosts import Interception
@@ -200,14 +201,15 @@ def _print_ready_line(
             token = line["control_token"] = settings.control_token
         else:
             note = f"  # {token}: the value of --control-token"
-        curl += ["-H", f"X-Mock-Control-Token: {token}"]
+        curl += ["-H", f"{TOKEN_HEADER}: {token}"]
     if proxy is not None:
         line["proxy"] = proxy.url
     click.echo(f"READY {dumps(line).decode()}")
     if made_up and settings.control_token is not None:
         _LOG.warning(
             "Other machines can reach this server, so its control plane requires the "
-            "header X-Mock-Control-Token: %s (choose your own with --control-token)",
+            "header %s: %s (choose your own with --control-token)",
+            TOKEN_HEADER,
             settings.control_token,
         )
     if proxy is not None:

@@ -37,9 +37,12 @@ def convert_errors() -> Iterator[None]:
     # The callers have already imported these; imports at the top would slow down `--help`.
     from mock_platform.core.extras import MissingExtra
     from mock_platform.records.fixtures import BadFixtures
-    from mock_platform.scenario.document import BadParameters, BadScenario
-    from mock_platform.scenario.engine import CannotPerform
-    from mock_platform.scenario.library import UnknownScenario
+    from mock_platform.scenario.errors import (
+        BadParameters,
+        BadScenario,
+        CannotPerform,
+        UnknownScenario,
+    )
     from mock_platform.server import CannotBind
     from mock_platform.server.tls import AuthorityUnreadable
     from mock_platform.store.backends import BadStore, NeedsEngine

@@ -16,8 +16,8 @@ from mock_platform.core.warning_counts import (
     strip_origin,
 )
 from mock_platform.platform import Platform
-from mock_platform.scenario.active import UnfiredRule
 from mock_platform.scenario.director import find_engine
+from mock_platform.scenario.unfired import UnfiredRule
 from mock_platform.world import redact
 from mock_platform.world.journal import JournalEntry
 

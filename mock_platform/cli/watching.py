@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Protocol
 from mock_platform.core.extras import require_extra
 from mock_platform.platform import Platform, load_base
 from mock_platform.records.fixtures import BadFixtures
-from mock_platform.scenario.document import SUFFIXES, BadParameters, BadScenario
-from mock_platform.scenario.engine import CannotPerform
+from mock_platform.scenario.errors import BadParameters, BadScenario, CannotPerform
+from mock_platform.scenario.name_or_file import SUFFIXES
 from mock_platform.store.errors import StoreUnwritable
 
 if TYPE_CHECKING:

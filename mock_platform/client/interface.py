@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from flask.testing import FlaskClient
 
     from mock_platform.in_process.session import AuthScheme, BasedSession
-    from mock_platform.scenario.active import UnfiredRule
+    from mock_platform.scenario.unfired import UnfiredRule
     from mock_platform.settings import NamesMode
     from mock_platform.world.clock import Instant
 

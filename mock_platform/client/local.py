@@ -18,7 +18,8 @@ from mock_platform.client.moments import count_seconds
 from mock_platform.client.queries import EntryQuery, PageQuery, serialize_query
 from mock_platform.client.scenarios import copy_as_json, read_scenario
 from mock_platform.client.sessions import authentication
-from mock_platform.consent.approval import approve, choose_answer
+from mock_platform.consent.approval import approve
+from mock_platform.consent.asked import choose_answer
 from mock_platform.control.clock import settle
 from mock_platform.control.coverage import read_scope
 from mock_platform.control.credential_texts import Credentials
@@ -35,9 +36,9 @@ from mock_platform.in_process.session import AuthScheme, PlatformSession
 from mock_platform.platform import Platform
 from mock_platform.records.checking import copy_of_json
 from mock_platform.records.state import State
-from mock_platform.scenario.active import UnfiredRule
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
+from mock_platform.scenario.unfired import UnfiredRule
 from mock_platform.streams.steering import (
     ALL,
     DISCONNECT_TYPE,

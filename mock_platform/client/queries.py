@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, TypedDict
 
 from mock_platform.client.moments import format_moment
-from mock_platform.control.refusal import did_you_mean
+from mock_platform.core.hints import did_you_mean
 from mock_platform.world.clock import Instant
 
 

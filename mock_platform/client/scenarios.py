@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mock_platform.core import jsonio
-from mock_platform.scenario.catalog import Catalog
-from mock_platform.scenario.document import Scenario, load, loads
+
+if TYPE_CHECKING:
+    from mock_platform.scenario.catalog import Catalog
+    from mock_platform.scenario.document import Scenario
 
 
 def read_scenario(document: Mapping[str, Any] | str | Path, catalog: Catalog) -> Scenario:
@@ -18,6 +20,8 @@ def read_scenario(document: Mapping[str, Any] | str | Path, catalog: Catalog) ->
         BadScenario: The scenario has faults; each is reported with its place.
         TypeError: The document contains a value that has no JSON form.
     """
+    from mock_platform.scenario.document import load, loads  # quick commands do without
+
     if isinstance(document, Path):
         return load(document, catalog)
     if isinstance(document, str):

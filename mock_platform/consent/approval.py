@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from mock_platform.consent import authorizations, request_tokens
+from mock_platform.consent.asked import CannotApprove, is_address
 from mock_platform.consent.authorize_request import SentBack, read_request
 from mock_platform.consent.login import find_user
 from mock_platform.consent.pages import OUT_OF_BAND
@@ -16,10 +16,6 @@ from mock_platform.core.failures.errors import PlainFailure
 from mock_platform.core.pairs import decode_pairs, first_values
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
-
-
-class CannotApprove(ValueError):
-    """A request that no user can allow or deny; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +55,6 @@ def approve(world: World, asked: str, *, user: str | None = None, deny: bool = F
             "to which the app sends its user, or a request token."
         )
     return _answer_request(world, params, answerer, deny=deny)
-
-
-def is_address(asked: str) -> bool:
-    """Return whether this is the address of a page, not a request token."""
-    return "?" in asked or "://" in asked
-
-
-def choose_answer(asked: str, found: Mapping[str, Any], *, deny: bool) -> str:
-    """Return what a test wants of an approval: the verifier of a token, else the redirect."""
-    wanted = "redirect" if deny or is_address(asked) else "verifier"
-    return str(found[wanted] or "")
 
 
 def _answer_request(world: World, params: dict[str, str], user: Record, *, deny: bool) -> Approval:

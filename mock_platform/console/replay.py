@@ -13,10 +13,11 @@ from mock_platform.console.answers import go, render
 from mock_platform.console.forms import FormState, attempt, read_form
 from mock_platform.console.page import ConsolePage
 from mock_platform.console.timeline import draw_timeline
-from mock_platform.control.refusal import ControlRefusal, did_you_mean
+from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import HTML, ControlRequest, Route, load_body
 from mock_platform.control.transitions import MoveBody, move
 from mock_platform.control.webhooks import list_deliveries
+from mock_platform.core.hints import did_you_mean
 from mock_platform.core.jsonio import pretty
 from mock_platform.rules.replay_jobs import REPLAY_JOB, parse_minute
 from mock_platform.store.interface import Order, Record

@@ -15,7 +15,7 @@ from mock_platform.console.page import ConsolePage
 from mock_platform.console.scenario_texts import find_text
 from mock_platform.console.scenarios import PAGE_ROUTES, PATH, send_text
 from mock_platform.control.operation_texts import find_operation
-from mock_platform.control.refusal import ControlRefusal, did_you_mean
+from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.control.scenario_files import (
     check_scenario_text,
@@ -24,6 +24,7 @@ from mock_platform.control.scenario_files import (
     save_scenario,
 )
 from mock_platform.control.scenarios import define_scenario
+from mock_platform.core.hints import did_you_mean
 from mock_platform.coverage.outcomes import Outcome
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario

@@ -9,7 +9,8 @@ from typing import Any
 from mock_platform.console.scenario_texts import find_comments
 from mock_platform.console.values import to_number
 from mock_platform.core.jsonio import BadJson, dumps, loads
-from mock_platform.scenario.document import BadParameters, Scenario
+from mock_platform.scenario.document import Scenario
+from mock_platform.scenario.errors import BadParameters
 from mock_platform.scenario.parameter_forms import ParameterForm, describe_parameters
 
 MAX_OPTIONS = 30

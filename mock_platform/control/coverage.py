@@ -7,8 +7,8 @@ from typing import Any
 from flask import Response
 from marshmallow import Schema
 
+from mock_platform.control.errors import BadQuery
 from mock_platform.control.questions import CLEAR_COVERAGE, COVERAGE
-from mock_platform.control.refusal import BadQuery
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Choice, Text
 from mock_platform.coverage import FORMATS, BadPatterns, CoverageScope, document, merge, render

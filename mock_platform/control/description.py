@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from marshmallow import INCLUDE, Schema
 
+from mock_platform.control.headers import TOKEN_HEADER
 from mock_platform.control.refusal import MEDIA_TYPE
 from mock_platform.control.route import HTML, YAML, Nothing, Route
 from mock_platform.core.description.openapi import Description, describe
@@ -96,7 +97,7 @@ def _security(spec: APISpec, platform: Platform) -> list[dict[str, list[str]]]:
     if platform.settings.control_token is None:
         return []
     spec.components.security_scheme(
-        "control", {"type": "apiKey", "in": "header", "name": "X-Mock-Control-Token"}
+        "control", {"type": "apiKey", "in": "header", "name": TOKEN_HEADER}
     )
     return [{"control": []}]
 

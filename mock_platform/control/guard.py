@@ -17,11 +17,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from mock_platform.control.guesses import Guesses
+from mock_platform.control.headers import TOKEN_HEADER
 from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.sessions import has_session
 from mock_platform.settings import Settings
 
-TOKEN_HEADER = "X-Mock-Control-Token"
 _WILDCARDS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - names them, binds nothing
 _CHALLENGE = ("WWW-Authenticate", 'Basic realm="mock_platform control", charset="UTF-8"')
 

@@ -8,11 +8,13 @@ from typing import Any
 from flask import Response
 from marshmallow import Schema
 
+from mock_platform.control.errors import BadQuery
 from mock_platform.control.har import archive
 from mock_platform.control.questions import ENTRY, find_world_of_entry
-from mock_platform.control.refusal import BadQuery, ControlRefusal, did_you_mean
+from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Instant, Integer, ListOf, Nested, Text
+from mock_platform.core.hints import did_you_mean
 from mock_platform.core.jsonio import dumps
 from mock_platform.platform import Platform
 from mock_platform.world.clock import parse_instant

@@ -11,17 +11,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mock_platform.consent.approval import CannotApprove
-from mock_platform.control.refusal import BadQuery
-from mock_platform.delivery.events import BadEvent
-from mock_platform.records.checking import BadRecord, RecordFault, UnknownRecord, UnknownTable
-from mock_platform.scenario.document import BadParameters
-from mock_platform.scenario.engine import CannotPerform
-from mock_platform.scenario.library import UnknownScenario
+from mock_platform.consent.asked import CannotApprove
+from mock_platform.control.errors import BadQuery
+from mock_platform.delivery.errors import BadEvent
+from mock_platform.records.errors import BadRecord, RecordFault, UnknownRecord, UnknownTable
+from mock_platform.scenario.errors import BadParameters, CannotPerform, UnknownScenario
 from mock_platform.store.errors import StoreUnreachable, StoreUnwritable, WorldElsewhere, WorldLost
-from mock_platform.streams.open_streams import UnknownStream
-from mock_platform.world.names import BadWorldName, UnknownWorld
-from mock_platform.world.worlds import TooManyWorlds
+from mock_platform.streams.errors import UnknownStream
+from mock_platform.world.names import BadWorldName, TooManyWorlds, UnknownWorld
 
 
 def _pairs(faults: Any) -> list[tuple[str, str]]:

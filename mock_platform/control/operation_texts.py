@@ -15,8 +15,9 @@ from mock_platform.control.operation_details import (
     write_curl,
     write_python,
 )
-from mock_platform.control.refusal import ControlRefusal, did_you_mean
+from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import ControlRequest
+from mock_platform.core.hints import did_you_mean
 from mock_platform.core.operation import Operation
 from mock_platform.core.packaged import folder
 from mock_platform.platform import Platform

@@ -18,8 +18,9 @@ from mock_platform.core.operation import Operation
 from mock_platform.coverage.contract import make_call
 from mock_platform.coverage.outcomes import Outcome, find_codes
 from mock_platform.scenario.catalog import Catalog
-from mock_platform.scenario.document import BadParameters, Rule, Scenario
+from mock_platform.scenario.document import Rule, Scenario
 from mock_platform.scenario.effects.effect import RefusingEffect
+from mock_platform.scenario.errors import BadParameters
 from mock_platform.scenario.library import Library
 from mock_platform.scenario.names import find_unread_names
 

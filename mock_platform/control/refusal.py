@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from http import HTTPStatus
 from typing import Any
 
 from mock_platform.core.faults import Fault
+from mock_platform.core.hints import did_you_mean
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -40,14 +40,6 @@ class ControlRefusal(Exception):
         }
 
 
-class BadQuery(ValueError):
-    """A query that cannot be used; `faults` are pairs of parameter and message."""
-
-    def __init__(self, faults: Iterable[tuple[str, str]]) -> None:
-        self.faults = [(name, str(text)) for name, text in faults]
-        super().__init__(f"The query cannot be used: {'; '.join(text for _, text in self.faults)}")
-
-
 def refuse_values(status: int, faults: Iterable[tuple[str, str]], what: str) -> ControlRefusal:
     """A refusal of values, with all faults: 422 for a body, 400 for the query."""
     listed = [
@@ -56,12 +48,6 @@ def refuse_values(status: int, faults: Iterable[tuple[str, str]], what: str) -> 
     ]
     told = "; ".join(fault["message"] for fault in listed)
     return ControlRefusal(status, f"{what}: {told}", faults=listed)
-
-
-def did_you_mean(value: str, known: Iterable[str]) -> str:
-    """Returns ` Did you mean 'x'?`, or an empty text if no known value is near."""
-    near = get_close_matches(value, list(known), 1)
-    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def explain_unknown_names(

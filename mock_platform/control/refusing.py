@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from http import HTTPStatus
 
+from mock_platform.control.errors import BadQuery
 from mock_platform.control.mistakes import MISTAKES
-from mock_platform.control.refusal import BadQuery, ControlRefusal, refuse_values
+from mock_platform.control.refusal import ControlRefusal, refuse_values
 from mock_platform.placement.peers import NoAnswer
-from mock_platform.records.checking import BadRecord
+from mock_platform.records.errors import BadRecord
 from mock_platform.store.errors import StoreDamaged
 
 _LATER = (("Retry-After", "1"),)

@@ -13,14 +13,10 @@ from flask import Request
 from marshmallow import Schema, ValidationError
 from werkzeug.exceptions import RequestEntityTooLarge
 
+from mock_platform.control.errors import BadQuery
 from mock_platform.control.guesses import Guesses
 from mock_platform.control.metrics import Metrics
-from mock_platform.control.refusal import (
-    BadQuery,
-    ControlRefusal,
-    explain_unknown_names,
-    refuse_values,
-)
+from mock_platform.control.refusal import ControlRefusal, explain_unknown_names, refuse_values
 from mock_platform.core.description.openapi import Description
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.faults import flatten

@@ -51,7 +51,7 @@ from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.coverage import Recorder
 from mock_platform.placement.peers import NoAnswer
 from mock_platform.platform import Platform
-from mock_platform.scenario.schema import SCENARIO_NAME
+from mock_platform.scenario.name_or_file import SCENARIO_NAME
 from mock_platform.world.names import NAME_PATTERN
 
 ROUTES: tuple[Route, ...] = (

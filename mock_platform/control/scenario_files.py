@@ -9,13 +9,13 @@ from pathlib import Path
 from mock_platform.control.questions import RELOAD_SCENARIO
 from mock_platform.control.refusal import ControlRefusal, refuse_values
 from mock_platform.platform import Platform
-from mock_platform.scenario.document import (
+from mock_platform.scenario.document import Scenario
+from mock_platform.scenario.errors import (
     BadParameters,
     BadScenario,
-    Scenario,
+    CannotPerform,
     ScenarioComplaint,
 )
-from mock_platform.scenario.engine import CannotPerform
 from mock_platform.scenario.library import CheckedText, check_text
 from mock_platform.scenario.saving import CannotSave, FileExists, find_place, write_file
 

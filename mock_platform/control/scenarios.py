@@ -13,8 +13,9 @@ from mock_platform.core.fields import Json
 from mock_platform.core.jsonio import dumps
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
-from mock_platform.scenario.document import BadParameters, BadScenario, Scenario, loads
-from mock_platform.scenario.engine import Engine, NotDefinedHere
+from mock_platform.scenario.document import Scenario, loads
+from mock_platform.scenario.engine import Engine
+from mock_platform.scenario.errors import BadParameters, BadScenario, NotDefinedHere
 from mock_platform.scenario.schema import json_schema, make_forms
 
 

@@ -7,11 +7,12 @@ from typing import Any
 from marshmallow import Schema
 
 from mock_platform.control.durations import Duration
-from mock_platform.control.refusal import ControlRefusal, did_you_mean
+from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.failures.problems import DISCONNECT_TYPES
 from mock_platform.core.fields import Between, Choice, Flag, Integer, ListOf, Nested, Text
-from mock_platform.streams.open_streams import UnknownStream
+from mock_platform.core.hints import did_you_mean
+from mock_platform.streams.errors import UnknownStream
 from mock_platform.streams.steering import (
     ALL,
     DISCONNECT_TYPE,

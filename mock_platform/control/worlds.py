@@ -18,9 +18,14 @@ from mock_platform.platform import Platform
 from mock_platform.settings import NAMES
 from mock_platform.store.errors import WorldElsewhere
 from mock_platform.world.clock import parse_instant
-from mock_platform.world.names import DEFAULT, NAME_PATTERN, BadWorldName, UnknownWorld
+from mock_platform.world.names import (
+    DEFAULT,
+    NAME_PATTERN,
+    BadWorldName,
+    TooManyWorlds,
+    UnknownWorld,
+)
 from mock_platform.world.packing import WorldCopy, unpack_world
-from mock_platform.world.worlds import TooManyWorlds
 
 
 class WorldBody(Schema):

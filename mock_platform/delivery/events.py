@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from mock_platform.core.envelope import remove_internal_keys
+from mock_platform.delivery.errors import BadEvent
 from mock_platform.delivery.sender import Receiver, find_receiver
 from mock_platform.records.activity import ACTIVITIES
 from mock_platform.records.posts import POSTS
@@ -35,14 +36,6 @@ GIVEN = frozenset(EVENTS.fields) - {"id", "_product", "_attempted", "_filter", "
 """The fields that an event to add to a webhook's log may have."""
 HAPPENED = ("event_type", "user_id", "direction", "payload", "includes", "created_at")
 """The fields of an activity that is to happen."""
-
-
-class BadEvent(ValueError):
-    """An event that cannot be added; `faults` holds (field, what is wrong) for each fault."""
-
-    def __init__(self, faults: list[tuple[str, str]]) -> None:
-        super().__init__("; ".join(text for _, text in faults))
-        self.faults = faults
 
 
 @dataclass(frozen=True, slots=True)

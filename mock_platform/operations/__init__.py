@@ -6,7 +6,7 @@ from importlib import import_module
 
 from mock_platform.core.operation import NotServed, Operation, table
 from mock_platform.operations.openapi import DESCRIPTION_ID
-from mock_platform.records import SHARED_TABLES
+from mock_platform.records.shared import SHARED_TABLES
 from mock_platform.records.table import Table
 from mock_platform.world.transitions import TransitionKind
 

@@ -3,75 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from mock_platform.core.jsonio import BadJson, dumps, loads
+from mock_platform.records.errors import BadRecord, RecordFault
 from mock_platform.records.table import (
     Table,
-    Tables,
 )
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import Clock
 from mock_platform.world.transitions import PENDING, Pace, TransitionKind, is_pending
 
 _ABSENT: Any = object()
-
-
-@dataclass(frozen=True, slots=True)
-class RecordFault:
-    """One thing that is wrong with a record: table, key or index, field, text."""
-
-    table: str
-    record: str | int
-    field: str
-    text: str
-
-    def __str__(self) -> str:
-        where = f"{self.table}[{self.record}]" if self.record != "" else self.table
-        return f"{where}{f', field {self.field}' if self.field else ''}: {self.text}"
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the fault as a JSON object."""
-        return {
-            "table": self.table,
-            "record": self.record,
-            "field": self.field,
-            "message": self.text,
-        }
-
-
-class BadRecord(ValueError):
-    """Records that cannot be stored; `faults` holds everything that is wrong with them."""
-
-    def __init__(self, faults: list[RecordFault]) -> None:
-        super().__init__("\n".join(str(fault) for fault in faults))
-        self.faults = faults
-
-
-class UnknownTable(KeyError):
-    """A table was asked for that does not exist."""
-
-    def __init__(self, name: str, tables: Tables) -> None:
-        near = get_close_matches(name, list(tables), 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"There is no table {name!r}.{hint} Tables: {', '.join(tables)}.")
-        self.name = name
-
-    def __str__(self) -> str:
-        return str(self.args[0])  # KeyError shows its text as Python would write it
-
-
-class UnknownRecord(LookupError):
-    """A record was asked for whose key its table does not hold."""
-
-    def __init__(self, table: str, key: str, keys: list[str]) -> None:
-        near = get_close_matches(key, keys, 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"{table} holds no record {key!r}.{hint}")
-        self.table = table
-        self.key = key
 
 
 def merge_patch(target: Any, patch: Any) -> Any:

@@ -14,10 +14,6 @@ from typing import Any
 
 from mock_platform.core.jsonio import canonical, dumps
 from mock_platform.records.checking import (
-    BadRecord,
-    RecordFault,
-    UnknownRecord,
-    UnknownTable,
     copy_of_json,
     copy_record,
     copy_with_key,
@@ -28,6 +24,7 @@ from mock_platform.records.checking import (
     require_key,
     require_tables,
 )
+from mock_platform.records.errors import BadRecord, RecordFault, UnknownRecord, UnknownTable
 from mock_platform.records.table import (
     AS,
     RECORDED,

@@ -11,9 +11,8 @@ from mock_platform.core.pipeline import work
 from mock_platform.scenario.active import ActiveRule
 from mock_platform.scenario.custom import find_route
 from mock_platform.scenario.director import HEADER, find_engine, make_refusal
-from mock_platform.scenario.document import BadParameters
-from mock_platform.scenario.engine import CannotPerform, Engine
-from mock_platform.scenario.library import UnknownScenario
+from mock_platform.scenario.engine import Engine
+from mock_platform.scenario.errors import BadParameters, CannotPerform, UnknownScenario
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Change
 from mock_platform.world.world import World

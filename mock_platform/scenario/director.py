@@ -9,9 +9,8 @@ from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.core.pipeline import Answer, Stage
 from mock_platform.scenario.active import ActiveRule
-from mock_platform.scenario.document import BadParameters
-from mock_platform.scenario.engine import CannotPerform, Engine
-from mock_platform.scenario.library import UnknownScenario
+from mock_platform.scenario.engine import Engine
+from mock_platform.scenario.errors import BadParameters, CannotPerform, UnknownScenario
 from mock_platform.scenario.prefer import BadPreference, parse_preference
 from mock_platform.world.world import World
 

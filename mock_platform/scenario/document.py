@@ -6,7 +6,7 @@ checks the result again, so an active rule is always valid.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
@@ -28,47 +28,14 @@ from mock_platform.scenario.collection_files import insert_records
 from mock_platform.scenario.custom import CustomRoute
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.effects.effect import Effect
+from mock_platform.scenario.errors import BadParameters, BadScenario, ScenarioComplaint
 from mock_platform.scenario.forms import Path, is_number, quote
 from mock_platform.scenario.moments import is_duration, read_instant
+from mock_platform.scenario.name_or_file import SUFFIXES
 from mock_platform.scenario.parameters import find_reference_at, substitute
 from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING, make_forms
 from mock_platform.scenario.source import Malformed, Source, read
 from mock_platform.world.delivery_faults import DeliveryFault
-
-SUFFIXES = (".yaml", ".yml", ".json")
-
-
-@dataclass(frozen=True, slots=True)
-class ScenarioComplaint:
-    """One fault of a document: file, place from 1, the field, what is wrong and what is allowed."""
-
-    file: FilePath
-    line: int
-    column: int
-    field: str
-    text: str
-
-    def __str__(self) -> str:
-        where = f"{self.field}: " if self.field else ""
-        return f"{self.file}:{self.line}:{self.column}: {where}{self.text}"
-
-
-class BadScenario(ValueError):
-    """A document with faults; `complaints` holds all of them."""
-
-    def __init__(self, complaints: Sequence[ScenarioComplaint]) -> None:
-        super().__init__("\n".join(str(complaint) for complaint in complaints))
-        self.complaints = list(complaints)
-
-
-class BadParameters(ValueError):
-    """Values that a scenario cannot be activated with; `faults` are (parameter, text)."""
-
-    def __init__(self, name: str, faults: Sequence[tuple[str, str]]) -> None:
-        listed = "; ".join(f"{parameter}: {text}" if parameter else text
-                         for parameter, text in faults)  # fmt: skip
-        super().__init__(f"The scenario {name!r} cannot be activated so: {listed}")
-        self.faults = list(faults)
 
 
 @dataclass(frozen=True, slots=True)

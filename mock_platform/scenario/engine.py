@@ -12,38 +12,26 @@ from typing import Any
 
 from mock_platform.core.jsonio import dumps
 from mock_platform.records.table import Tables
-from mock_platform.scenario.active import ActiveRule, ActiveScenario, UnfiredRule
+from mock_platform.scenario.active import ActiveRule, ActiveScenario
 from mock_platform.scenario.deliveries import DELIVERIES, LINES
-from mock_platform.scenario.document import BadParameters, BadScenario, Scenario, loads
+from mock_platform.scenario.document import Scenario, loads
 from mock_platform.scenario.effects.collection import forget_changes
+from mock_platform.scenario.errors import (
+    BadParameters,
+    BadScenario,
+    CannotPerform,
+    NotDefinedHere,
+    UnknownScenario,
+)
 from mock_platform.scenario.kept import Ledger, Recorded, as_records
-from mock_platform.scenario.library import Library, UnknownScenario
+from mock_platform.scenario.library import Library
 from mock_platform.scenario.rules import Rules
+from mock_platform.scenario.unfired import UnfiredRule
 from mock_platform.store.interface import Beside, Record
 from mock_platform.world.delivery_faults import DeliveryFault
 from mock_platform.world.world import World
 
 _LOG = logging.getLogger(__name__)
-
-
-class CannotPerform(ValueError):
-    """The server cannot do what a scenario needs."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"The scenario {name!r} breaks connections, which this server cannot do. Serve with "
-            "`mock-platform serve` to use it."
-        )
-
-
-class NotDefinedHere(ValueError):
-    """A scenario that every world knows was to be removed from one."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"The scenario {name!r} is one of the server's, which every world knows. "
-            f"POST /_mock/scenarios/{name}/deactivate switches it off."
-        )
 
 
 class Engine:

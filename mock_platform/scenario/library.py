@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -17,33 +16,18 @@ from mock_platform.scenario.advice import find_warnings
 from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.checking import format_path
 from mock_platform.scenario.document import (
-    SUFFIXES,
-    BadScenario,
     Rule,
     Scenario,
-    ScenarioComplaint,
     build_scenario,
     load,
     read_source,
     read_text,
 )
+from mock_platform.scenario.errors import BadScenario, ScenarioComplaint
+from mock_platform.scenario.name_or_file import SUFFIXES
 from mock_platform.scenario.source import Source
 
 _TABLES = frozenset(table.name for table in TABLES)
-
-
-class UnknownScenario(LookupError):
-    """A scenario was asked for that does not exist."""
-
-    def __init__(self, name: str, known: Iterable[str]) -> None:
-        names = sorted(known)
-        near = get_close_matches(name, names, 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        super().__init__(
-            f"There is no scenario {name!r}.{hint} GET /_mock/scenarios lists those there are; "
-            "PUT /_mock/scenarios/NAME defines one."
-        )
-        self.name = name
 
 
 class Library:
@@ -231,8 +215,3 @@ def _place_warnings(
         ScenarioComplaint(source.file, *source.locate(at), format_path(at), text)
         for at, text in odd
     ]
-
-
-def is_file(text: str) -> bool:
-    """Return whether a start-up argument is a path rather than a scenario's name."""
-    return text.endswith(SUFFIXES) or "/" in text or "\\" in text

@@ -8,8 +8,8 @@ import stat
 import tempfile
 from pathlib import Path
 
-from mock_platform.scenario.document import SUFFIXES
 from mock_platform.scenario.library import is_named_like_table
+from mock_platform.scenario.name_or_file import SUFFIXES
 
 _STEP = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}", re.ASCII)
 _MAX_STEPS = 5

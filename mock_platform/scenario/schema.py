@@ -37,14 +37,13 @@ from mock_platform.scenario.forms import (
 )
 from mock_platform.scenario.match import WHEN
 from mock_platform.scenario.moments import InstantForm
+from mock_platform.scenario.name_or_file import SCENARIO_NAME
 from mock_platform.scenario.sharing import share_parts
 
 BEFORE_AUTH = "before_auth"
 EVERYTHING = "*"
 SCHEMA_ID = "urn:mock-platform:scenario:1"
 """The `$id` of the published schema; its number grows when files have to change."""
-SCENARIO_NAME = r"[a-z0-9][a-z0-9._-]{0,99}"
-
 _COUNT = WholeForm(1, 1_000_000)
 _EFFECT = KeyedForm(
     forms={name: kind.form for name, kind in KINDS.items() if kind.form is not None},

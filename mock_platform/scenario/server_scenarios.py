@@ -11,8 +11,9 @@ from mock_platform.core.packaged import folder
 from mock_platform.records.table import Tables
 from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.director import find_engine
-from mock_platform.scenario.document import BadParameters, Scenario
-from mock_platform.scenario.engine import CannotPerform, Engine
+from mock_platform.scenario.document import Scenario
+from mock_platform.scenario.engine import Engine
+from mock_platform.scenario.errors import BadParameters, CannotPerform
 from mock_platform.scenario.library import Library
 from mock_platform.scenario.start_up import StartUp
 from mock_platform.store.errors import StoreUnwritable

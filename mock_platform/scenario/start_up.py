@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from mock_platform.scenario.document import SUFFIXES, BadScenario, Scenario, ScenarioComplaint, load
-from mock_platform.scenario.library import Library, is_file, list_scenario_files, read_all
+from mock_platform.scenario.document import Scenario, load
+from mock_platform.scenario.errors import BadScenario, ScenarioComplaint
+from mock_platform.scenario.library import Library, list_scenario_files, read_all
+from mock_platform.scenario.name_or_file import SUFFIXES, is_file
 
 
 class StartUp:

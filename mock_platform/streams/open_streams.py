@@ -13,6 +13,7 @@ from mock_platform.settings import Settings
 from mock_platform.store.errors import StoreUnwritable
 from mock_platform.store.interface import Change, Record
 from mock_platform.streams.endpoint import StreamEndpoint
+from mock_platform.streams.errors import UnknownStream
 from mock_platform.streams.lines import Ending, make_ending
 from mock_platform.streams.stream import Opening, Stream
 from mock_platform.world.clock import wire_millis
@@ -24,14 +25,6 @@ WOKEN = "streams:woken"
 CONNECTIONS = "connections"
 OPERATOR = "operator_disconnect"
 _REMOVED = {"disconnected_at": ""}
-
-
-class UnknownStream(LookupError):
-    """No open stream has this id."""
-
-    def __init__(self, id_: str, known: Iterable[str]) -> None:
-        shown = ", ".join(known) or "none"
-        super().__init__(f"No open stream has the id {id_!r}. Open streams: {shown}.")
 
 
 class OpenStreams:

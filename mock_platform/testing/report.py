@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mock_platform.core.warning_counts import strip_origin
-from mock_platform.scenario.active import describe_refusals
+from mock_platform.scenario.unfired import describe_refusals
 
 Entry = Mapping[str, Any]
 

@@ -12,7 +12,8 @@ from typing import Any, Protocol, TypeVar
 
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.world_options import check_names
-from mock_platform.scenario.library import UnknownScenario, is_file
+from mock_platform.scenario.errors import UnknownScenario
+from mock_platform.scenario.name_or_file import is_file
 from mock_platform.settings import NamesMode
 
 W = TypeVar("W")

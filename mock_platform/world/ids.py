@@ -22,6 +22,20 @@ def unguessable(length: int = 32) -> str:
     return "".join(secrets.choice(_ALNUM) for _ in range(length))
 
 
+def check_seed(seed: int | None) -> int | None:
+    """Returns the seed, if a world can have it.
+
+    Raises:
+        TypeError: It is not an integer.
+        ValueError: It has more than 64 bits, which JSON does not preserve.
+    """
+    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
+        raise TypeError(f"a seed is an integer, not {seed!r}")
+    if seed is not None and not -(2**63) <= seed < 2**63:
+        raise ValueError(f"a seed has at most 64 bits, got {seed}")
+    return seed
+
+
 class Ids:
     """Draws ids for one world: the same ones in the same order for the same seed and name.
 

@@ -1,4 +1,4 @@
-"""Names of worlds, and the message for an unknown name."""
+"""Names of worlds, and the exceptions about them."""
 
 from __future__ import annotations
 
@@ -46,3 +46,14 @@ class BadWorldName(ValueError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"{name!r} is not a name for a world: {_FORM}.")
+
+
+class TooManyWorlds(RuntimeError):
+    """The server already has the maximum number of worlds."""
+
+    @classmethod
+    def at_limit(cls, limit: int) -> TooManyWorlds:
+        """Returns the exception of a server that may have `limit` worlds."""
+        return cls(
+            f"This server has {limit} worlds already. Drop some with DELETE /_mock/worlds/NAME."
+        )

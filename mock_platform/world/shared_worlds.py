@@ -14,10 +14,10 @@ from mock_platform.store.archive import AlreadyKept, KeptWorld
 from mock_platform.store.errors import StoreDamaged, StoreError
 from mock_platform.store.memory import Base
 from mock_platform.world.clock import UPTIME
-from mock_platform.world.names import DEFAULT, UnknownWorld, check_name, is_name
+from mock_platform.world.names import DEFAULT, TooManyWorlds, UnknownWorld, check_name, is_name
 from mock_platform.world.world import World
 from mock_platform.world.world_store import WorldStore
-from mock_platform.world.worlds import TooManyWorlds, Worlds
+from mock_platform.world.worlds import Worlds
 
 _LOG = logging.getLogger(__name__)
 

@@ -11,35 +11,11 @@ from typing import Any
 from mock_platform.settings import NamesMode
 from mock_platform.store.interface import Change, SavedWorld
 from mock_platform.store.memory import Base
-from mock_platform.world.names import DEFAULT, UnknownWorld, check_name
+from mock_platform.world.ids import check_seed
+from mock_platform.world.names import DEFAULT, TooManyWorlds, UnknownWorld, check_name
 from mock_platform.world.owners import Owners, OwnersInMemory
 from mock_platform.world.packing import WorldCopy
 from mock_platform.world.world import Blueprint, StoreMaker, World
-
-
-def check_seed(seed: int | None) -> int | None:
-    """Returns the seed, if a world can have it.
-
-    Raises:
-        TypeError: It is not an integer.
-        ValueError: It has more than 64 bits, which JSON does not preserve.
-    """
-    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
-        raise TypeError(f"a seed is an integer, not {seed!r}")
-    if seed is not None and not -(2**63) <= seed < 2**63:
-        raise ValueError(f"a seed has at most 64 bits, got {seed}")
-    return seed
-
-
-class TooManyWorlds(RuntimeError):
-    """The server already has the maximum number of worlds."""
-
-    @classmethod
-    def at_limit(cls, limit: int) -> TooManyWorlds:
-        """Returns the exception of a server that may have `limit` worlds."""
-        return cls(
-            f"This server has {limit} worlds already. Drop some with DELETE /_mock/worlds/NAME."
-        )
 
 
 class Worlds:

@@ -13,7 +13,37 @@ import requests
 from click.testing import CliRunner, Result
 
 from mock_platform import MockPlatform
+from mock_platform.cli.live_commands import LIVE_COMMANDS
 from mock_platform.cli.main import group
+from tests.commands import python
+
+LIVE = (
+    "on rate-limited",
+    "on rate-limitd",
+    "off",
+    "clock",
+    "clock advance 1h",
+    "requests",
+    "worlds",
+    "reset",
+    "scenarios --format text",
+)
+"""Commands that only ask a running server; the second one is a mistake."""
+HEAVY = (
+    "mock_platform.operations",
+    "mock_platform.platform",
+    "mock_platform.scenario.document",
+    "mock_platform.world.world",
+    "apispec",
+    "flask",
+    "jinja2",
+    "marshmallow",
+    "oauthlib",
+    "ruamel",
+    "tinydb",
+    "werkzeug",
+)
+"""What takes longer to load than such a command to run."""
 
 Run = Callable[..., Result]
 
@@ -223,3 +253,27 @@ def test_names_of_scenarios_are_completed() -> None:
     found = CliRunner().invoke(group, [], env=env, prog_name="mock-platform")
 
     assert "plain,usage-capped\n" == found.stdout
+
+
+@pytest.mark.claim(
+    "Commands that only ask a running server load neither operations nor web framework"
+)
+def test_commands_on_a_server_do_not_load_one(server: MockPlatform) -> None:
+    """They are called in loops, so they load neither operations nor web framework, even to fail."""
+    assert {command.name for command in LIVE_COMMANDS} <= {words.split()[0] for words in LIVE}
+    code = (
+        "import sys\n"
+        "from click.testing import CliRunner\n"
+        "from mock_platform.cli.main import group\n"
+        "for words in sys.argv[2].splitlines():\n"
+        "    ended = CliRunner().invoke(group, words.split(),"
+        " env={'MOCK_PLATFORM_URL': sys.argv[1]})\n"
+        "    print(ended.exit_code, words)\n"
+        "print(*sorted(sys.modules))\n"
+    )
+
+    out = python("-c", code, server.base_url, "\n".join(LIVE), check=True).stdout.splitlines()
+
+    assert out[:-1] == [f"{int(words == 'on rate-limitd')} {words}" for words in LIVE]
+    assert "mock_platform.client.remote.world" in out[-1].split()
+    assert [name for name in HEAVY if name in out[-1].split()] == []

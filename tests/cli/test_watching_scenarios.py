@@ -11,7 +11,8 @@ from mock_platform.platform import Platform
 from mock_platform.scenario.active import ActiveScenario
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario, loads
-from mock_platform.scenario.engine import CannotPerform, Engine
+from mock_platform.scenario.engine import Engine
+from mock_platform.scenario.errors import CannotPerform
 from mock_platform.settings import Settings
 from tests.cli.watches import around_a_change, real_watches
 

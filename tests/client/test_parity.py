@@ -31,7 +31,7 @@ from mock_platform.client.world_parts import (
     StreamsFace,
     TableFace,
 )
-from mock_platform.control.refusal import BadQuery
+from mock_platform.control.errors import BadQuery
 from mock_platform.operations import TABLES
 from mock_platform.records.state import State as LocalState
 from mock_platform.records.state import TableState

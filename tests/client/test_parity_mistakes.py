@@ -12,17 +12,14 @@ import pytest
 from mock_platform import MockPlatform
 from mock_platform.client.errors import MissingCredentials
 from mock_platform.client.interface import PlatformFace, WorldFace
-from mock_platform.consent.approval import CannotApprove
-from mock_platform.control.refusal import BadQuery
-from mock_platform.delivery.events import BadEvent
-from mock_platform.records.checking import BadRecord, UnknownRecord, UnknownTable
+from mock_platform.consent.asked import CannotApprove
+from mock_platform.control.errors import BadQuery
+from mock_platform.delivery.errors import BadEvent
+from mock_platform.records.errors import BadRecord, UnknownRecord, UnknownTable
 from mock_platform.records.fixtures import BadFixtures
-from mock_platform.scenario.document import BadParameters, BadScenario
-from mock_platform.scenario.engine import CannotPerform
-from mock_platform.scenario.library import UnknownScenario
-from mock_platform.streams.open_streams import UnknownStream
-from mock_platform.world.names import BadWorldName, UnknownWorld
-from mock_platform.world.worlds import TooManyWorlds
+from mock_platform.scenario.errors import BadParameters, BadScenario, CannotPerform, UnknownScenario
+from mock_platform.streams.errors import UnknownStream
+from mock_platform.world.names import BadWorldName, TooManyWorlds, UnknownWorld
 from tests.support import find_inner
 
 USER = "2244994945"

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from mock_platform.platform import Platform
-from mock_platform.records.checking import BadRecord, UnknownRecord, UnknownTable, merge_patch
+from mock_platform.records.checking import merge_patch
+from mock_platform.records.errors import BadRecord, UnknownRecord, UnknownTable
 from mock_platform.records.state import State
 from mock_platform.settings import Settings
 from mock_platform.world.world import World

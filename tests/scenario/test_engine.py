@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 
 from mock_platform.core.call import Call
-from mock_platform.scenario.document import BadParameters
-from mock_platform.scenario.engine import CannotPerform
-from mock_platform.scenario.library import UnknownScenario
+from mock_platform.scenario.errors import BadParameters, CannotPerform, UnknownScenario
 from tests.loops import at_once
 from tests.scenario.support import LINE_ITEMS, arm, define, engine, last
 from tests.support import Sandbox, Sandboxes, sandbox

@@ -4,7 +4,8 @@ import pytest
 
 from mock_platform import operations
 from mock_platform.scenario.catalog import Catalog
-from mock_platform.scenario.document import BadParameters, BadScenario, loads
+from mock_platform.scenario.document import loads
+from mock_platform.scenario.errors import BadParameters, BadScenario
 
 CATALOG = Catalog.collect(operations.OPERATIONS)
 

@@ -8,8 +8,7 @@ import pytest
 
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
-from mock_platform.scenario.document import BadScenario
-from mock_platform.scenario.library import UnknownScenario
+from mock_platform.scenario.errors import BadScenario, UnknownScenario
 from mock_platform.settings import Settings
 from tests.scenario.support import SOUND, write
 from tests.support import make_platform

@@ -10,7 +10,7 @@ from typing import Any
 import requests
 
 from mock_platform.client.errors import Refused, Unreachable
-from mock_platform.control.guard import TOKEN_HEADER
+from mock_platform.control.headers import TOKEN_HEADER
 from mock_platform.control.mistakes import rebuild_mistake
 from mock_platform.core.jsonio import dumps
 

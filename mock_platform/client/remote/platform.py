@@ -13,8 +13,8 @@ from mock_platform.client.remote.world import RemoteWorld
 from mock_platform.client.world_options import check_names, is_error
 from mock_platform.settings import NamesMode
 from mock_platform.world.clock import Instant
+from mock_platform.world.ids import check_seed
 from mock_platform.world.names import DEFAULT, UnknownWorld, check_name, is_name
-from mock_platform.world.worlds import check_seed
 
 
 class RemotePlatform(RemoteWorld):

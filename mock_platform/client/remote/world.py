@@ -1,4 +1,7 @@
-"""A world on a server elsewhere."""
+"""A world on a server elsewhere.
+
+Commands use it in loops of shells: what needs the operations or Flask is imported in its method.
+"""
 
 from __future__ import annotations
 
@@ -15,24 +18,22 @@ from mock_platform.client.errors import NotInProcess
 from mock_platform.client.events import describe_event
 from mock_platform.client.remote.clock import RemoteClock
 from mock_platform.client.remote.control import LONGEST_WAIT_SECONDS, Control, read_authority
-from mock_platform.client.remote.fixtures import apply_fixtures
 from mock_platform.client.remote.journal import RemoteJournal
-from mock_platform.client.remote.state import RemoteState
-from mock_platform.client.remote.streams import RemoteStreams
 from mock_platform.client.scenarios import copy_as_json, read_scenario
-from mock_platform.client.sessions import authentication
-from mock_platform.consent.approval import choose_answer, is_address
-from mock_platform.in_process.session import AuthScheme, BasedSession
-from mock_platform.scenario.active import UnfiredRule
-from mock_platform.scenario.catalog import Catalog
-from mock_platform.scenario.library import UnknownScenario
-from mock_platform.scenario.schema import SCENARIO_NAME
+from mock_platform.consent.asked import choose_answer, is_address
+from mock_platform.scenario.errors import UnknownScenario
+from mock_platform.scenario.name_or_file import SCENARIO_NAME
+from mock_platform.scenario.unfired import UnfiredRule
 from mock_platform.world.clock import UPTIME, Instant
 from mock_platform.world.names import DEFAULT
 
 if TYPE_CHECKING:
     from flask import Flask
     from flask.testing import FlaskClient
+
+    from mock_platform.client.remote.state import RemoteState
+    from mock_platform.client.remote.streams import RemoteStreams
+    from mock_platform.in_process.session import AuthScheme, BasedSession
 
 
 class RemoteWorld:
@@ -45,7 +46,6 @@ class RemoteWorld:
         self._control = Control(self.control_url, http)
         self._clock = RemoteClock(self._control)
         self._journal = RemoteJournal(self._control)
-        self._state = RemoteState(self._control)
         self._sessions: list[BasedSession] = []
 
     @property
@@ -86,7 +86,9 @@ class RemoteWorld:
     @property
     def state(self) -> RemoteState:
         """The records of the world."""
-        return self._state
+        from mock_platform.client.remote.state import RemoteState
+
+        return RemoteState(self._control)
 
     @property
     def credentials(self) -> dict[str, Any]:
@@ -97,6 +99,8 @@ class RemoteWorld:
     @property
     def streams(self) -> RemoteStreams:
         """The open streams of the world."""
+        from mock_platform.client.remote.streams import RemoteStreams
+
         return RemoteStreams(self._control)
 
     def emit(
@@ -173,6 +177,9 @@ class RemoteWorld:
         passthrough: Sequence[str] = (),
     ) -> BasedSession:
         """Returns a session over the network; relative addresses start at the base address."""
+        from mock_platform.client.sessions import authentication
+        from mock_platform.in_process.session import BasedSession
+
         signs = None if auth is None else authentication(self.name, self.credentials, auth)
         base = self.ads_sandbox_base_url if sandbox else self.base_url
         session = BasedSession(base, passthrough)
@@ -200,6 +207,8 @@ class RemoteWorld:
 
         Returns its name, for `activate`.
         """
+        from mock_platform.scenario.catalog import Catalog
+
         listed = self._control.ask("GET", "/operations")["operations"]
         scenario = read_scenario(document, Catalog.read(listed))
         self._control.ask("PUT", f"/scenarios/{scenario.name}", scenario.document)
@@ -243,6 +252,9 @@ class RemoteWorld:
                 "that server. Start the server with --fixtures DIR, or use another "
                 "world."
             )
+        from mock_platform.client.remote.fixtures import apply_fixtures
+        from mock_platform.client.remote.state import RemoteState
+
         self.reset()
         listed = self._control.ask("GET", "/worlds")["worlds"]
         seed = next(world["seed"] for world in listed if world["name"] == self.name)

@@ -8,7 +8,7 @@ from typing import Any
 
 from mock_platform.core.failures.errors import InternalError
 from mock_platform.operations import TABLES
-from mock_platform.records.checking import BadRecord
+from mock_platform.records.errors import BadRecord
 from mock_platform.records.state import State
 from mock_platform.scenario.choices import TypedForm
 from mock_platform.scenario.effects.effect import EffectKind, Staging

@@ -1,0 +1,36 @@
+"""Rules that were expected to act and did not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class UnfiredRule:
+    """A rule with `expect: fired` that did not act.
+
+    `matched` calls fulfilled its conditions; `refused` ones failed before it could act.
+    """
+
+    scenario: str
+    rule: int
+    matched: int
+    refused: int = 0
+
+    def __str__(self) -> str:
+        matched = f"{self.matched} call{'' if self.matched == 1 else 's'} matched it"
+        return (
+            f"Scenario {self.scenario}, rule {self.rule}, was expected to act but never did; "
+            f"{matched}{describe_refusals(self.refused)}."
+        )
+
+
+def describe_refusals(refused: int) -> str:
+    """Describe how many requests were refused before a rule could act on them; empty for 0."""
+    if not refused:
+        return ""
+    were = "request was" if refused == 1 else "requests were"
+    return (
+        f"; {refused} {were} refused before it could act: without `stage: before_auth` a rule acts "
+        "only on requests that nothing else refuses"
+    )
