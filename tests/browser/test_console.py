@@ -71,6 +71,26 @@ def test_live(live_world: LiveWorld, new_context: NewContext) -> None:
     assert [] == visit.complaints
 
 
+def test_a_pressed_row_does_not_move(live_world: LiveWorld, new_context: NewContext) -> None:
+    """A slow click opens the request on which it began, although newer ones came meanwhile."""
+    first = failing_call(live_world)
+    page = Visit(new_context().new_page(), live_world).open("/")
+    rows = page.locator("#rows tr")
+    page.evaluate(
+        """() => { window.came = new Promise((done) => {
+            const source = new EventSource(document.querySelector("#results").dataset.live);
+            source.addEventListener("requests", done); }); }"""
+    )
+    rows.first.get_by_role("link").hover()
+    page.mouse.down()
+    failing_call(live_world)
+    page.evaluate("() => window.came.then(() => null)")
+
+    expect(rows).to_have_count(1)
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(f"/console/requests/{first}$"))
+
+
 def test_what_leaves_the_list(live_world: LiveWorld, new_context: NewContext) -> None:
     """The list stays short, and the next page goes on exactly where it ends."""
     visit = Visit(new_context().new_page(), live_world)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import NewContext
 from tests.browser.visits import Visit
@@ -14,6 +15,7 @@ from tests.support import ACCOUNT
 
 pytestmark = [pytest.mark.live, pytest.mark.browser]
 
+ONE = re.compile(r"^1 of ")
 ITEMS = f"/12/accounts/{ACCOUNT}/line_items"
 FAULTY = "name: soon\nrules:\n  - on: webhooks.replya\n    then: {error: 89}\n"
 
@@ -39,7 +41,7 @@ def test_watch_a_scenario(visit: Visit) -> None:
     """A scenario is found, switched on with parameters, and its counts follow the requests."""
     page = visit.open("/console/scenarios")
     page.get_by_label("Search").fill("flaky net")
-    expect(page.get_by_text("1 of ")).to_be_visible()
+    expect(page.get_by_text(ONE)).to_be_visible()
     page.get_by_role("link", name="flaky-network").click()
     page.get_by_label("failures", exact=True).fill("0")
     page.get_by_role("button", name="Switch on").click()
@@ -69,10 +71,69 @@ def test_a_refresh_keeps_the_focus(visit: Visit) -> None:
     visit.world.session().post(activate, json={}).raise_for_status()
     page = visit.open("/console/scenarios")
     button = page.get_by_role("button", name="Switch rate-limited off")
-    button.evaluate("e => { e.focus(); e.dataset.old = 'yes'; }")
+    page.evaluate(  # finds it in the same step: a refresh could replace it before
+        """() => {
+          const button = document.getElementById("off-rate-limited");
+          button.focus();
+          button.dataset.old = "yes";
+        }"""
+    )
 
     expect(page.locator("#off-rate-limited[data-old]")).to_have_count(0)
     expect(button).to_be_focused()
+
+
+def press(page: Page, target: Locator) -> None:
+    """Press the mouse button on something, and hold it."""
+    target.hover()
+    page.mouse.down()
+
+
+def expect_answer(page: Page, asking: str) -> None:
+    """Let `wait_for_answer` wait until the page has the answer to a request of an element."""
+    page.evaluate(
+        """(asking) => { window.answered = new Promise((done) =>
+            document.addEventListener("htmx:afterRequest", (event) => {
+              if (event.detail.requestConfig.elt.matches(asking)) setTimeout(done);
+            })); }""",
+        asking,
+    )
+
+
+def wait_for_answer(page: Page) -> None:
+    """Wait until the page has done with the answer what it does."""
+    page.evaluate("() => window.answered")
+
+
+def test_nothing_moves_under_a_pressed_button(visit: Visit) -> None:
+    """A slow click counts, although what it is on was read again meanwhile."""
+    activate = f"{visit.world.control}/scenarios/rate-limited/activate"
+    visit.world.session().post(activate, json={}).raise_for_status()
+    page = visit.open("/console/scenarios")
+    link = page.locator("#active-rate-limited")
+    press(page, link)
+    link.evaluate("e => { e.dataset.old = 'yes'; }")
+    expect_answer(page, "#active")
+    wait_for_answer(page)
+
+    expect(page.locator("#active-rate-limited[data-old]")).to_have_count(1)
+    page.mouse.up()
+    expect(page).to_have_url(re.compile("/console/scenarios/rate-limited$"))
+
+
+def test_a_search_waits_for_a_pressed_button(visit: Visit) -> None:
+    """What was found meanwhile is shown when the button is up."""
+    page = visit.open("/console/scenarios")
+    press(page, page.get_by_role("heading", name="Known"))
+    expect_answer(page, "form")
+    page.get_by_label("Search").evaluate(
+        "e => { e.value = 'flaky net'; e.dispatchEvent(new Event('input', {bubbles: true})); }"
+    )
+    wait_for_answer(page)
+    expect(page.get_by_text(ONE)).to_have_count(0)
+
+    page.mouse.up()
+    expect(page.get_by_text(ONE)).to_be_visible()
 
 
 def bearer(world: LiveWorld) -> dict[str, str]:

@@ -1,5 +1,33 @@
-// Buttons that copy: <button data-copy="ID OF AN ELEMENT">. They are hidden without this script.
+// What all pages share: nothing moves under a pressed button, and buttons that copy.
 "use strict";
+
+// A click counts only if it ends on the element on which it began. So what would replace a part of
+// the page while a button or a finger is down waits until it is up, and the click is done.
+const press = { isDown: false, waiting: [] };
+
+window.whenReleased = (act) => {
+  if (press.isDown) press.waiting.push(act);
+  else act();
+};
+
+const release = () => setTimeout(() => {
+  press.isDown = false;
+  for (const act of press.waiting.splice(0)) act();
+});
+
+addEventListener("pointerdown", () => { press.isDown = true; }, true);
+for (const end of ["pointerup", "pointercancel"]) addEventListener(end, release, true);
+addEventListener("blur", release); // of the window
+
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const asked = event.detail.requestConfig.elt;
+  if (!press.isDown || !asked.hasAttribute("hx-get")) return;
+  event.detail.shouldSwap = false;
+  // A part that is read again every second needs no more; a search is sent again.
+  if (asked.matches("form")) window.whenReleased(() => htmx.trigger(asked, "submit"));
+});
+
+// Buttons that copy: <button data-copy="ID OF AN ELEMENT">. They are hidden without this script.
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-copy]");

@@ -47,7 +47,7 @@
     close();
     if (!address || paused || document.hidden) return;
     source = new EventSource(address);
-    source.addEventListener("requests", take);
+    source.addEventListener("requests", (event) => whenReleased(() => take(event)));
     source.onerror = () => say("No connection; trying again");
     source.onopen = () => say("Live");
   };
