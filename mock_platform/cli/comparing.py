@@ -45,7 +45,7 @@ from mock_platform.drift.plan import PROBE_KINDS
 from mock_platform.drift.shadow import ShadowSettings, ShadowTraffic
 from mock_platform.edge.address import split_surface, split_world
 from mock_platform.edge.hosts import PLATFORM_HOSTS
-from mock_platform.har import BadHar, NamesChoice, read_har, recognize_names
+from mock_platform.har import BadHar, NamesChoice, read_har, recognize_names, show_progress
 from mock_platform.operations import OPERATIONS
 from mock_platform.platform import Platform
 from mock_platform.settings import NamesMode, Settings
@@ -212,7 +212,7 @@ def compare_archive(
             _locate,
             lambda each: recognize_names(each, PLATFORM_HOSTS) if names == "auto" else names,
         )
-        run.add_all(read_har(archive), _show_entries)
+        run.add_all(show_progress(read_har(archive), lambda text: click.echo(text, err=True)))
         report = make_report(run.finish(), str(archive), platform.assumptions())
         report.notes += run.list_notes()
     except (BadHar, OSError) as fault:
@@ -261,11 +261,6 @@ def _locate(url: str) -> tuple[Surface, str]:
     _, path = split_world(parts.path or "/")
     surface, _, rest = split_surface(path, parts.netloc)
     return surface, rest
-
-
-def _show_entries(done: int) -> None:
-    if done % 1000 == 0:
-        click.echo(f"{done:,} entries …", err=True)
 
 
 def ask_server(client: HttpClient, scope: DriftScope) -> Report:

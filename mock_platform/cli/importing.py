@@ -11,7 +11,7 @@ from mock_platform.cli.trouble import BadInput, convert_errors
 from mock_platform.core.jsonio import pretty
 from mock_platform.har import BadHar
 from mock_platform.importing import FolderInUse, ImportOptions, import_har
-from mock_platform.importing.folder import describe, report_as_json
+from mock_platform.importing.report import describe, report_as_json
 
 
 def import_file(

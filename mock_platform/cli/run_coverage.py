@@ -59,10 +59,18 @@ class CoverageOptions:
             raise CheckFailed(f"{fault.filename} cannot be written: {fault.strerror}.") from fault
 
 
+_UNUSED = (
+    "no request of the command reached an operation that counts. Send its requests to the address "
+    "in MOCK_PLATFORM_URL. The pytest plugin starts servers of its own, unless it gets that one: "
+    """sh -c 'pytest --mock-platform-url "$MOCK_PLATFORM_URL"'"""
+)
+
+
 def check_coverage(found: CoverageDocument, gate: Gate) -> list[RunCheck]:
     """Returns a check for each condition of the gate."""
     failures = {failure.name: failure for failure in gate.list_failures(found)}
     checks = []
+    reason = [] if any(row["requests"] for row in found["operations"]) else [_UNUSED]
     for name, is_set in (
         ("percentage", gate.fail_under is not None),
         ("baseline", gate.baseline is not None),
@@ -70,7 +78,9 @@ def check_coverage(found: CoverageDocument, gate: Gate) -> list[RunCheck]:
         failure = failures.get(name)
         if failure is not None:
             headline = f"too little coverage: {failure.text}"
-            checks.append(RunCheck("coverage", name, failure.lost or [failure.text], headline))
+            checks.append(
+                RunCheck("coverage", name, [*reason, *(failure.lost or [failure.text])], headline)
+            )
         elif is_set:
             checks.append(RunCheck("coverage", name))
     return checks

@@ -57,13 +57,10 @@ class RecordedComparison:
         self.unanswered = 0
         self.incomplete = 0
 
-    def add_all(
-        self, exchanges: Iterable[HarExchange], progress: Callable[[int], None] = lambda _: None
-    ) -> None:
-        """Compare exchanges; `progress` is called with the number of those that were read."""
+    def add_all(self, exchanges: Iterable[HarExchange]) -> None:
+        """Compare exchanges."""
         for exchange in exchanges:
             self.entries += 1
-            progress(self.entries)
             self.add(exchange)
 
     def add(self, exchange: HarExchange) -> None:

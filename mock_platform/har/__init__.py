@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mock_platform.har.exchange import BadHar, HarExchange, HarPlace, HarRequest, HarResponse
 from mock_platform.har.names import NamesChoice, recognize_names
+from mock_platform.har.progress import show_progress
 from mock_platform.har.reading import read_har
 
 __all__ = [
@@ -15,4 +16,5 @@ __all__ = [
     "NamesChoice",
     "read_har",
     "recognize_names",
+    "show_progress",
 ]

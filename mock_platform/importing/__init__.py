@@ -6,6 +6,7 @@ recorded one, a rule answers with the recorded one, so that what was recorded is
 
 from __future__ import annotations
 
-from mock_platform.importing.folder import FolderInUse, ImportOptions, ImportReport, import_har
+from mock_platform.importing.folder import FolderInUse, ImportOptions, import_har
+from mock_platform.importing.report import ImportReport
 
 __all__ = ["FolderInUse", "ImportOptions", "ImportReport", "import_har"]

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from mock_platform.control.known_credentials import credentials
 from mock_platform.core.jsonio import canonical, pretty
 from mock_platform.edge.address import is_control
 from mock_platform.edge.hosts import PLATFORM_HOSTS
-from mock_platform.har import HarExchange, NamesChoice, read_har, recognize_names
+from mock_platform.har import NamesChoice, read_har, recognize_names, show_progress
 from mock_platform.importing.deliveries import is_delivery, read_event
 from mock_platform.importing.ids import IdTranslation, list_owned, make_fresh
-from mock_platform.importing.records import Note, RecordCollection
+from mock_platform.importing.kept_calls import KeptCalls
+from mock_platform.importing.records import Note, RecordCollection, write_records
 from mock_platform.importing.replaying import Player, RecordedCall, is_same, make_recorded
+from mock_platform.importing.report import ImportReport
 from mock_platform.importing.rules import (
     CannotAnswer,
+    RequestGroup,
     Rule,
-    find_target,
+    identify_answer,
+    identify_request,
     make_answer,
-    make_conditions,
     make_exact_rules,
     make_failure,
 )
@@ -37,6 +42,8 @@ from mock_platform.settings import NamesMode, Settings
 
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _ROUNDS = 4
+_PROGRESS = 1000
+"""Requests between two lines that say how far a round is."""
 _MAX_FILE_BYTES = MAX_BYTES // 2
 """Bytes of the rules in one file; indented, they take more."""
 _MAX_RULES = 200
@@ -59,37 +66,6 @@ class ImportOptions:
     overwrite: bool = False
     ids: IdChoice = "keep"
     """Whether records keep their ids, or get fresh ones of the sandbox's form."""
-
-
-@dataclass(slots=True)
-class ImportReport:
-    """What became of an archive. `notes` says what did not become anything, or not all, and why."""
-
-    folder: Path
-    exchanges: int = 0
-    records: dict[str, int] = field(default_factory=dict)
-    rules: int = 0
-    failures: list[str] = field(default_factory=list)
-    answered: int = 0
-    """Requests that a sandbox with the folder answers as recorded."""
-    with_secrets: int = 0
-    """Those of them whose secrets the sandbox makes itself."""
-    started: datetime | None = None
-    names: NamesMode = "neutral"
-    """The names that the recorded service used."""
-    ids: dict[str, str] = field(default_factory=dict)
-    """The new id for each old one, if ids were mapped."""
-    scenarios: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def command(self) -> str:
-        """The command that serves the folder."""
-        scenarios = "".join(f" --scenario {self.folder / name}" for name in self.scenarios)
-        freeze = f" --freeze {self.started:%Y-%m-%dT%H:%M:%SZ}" if self.started else ""
-        names = " --names original" if self.names == "original" else ""
-        words = f"--no-default-fixtures --fixtures {self.folder}"
-        return f"mock-platform serve {words}{scenarios}{freeze}{names}"
 
 
 def import_har(
@@ -128,7 +104,7 @@ def import_har(
 
 
 class _Import:
-    """One import, step by step."""
+    """One import, step by step. Requests are on the disk; of each, a few bytes are in memory."""
 
     def __init__(
         self, file: Path, folder: Path, options: ImportOptions, progress: Callable[[str], object]
@@ -137,80 +113,93 @@ class _Import:
         self._folder = folder
         self._options = options
         self._progress = progress
-        self._calls: list[RecordedCall] = []
-        self._deliveries: list[tuple[HarExchange, int]] = []
+        self._open = ExitStack()
+        self._calls = self._make_kept()
+        self._deliveries = self._make_kept()
         self._collection = RecordCollection()
         self._notes: list[Note] = []
+        self._record_notes: list[Note] = []
         self._foreign: Counter[str] = Counter()
         self._names: NamesMode = "neutral"
+        self._sent: dict[str, set[str]] = {}
+        """The parameters that were ever sent in the query, by operation."""
         self.report = ImportReport(folder)
 
     def run(self) -> ImportReport:
         """Read the archive, and write the folder."""
-        self._read()
-        self._choose_names()
-        if self._calls:
-            moments = [c.exchange.started for c in self._calls if c.exchange.started is not None]
-            self.report.started = min(moments, default=None)
-        noted = len(self._notes)
-        self._collect()
-        if self._options.ids == "map":
-            del self._notes[noted:]  # they come again
-            self._map_ids()
-        for name, records in self._collection.finish().items():
-            (self._folder / f"{name}.json").write_text(pretty(records) + "\n", "utf-8")
-            self.report.records[name] = len(records)
-        (self._folder / SCENARIOS).mkdir()
-        self._write_failures()
-        self._write_exact_rules()
+        with self._open:
+            self._read()
+            noted = len(self._notes)
+            self._collect()
+            if self._options.ids == "map":
+                del self._notes[noted:]  # they come again
+                self._map_ids()
+            self._write_records()
+            (self._folder / SCENARIOS).mkdir()
+            self._write_failures()
+            self._write_exact_rules()
         self._report_notes()
         return self.report
 
+    def _make_kept(self) -> KeptCalls:
+        kept = KeptCalls(self._folder)
+        self._open.callback(kept.close)
+        return kept
+
     def _read(self) -> None:
         known = {*PLATFORM_HOSTS, *_LOCAL, *self._options.hosts}
-        for exchange in read_har(self._file):
+        found: Counter[NamesMode] = Counter()
+        for exchange in show_progress(read_har(self._file), self._progress):
             self.report.exchanges += 1
-            if self.report.exchanges % 1000 == 0:
-                self._progress(f"{self.report.exchanges:,} exchanges read …")
-            recorded = make_recorded(exchange)
+            recorded = make_recorded(replace(exchange, timings={}, own={}))
             if is_delivery(exchange) and exchange.request.host not in PLATFORM_HOSTS:
-                self._deliveries.append((exchange, self.report.exchanges))
+                self._deliveries.append(recorded)
             elif exchange.request.host not in known or not exchange.request.url.startswith("http"):
                 self._foreign[exchange.request.host or exchange.request.url[:40]] += 1
             elif is_control(recorded.path):
-                self._notes.append((recorded, "the control plane is no part of the interface"))
+                self._note(recorded, "the control plane is no part of the interface")
             elif exchange.response.status == 0:
-                self._notes.append((recorded, "no response came"))
+                self._note(recorded, "no response came")
             else:
                 self._calls.append(recorded)
-
-    def _choose_names(self) -> None:
+                found[recognize_names(exchange, PLATFORM_HOSTS)] += 1
+                moments = [each for each in (self.report.started, exchange.started) if each]
+                self.report.started = min(moments, default=None)
         if self._options.names != "auto":
-            self._names = self.report.names = self._options.names
-            return
-        found = Counter(recognize_names(each.exchange, PLATFORM_HOSTS) for each in self._calls)
-        if found["original"]:
-            self._names = self.report.names = "original"
+            self._names = self._options.names
+        elif found["original"]:
+            self._names = "original"
+        self.report.names = self._names
 
-    def _add_delivery(self, exchange: HarExchange, number: int) -> None:
+    def _note(self, recorded: RecordedCall, text: str) -> None:
+        self._notes.append((recorded.label, text))
+
+    def _add_delivery(self, recorded: RecordedCall) -> None:
         webhook = next(iter(self._collection.read_defaults("webhooks")))
-        event = read_event(exchange, webhook, number)
+        number = recorded.exchange.place.entry + 1
+        event = read_event(recorded.exchange, webhook, number)
         fault = event if isinstance(event, str) else self._collection.add_event(event)
         if fault is not None:
-            self._notes.append((make_recorded(exchange), fault))
+            self._note(recorded, fault)
 
     def _collect(self) -> None:
         """Find out which operations were called, and collect the records of their answers."""
-        player = self._start(Settings(limits="off", names=self._names))
-        operations = {each.id: each for each in player.platform.operations}
-        for recorded in self._calls:
-            player.send(recorded)
-            operation = operations.get(recorded.operation or "")
-            if operation is not None and recorded.is_success:
-                self._collection.add_answer(recorded, operation, self._names)
-        player.platform.close()
-        for exchange, number in self._deliveries:
-            self._add_delivery(exchange, number)
+        asked, self._calls = self._calls, self._make_kept()
+        self.report.with_secrets = 0
+        with self._start(Settings(limits="off", names=self._names)) as player:
+            operations = {each.id: each for each in player.platform.operations}
+            for recorded in asked:
+                player.send(recorded)
+                operation = operations.get(recorded.operation or "")
+                if operation is not None and recorded.is_success:
+                    self._collection.add_answer(recorded, operation, self._names)
+                sent = self._sent.setdefault(recorded.operation or "", set())
+                sent.update(name for name, _ in recorded.query)
+                self.report.with_secrets += recorded.has_secrets
+                self._calls.append(recorded)
+        asked.close()
+        for recorded in self._deliveries:
+            self._add_delivery(recorded)
 
     def _map_ids(self) -> None:
         """Write the exchanges again with fresh ids, and collect their records from scratch."""
@@ -220,15 +209,26 @@ class _Import:
         examples = {name: next(iter(first.read_defaults(name)), "") for name, _ in known}
         translation = IdTranslation(make_fresh(known, examples))
         paths = {each.id: (each.path, *each.also) for each in OPERATIONS}
-        ways = [each.find_ids(paths.get(each.operation or "", ())) for each in self._calls]
-        self._calls = [
-            make_recorded(translation.rewrite(each.exchange, way))
-            for each, way in zip(self._calls, ways, strict=True)
-        ]
-        self._deliveries = [(translation.rewrite(each), at) for each, at in self._deliveries]
+        calls, self._calls = self._calls, self._make_kept()
+        for each in calls:
+            way = each.find_ids(paths.get(each.operation or "", ()))
+            self._calls.append(make_recorded(translation.rewrite(each.exchange, way)))
+        calls.close()
+        deliveries, self._deliveries = self._deliveries, self._make_kept()
+        for each in deliveries:
+            self._deliveries.append(make_recorded(translation.rewrite(each.exchange)))
+        deliveries.close()
         self.report.ids = translation.fresh
+        self._sent.clear()
         self._collection = RecordCollection()
         self._collect()
+
+    def _write_records(self) -> None:
+        for name, records in self._collection.finish().items():
+            write_records(self._folder / f"{name}.json", records)
+            self.report.records[name] = len(records)
+        self._record_notes = self._collection.notes
+        self._collection = RecordCollection()  # the records are in the folder now
 
     def _write_failures(self) -> None:
         found: dict[str, Rule] = {}
@@ -238,7 +238,7 @@ class _Import:
             try:
                 name, rule = make_failure(recorded)
             except CannotAnswer as fault:
-                self._notes.append((recorded, f"no scenario for the failure: {fault}"))
+                self._note(recorded, f"no scenario for the failure: {fault}")
                 continue
             found.setdefault(f"fails-{name}", rule)
         for name, rule in found.items():
@@ -250,53 +250,49 @@ class _Import:
         """Write rules for what the records alone do not answer, until nothing more changes."""
         wrong: dict[int, bool] = {}
         files: list[Path] = []
+        groups: list[RequestGroup] = []
         for number in range(_ROUNDS):
-            self._progress(f"Round {number + 1}: {len(self._calls):,} recorded requests …")
-            found = self._play(files)
+            found = self._play(files, number + 1)
             if not found:
                 break
+            groups = groups or self._group()
             for position in found:
                 wrong[position] = position in wrong
             for file in files:
                 file.unlink()
-            rules = self._make_rules(wrong)
-            files = list(self._write_rules(rules))
-            self.report.rules = len(rules)
+            self.report.rules = 0
+            files = list(self._write_rules(self._make_rules(groups, wrong)))
             if number == _ROUNDS - 1:
-                found = self._play(files)
+                found = self._play(files, number + 2)
         self.report.answered = len(self._calls) - len(found)
         self.report.scenarios = [f"{SCENARIOS}/{file.name}" for file in files]
-        for position in found:
+        for position, status in found.items():
             recorded = self._calls[position]
-            reason = self._explain(recorded)
-            self._notes.append((recorded, f"not answered as recorded: {reason}"))
+            self._note(recorded, f"not answered as recorded: {_explain(recorded, status)}")
 
-    def _make_rules(self, wrong: dict[int, bool]) -> list[Rule]:
-        names: dict[str, set[str]] = {}
-        for recorded in self._calls:
-            names.setdefault(recorded.operation or "", set()).update(n for n, _ in recorded.query)
-        groups: dict[bytes, list[int]] = {}
+    def _group(self) -> list[RequestGroup]:
+        """Returns which requests are equal."""
+        groups: dict[bytes, RequestGroup] = {}
         for position, recorded in enumerate(self._calls):
-            known = names.get(recorded.operation or "", set())
-            same = [find_target(recorded), make_conditions(recorded, known)]
-            groups.setdefault(canonical(same), []).append(position)
-        rules: list[Rule] = []
-        for positions in groups.values():
-            chosen = {
-                place: wrong[position]
-                for place, position in enumerate(positions)
-                if position in wrong
-            }
-            if chosen:
-                calls = [self._calls[position] for position in positions]
-                rules += make_exact_rules(calls, chosen, names)
-        return rules
+            names = self._sent.get(recorded.operation or "", set())
+            key = identify_request(recorded, names)
+            groups.setdefault(key, RequestGroup()).add(position, identify_answer(recorded))
+        return list(groups.values())
 
-    def _write_rules(self, rules: list[Rule]) -> Iterator[Path]:
+    def _make_rules(
+        self, groups: Iterable[RequestGroup], wrong: Mapping[int, bool]
+    ) -> Iterator[Rule]:
+        for group in groups:
+            if chosen := group.choose(wrong):
+                for rule in make_exact_rules(group, chosen, self._sent, self._calls.__getitem__):
+                    self.report.rules += 1
+                    yield rule
+
+    def _write_rules(self, rules: Iterable[Rule]) -> Iterator[Path]:
         """Write rules as scenarios that are small enough to be read again."""
         chunk: list[Rule] = []
         size = values = number = 0
-        for rule in [*rules, None]:
+        for rule in chain(rules, [None]):
             written = b"" if rule is None else canonical(rule)
             more, items = len(written), written.count(b",") + written.count(b":")
             is_full = size + more > _MAX_FILE_BYTES or values + items > MAX_VALUES // 2
@@ -320,8 +316,8 @@ class _Import:
         path.write_text(text, "utf-8")
         return path
 
-    def _play(self, scenarios: list[Path]) -> list[int]:
-        """Returns the positions of the requests that are not answered as recorded."""
+    def _play(self, scenarios: list[Path], number: int) -> dict[int, int]:
+        """Returns the status of each request that is not answered as recorded, by position."""
         settings = Settings(
             default_fixtures=False,
             fixtures=(self._folder,),
@@ -330,43 +326,32 @@ class _Import:
             names=self._names,
             freeze=self.report.started,
         )
-        player = self._start(settings)
-        wrong = [
-            position
-            for position, recorded in enumerate(self._calls)
-            if not is_same(recorded, player.send(recorded))
-        ]
-        player.platform.close()
+        total = f"{len(self._calls):,} recorded requests"
+        self._progress(f"Round {number}: {total} …")
+        wrong: dict[int, int] = {}
+        with self._start(settings) as player:
+            for position, recorded in enumerate(self._calls):
+                if position and position % _PROGRESS == 0:
+                    self._progress(f"Round {number}: {position:,} of {total} …")
+                reply = player.send(recorded)
+                if not is_same(recorded, reply):
+                    wrong[position] = reply.status
         return wrong
 
-    def _start(self, settings: Settings) -> Player:
-        platform = Platform(settings)
-        platform.disable_connections()
-        return Player(platform, credentials(platform), self._names)
-
-    def _explain(self, recorded: RecordedCall) -> str:
+    @contextmanager
+    def _start(self, settings: Settings) -> Iterator[Player]:
+        """Start a sandbox whose journal nobody reads."""
+        gc.collect()  # the one before, which refers to itself
+        platform = Platform(replace(settings, journal_entries=1))
         try:
-            make_answer(recorded)
-        except CannotAnswer as fault:
-            return str(fault)
-        reply = recorded.reply
-        status = "nothing" if reply is None else reply.status
-        expected = recorded.exchange.response.status
-        if status != expected:
-            return f"the sandbox answers {status}, not {expected}"
-        return "the body differs"
+            platform.disable_connections()
+            yield Player(platform, credentials(platform), self._names)
+        finally:
+            platform.close()
 
     def _report_notes(self) -> None:
-        self.report.with_secrets = sum(1 for each in self._calls if each.has_secrets)
-        for recorded, text in [*self._notes, *self._collection.notes]:
-            if recorded is None:
-                self.report.notes.append(text)
-                continue
-            sent = recorded.exchange.request
-            place = recorded.exchange.place
-            self.report.notes.append(
-                f"entry {place.entry} (line {place.line}), {sent.method} {recorded.path}: {text}"
-            )
+        for label, text in [*self._notes, *self._record_notes]:
+            self.report.notes.append(text if label is None else f"{label}: {text}")
         for host, count in self._foreign.most_common():
             self.report.notes.append(
                 f"{count:,} request{'' if count == 1 else 's'} to {host}: no host of the platform; "
@@ -374,38 +359,13 @@ class _Import:
             )
 
 
-def describe(report: ImportReport) -> Iterator[str]:
-    """Yields the lines that say what was made, and what was not."""
-    made = ", ".join(f"{name} {count}" for name, count in sorted(report.records.items()))
-    yield f"{report.exchanges:,} exchanges read from the archive."
-    if report.names == "original":
-        yield "The recording has original names; the records have neutral ones."
-    yield f"Records: {made or 'no'}."
-    if report.ids:
-        yield f"Ids that were replaced by fresh ones: {len(report.ids):,}."
-    yield f"Rules for exactly the recorded requests: {report.rules:,}."
-    yield f"Scenarios with a failure: {len(report.failures):,}."
-    yield f"Requests that the folder answers as recorded: {report.answered:,}."
-    if report.with_secrets:
-        yield f"In {report.with_secrets:,} of the answers, secrets are the sandbox's own."
-    yield f"Serve it: {report.command}"
-    if report.notes:
-        yield f"Not everything became part of the folder ({len(report.notes):,}):"
-        yield from (f"  {note}" for note in report.notes)
-
-
-def report_as_json(report: ImportReport) -> dict[str, Any]:
-    """Returns the report for programs."""
-    return {
-        "folder": str(report.folder),
-        "exchanges": report.exchanges,
-        "names": report.names,
-        "records": report.records,
-        "ids": report.ids,
-        "rules": report.rules,
-        "failures": report.failures,
-        "answered": report.answered,
-        "with_secrets": report.with_secrets,
-        "serve": report.command,
-        "notes": report.notes,
-    }
+def _explain(recorded: RecordedCall, status: int) -> str:
+    """Returns why a request is not answered as recorded, but with this status."""
+    try:
+        make_answer(recorded)
+    except CannotAnswer as fault:
+        return str(fault)
+    expected = recorded.exchange.response.status
+    if status != expected:
+        return f"the sandbox answers {status}, not {expected}"
+    return "the body differs"

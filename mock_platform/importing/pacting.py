@@ -223,8 +223,9 @@ class _Reader:
 
     def _adopt(self, recorded: RecordedCall, entry: JournalEntry) -> None:
         """Give the records that a request made the ids that the recording shows."""
+        label = recorded.label
         for (name, key), maker in self._collection.made.items():
-            if maker is not recorded:
+            if maker != label:
                 continue
             shown = self._collection.records[name][key]
             own, _ = self._collection.tables[name].load(dict(shown))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from mock_platform.core import packaged
-from mock_platform.core.jsonio import loads
+from mock_platform.core.jsonio import loads, pretty
 from mock_platform.core.operation import Operation
 from mock_platform.core.spelling.exchange import make_neutral_spelling
 from mock_platform.core.spelling.pairs import PAIRS
 from mock_platform.core.spelling.translation import Reading
-from mock_platform.importing.replaying import RecordedCall
+from mock_platform.importing.replaying import CallLabel, RecordedCall
 from mock_platform.importing.v2_records import ShownRecords
 from mock_platform.operations import TABLES
 from mock_platform.records.table import AS, RECORDED, Table
@@ -26,7 +27,7 @@ _PARENTS = {
     "funding_instruments": ("description", "Funding instrument"),
 }
 """Tables whose records are made up if others refer to them, with the field that names them."""
-Note = tuple[RecordedCall | None, str]
+Note = tuple[CallLabel | None, str]
 
 
 class RecordCollection:
@@ -35,7 +36,7 @@ class RecordCollection:
     def __init__(self, *, with_made: bool = False) -> None:
         """`with_made`: also take the records that a recorded request made."""
         self._with_made = with_made
-        self.made: dict[tuple[str, str], RecordedCall] = {}
+        self.made: dict[tuple[str, str], CallLabel] = {}
         """By table and key, the request that made a record; it was not there before."""
         self.tables: dict[str, Table] = {table.name: table for table in TABLES}
         self.records: dict[str, dict[str, Record]] = {}
@@ -43,7 +44,7 @@ class RecordCollection:
         self._defaults: dict[str, dict[str, Record]] = {}
         self._seen: set[tuple[str, str]] = set()
         self._shown = ShownRecords()
-        self._sources: dict[tuple[str, str], RecordedCall] = {}
+        self._sources: dict[tuple[str, str], CallLabel] = {}
         for name in _IDENTITY:
             self.records[name] = dict(self.read_defaults(name))
 
@@ -57,13 +58,14 @@ class RecordCollection:
             return
         if names == "original":
             body = make_neutral_spelling(operation).write(body)
+        label = recorded.label
         if table is None:
-            self._shown.add(recorded, operation, body)
+            self._shown.add(label, operation, body)
             return
         shown = body.get("data")
         for item in shown if isinstance(shown, list) else [shown]:
             if isinstance(item, dict):
-                self._add(recorded, operation, table, item)
+                self._add(recorded, label, operation, table, item)
 
     def add_account(self, key: str) -> None:
         """Take an account that answered, whether or not an answer shows it."""
@@ -126,7 +128,12 @@ class RecordCollection:
     # -- details ------------------------------------------------------------------------------
 
     def _add(
-        self, recorded: RecordedCall, operation: Operation, table: Table, item: Mapping[str, Any]
+        self,
+        recorded: RecordedCall,
+        label: CallLabel,
+        operation: Operation,
+        table: Table,
+        item: Mapping[str, Any],
     ) -> None:
         declared = frozenset(table.fields)
         reading = Reading(PAIRS[operation.dialect], declared)
@@ -136,7 +143,7 @@ class RecordCollection:
             return
         self._seen.add((table.name, key))
         if operation.method == "POST" and not recorded.path.endswith(key):
-            self.made[table.name, key] = recorded
+            self.made[table.name, key] = label
             if not self._with_made:
                 return
         if operation.method == "DELETE" and record.get("deleted") is True:
@@ -152,7 +159,7 @@ class RecordCollection:
         elif table.name == "accounts":
             record["_users"] = [next(iter(self.records["users"]))]
         self.records.setdefault(table.name, {})[key] = record
-        self._sources[table.name, key] = recorded
+        self._sources[table.name, key] = label
 
     def _add_shown(self) -> None:
         """Take the records of the v2 interface that no other answer showed."""
@@ -229,6 +236,20 @@ class RecordCollection:
             keyed = ((table.key_of(table.from_public(dict(each))), each) for each in records)
             self._defaults[name] = {key: record for key, record in keyed if key is not None}
         return self._defaults[name]
+
+
+def write_records(file: Path, records: Iterable[Record]) -> None:
+    """Write the file of a table, one record after the other, as people read them.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    with file.open("w", encoding="utf-8") as opened:
+        before = "[\n  "
+        for record in records:
+            opened.write(before + pretty(record).replace("\n", "\n  "))
+            before = ",\n  "
+        opened.write("\n]\n")
 
 
 def find_table(operation: Operation, tables: Mapping[str, Table]) -> Table | None:

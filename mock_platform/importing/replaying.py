@@ -23,9 +23,22 @@ _PLACEHOLDER = "[redacted"
 _DROPPED = frozenset({"authorization", "host", "x-mock-world", "x-mock-scenario", "content-length"})
 
 
+@dataclass(frozen=True, slots=True)
+class CallLabel:
+    """Which request of an archive is meant; no two requests have the same."""
+
+    entry: int
+    line: int
+    method: str
+    path: str
+
+    def __str__(self) -> str:
+        return f"entry {self.entry} (line {self.line}), {self.method} {self.path}"
+
+
 @dataclass(slots=True)
 class RecordedCall:
-    """An exchange of the platform's interface, and what the sandbox made of its request."""
+    """An exchange of the platform's interface, and what the sandbox read of its request."""
 
     exchange: HarExchange
     path: str
@@ -35,7 +48,12 @@ class RecordedCall:
     query: list[tuple[str, str]] = field(default_factory=list)
     form: list[tuple[str, str]] = field(default_factory=list)
     json: Any = None
-    reply: Reply | None = None
+
+    @property
+    def label(self) -> CallLabel:
+        """Where the archive has it, for notes."""
+        place = self.exchange.place
+        return CallLabel(place.entry, place.line, self.exchange.request.method, self.path)
 
     @property
     def is_success(self) -> bool:
@@ -108,7 +126,6 @@ class Player:
         if (authorization := self._authorize(recorded, call, schemes)) is not None:
             call.headers = [*headers, ("Authorization", authorization)]
         reply = self.platform.handle(call)
-        recorded.reply = reply
         if recorded.operation is None:
             recorded.operation = call.operation
             recorded.path_params = dict(call.path_params)

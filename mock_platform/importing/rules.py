@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from mock_platform.core.jsonio import BadJson, canonical, loads
@@ -23,24 +25,63 @@ class CannotAnswer(ValueError):
     """A recorded answer that no rule can send."""
 
 
-def make_exact_rules(
-    calls: Iterable[RecordedCall], wrong: Mapping[int, bool], names: Mapping[str, set[str]]
-) -> Iterator[Rule]:
-    """Yields rules for those of some calls with equal requests whose answers are wrong.
+def identify_request(recorded: RecordedCall, names: Iterable[str]) -> bytes:
+    """Returns what requests have in common that the same rules are for.
 
-    `wrong` has the positions of such calls, and whether their rules act before authentication.
-    `names` are the parameters that were ever sent to each operation.
+    `names` are the parameters that were ever sent to their operation.
     """
-    listed = list(calls)
-    answers = [canonical(_identify(each)) for each in listed]
+    return _digest([find_target(recorded), make_conditions(recorded, names)])
+
+
+def identify_answer(recorded: RecordedCall) -> bytes:
+    """Returns what equal answers have in common."""
+    response = recorded.exchange.response
+    body = recorded.answer
+    return _digest([response.status, body if body is not None else response.body.decode("latin-1")])
+
+
+@dataclass(slots=True)
+class RequestGroup:
+    """Equal requests of a recording: their positions, and what identifies the answer of each."""
+
+    positions: list[int] = field(default_factory=list)
+    answers: list[bytes] = field(default_factory=list)
+
+    def add(self, position: int, answer: bytes) -> None:
+        """Add a request."""
+        self.positions.append(position)
+        self.answers.append(answer)
+
+    def choose(self, wrong: Mapping[int, bool]) -> dict[int, bool]:
+        """Returns the entries of its own requests, by their places in the group."""
+        return {
+            place: wrong[position]
+            for place, position in enumerate(self.positions)
+            if position in wrong
+        }
+
+
+def make_exact_rules(
+    group: RequestGroup,
+    wrong: Mapping[int, bool],
+    names: Mapping[str, set[str]],
+    load: Callable[[int], RecordedCall],
+) -> Iterator[Rule]:
+    """Yields rules for those of some equal requests whose answers are wrong.
+
+    `wrong` has the places of such requests in the group, and whether their rules act before
+    authentication. `names` are the parameters that were ever sent to each operation; `load` returns
+    the request at a position.
+    """
+    answers = group.answers
     is_constant = len({*answers}) == 1
     for run in _join(answers, {min(wrong): wrong[min(wrong)]} if is_constant else wrong):
-        recorded = listed[run.start]
+        recorded = load(group.positions[run.start])
         rule: Rule = {"on": find_target(recorded)}
         if conditions := make_conditions(recorded, names.get(recorded.operation or "", set())):
             rule["when"] = conditions
         if not is_constant:
-            rule["call"] = _number_calls(run, len(listed))
+            rule["call"] = _number_calls(run, len(answers))
         if wrong[run.start]:
             rule["stage"] = "before_auth"
         try:
@@ -161,10 +202,8 @@ def _require_small(body: bytes) -> None:
         raise CannotAnswer(f"its body is {fault}") from fault
 
 
-def _identify(recorded: RecordedCall) -> list[Any]:
-    response = recorded.exchange.response
-    body = recorded.answer
-    return [response.status, body if body is not None else response.body.decode("latin-1")]
+def _digest(value: Any) -> bytes:
+    return hashlib.blake2b(canonical(value), digest_size=16).digest()
 
 
 def _list_values(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mock_platform.core.operation import Operation
-from mock_platform.importing.replaying import RecordedCall
+from mock_platform.importing.replaying import CallLabel
 from mock_platform.store.interface import Record
 
 
@@ -56,12 +56,12 @@ class ShownRecords:
     """The records of v2 answers, by table and id."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str], tuple[RecordedCall, Record]] = {}
+        self._found: dict[tuple[str, str], tuple[CallLabel, Record]] = {}
         self._keys: set[str] = set()
         """The ids in `_found`, without their tables."""
         self._made: set[str] = set()
 
-    def add(self, recorded: RecordedCall, operation: Operation, body: Mapping[str, Any]) -> None:
+    def add(self, source: CallLabel, operation: Operation, body: Mapping[str, Any]) -> None:
         """Take what an answer shows; what a request made was not there before."""
         if operation.method != "GET":
             self._made.update(each for each in _list_ids(body, 0) if each not in self._keys)
@@ -69,7 +69,7 @@ class ShownRecords:
         for table, key, record in _list_shown(operation, body):
             if key not in self._made:
                 self._keys.add(key)
-                kept = self._found.setdefault((table, key), (recorded, {}))[1]
+                kept = self._found.setdefault((table, key), (source, {}))[1]
                 for name, value in record.items():
                     kept.setdefault(name, value)
 
@@ -81,7 +81,7 @@ class ShownRecords:
         """Yields the ids of what requests made."""
         yield from self._made
 
-    def finish(self, app_id: str) -> Iterator[tuple[str, str, RecordedCall, Record | str]]:
+    def finish(self, app_id: str) -> Iterator[tuple[str, str, CallLabel, Record | str]]:
         """Yields table, id and source of each, and its record or why it cannot be one.
 
         What belongs to an app belongs to that of `app_id`.

@@ -18,6 +18,15 @@ ALL_HOLD = 1000
 """Nearness of a rule whose conditions all hold: more than any number of conditions."""
 
 
+@dataclass(slots=True, eq=False)
+class Series:
+    """Rules with equal conditions that act on one call after the other, and count together."""
+
+    calls: int
+    rules: list[tuple[int, ActiveRule]]
+    """Each after its place in the order in which rules are asked."""
+
+
 @dataclass(slots=True)
 class ActiveRule:
     """A rule of an active scenario: its conditions, and how often it matched and acted."""
@@ -26,10 +35,36 @@ class ActiveRule:
     index: int
     rule: Rule
     checks: list[Check] = field(default_factory=list)
-    calls: int = 0
     fired: int = 0
     refused: int = 0
     """How many requests to its operations were refused before it could act on them."""
+    series: Series | None = None
+    """The series that counts its calls, if it is in one."""
+    _calls: int = 0
+
+    @property
+    def calls(self) -> int:
+        """How many calls fulfilled its conditions."""
+        return self._calls if self.series is None else self.series.calls
+
+    def set_calls(self, calls: int) -> None:
+        """Take a number of calls, outside of any series."""
+        self.series = None
+        self._calls = calls
+
+    def is_before(self, other: ActiveRule) -> bool:
+        """Whether both count the same calls, and the other acts on later ones only.
+
+        Their conditions must be equal.
+        """
+        return (
+            self.active is other.active
+            and self.calls == other.calls
+            and self.rule.is_by_number
+            and other.rule.is_by_number
+            and self.rule.last is not None
+            and self.rule.last < other.rule.first
+        )
 
     @property
     def name(self) -> str:
@@ -65,7 +100,8 @@ class ActiveRule:
         outside = self._check_clock(world)
         if outside is not None:
             return len(self.checks), outside
-        self.calls += 1
+        if self.series is None:  # a series counts for its rules
+            self._calls += 1
         difference = self._check_due(world)
         return None if difference is None else (ALL_HOLD, difference)
 
@@ -131,7 +167,11 @@ class ActiveScenario:
         ]
         for armed in self.rules:
             own = armed.find_path_params if armed.rule.routes else None
-            armed.checks = make_checks(armed.rule.when, lambda: self.state, own)
+            armed.checks = make_checks(armed.rule.when, self.get_state, own)
+
+    def get_state(self) -> str | None:
+        """Return the named state that it is in; `None` at the start."""
+        return self.state
 
     def move(self, state: str) -> None:
         """Change to another named state."""
@@ -155,4 +195,5 @@ class ActiveScenario:
         if len(counts) == len(self.rules):
             self.state = state
             for armed, (calls, fired, refused) in zip(self.rules, counts, strict=True):
-                armed.calls, armed.fired, armed.refused = calls, fired, refused
+                armed.set_calls(calls)
+                armed.fired, armed.refused = fired, refused

@@ -27,7 +27,8 @@ def bind_stages(operation: Operation) -> tuple[Stage, Stage]:
 
     def before_auth(call: Call, world: World, proceed: Answer) -> Reply:
         engine = find_engine(world)
-        rules = engine.rules.early.get(id_)
+        rules = engine.rules.early.get(id_, ())
+        own: list[ActiveRule] = []
         if call.header(HEADER) is not None or call.header("prefer") is not None:
             try:
                 asked = _find_requested_rules(call, operation, engine)
@@ -35,20 +36,17 @@ def bind_stages(operation: Operation) -> tuple[Stage, Stage]:
                 return make_refusal(fault)
             call.switch = [armed for armed in asked if not armed.rule.before_auth]
             own = [armed for armed in asked if armed.rule.before_auth]
-            rules = [*own, *(rules or ())]
-        if not rules:
+        if not (rules or own):
             return proceed(call, world)
-        return engine.rules.act(rules, call, proceed)
+        return engine.rules.act(rules, call, proceed, own)
 
     def before_handler(call: Call, world: World, proceed: Answer) -> Reply:
         engine = find_engine(world)
-        rules = engine.rules.late.get(id_)
-        if call.switch:
-            rules = [*call.switch, *(rules or ())]
-        if not rules:
+        rules = engine.rules.late.get(id_, ())
+        if not (rules or call.switch):
             return proceed(call, world)
         call.rules_asked = True
-        return engine.rules.act(rules, call, proceed)
+        return engine.rules.act(rules, call, proceed, call.switch or ())
 
     return before_auth, before_handler
 

@@ -65,6 +65,17 @@ class Rule:
     routes: tuple[CustomRoute, ...] = ()
     """The routes of paths that no operation serves."""
 
+    @property
+    def is_by_number(self) -> bool:
+        """Whether only the number of a call to its one operation decides, beside conditions."""
+        limits = (self.times, self.until, self.after, self.before, self.probability)
+        return (
+            all(limit is None for limit in limits)
+            and self.every == 1
+            and len(self.on) == 1
+            and not self.everywhere
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Scenario:

@@ -5,7 +5,7 @@ Every condition yields a `Mismatch` or nothing, so a rule that did not act can a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -174,6 +174,11 @@ class Check:
     get: Getter
     holds: Test
     expected: str
+    place: Hashable
+    """Equal for conditions that get the same value, and read it alike."""
+    read: Callable[[Any], Hashable]
+    """Returns `value` for a value with which the condition holds, and something else for others."""
+    value: Hashable
 
 
 def make_checks(
@@ -188,16 +193,18 @@ def make_checks(
     found: list[Check] = []
     for source, conditions in when.items():
         if source == "state":
-            found += _make_source_checks("state", lambda _: state(), conditions, as_text=False)
+            found += _make_source_checks(
+                "state", lambda _: state(), conditions, as_text=False, scope=state
+            )
             continue
         if source == "clock":  # a rule compares it with its world's time
             continue
         for name, condition in conditions.items():
-            get = _GETTERS[source](name)
+            get, scope = _GETTERS[source](name), None
             if source == "path" and find_path_params is not None:
-                get = _make_own_path_getter(name, find_path_params)
+                get, scope = _make_own_path_getter(name, find_path_params), find_path_params
             found += _make_source_checks(
-                f"{source}.{name}", get, condition, as_text=source != "json"
+                f"{source}.{name}", get, condition, as_text=source != "json", scope=scope
             )
     return found
 
@@ -211,13 +218,34 @@ def find_first_difference(subject: Any, of: Sequence[Check]) -> tuple[int, Misma
     return None
 
 
-def _make_source_checks(path: str, get: Getter, condition: Any, *, as_text: bool) -> list[Check]:
+def _make_source_checks(
+    path: str, get: Getter, condition: Any, *, as_text: bool, scope: Hashable = None
+) -> list[Check]:
+    """Returns the checks of a condition; `scope` is what gets the value, if not all do alike."""
     if not isinstance(condition, dict):
         condition = {"equals": condition}
-    return [
-        Check(path, get, _TESTS[name](wanted, as_text), _describe(name, wanted))
-        for name, wanted in condition.items()
-    ]
+    found = []
+    for name, wanted in condition.items():
+        holds = _TESTS[name](wanted, as_text)
+        expected = _describe(name, wanted)
+        read: Callable[[Any], Hashable]
+        if name == "equals":
+            read = _read_text if as_text else _read_json
+            place: tuple[Hashable, ...] = (scope, path, as_text)
+            value = read(_as_text(wanted) if as_text else wanted)
+        else:
+            read, value = holds, True
+            place = (scope, path, as_text, name, canonical(wanted))
+        found.append(Check(path, get, holds, expected, place, read, value))
+    return found
+
+
+def _read_text(got: Any) -> Hashable:
+    return got if isinstance(got, str) or got is None else ABSENT
+
+
+def _read_json(got: Any) -> Hashable:
+    return got if isinstance(got, str) or got is None or got is ABSENT else canonical(got)
 
 
 def _test_equals(wanted: Any, as_text: bool) -> Test:  # noqa: FBT001 - one signature for all

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from mock_platform.core.call import Call, Reply
@@ -18,12 +19,11 @@ from mock_platform.scenario.effects.effect import Staging
 from mock_platform.scenario.kept import Ledger
 from mock_platform.scenario.match import Mismatch
 from mock_platform.scenario.performance import perform
+from mock_platform.scenario.rule_index import MAX_NEAR_MISSES, Missed, RuleList
 from mock_platform.store.errors import StoreUnwritable
 from mock_platform.world.delivery_faults import DeliveryFault
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.world import World
-
-_MAX_NEAR_MISSES = 3
 
 
 class Rules:
@@ -45,9 +45,9 @@ class Rules:
         self._ledger = ledger
         self._on_fired = on_fired
         self._active: Mapping[str, ActiveScenario] = {}
-        self.early: dict[str, list[ActiveRule]] = {}
+        self.early: dict[str, RuleList] = {}
         """Rules that act before authentication, by operation id."""
-        self.late: dict[str, list[ActiveRule]] = {}
+        self.late: dict[str, RuleList] = {}
         """All other rules, by operation id."""
         self.custom: list[ActiveRule] = []
         """Rules on paths that no operation serves."""
@@ -57,24 +57,32 @@ class Rules:
     def index(self, active: Mapping[str, ActiveScenario]) -> None:
         """Take the rules of these scenarios in place of those before."""
         self._active = active
-        early: dict[str, list[ActiveRule]] = {}
-        late: dict[str, list[ActiveRule]] = {}
+        early: dict[str, RuleList] = {}
+        late: dict[str, RuleList] = {}
         every = [armed for each in active.values() for armed in each.rules]
         for armed in every:
+            armed.set_calls(armed.calls)
             table = early if armed.rule.before_auth else late
             for operation in armed.rule.on:
-                table.setdefault(operation, []).append(armed)
+                table.setdefault(operation, RuleList()).append(armed)
         self.early, self.late = early, late
         self.custom = sort_by_stage(armed for armed in every if armed.rule.routes)
         self.everywhere = sort_by_stage(armed for armed in every if armed.rule.everywhere)
 
     def act(
-        self, rules: Iterable[ActiveRule], call: Call, proceed: Callable[[Call, World], Reply]
+        self,
+        rules: Iterable[ActiveRule],
+        call: Call,
+        proceed: Callable[[Call, World], Reply],
+        first: Iterable[ActiveRule] = (),
     ) -> Reply:
-        """Let the first matching rule act; every matching rule counts the call."""
+        """Let the first matching rule act; every matching rule counts the call.
+
+        Rules in `first` are asked before the others.
+        """
         acting: ActiveRule | None = None
-        missed: list[tuple[int, ActiveRule, Mismatch]] = []
-        for armed in rules:
+        asked, missed = self._narrow(rules, call)
+        for armed in chain(first, asked):
             found = self._decide(armed, call)
             if found is not None:
                 missed.append((found[0], armed, found[1]))
@@ -137,8 +145,21 @@ class Rules:
                 self._remember(armed)
                 armed.refused += 1
         why = Mismatch("stage", "a request that nothing else refuses", f"status {status}")
-        missed = find_nearest([(0, armed, why) for armed in rules])
-        call.near_misses = [*call.near_misses, *missed][:_MAX_NEAR_MISSES]
+        missed = find_nearest([(0, armed, why) for armed in rules[:MAX_NEAR_MISSES]])
+        call.near_misses = [*call.near_misses, *missed][:MAX_NEAR_MISSES]
+
+    def _narrow(
+        self, rules: Iterable[ActiveRule], call: Call
+    ) -> tuple[Iterable[ActiveRule], list[Missed]]:
+        """Return the rules to ask, and of the others those that came nearest."""
+        tree = rules.tree if isinstance(rules, RuleList) else None
+        if tree is None:
+            return rules, []
+        found = tree.find(call)
+        for series in found.series:
+            self._remember(series.rules[0][1])
+            series.calls += 1
+        return found.asked, found.missed
 
     def _decide(
         self, armed: ActiveRule, subject: Call | Mapping[str, Any]
@@ -173,7 +194,7 @@ def sort_by_stage(rules: Iterable[ActiveRule]) -> list[ActiveRule]:
     return sorted(rules, key=lambda armed: not armed.rule.before_auth)
 
 
-def find_nearest(missed: list[tuple[int, ActiveRule, Mismatch]]) -> list[dict[str, Any]]:
+def find_nearest(missed: list[Missed]) -> list[dict[str, Any]]:
     """Return the rules that came nearest to acting, each with its first difference in words."""
     missed.sort(key=lambda miss: -miss[0])
     return [
@@ -182,5 +203,5 @@ def find_nearest(missed: list[tuple[int, ActiveRule, Mismatch]]) -> list[dict[st
             "rule": armed.index,
             "difference": str(difference),
         }
-        for _, armed, difference in missed[:_MAX_NEAR_MISSES]
+        for _, armed, difference in missed[:MAX_NEAR_MISSES]
     ]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from mock_platform.importing import ImportOptions, import_har
-from mock_platform.importing.folder import describe
 from mock_platform.importing.ids import IdTranslation, make_fresh
+from mock_platform.importing.report import describe
 from tests.har.support import make_entry, write_har
 from tests.importing.support import read_words
 

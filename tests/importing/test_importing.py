@@ -15,7 +15,7 @@ from mock_platform.core import packaged
 from mock_platform.core.spelling.exchange import read_event
 from mock_platform.delivery.envelope import make_body
 from mock_platform.importing import ImportOptions, ImportReport, import_har
-from mock_platform.importing.folder import describe
+from mock_platform.importing.report import describe
 from mock_platform.settings import Settings
 from tests.har.support import make_entry, write_har
 from tests.importing.support import (

@@ -1,0 +1,164 @@
+"""Finds the rules that a call may concern among thousands, as a recording makes them.
+
+Rules are in a tree by the values that their conditions expect, so a call is led to the few whose
+conditions may hold. Of all others, those that came nearest are known without asking them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from mock_platform.scenario.active import ActiveRule, Series
+from mock_platform.scenario.match import Check, Mismatch
+
+MAX_NEAR_MISSES = 3
+MIN_INDEXED = 16
+"""Rules that are worth a tree; of fewer, each is asked."""
+_MAX_BUCKET = 4
+"""Rules that stay together, although their conditions differ."""
+
+Numbered = tuple[int, ActiveRule]
+"""A rule after its place in the order in which rules are asked."""
+Missed = tuple[int, ActiveRule, Mismatch]
+"""How many conditions of a rule hold, the rule, and its first difference."""
+
+
+class RuleList(list[ActiveRule]):
+    """Rules in the order in which they are asked."""
+
+    @cached_property
+    def tree(self) -> RuleTree | None:
+        """The same rules by their conditions; `None` if there are few."""
+        return RuleTree(self) if len(self) >= MIN_INDEXED else None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a tree knows about a call."""
+
+    asked: list[ActiveRule]
+    """The rules to ask, in their order."""
+    missed: list[Missed]
+    """Of the others, those that came nearest."""
+    series: list[Series]
+    """Those whose conditions hold: each counts the call once."""
+
+
+class RuleTree:
+    """Rules by the values that their conditions expect."""
+
+    def __init__(self, rules: Iterable[ActiveRule]) -> None:
+        self._root = _Node([*enumerate(rules)], 0)
+
+    def find(self, subject: Any) -> Found:
+        """Return the rules that a call may concern."""
+        asked: list[Numbered] = []
+        missed: list[tuple[int, int, ActiveRule, Check, Any]] = []
+        series: list[Series] = []
+        nodes = [self._root]
+        while nodes:
+            node = nodes.pop()
+            asked += node.rules
+            for each in node.series:
+                series.append(each)
+                asked += _list_relevant(each, each.calls + 1)
+            for branch in node.branches:
+                got = branch.check.get(subject)
+                match = branch.nodes.get(branch.check.read(got))
+                if match is not None:
+                    nodes.append(match)
+                # The nearest are among the first of the first: nodes are in the order of rules.
+                for other in islice(branch.nodes.values(), MAX_NEAR_MISSES + 1):
+                    if other is not match:
+                        missed += (
+                            (-node.depth, order, armed, armed.checks[node.depth], got)
+                            for order, armed in other.first
+                        )
+        missed.sort(key=lambda miss: miss[:2])
+        nearest = [
+            (-depth, armed, Mismatch(check.path, check.expected, got))
+            for depth, _, armed, check, got in missed[:MAX_NEAR_MISSES]
+        ]
+        asked.sort(key=_get_order)
+        return Found([armed for _, armed in asked], nearest, series)
+
+
+@dataclass(slots=True)
+class _Branch:
+    """Rules whose next condition looks at the same place."""
+
+    check: Check
+    rules: dict[Hashable, list[Numbered]] = field(default_factory=dict)
+    nodes: dict[Hashable, _Node] = field(default_factory=dict)
+
+
+class _Node:
+    """Rules whose first conditions, as many as `depth`, are equal."""
+
+    __slots__ = ("branches", "depth", "first", "rules", "series")
+
+    def __init__(self, rules: list[Numbered], depth: int) -> None:
+        self.depth = depth
+        self.first = rules[:MAX_NEAR_MISSES]
+        self.rules = rules
+        self.series: list[Series] = []
+        self.branches: list[_Branch] = []
+        if len(rules) <= _MAX_BUCKET:
+            return
+        self.rules = []
+        branches: dict[Hashable, _Branch] = {}
+        held = []
+        for order, armed in rules:
+            if len(armed.checks) == depth:
+                held.append((order, armed))
+                continue
+            check = armed.checks[depth]
+            branch = branches.setdefault(check.place, _Branch(check))
+            branch.rules.setdefault(check.value, []).append((order, armed))
+        self._join(held)
+        for branch in branches.values():
+            for value, inner in branch.rules.items():
+                branch.nodes[value] = _Node(inner, depth + 1)
+            branch.rules.clear()
+        self.branches = [*branches.values()]
+
+    def _join(self, held: Iterable[Numbered]) -> None:
+        """Make series of the rules whose conditions all hold here."""
+        for run in _split(held):
+            if len(run) <= _MAX_BUCKET:
+                self.rules += run
+                continue
+            series = Series(run[0][1].calls, run)
+            for _, armed in run:
+                armed.series = series
+            self.series.append(series)
+
+
+def _split(held: Iterable[Numbered]) -> Iterator[list[Numbered]]:
+    """Yields runs of rules, each of which is for calls after those of the one before it."""
+    run: list[Numbered] = []
+    for each in held:
+        if run and not run[-1][1].is_before(each[1]):
+            yield run
+            run = []
+        run.append(each)
+    if run:
+        yield run
+
+
+def _list_relevant(series: Series, number: int) -> Iterator[Numbered]:
+    """Yields the rules of a series that may act on the call of a number, or be near it."""
+    near = MAX_NEAR_MISSES + 1
+    yield from series.rules[:near]
+    at = bisect_right(series.rules, number, key=lambda each: each[1].rule.first) - 1
+    if at >= near:
+        yield series.rules[at]
+
+
+def _get_order(each: Numbered) -> int:
+    return each[0]

@@ -1,0 +1,104 @@
+"""Thousands of rules: those that a call concerns are found without asking the others."""
+
+from __future__ import annotations
+
+from random import Random  # noqa: TID251 - which rules are tried, not what the product does
+from typing import Any
+
+import pytest
+
+from mock_platform.scenario import rule_index
+from mock_platform.scenario.active import ActiveRule
+from tests.scenario.support import LINE_ITEMS, arm, engine
+from tests.support import Sandbox, sandbox
+
+ON = "line_items.list"
+CONDITIONS: list[Any] = [
+    "a", "b", {"exists": False}, {"in": ["a", "c"]}, {"equals": "c"}, {"matches": "[ab]"},
+]  # fmt: skip
+CALLS: list[dict[str, Any]] = [
+    {}, {"call": 1}, {"call": {"from": 2}}, {"call": {"from": 2, "to": 3}},
+    {"call": {"every": 2}}, {"times": 1}, {"probability": 0.5},
+]  # fmt: skip
+
+
+def make_rules(chance: Random) -> list[dict[str, Any]]:
+    """Rules in any order; many have equal conditions."""
+    made = []
+    for number in range(40):
+        names = chance.sample(["q", "cursor", "count"], chance.randrange(3))
+        rule = {"on": ON, **chance.choice(CALLS), "then": {"error": {"code": 88 + number % 3}}}
+        if names:
+            rule["when"] = {"query": {name: chance.choice(CONDITIONS) for name in names}}
+        made.append(rule)
+    steps = range(1, 13)
+    return made + [
+        {"on": ON, "call": n, "when": {"query": {"q": "a"}}, "then": {"respond": {"text": str(n)}}}
+        for n in steps
+    ]
+
+
+def play(box: Sandbox, chance: Random) -> list[Any]:
+    """Status, body, rule and near misses of some calls, and what the rules counted."""
+    found: list[Any] = []
+    for _ in range(25):
+        query = "&".join(f"{name}={chance.choice('abc')}" for name in ("q", "count", "cursor")
+                         if chance.random() < 0.6)  # fmt: skip
+        answer = box.call("GET", f"{LINE_ITEMS}?{query}")
+        entry = [*box.world.journal][-1]
+        found.append((query, answer.status_code, answer.data, entry.rule, entry.near_misses))
+    return [*found, engine(box).describe("s")]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_tree_decides_as_asking_each_rule(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers, the acting rule, near misses and counts are those of asking rule after rule."""
+    runs = []
+    for least, bucket in ((10**6, 4), (1, 1), (1, 4)):
+        monkeypatch.setattr(rule_index, "MIN_INDEXED", least)
+        monkeypatch.setattr(rule_index, "_MAX_BUCKET", bucket)
+        box = sandbox(auth="off")
+        arm(box, *make_rules(Random(seed)))
+        runs.append(play(box, Random(seed)))
+
+    assert runs[0] == runs[1] == runs[2]
+
+
+def test_a_call_asks_few_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of rules for one request, and of rules for many, only a few are asked for a call."""
+    box = sandbox(auth="off")
+    rules: list[dict[str, Any]] = [
+        {"on": ON, "call": n + 1, "then": {"respond": {"text": str(n)}},
+         "when": {"query": {"q": "a"}}} for n in range(150)
+    ] + [
+        {"on": ON, "then": {"respond": {"text": f"of {n}"}}, "when": {"query": {"q": f"b{n}"}}}
+        for n in range(150)
+    ]  # fmt: skip
+    arm(box, *rules)
+    asked: list[int] = []
+    decide = ActiveRule.decide
+
+    def count(armed: ActiveRule, *given: Any) -> Any:
+        asked.append(armed.index)
+        return decide(armed, *given)
+
+    monkeypatch.setattr(ActiveRule, "decide", count)
+
+    answers = [box.call("GET", f"{LINE_ITEMS}?q=a").get_data(as_text=True) for _ in range(30)]
+    answers.append(box.call("GET", f"{LINE_ITEMS}?q=b77").get_data(as_text=True))
+
+    assert [*map(str, range(30)), "of 77"] == answers
+    assert len(asked) < 31 * 10
+
+
+def test_counts_go_on_when_rules_change() -> None:
+    """Another scenario that is switched on leaves the number of the next call as it is."""
+    box = sandbox(auth="off")
+    rules = [{"on": ON, "call": n, "then": {"respond": {"text": str(n)}}} for n in range(1, 21)]
+    arm(box, *rules)
+    first = [box.call("GET", LINE_ITEMS).get_data(as_text=True) for _ in range(3)]
+    arm(box, {"on": "line_items.get", "then": {"error": 88}}, name="t")
+    second = [box.call("GET", LINE_ITEMS).get_data(as_text=True) for _ in range(3)]
+
+    assert list("123456") == first + second
+    assert {6} == {rule["matched"] for rule in engine(box).describe("s")["rules"]}
