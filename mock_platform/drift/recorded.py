@@ -58,7 +58,7 @@ class RecordedComparison:
         self.incomplete = 0
 
     def add_all(self, exchanges: Iterable[HarExchange]) -> None:
-        """Compare exchanges."""
+        """Compare one exchange after the other."""
         for exchange in exchanges:
             self.entries += 1
             self.add(exchange)

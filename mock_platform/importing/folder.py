@@ -340,7 +340,7 @@ class _Import:
 
     @contextmanager
     def _start(self, settings: Settings) -> Iterator[Player]:
-        """Start a sandbox whose journal nobody reads."""
+        """Start a sandbox without a journal, which is not read here."""
         gc.collect()  # the one before, which refers to itself
         platform = Platform(replace(settings, journal_entries=1))
         try:

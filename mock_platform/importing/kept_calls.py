@@ -17,7 +17,7 @@ _BUFFER_BYTES = 1024 * 1024
 class KeptCalls:
     """Recorded requests in their order, in a temporary file without a name.
 
-    Nobody else can open the file, and the system removes it, however the process ends.
+    No other program can open the file, and the system removes it, however the process ends.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -48,7 +48,7 @@ class RequestGroup:
     answers: list[bytes] = field(default_factory=list)
 
     def add(self, position: int, answer: bytes) -> None:
-        """Add a request."""
+        """Add a request that is equal to the others."""
         self.positions.append(position)
         self.answers.append(answer)
 

@@ -38,7 +38,7 @@ class RuleList(list[ActiveRule]):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class NarrowedRules:
     """What a tree knows about a call."""
 
     asked: list[ActiveRule]
@@ -55,7 +55,7 @@ class RuleTree:
     def __init__(self, rules: Iterable[ActiveRule]) -> None:
         self._root = _Node([*enumerate(rules)], 0)
 
-    def find(self, subject: Any) -> Found:
+    def find(self, subject: Any) -> NarrowedRules:
         """Return the rules that a call may concern."""
         asked: list[Numbered] = []
         missed: list[tuple[int, int, ActiveRule, Check, Any]] = []
@@ -85,7 +85,7 @@ class RuleTree:
             for depth, _, armed, check, got in missed[:MAX_NEAR_MISSES]
         ]
         asked.sort(key=_get_order)
-        return Found([armed for _, armed in asked], nearest, series)
+        return NarrowedRules([armed for _, armed in asked], nearest, series)
 
 
 @dataclass(slots=True)
