@@ -382,7 +382,7 @@ def make_timestamps(world: World, now: datetime | None = None) -> dict[str, Any]
 
 def apply_changes(world: World, record: Record, changes: Mapping[str, Any]) -> Record:
     """Returns the record with changes and a new `updated_at`."""
-    return record | dict(changes) | {"updated_at": wire_seconds(world.clock.now())}
+    return {**record, **changes, "updated_at": wire_seconds(world.clock.now())}
 
 
 def mark_deleted(world: World, record: Record) -> Record:

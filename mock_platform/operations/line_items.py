@@ -278,9 +278,10 @@ def update(call: Call, world: World) -> Record:
     if "advertiser_user_id" in sent:
         call.assume(ADVERTISER_USER)
     world.store.put("line_items", before["id"], after)
-    record_change(call, world, "LINE_ITEM", _to_written_form(before), _to_written_form(after))
+    written = _to_written_form(after)
+    record_change(call, world, "LINE_ITEM", before, written)
     target_app_platforms(call, world, before, after)
-    return _to_written_form(after)
+    return written
 
 
 def _update_derived_fields(sent: Mapping[str, Any], before: Record, after: Record) -> None:
@@ -300,6 +301,8 @@ def _record_deletion(call: Call, world: World, record: Record) -> None:
 
 def _to_written_form(record: Record) -> Record:
     """Return a line item in the form in which writes answer with it."""
+    if "funding_instrument_id" not in record:
+        return record
     return {name: value for name, value in record.items() if name != "funding_instrument_id"}
 
 

@@ -37,7 +37,7 @@ class Write:
 
     def concerns(self, *names: str) -> bool:
         """Return whether the request can change one of these: a creation sets all."""
-        return self.before is None or any(name in self.sent for name in names)
+        return self.before is None or not self.sent.keys().isdisjoint(names)
 
     def sets(self, name: str) -> bool:
         """Return whether the request sends another value than the stored one, and not null."""

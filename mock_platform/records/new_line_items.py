@@ -152,7 +152,10 @@ def check_siblings(world: World, record: Record) -> Iterator[AdsError]:
     match = {"campaign_id": record["campaign_id"], "deleted": False}
     first = world.store.page("line_items", match, limit=1)
     for name in ("objective", "product_type"):
-        if first and not world.store.count("line_items", {**match, name: record[name]}):
+        # Mostly the first one is alike, so nothing has to be counted, nor an index kept for it.
+        if not first or first[0].record[name] == record[name]:
+            continue
+        if not world.store.count("line_items", {**match, name: record[name]}):
             text = (
                 f"All line items of a campaign have the same {name}, which is "
                 f"{first[0].record[name]} in this one, not {record[name]}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mock_platform.core.assumptions import settled
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
@@ -37,18 +39,15 @@ def record_change_of(
     after: Record,
 ) -> None:
     """Record a change of an entity of an account, which a user made; now or long before."""
-    old, new = remove_internal_keys(before or {}), remove_internal_keys(after)
-    changes = {
-        name: {"before": old.get(name), "after": value}
-        for name, value in new.items()
-        if before is not None and name not in _UNRECORDED_FIELDS and old.get(name) != value
-    }
-    if before is not None and not changes:
-        return
     if before is None:
-        kind = "CREATE"
+        kind, changes = "CREATE", {}
     else:
         kind = "DELETE" if after.get("deleted") and not before.get("deleted") else "UPDATE"
+        changes = _compare(before, after)
+        if not changes:
+            return
+    new = remove_internal_keys(after)
+    del new["id"]
     key = world.ids.base36(10)
     entry = {
         "change_by": {"user_id": user_id, "platform": "API_OTHER"},
@@ -57,8 +56,17 @@ def record_change_of(
         "change_type": kind,
         "entity": entity,
         "entity_id": after["id"],
-        "entity_data": {name: value for name, value in new.items() if name != "id"},
+        "entity_data": new,
         "_id": key,
         "_account_id": account_id,
     }
     world.store.put("account_history", key, entry)
+
+
+def _compare(before: Record, after: Record) -> dict[str, dict[str, Any]]:
+    """Return the values before and after of each field that changed and is recorded."""
+    return {
+        name: {"before": before.get(name), "after": value}
+        for name, value in after.items()
+        if name not in _UNRECORDED_FIELDS and before.get(name) != value and name[0] != "_"
+    }

@@ -99,11 +99,12 @@ def list_campaign_reasons(world: World, campaign: Record) -> list[str]:
     now = wire_seconds(world.clock.now())
     account = world.store.get("accounts", campaign["_account_id"]) or {}
     status = account.get("approval_status")
+    first = _find_first_to_end(world, campaign)
     conditions = {
-        "EXPIRED": _has_ended(world, campaign, now),
-        "STARTS_IN_FUTURE": _starts_later(world, campaign, now),
+        "EXPIRED": _has_ended(world, campaign, first, now),
+        "STARTS_IN_FUTURE": first is not None and _starts_later(world, campaign, now),
         "PAUSED_BY_ADVERTISER": campaign["entity_status"] != "ACTIVE",
-        "INCOMPLETE": not _has_creative(world, campaign),
+        "INCOMPLETE": first is None or not _has_creative(world, campaign),
         "FUNDING_PROBLEM": not _is_funded(world, campaign, spending=False),
         "ACCOUNT_UNDER_REVIEW": status == "UNDER_REVIEW",
         "ACCOUNT_REJECTED": status == "REJECTED",
@@ -146,17 +147,22 @@ def _derive_status(servable: bool | None, reasons: list[str]) -> str:  # noqa: F
 
 def has_ended(world: World, campaign: Record) -> bool:
     """Return whether a campaign has line items, and all of them ended."""
-    return _has_ended(world, campaign, wire_seconds(world.clock.now()))
+    first = _find_first_to_end(world, campaign)
+    return _has_ended(world, campaign, first, wire_seconds(world.clock.now()))
 
 
-def _has_ended(world: World, campaign: Record, now: str) -> bool:
-    children = _match_children(campaign)
-    first = world.store.page("line_items", children, order=Order("end_time"), limit=1)
-    if not first or first[0].record.get("end_time") is None:  # null comes first: one has no end
+def _find_first_to_end(world: World, campaign: Record) -> Record | None:
+    """Return a line item without end, else the first to end; `None` without line items."""
+    children, order = _match_children(campaign), Order("end_time")
+    found = world.store.page("line_items", children, order=order, limit=1)
+    return found[0].record if found else None
+
+
+def _has_ended(world: World, campaign: Record, first: Record | None, now: str) -> bool:
+    if first is None or first.get("end_time") is None:
         return False
-    last = world.store.page(
-        "line_items", children, order=Order("end_time", descending=True), limit=1
-    )
+    order = Order("end_time", descending=True)
+    last = world.store.page("line_items", _match_children(campaign), order=order, limit=1)
     return _is_over(last[0].record["end_time"], now)
 
 
