@@ -98,9 +98,12 @@ def serve(
     **values: Any,
 ) -> None:
     """Serve until stopped; prints one line READY {…} to standard output when ready."""
-    from mock_platform.cli.serve_options import ServeOptions
-    from mock_platform.cli.serving import serve_until_stopped
+    from mock_platform.cli.garbage import load_without_collecting
     from mock_platform.scenario.name_or_file import is_file
+
+    with load_without_collecting():
+        from mock_platform.cli.serve_options import ServeOptions
+        from mock_platform.cli.serving import serve_until_stopped
 
     settings = settings_of(values)
     paths = [each for each in settings.scenarios if is_file(each) or Path(each).is_dir()]

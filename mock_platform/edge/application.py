@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import flask
 from flask import Flask, Response
-from flask.testing import FlaskClient
 from werkzeug.exceptions import HTTPException, InternalServerError, NotFound
 from werkzeug.exceptions import MethodNotAllowed as WrongMethod
 from werkzeug.routing import Map, Rule, RuleFactory
@@ -39,7 +38,7 @@ from mock_platform.world.world import World
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
     from flask.sansio.blueprints import Blueprint
-    from werkzeug.test import TestResponse
+    from flask.testing import FlaskClient
 
 _EXCHANGE = "mock_platform.exchange"
 
@@ -141,8 +140,15 @@ class PlatformApplication(Flask):
         """The places where Flask keeps hooks and handlers; while all are empty, requests go the
         direct path.
         """
-        self.test_client_class = PlatformClient
         self.cli.help = "The sandbox as a Flask application."
+
+    def test_client(self, use_cookies: bool = True, **kwargs: Any) -> FlaskClient:  # noqa: FBT001, FBT002
+        """Returns the test client of Flask, for which relative addresses start at its base."""
+        if self.test_client_class is None:
+            from mock_platform.edge.platform_client import PlatformClient  # servers need none
+
+            self.test_client_class = PlatformClient
+        return super().test_client(use_cookies, **kwargs)
 
     # -- called by Flask --------------------------------------------------------------------------
 
@@ -317,20 +323,6 @@ class PlatformApplication(Flask):
                     f"app.view_functions[{operation.id!r}], use after_request, or a scenario."
                 )
         self.adds_routes = True
-
-
-class PlatformClient(FlaskClient):
-    """Flask's test client; relative addresses start at its base address if it has one."""
-
-    def __init__(self, *args: Any, base_url: str = "", **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.base_url = base_url.rstrip("/")
-
-    def open(self, *args: Any, **kwargs: Any) -> TestResponse:
-        """Send a request; `/2/…` is joined to the base address."""
-        if args and isinstance(args[0], str) and args[0].startswith("/"):
-            args = (self.base_url + args[0], *args[1:])
-        return super().open(*args, **kwargs)
 
 
 def _reply_of(response: Response, exchange: Exchange) -> Reply:

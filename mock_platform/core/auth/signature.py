@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from itertools import chain
 from urllib.parse import quote
 
-from oauthlib.oauth1.rfc5849 import signature as rfc5849
-
 _UNRESERVED = re.compile(r"[A-Za-z0-9_.~-]*+", re.ASCII)
 _FEW_RESERVED = re.compile(r"[A-Za-z0-9_.~%:/&=-]*+", re.ASCII)
 """The characters of addresses and of normalized parameters."""
@@ -51,7 +49,11 @@ def base_string_uri(url: str) -> str:
         ValueError: The address has no host, or a port that cannot exist.
     """
     usual = _USUAL_ADDRESS.match(url)
-    return rfc5849.base_string_uri(url) if usual is None else usual[0]
+    if usual is not None:
+        return usual[0]
+    from oauthlib.oauth1.rfc5849 import signature as rfc5849  # most servers never need it
+
+    return rfc5849.base_string_uri(url)
 
 
 def base_string(method: str, address: str, normalized: str) -> str:
