@@ -47,10 +47,16 @@ class ActiveRule:
         """How many calls fulfilled its conditions."""
         return self._calls if self.series is None else self.series.calls
 
-    def set_calls(self, calls: int) -> None:
-        """Take a number of calls, outside of any series."""
-        self.series = None
-        self._calls = calls
+    def restore_calls(self, calls: int) -> None:
+        """Go on from a number of calls, which is that of all rules of a series."""
+        if self.series is None:
+            self._calls = calls
+        else:
+            self.series.calls = calls
+
+    def leave_series(self) -> None:
+        """Count its own calls from now on."""
+        self._calls, self.series = self.calls, None
 
     def is_before(self, other: ActiveRule) -> bool:
         """Whether both count the same calls, and the other acts on later ones only.
@@ -195,5 +201,5 @@ class ActiveScenario:
         if len(counts) == len(self.rules):
             self.state = state
             for armed, (calls, fired, refused) in zip(self.rules, counts, strict=True):
-                armed.set_calls(calls)
+                armed.restore_calls(calls)
                 armed.fired, armed.refused = fired, refused

@@ -61,7 +61,7 @@ class Rules:
         late: dict[str, RuleList] = {}
         every = [armed for each in active.values() for armed in each.rules]
         for armed in every:
-            armed.set_calls(armed.calls)
+            armed.leave_series()
             table = early if armed.rule.before_auth else late
             for operation in armed.rule.on:
                 table.setdefault(operation, RuleList()).append(armed)

@@ -102,3 +102,18 @@ def test_counts_go_on_when_rules_change() -> None:
 
     assert list("123456") == first + second
     assert {6} == {rule["matched"] for rule in engine(box).describe("s")["rules"]}
+
+
+def test_counts_are_restored_together() -> None:
+    """After a call that could not be recorded, the next one has its number again."""
+    box = sandbox(auth="off")
+    arm(box, *[{"on": ON, "call": n, "then": {"respond": {"text": str(n)}}} for n in range(1, 21)])
+    answers = [box.call("GET", LINE_ITEMS).get_data(as_text=True) for _ in range(5)]
+    active = engine(box).rules.late[ON][0].active
+    progress = active.read_progress()
+    answers.append(box.call("GET", LINE_ITEMS).get_data(as_text=True))
+    active.restore_progress(progress)
+    answers += [box.call("GET", LINE_ITEMS).get_data(as_text=True) for _ in range(2)]
+
+    assert list("12345667") == answers
+    assert {7} == {rule["matched"] for rule in engine(box).describe("s")["rules"]}
