@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+import tests.generated  # noqa: F401 - its settings are for every test, whichever are run
 from tests.commands import FEW_PLUGINS
 from tests.compiling import TESTS, import_from
 from tests.engine import EngineServer
