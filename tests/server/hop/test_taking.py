@@ -13,6 +13,7 @@ from mock_platform.placement import Place
 from mock_platform.server.hop.frames import FrameReader, Kind, pack_request
 from mock_platform.server.hop.link import Link, listen
 from mock_platform.server.hop.taking import PeerConnection, TakenRequest
+from tests.loops import awaited
 from tests.waits import PATIENCE
 
 PARTS = [b"1", b"2", b"3"]
@@ -150,7 +151,7 @@ def test_an_owner_that_leaves_lets_in_no_other_front(tmp_path: Path) -> None:
         async with owner.open():
             return await owner.heard.get()
 
-    assert "lost, sent=False" == asyncio.run(leave_at_once())
+    assert "lost, sent=False" == awaited(leave_at_once())
 
 
 def test_an_owner_that_leaves_sends_what_it_has_answered(tmp_path: Path) -> None:
@@ -172,4 +173,4 @@ def test_an_owner_that_leaves_sends_what_it_has_answered(tmp_path: Path) -> None
             return heard + [await owner.heard.get() for _ in range(5)]
 
     answer = [Kind.START, Kind.DATA, Kind.DATA, Kind.END]
-    assert [Kind.MOVED, *answer, "lost, sent=True"] == asyncio.run(leave_before_the_answer())
+    assert [Kind.MOVED, *answer, "lost, sent=True"] == awaited(leave_before_the_answer())
