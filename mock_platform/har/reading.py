@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 
@@ -27,6 +28,7 @@ from mock_platform.har.splitting import MAX_ENTRY_BYTES, RawEntry, Unreadable, s
 
 _PHASES = ("blocked", "dns", "connect", "ssl", "send", "wait", "receive")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S", re.ASCII)
+_METHOD = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", re.ASCII)
 
 
 def read_har(path: Path, max_entry_bytes: int = MAX_ENTRY_BYTES) -> Iterator[HarExchange]:
@@ -58,6 +60,28 @@ def _read_entry(raw: RawEntry, place: HarPlace, archive: OpenArchive, limit: int
         raise BadHar(f"entry {place.entry}: {fault}", place) from fault
 
 
+def _read_url(asked: Mapping[str, Any]) -> str:
+    url = require_text(asked, "url", "request")
+    if not _URL.match(url):
+        raise BadField("request.url", f"must be a whole address, not {url!r:.80}")
+    try:
+        url.encode()
+        _ = urlsplit(url).port
+    except UnicodeEncodeError as fault:
+        text = "must not have half a character, as a surrogate alone is"
+        raise BadField("request.url", f"{text}: {url!r:.80}") from fault
+    except ValueError as fault:
+        raise BadField("request.url", f"is no address ({fault}): {url!r:.80}") from fault
+    return url
+
+
+def _read_method(asked: Mapping[str, Any]) -> str:
+    method = require_text(asked, "method", "request")
+    if not _METHOD.fullmatch(method):
+        raise BadField("request.method", f"must be one word such as GET, not {method!r:.40}")
+    return method.upper()
+
+
 def _make_exchange(
     entry: Mapping[str, Any], place: HarPlace, archive: OpenArchive, limit: int
 ) -> HarExchange:
@@ -65,9 +89,7 @@ def _make_exchange(
         return archive.read_attached(name, limit)
 
     asked, answered = require_object(entry, "request"), require_object(entry, "response")
-    url = require_text(asked, "url", "request")
-    if not _URL.match(url):
-        raise BadField("request.url", f"must be a whole address, not {url!r:.80}")
+    url = _read_url(asked)
     headers = _read_headers(answered, "response")
     encoding = next((value for name, value in headers if name.lower() == "content-encoding"), "")
     posted = read_post_data(asked, read_attached)
@@ -77,7 +99,7 @@ def _make_exchange(
     timings = read_object(entry, "timings", "")
     return HarExchange(
         HarRequest(
-            require_text(asked, "method", "request").upper(),
+            _read_method(asked),
             url.partition("#")[0],
             _read_headers(asked, "request"),
             posted.data,

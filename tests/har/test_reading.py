@@ -247,9 +247,13 @@ def test_refused_files(tmp_path: Path, text: str | bytes, fault: str) -> None:
         ({"status": "200"}, "response.status: must be a status"),
         ({"method": ""}, "request.method: is missing"),
         ({"url": "/12/accounts"}, "request.url: must be a whole address, not '/12/accounts'"),
+        ({"url": "https://[bad/12"}, "request.url: is no address (Invalid IPv6 URL): 'https://["),
+        ({"url": "https://a.example:99x/"}, "request.url: is no address (Port could not be cast"),
+        ({"url": "https://a.example/?q=\ud8ff"}, "request.url: must not have half a character"),
+        ({"method": "G E T"}, "request.method: must be one word such as GET, not 'G E T'"),
         ({"posted": {"params": [7]}}, "request.postData.params: each must be an object"),
     ],
-    ids=range(13),
+    ids=range(17),
 )  # fmt: skip
 def test_refused_entries(tmp_path: Path, changes: dict[str, Any], fault: str) -> None:
     """An entry that cannot be true is refused with its number and the field."""
