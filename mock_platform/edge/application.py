@@ -142,7 +142,11 @@ class PlatformApplication(Flask):
         """
         self.cli.help = "The sandbox as a Flask application."
 
-    def test_client(self, use_cookies: bool = True, **kwargs: Any) -> FlaskClient:  # noqa: FBT001, FBT002
+    def test_client(
+        self,
+        use_cookies: bool = True,  # noqa: FBT001, FBT002 - as in Flask
+        **kwargs: Any,
+    ) -> FlaskClient:
         """Returns the test client of Flask, for which relative addresses start at its base."""
         if self.test_client_class is None:
             from mock_platform.edge.platform_client import PlatformClient  # servers need none

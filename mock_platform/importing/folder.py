@@ -146,6 +146,16 @@ class _Import:
         self._open.callback(kept.close)
         return kept
 
+    def _keep_again(
+        self, kept: KeptCalls, change: Callable[[RecordedCall], RecordedCall]
+    ) -> KeptCalls:
+        """Returns what `change` makes of each request, in place of what was kept."""
+        again = self._make_kept()
+        for each in kept:
+            again.append(change(each))
+        kept.close()
+        return again
+
     def _read(self) -> None:
         known = {*PLATFORM_HOSTS, *_LOCAL, *self._options.hosts}
         found: Counter[NamesMode] = Counter()
@@ -184,11 +194,11 @@ class _Import:
 
     def _collect(self) -> None:
         """Find out which operations were called, and collect the records of their answers."""
-        asked, self._calls = self._calls, self._make_kept()
         self.report.with_secrets = 0
         with self._start(Settings(limits="off", names=self._names)) as player:
             operations = {each.id: each for each in player.platform.operations}
-            for recorded in asked:
+
+            def collect(recorded: RecordedCall) -> RecordedCall:
                 player.send(recorded)
                 operation = operations.get(recorded.operation or "")
                 if operation is not None and recorded.is_success:
@@ -196,8 +206,9 @@ class _Import:
                 sent = self._sent.setdefault(recorded.operation or "", set())
                 sent.update(name for name, _ in recorded.query)
                 self.report.with_secrets += recorded.has_secrets
-                self._calls.append(recorded)
-        asked.close()
+                return recorded
+
+            self._calls = self._keep_again(self._calls, collect)
         for recorded in self._deliveries:
             self._add_delivery(recorded)
 
@@ -209,15 +220,15 @@ class _Import:
         examples = {name: next(iter(first.read_defaults(name)), "") for name, _ in known}
         translation = IdTranslation(make_fresh(known, examples))
         paths = {each.id: (each.path, *each.also) for each in OPERATIONS}
-        calls, self._calls = self._calls, self._make_kept()
-        for each in calls:
+
+        def rewrite(each: RecordedCall) -> RecordedCall:
             way = each.find_ids(paths.get(each.operation or "", ()))
-            self._calls.append(make_recorded(translation.rewrite(each.exchange, way)))
-        calls.close()
-        deliveries, self._deliveries = self._deliveries, self._make_kept()
-        for each in deliveries:
-            self._deliveries.append(make_recorded(translation.rewrite(each.exchange)))
-        deliveries.close()
+            return make_recorded(translation.rewrite(each.exchange, way))
+
+        self._calls = self._keep_again(self._calls, rewrite)
+        self._deliveries = self._keep_again(
+            self._deliveries, lambda each: make_recorded(translation.rewrite(each.exchange))
+        )
         self.report.ids = translation.fresh
         self._sent.clear()
         self._collection = RecordCollection()

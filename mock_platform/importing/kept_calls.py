@@ -22,7 +22,9 @@ class KeptCalls:
 
     def __init__(self, folder: Path) -> None:
         """`folder` is where the file lies: the system's own may be in memory."""
-        self._file = tempfile.TemporaryFile(dir=folder, buffering=_BUFFER_BYTES)  # noqa: SIM115
+        self._file = tempfile.TemporaryFile(  # noqa: SIM115 - `close` closes it
+            dir=folder, buffering=_BUFFER_BYTES
+        )
         self._ends = array("Q")
 
     def append(self, call: RecordedCall) -> None:
