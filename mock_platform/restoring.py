@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
+from mock_platform.core.hints import did_you_mean
 from mock_platform.operations import KINDS
 from mock_platform.platform import Platform, load_base
 from mock_platform.settings import DeliverySettings, Settings
@@ -157,8 +157,7 @@ def override_settings(settings: Settings, overrides: Mapping[str, Any]) -> Setti
     delivery: dict[str, Any] = {}
     for name, value in overrides.items():
         if name not in known:
-            near = get_close_matches(name, known, 1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            hint = did_you_mean(name, known)
             raise TypeError(
                 f"The setting {name!r} does not exist.{hint} Settings: {', '.join(known)}."
             )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 
 import click
 
 from mock_platform.cli.columns import align
 from mock_platform.cli.trouble import CheckFailed
+from mock_platform.core.hints import did_you_mean
 from mock_platform.core.packaged import folder
 
 _FRONT = ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")
@@ -80,8 +80,7 @@ def _find_page(name: str) -> Path:
     pages = _find_pages()
     wanted = name.lower().removesuffix(".md").removeprefix("docs/")
     if wanted not in pages:
-        near = get_close_matches(wanted, pages, 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(wanted, pages)
         raise CheckFailed(f"There is no page {name!r}.{hint} `mock-platform docs` lists all pages.")
     return pages[wanted]
 

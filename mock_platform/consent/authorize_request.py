@@ -11,7 +11,6 @@ import hmac
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
@@ -20,6 +19,7 @@ from mock_platform.consent.request_tokens import build_callback
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.scopes import NAMES, SCOPES, canonicalize
 from mock_platform.core.failures.errors import PlainFailure
+from mock_platform.core.hints import did_you_mean
 from mock_platform.store.interface import Record
 
 LONGEST_STATE = 500
@@ -139,8 +139,7 @@ def find_scope_fault(scopes: tuple[str, ...]) -> str:
     """Return which scope does not exist, with the nearest one; empty if all do."""
     for scope in scopes:
         if canonicalize(scope) not in SCOPES:
-            near = get_close_matches(scope, SCOPES, 1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            hint = did_you_mean(scope, SCOPES)
             return f"{scope!r} is not a scope.{hint}"
     return ""
 
@@ -173,8 +172,7 @@ def _require_address(params: Mapping[str, Any], app: Record | None) -> tuple[Rec
     if redirect_uri in registered:
         return app, redirect_uri
     where = f"callback_urls of app {app['id']} (apps.json or /_mock/state/apps/{app['id']})"
-    near = get_close_matches(redirect_uri, registered, 1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(redirect_uri, registered)
     shown = f"{redirect_uri!r} is not one of" if redirect_uri else "redirect_uri is missing in"
     raise _refuse(f"{shown} the {where}: {', '.join(registered) or 'none'}.{hint}")
 

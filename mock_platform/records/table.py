@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +18,7 @@ from marshmallow.fields import Field, List, Nested
 
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Instant, Timed
+from mock_platform.core.hints import did_you_mean
 from mock_platform.store.interface import Record
 
 AS = "_as"
@@ -253,8 +253,7 @@ _UNKNOWN = "Unknown field."
 
 
 def _explain_unknown_key(shown: str, name: str, owner: str, fields: Sequence[str]) -> str:
-    near = get_close_matches(name, fields, 1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(name, fields)
     return f"{shown!r} is no field of {owner}.{hint} Its fields: {', '.join(fields)}"
 
 

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from typing import Any
 
 from mock_platform.core.assumptions import public_fact, settled
+from mock_platform.core.hints import did_you_mean
 
 PUBLIC_NAMES = public_fact(
     "events.names-beyond-spec",
@@ -260,8 +260,7 @@ def list_names_in_force(moment: datetime) -> tuple[EventName, ...]:
 
 def explain_unknown_name(text: str) -> str:
     """Return the error text for a name that is not an event type."""
-    near = get_close_matches(text, list(_BY_NAME), 1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(text, _BY_NAME)
     known = ", ".join(entry.name for entry in EVENT_NAMES if entry.documented)
     return f"no event type is called {text!r}.{hint} The spec's: {known}"
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 from urllib.parse import unquote
 
 from mock_platform.core.call import Call
+from mock_platform.core.hints import did_you_mean
 from mock_platform.scenario.catalog import SANDBOX, Catalog
 from mock_platform.scenario.forms import JsonSchema, Path, Report, describe_allowed, quote
 
@@ -120,8 +120,7 @@ class OnForm:
 def _check_path(value: str, at: Path, report: Report) -> None:
     method, space, path = value.rpartition(" ")
     if space and method not in METHODS:
-        near = get_close_matches(method.upper(), METHODS, 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(method.upper(), METHODS)
         report(at, f"{quote(method)} is not a method.{hint} Allowed: {', '.join(METHODS)}.")
     elif "?" in path:
         report(at, "a path has no query; leave it out, and use `when: {query: {…}}`")

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from difflib import get_close_matches
 from pathlib import Path as FilePath
 from typing import Any
 
+from mock_platform.core.hints import did_you_mean
 from mock_platform.scenario import custom, deliveries
 from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.checking import (
@@ -117,8 +117,7 @@ class Scenario:
         for name, value in given.items():
             if name not in self.parameters:
                 known = ", ".join(self.parameters) or "none"
-                near = get_close_matches(name, list(self.parameters), 1)
-                hint = f" Did you mean {near[0]!r}?" if near else ""
+                hint = did_you_mean(name, self.parameters)
                 faults.append((name, f"is no parameter; its parameters: {known}.{hint}"))
                 continue
             default = self.parameters[name]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, Protocol
 
+from mock_platform.core.hints import did_you_mean
 from mock_platform.core.jsonio import dumps
 
 Path = tuple[str | int, ...]
@@ -44,8 +44,7 @@ def quote(value: Any) -> str:
 
 def describe_allowed(allowed: Sequence[Any], value: Any) -> str:
     """Describe what is allowed instead of a value: the nearest, then the list."""
-    near = get_close_matches(str(value), [str(each) for each in allowed], 1, 0.6)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(str(value), [str(each) for each in allowed])
     listed = ", ".join(str(each) for each in allowed[:_MAX_LISTED])
     more = f", … ({len(allowed)} in all)" if len(allowed) > _MAX_LISTED else ""
     return f"{hint} Allowed: {listed}{more}."

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from mock_platform.core.hints import did_you_mean
 from mock_platform.core.operation import Location
 from mock_platform.scenario import custom
 from mock_platform.scenario.catalog import Catalog, Served
@@ -135,8 +136,7 @@ def _describe_subject(on: Any) -> str:
 def _describe_unknown(subject: str, source: str, name: str, known: Sequence[str]) -> str:
     word = _WORDS[source]
     has = "has a" if subject.startswith("no") else "has no"
-    near = get_close_matches(name, known, 1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(name, known)
     listed = ", ".join(known[:_MAX_LISTED]) or "none"
     more = f", … ({len(known)} in all)" if len(known) > _MAX_LISTED else ""
     return f"{subject} {has} {word} {name!r}.{hint} Known: {listed}{more}."

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -19,6 +18,7 @@ from mock_platform.core.failures.problem_details import DETAILS
 from mock_platform.core.failures.statuses import phrase
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Choice, Integer, Json, ListOf, Nested, Text
+from mock_platform.core.hints import did_you_mean
 
 MEDIA_TYPE = "application/problem+json"
 ABOUT_BLANK = "about:blank"
@@ -121,8 +121,7 @@ class ProblemType:
     def _unknown(self, name: str) -> str:
         known = (*self.fields, *self.public_fields)
         allowed = ", ".join(known) or "none"
-        near = get_close_matches(name, known, 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(name, known)
         return f"{name!r} is no extra field of this type; its extra fields: {allowed}.{hint}"
 
 
@@ -190,8 +189,7 @@ def problem_type(slug: str) -> ProblemType:
         LookupError: The type does not exist; the text names the nearest one.
     """
     if slug not in PROBLEM_TYPES:
-        near = get_close_matches(slug, list(PROBLEM_TYPES), 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(slug, PROBLEM_TYPES)
         raise LookupError(f"no problem type {slug!r}.{hint} The types: {', '.join(PROBLEM_TYPES)}")
     return PROBLEM_TYPES[slug]
 
