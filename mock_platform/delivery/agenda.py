@@ -122,10 +122,13 @@ class Agenda:
             self._wake()
 
     def wait_until_settled(self, seconds: float) -> bool:
-        """Wait up to so many real seconds; return whether everything that was due is settled."""
+        """Wait up to so many real seconds; return whether everything that was due is settled.
+
+        After a stop nothing is due any more.
+        """
         with self._changed:
             return self._thread is None or self._changed.wait_for(
-                lambda: self._seen == self._turn, seconds
+                lambda: self._stopped or self._seen == self._turn, seconds
             )
 
     def stop(self, seconds: float) -> None:

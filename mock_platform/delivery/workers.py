@@ -46,7 +46,10 @@ class DeliveryWorkers:
             self._changed.notify_all()
 
     def wait_until_idle(self, seconds: float) -> bool:
-        """Wait up to so many real seconds; return whether everything submitted is done."""
+        """Wait up to so many real seconds; return whether everything submitted is done.
+
+        What a stop dropped is not waited for.
+        """
         with self._changed:
             return self._changed.wait_for(lambda: not self._lanes, seconds)
 
@@ -54,7 +57,11 @@ class DeliveryWorkers:
         """Drop waiting tasks, and wait up to so many real seconds for running ones."""
         with self._changed:
             self._stopped = True
+            for lane in self._ready:
+                del self._lanes[lane]
             self._ready.clear()
+            for tasks in self._lanes.values():  # of these lanes one task runs
+                tasks.clear()
             self._changed.notify_all()
         end = UPTIME() + seconds
         for thread in self._threads:

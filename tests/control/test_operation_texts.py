@@ -17,15 +17,21 @@ ENDING = [each for each in OPERATIONS if not _ENDLESS.search(f"{each.id} {each.p
 
 
 @pytest.fixture(scope="module")
-def box() -> Sandbox:
-    """A sandbox that is reset before each request."""
+def shared() -> Sandbox:
+    """The sandbox of all tests here."""
     return sandbox()
+
+
+@pytest.fixture
+def box(shared: Sandbox) -> Sandbox:
+    """The shared sandbox with the records of its start: an example may have deleted some."""
+    shared.world.reset()
+    return shared
 
 
 @pytest.mark.parametrize("operation", ENDING, ids=lambda each: each.id)
 def test_an_example_works_as_it_stands(box: Sandbox, operation: Operation) -> None:
     """In a fresh world; those of which the page says that a step is missing are refused."""
-    box.world.reset()
     example = make_example(box.platform, operation, box.world)
     if example is None:
         return

@@ -211,4 +211,5 @@ def test_a_stopped_agenda_watches_nothing_more(kitchen: Kitchen) -> None:
 
     assert not thread.is_alive()
     assert thread is kitchen.agenda._thread
+    assert kitchen.agenda.wait_until_settled(0)
     assert ["DOUGH", "DOUGH"] == kitchen.states

@@ -141,3 +141,22 @@ def test_a_stop_drops_what_has_not_begun(crew: Crew) -> None:
 
     assert ["first"] == done
     assert not any(thread.is_alive() for thread in workers._threads)
+
+
+def test_what_a_stop_drops_is_not_waited_for(crew: Crew) -> None:
+    """Neither tasks behind the one that runs nor lanes that had no thread yet."""
+    workers, gate, begun = crew(1), threading.Event(), threading.Event()
+
+    def first() -> None:
+        begun.set()
+        gate.wait(PATIENCE)
+
+    workers.submit("lane", first)
+    workers.submit("lane", first)
+    workers.submit("other", first)
+    assert begun.wait(PATIENCE)
+    workers.stop(0)
+
+    assert not workers.wait_until_idle(0)
+    gate.set()
+    assert workers.wait_until_idle(PATIENCE)
