@@ -6,7 +6,7 @@ they are deleted. Its methods return operations; the special parts of an operati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -17,7 +17,8 @@ from marshmallow import Schema, fields
 from mock_platform.core.ads import Many, One, ads, not_found
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Choice, CommaList, Flag, Text
+from mock_platform.core.fields import Flag
+from mock_platform.core.filters import Filter, apply_filters
 from mock_platform.core.operation import Echo, Operation, Origin, Particulars, locate_declaration
 from mock_platform.core.paging import (
     NEXT_CURSOR,
@@ -27,110 +28,11 @@ from mock_platform.core.paging import (
     paginate,
 )
 from mock_platform.core.parents import CHILDREN, Parent
-from mock_platform.store.interface import Record, Term, Within, words
+from mock_platform.store.interface import Record, Within
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.world import World
 
 TIMESTAMPS = ("created_at", "updated_at", "deleted")
-
-
-@dataclass(frozen=True, slots=True)
-class IdsFilter:
-    """A filter by up to 200 values of the table's key (document B, Limits: "ID filters")."""
-
-    parameter: str
-    most: int = 200
-
-    def field(self) -> fields.Field[Any]:
-        """Returns the field of the filter's parameter."""
-        return CommaList(Text(min_length=1), most=self.most)
-
-
-@dataclass(frozen=True, slots=True)
-class OneOfFilter:
-    """A filter by the values of a field: separated by commas, of an enumeration or free."""
-
-    parameter: str
-    attribute: str
-    values: tuple[str, ...] = ()
-    most: int | None = None
-
-    def field(self) -> fields.Field[Any]:
-        """Returns the field of the filter's parameter."""
-        return CommaList(Choice(self.values) if self.values else Text(min_length=1), most=self.most)
-
-
-@dataclass(frozen=True, slots=True)
-class ExactFilter:
-    """A filter by some values of a field, found through an index.
-
-    `find` returns the values of the field for those of the parameter, if they differ. All such
-    filters of a list are about the same field.
-    """
-
-    parameter: str
-    attribute: str
-    most: int = 200
-    required: bool = False
-    find: Callable[[Call, World, Sequence[str]], Sequence[str]] | None = None
-
-    def field(self) -> fields.Field[Any]:
-        """Returns the field of the filter's parameter."""
-        return CommaList(Text(min_length=1), most=self.most, required=self.required)
-
-
-@dataclass(frozen=True, slots=True)
-class EqualFilter:
-    """A filter by one value of an enumeration, found through an index."""
-
-    parameter: str
-    attribute: str
-    values: tuple[str, ...]
-
-    def field(self) -> fields.Field[Any]:
-        """Returns the field of the filter's parameter."""
-        return Choice(self.values)
-
-
-@dataclass(frozen=True, slots=True)
-class PrefixFilter:
-    """A case-insensitive prefix search."""
-
-    parameter: str = "q"
-    attribute: str = "name"
-    longest: int | None = None
-
-    def field(self) -> fields.Field[Any]:
-        """Returns the field of the filter's parameter."""
-        return Text(min_length=1, max_length=self.longest)
-
-
-@dataclass(frozen=True, slots=True)
-class WordsFilter:
-    """A search for whole words, in any case, in any of some fields, found through an index.
-
-    Each word of the parameter must be found; a parameter without words finds no record.
-    """
-
-    parameter: str
-    attributes: tuple[str, ...]
-    longest: int
-    rule: Assumption
-
-    def field(self) -> fields.Field[Any]:
-        """Returns the field of the filter's parameter."""
-        return Text(min_length=1, max_length=self.longest)
-
-    def sought(self, call: Call) -> list[Term] | None:
-        """Returns the value to find; `None` if the parameter was not sent."""
-        text = call.params.get(self.parameter)
-        if text is None:
-            return None
-        call.assume(self.rule)
-        return [Term(self.attributes, word) for word in words(text)]
-
-
-Filter = IdsFilter | OneOfFilter | ExactFilter | EqualFilter | PrefixFilter | WordsFilter
 
 
 class ResourceParticulars(Particulars, total=False):
@@ -219,32 +121,27 @@ class Resource:
         def list_(call: Call, world: World) -> PageOf:
             if prepare is not None:
                 prepare(call, world)
-            match = self.match(call) | _equal(filters, call)
-            keys = _keys(self, filters, call, world)
-            tests = _tests(filters, call, where)
+            own = [] if where is None else [where(call)]
             if self.parent is not None and not call.params.get("with_deleted"):
-                tests.append(self.parent.make_test(world))
-            within = _find_exact(filters, call, world)
-            if within is not None and keys is not None:
-                tests.append(partial(_has_one_of, within))
-            terms, term = _terms(filters, call), None
-            if terms == []:
-                keys = ()
-            elif terms and keys is None:  # the rarest leads; the others are sought where it stands
-                term = min(terms, key=lambda each: world.store.count(self.table, match, each))
-            tests += [each.stands_in for each in terms or () if each is not term]
+                own.append(self.parent.make_test(world))
+            left = apply_filters(filters, call, world, self.table, self.key, self.match(call))
+            tests = [*left.tests, *(test for test in own if test is not None)]
             test = (lambda record: all(t(record) for t in tests)) if tests else None
-            counted = keys is None and term is None and total is not None
+            counted = left.keys is None and left.term is None and total is not None
             page = paginate(
                 call,
                 world,
                 self.table,
-                match,
-                term=term,
-                keys=keys,
+                left.match,
+                term=left.term,
+                keys=left.keys,
                 where=test,
-                within=within,
-                total=partial(total, call, world, match, within) if counted and total else None,
+                within=left.within,
+                total=(
+                    partial(total, call, world, left.match, left.within)
+                    if counted and total
+                    else None
+                ),
             )
             if show is None:
                 return page
@@ -388,71 +285,3 @@ def apply_changes(world: World, record: Record, changes: Mapping[str, Any]) -> R
 def mark_deleted(world: World, record: Record) -> Record:
     """Returns the record as deleted."""
     return apply_changes(world, record, {"deleted": True})
-
-
-def _equal(filters: Sequence[Filter], call: Call) -> dict[str, Any]:
-    return {
-        item.attribute: call.params[item.parameter]
-        for item in filters
-        if isinstance(item, EqualFilter) and item.parameter in call.params
-    }
-
-
-def _keys(
-    resource: Resource, filters: Sequence[Filter], call: Call, world: World
-) -> Iterable[str] | None:
-    """Returns the keys that match id filters and prefix searches, `None` without such filters."""
-    found: list[set[str]] = []
-    for item in filters:
-        wanted = call.params.get(item.parameter)
-        if wanted is not None and isinstance(item, IdsFilter):
-            found.append(set(wanted))
-        elif wanted is not None and isinstance(item, PrefixFilter):
-            hits = world.store.prefix(resource.table, resource.match(call), item.attribute, wanted)
-            found.append({record[resource.key] for record in hits})
-    return set.intersection(*found) if found else None
-
-
-def _tests(
-    filters: Sequence[Filter],
-    call: Call,
-    where: Callable[[Call], Callable[[Record], bool] | None] | None,
-) -> list[Callable[[Record], bool]]:
-    tests: list[Callable[[Record], bool]] = []
-    for item in filters:
-        wanted = call.params.get(item.parameter)
-        if isinstance(item, OneOfFilter) and wanted is not None:
-            tests.append(partial(_accepts, item, wanted))
-    extra = None if where is None else where(call)
-    if extra is not None:
-        tests.append(extra)
-    return tests
-
-
-def _find_exact(filters: Sequence[Filter], call: Call, world: World) -> Within | None:
-    """Returns the values to which filters restrict a field; `None` without such filters."""
-    within: Within | None = None
-    for item in filters:
-        wanted = call.params.get(item.parameter)
-        if wanted is None or not isinstance(item, ExactFilter):
-            continue
-        values = wanted if item.find is None else item.find(call, world, wanted)
-        if within is not None:
-            both = set(values)
-            values = [value for value in within.values if value in both]
-        within = Within(item.attribute, values)
-    return within
-
-
-def _has_one_of(within: Within, record: Record) -> bool:
-    return record.get(within.field) in within.values
-
-
-def _terms(filters: Sequence[Filter], call: Call) -> list[Term] | None:
-    """Returns the words of a search; `None` if there is no search."""
-    found = [item.sought(call) for item in filters if isinstance(item, WordsFilter)]
-    return next((terms for terms in found if terms is not None), None)
-
-
-def _accepts(item: OneOfFilter, wanted: Sequence[str], record: Record) -> bool:
-    return record.get(item.attribute) in wanted

@@ -13,11 +13,10 @@ from mock_platform.core.ads import One, ads, find_account
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Flag, Text
+from mock_platform.core.filters import IdsFilter, PrefixFilter
 from mock_platform.core.operation import Operation
 from mock_platform.core.resource import (
     TIMESTAMPS,
-    IdsFilter,
-    PrefixFilter,
     Resource,
     apply_changes,
     draw_unused_id,

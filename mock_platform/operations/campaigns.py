@@ -16,12 +16,10 @@ from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, missing
 from mock_platform.core.fields import Choice, Flag, Long, Text
+from mock_platform.core.filters import ExactFilter, IdsFilter, PrefixFilter
 from mock_platform.core.operation import Handler, Operation, Origin
 from mock_platform.core.resource import (
     TIMESTAMPS,
-    ExactFilter,
-    IdsFilter,
-    PrefixFilter,
     Resource,
     apply_changes,
     draw_unused_id,

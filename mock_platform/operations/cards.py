@@ -20,13 +20,10 @@ from mock_platform.core.description.conditions import exclusive
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, missing, unlisted
 from mock_platform.core.fields import Choice, Flag, ListOf, Nested, Text
+from mock_platform.core.filters import ExactFilter, IdsFilter, OneOfFilter, PrefixFilter
 from mock_platform.core.operation import Location, Operation, Origin
 from mock_platform.core.resource import (
     TIMESTAMPS,
-    ExactFilter,
-    IdsFilter,
-    OneOfFilter,
-    PrefixFilter,
     Resource,
     apply_changes,
     make_timestamps,

@@ -13,15 +13,9 @@ from mock_platform.core.ads import One, ads
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
+from mock_platform.core.filters import IdsFilter, PrefixFilter
 from mock_platform.core.operation import Echo, Operation, Origin
-from mock_platform.core.resource import (
-    TIMESTAMPS,
-    IdsFilter,
-    PrefixFilter,
-    Resource,
-    apply_changes,
-    make_timestamps,
-)
+from mock_platform.core.resource import TIMESTAMPS, Resource, apply_changes, make_timestamps
 from mock_platform.records.cards import CardRecord, make_card_uri
 from mock_platform.records.interactive_cards import (
     ConversationChanges,

@@ -17,14 +17,9 @@ from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INCLUSIVE, Fault
 from mock_platform.core.fields import Integer, Text
+from mock_platform.core.filters import IdsFilter, PrefixFilter
 from mock_platform.core.operation import Echo, Operation
-from mock_platform.core.resource import (
-    TIMESTAMPS,
-    IdsFilter,
-    PrefixFilter,
-    Resource,
-    make_timestamps,
-)
+from mock_platform.core.resource import TIMESTAMPS, Resource, make_timestamps
 from mock_platform.records.cards import make_card_uri
 from mock_platform.records.interactive_cards import (
     MAX_CHOICE_CHARACTERS,

@@ -11,8 +11,9 @@ from mock_platform.core.ads import One, ads
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Text
+from mock_platform.core.filters import IdsFilter, OneOfFilter
 from mock_platform.core.operation import Origin
-from mock_platform.core.resource import TIMESTAMPS, IdsFilter, OneOfFilter, Resource
+from mock_platform.core.resource import TIMESTAMPS, Resource
 from mock_platform.records.audiences import PERMISSION_LEVELS, CustomAudiencePermission
 from mock_platform.rules.audiences import (
     OWN_ROWS,

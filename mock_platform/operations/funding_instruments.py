@@ -14,14 +14,9 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Choice, CurrencyCode, Instant, Long
+from mock_platform.core.filters import IdsFilter
 from mock_platform.core.operation import Operation, Origin
-from mock_platform.core.resource import (
-    TIMESTAMPS,
-    IdsFilter,
-    Resource,
-    draw_unused_id,
-    make_timestamps,
-)
+from mock_platform.core.resource import TIMESTAMPS, Resource, draw_unused_id, make_timestamps
 from mock_platform.records.campaigns import FUNDING_TYPES, FundingInstrument
 from mock_platform.rules.ad_spend import USED_UP
 from mock_platform.rules.servability import ABILITY, complete_funding_instrument

@@ -20,15 +20,10 @@ from mock_platform.core.failures.errors import AdsFailure, InvalidParameters
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Choice, CommaList, Flag, Instant, Integer, Long, Text
 from mock_platform.core.fields import OneOf as OneOfValues
+from mock_platform.core.filters import ExactFilter, IdsFilter, PrefixFilter
 from mock_platform.core.operation import Handler, Operation, Origin
 from mock_platform.core.parents import CAMPAIGN
-from mock_platform.core.resource import (
-    ExactFilter,
-    IdsFilter,
-    PrefixFilter,
-    Resource,
-    apply_changes,
-)
+from mock_platform.core.resource import Resource, apply_changes
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.records.campaigns import (
     AUDIENCE_EXPANSIONS,

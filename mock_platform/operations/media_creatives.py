@@ -13,9 +13,10 @@ from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import missing
 from mock_platform.core.fields import Text
+from mock_platform.core.filters import ExactFilter, IdsFilter
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.parents import LINE_ITEM
-from mock_platform.core.resource import ExactFilter, IdsFilter, Resource
+from mock_platform.core.resource import Resource
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.records.line_item_parts import MediaCreativeRecord
 from mock_platform.rules.line_item_parts import (

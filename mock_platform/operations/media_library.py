@@ -14,15 +14,9 @@ from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, not_allowed
 from mock_platform.core.fields import Text
+from mock_platform.core.filters import EqualFilter, WordsFilter
 from mock_platform.core.operation import NotServed, Operation
-from mock_platform.core.resource import (
-    EqualFilter,
-    Resource,
-    WordsFilter,
-    apply_changes,
-    draw_unused_id,
-    make_timestamps,
-)
+from mock_platform.core.resource import Resource, apply_changes, draw_unused_id, make_timestamps
 from mock_platform.records.media import (
     MEDIA_TYPES,
     TRANSCODE_COMPLETED,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from mock_platform.core.assumptions import public_fact
+from mock_platform.core.filters import IdsFilter
 from mock_platform.core.operation import Origin
-from mock_platform.core.resource import IdsFilter, Resource
+from mock_platform.core.resource import Resource
 from mock_platform.records.accounts import PromotableUserRecord
 from mock_platform.rules.promotable_users import FULL_USER
 

@@ -8,9 +8,10 @@ from mock_platform.core.ads import One, ads, fail
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Long, Text
+from mock_platform.core.filters import ExactFilter, IdsFilter
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.parents import LINE_ITEM
-from mock_platform.core.resource import TIMESTAMPS, ExactFilter, IdsFilter, Resource
+from mock_platform.core.resource import TIMESTAMPS, Resource
 from mock_platform.records.campaigns import PromotedAccountRecord
 from mock_platform.rules.account_history import HISTORY
 from mock_platform.rules.line_item_parts import (

@@ -12,9 +12,10 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.fields import CommaList, Long, Text
+from mock_platform.core.filters import ExactFilter, IdsFilter
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.parents import LINE_ITEM
-from mock_platform.core.resource import TIMESTAMPS, ExactFilter, IdsFilter, Resource, apply_changes
+from mock_platform.core.resource import TIMESTAMPS, Resource, apply_changes
 from mock_platform.records.campaigns import PromotedPostRecord
 from mock_platform.rules.account_history import HISTORY, record_change
 from mock_platform.rules.line_item_parts import (
