@@ -147,7 +147,7 @@ def apply_filters(
     `key` is the field that holds a record's key.
     """
     narrow = {**match, **_equal(filters, call)}
-    keys = _keys(filters, call, world, table, key, match)
+    keys = _keys(filters, call, key, partial(world.store.prefix, table, match))
     tests = _tests(filters, call)
     within = _find_exact(filters, call, world)
     if within is not None and keys is not None:
@@ -172,20 +172,20 @@ def _equal(filters: Sequence[Filter], call: Call) -> dict[str, Any]:
 def _keys(
     filters: Sequence[Filter],
     call: Call,
-    world: World,
-    table: str,
     key: str,
-    match: Mapping[str, Any],
+    search: Callable[[str, str], Iterable[Record]],
 ) -> Iterable[str] | None:
-    """Returns the keys that match id filters and prefix searches, `None` without such filters."""
+    """Returns the keys that match id filters and prefix searches, `None` without such filters.
+
+    `search` returns the records whose field of this name begins with a text.
+    """
     found: list[set[str]] = []
     for item in filters:
         wanted = call.params.get(item.parameter)
         if wanted is not None and isinstance(item, IdsFilter):
             found.append(set(wanted))
         elif wanted is not None and isinstance(item, PrefixFilter):
-            hits = world.store.prefix(table, match, item.attribute, wanted)
-            found.append({record[key] for record in hits})
+            found.append({record[key] for record in search(item.attribute, wanted)})
     return set.intersection(*found) if found else None
 
 

@@ -127,7 +127,9 @@ class Resource:
             left = apply_filters(filters, call, world, self.table, self.key, self.match(call))
             tests = [*left.tests, *(test for test in own if test is not None)]
             test = (lambda record: all(t(record) for t in tests)) if tests else None
-            counted = left.keys is None and left.term is None and total is not None
+            count_all = None
+            if total is not None and left.keys is None and left.term is None:
+                count_all = partial(total, call, world, left.match, left.within)
             page = paginate(
                 call,
                 world,
@@ -137,11 +139,7 @@ class Resource:
                 keys=left.keys,
                 where=test,
                 within=left.within,
-                total=(
-                    partial(total, call, world, left.match, left.within)
-                    if counted and total
-                    else None
-                ),
+                total=count_all,
             )
             if show is None:
                 return page
