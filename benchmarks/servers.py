@@ -7,7 +7,7 @@ to get it.
 
 The floor is an application that answers a constant on the same server: what the event loop, the
 reader and the system take, however little is done. Each rate is the median of three rounds, in
-which the servers take turns. The last table compares `serve` with each peer and what is wanted.
+which the servers take turns; those that wait are stopped. The last table compares `serve` with each peer and what is wanted.
 Where other programs take a part of the core, rates say little: then compare the requests that a
 server answers in a second of processor time, which are printed beside them.
 `get` or `create` as argument measures that call alone.
@@ -19,6 +19,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -114,6 +115,19 @@ def free_port() -> int:
         return port
 
 
+def family_of(pid: int) -> dict[int, int]:
+    """The ids of a process and its children, with the ticks that each took of the processor."""
+    ticks: dict[int, tuple[int, int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            ticks[int(stat.parent.name)] = int(fields[1]), int(fields[11]) + int(fields[12])
+    family = {pid}
+    while more := {one for one, (parent, _) in ticks.items() if parent in family} - family:
+        family |= more
+    return {one: ticks[one][1] for one in family}
+
+
 @contextmanager
 def running(command: Sequence[str], folder: Path | None = None) -> Iterator[tuple[str, int]]:
     """The first line of a server of its own process on the first core, and the process's id."""
@@ -128,6 +142,7 @@ def running(command: Sequence[str], folder: Path | None = None) -> Iterator[tupl
         try:
             yield line, process.pid
         finally:
+            signal_all(process.pid, signal.SIGCONT)
             process.terminate()
             with suppress(subprocess.TimeoutExpired):
                 process.wait(10)
@@ -149,15 +164,13 @@ def wait_for(url: str) -> None:
 
 def processor_seconds(pid: int) -> float:
     """What a process and its children have taken of the processor so far."""
-    ticks: dict[int, tuple[int, int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            fields = stat.read_text().rpartition(")")[2].split()
-            ticks[int(stat.parent.name)] = int(fields[1]), int(fields[11]) + int(fields[12])
-    family = {pid}
-    while more := {one for one, (parent, _) in ticks.items() if parent in family} - family:
-        family |= more
-    return sum(ticks[one][1] for one in family) / os.sysconf("SC_CLK_TCK")
+    return sum(family_of(pid).values()) / os.sysconf("SC_CLK_TCK")
+
+
+def signal_all(server: Server, number: int) -> None:
+    """Send a signal to all processes of a server."""
+    for pid in family_of(server.pid):
+        os.kill(pid, number)
 
 
 def load(server: Server, path: str, connections: int, seconds: int, script: Path | None) -> Load:
@@ -168,11 +181,15 @@ def load(server: Server, path: str, connections: int, seconds: int, script: Path
         command += ["-s", str(script)]
     if shutil.which("taskset"):
         command = ["taskset", "-c", str(max(os.sched_getaffinity(0))), *command]
+    signal_all(server.pid, signal.SIGCONT)
     before = processor_seconds(server.pid)
     ended = subprocess.run(
         [*command, server.url + path], capture_output=True, text=True, check=True
     )
     took, out = processor_seconds(server.pid) - before, ended.stdout
+    # One that waits may still work: a virtual machine compiles and collects. It would take a part of
+    # the core of the one that is measured.
+    signal_all(server.pid, signal.SIGSTOP)
     if "Non-2xx" in out:
         raise RuntimeError(f"{server.name} answers with errors:\n{out}")
     pattern = r"\n\s+50%\s+(\S+).*\n\s+99%\s+(\S+).*\n\s+(\d+) requests in.*Requests/sec:\s+(\S+)"

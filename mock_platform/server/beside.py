@@ -10,8 +10,10 @@ import asyncio
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from mock_platform.server.acceptor import Acceptor, open_connection
 from mock_platform.server.backend import Backend
 from mock_platform.server.binding import Bound, share
 from mock_platform.server.loop_server import SWEEP_SECONDS, LoopCompanion
@@ -51,7 +53,7 @@ class ProxyBeside:
         self._listener = share(shared.reserved)
         self._context = shared.tls.server_context(http2=limits.http2)
         self._backend = Backend(wsgi, shared.bound, "http", THREADS, limits, None)
-        self._server: asyncio.Server | None = None
+        self._acceptor: Acceptor | None = None
         self._sweep: asyncio.Task[None] | None = None
 
     async def open(self, backend: Backend) -> None:
@@ -59,14 +61,14 @@ class ProxyBeside:
         await self._other.open(backend)
         loop = asyncio.get_running_loop()
         self._backend.attach(loop)
-        self._server = await loop.create_server(self._enter, sock=self._listener)
+        self._acceptor = Acceptor(self._listener, partial(open_connection, self._enter))
         self._sweep = loop.create_task(self._expire())
 
     def hurry(self) -> None:
         """Accept no more connections; each ends after its current answer."""
         self._backend.stopping.set()
-        if self._server is not None:
-            self._server.close()
+        if self._acceptor is not None:
+            self._acceptor.close()
         self._other.hurry()
         for connection in list(self._backend.connections):
             connection.stop()

@@ -101,7 +101,8 @@ class ClientConnection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Drop all state; later pieces of the application are discarded."""
-        self._handle.gone = self._handle.is_taken = True
+        self._handle.leave()
+        self._reader.leave()
         self._backend.forget(self, self._peer.address)
         self._count_body(0)
         if self._timer is not None:

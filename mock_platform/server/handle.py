@@ -47,6 +47,13 @@ class Handle:
         self.gone = False
         """Whether it has ended."""
 
+    def leave(self) -> None:
+        """The connection has ended: nothing more can be done to it."""
+        self.gone = self.is_taken = True
+        # They refer to the connection, which refers to this: without them both are freed at once,
+        # not by the garbage collector, for whose scans all requests wait.
+        self._reset = self._end = self._write = self._resume = self._descriptor = _do_nothing
+
     @property
     def stopping(self) -> threading.Event:
         """Set when the server starts to stop."""
@@ -104,3 +111,7 @@ class Handle:
         """Answer nothing more on the connection; returns whether it is still there."""
         self.is_taken = True
         return not self.gone
+
+
+def _do_nothing(*_: object, **__: object) -> int:
+    return -1

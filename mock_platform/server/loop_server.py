@@ -16,8 +16,10 @@ import ssl
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from mock_platform.server.acceptor import Acceptor, open_connection
 from mock_platform.server.backend import Backend, RequestLog
 from mock_platform.server.binding import Bound
 from mock_platform.server.connection import ClientConnection
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_BACKLOG = 2048
 _CUT_SECONDS = 2.0
 """Seconds that a stop waits for ended connections."""
 _WORKER_SECONDS = 0.2
@@ -89,9 +90,8 @@ class LoopServer:
         self._limits = limits
         self._listener = listener
         self._tls = tls
-        self._handshakes: set[asyncio.Task[None]] = set()
         self._ended: asyncio.Event | None = None
-        self._stop_accepting: Callable[[], object] = listener.close
+        self._acceptor: Acceptor | None = None
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, name="mock-platform-server", daemon=True)
 
@@ -156,16 +156,9 @@ class LoopServer:
         backend.attach(loop)
         if self._companion is not None:
             await self._companion.open(backend)
-        # asyncio accepts plain connections itself. For TLS we accept them here, because the first
-        # byte must be read before the handshake: a client may speak plain HTTP by mistake.
-        if self._tls is None:
-            server = await loop.create_server(
-                lambda: self._entrance(backend), sock=self._listener, backlog=_BACKLOG
-            )
-            self._stop_accepting = server.close
-        else:
-            self._listener.listen(_BACKLOG)
-            self._stop_accepting = loop.create_task(self._accept_tls(self._tls)).cancel
+        # For TLS the first byte is read before the handshake: a client may speak plain HTTP.
+        plain = partial(open_connection, self._enter)
+        self._acceptor = Acceptor(self._listener, plain if self._tls is None else self._greet)
         sweep = loop.create_task(self._sweep())
         self._ready.set()
         await self._ended.wait()
@@ -178,27 +171,12 @@ class LoopServer:
             connection.cut()
         await asyncio.sleep(0)  # lets the transports close their sockets
 
-    async def _accept_tls(self, context: ssl.SSLContext) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            try:
-                client, _ = await loop.sock_accept(self._listener)
-            except OSError as fault:
-                # Mostly there are no file descriptors left. The listening socket stays readable, so
-                # without a pause the loop would do nothing but try again.
-                log.warning("A connection could not be accepted: %s", fault)
-                await asyncio.sleep(SWEEP_SECONDS)
-                continue
-            # In a task: a client that sends nothing must not keep the next one from connecting. The
-            # set keeps a reference, because the loop itself has only a weak one.
-            handshake = loop.create_task(self._greet(client, context))
-            self._handshakes.add(handshake)
-            handshake.add_done_callback(self._handshakes.discard)
+    def _enter(self) -> asyncio.Protocol:
+        return self._entrance(self._backend)
 
-    async def _greet(self, client: socket.socket, context: ssl.SSLContext) -> None:
+    async def _greet(self, client: socket.socket) -> None:
         """Detect from the first byte which protocol a client uses; make the TLS handshake."""
         loop = asyncio.get_running_loop()
-        client.settimeout(0)
         seconds = self._limits.head_seconds
         try:
             async with asyncio.timeout(self._limits.idle_seconds):
@@ -210,9 +188,9 @@ class LoopServer:
                 client.close()
                 return
             await loop.connect_accepted_socket(
-                lambda: self._entrance(self._backend),
+                self._enter,
                 client,
-                ssl=context,
+                ssl=self._tls,
                 ssl_handshake_timeout=seconds,
                 ssl_shutdown_timeout=self._limits.linger_seconds,
             )
@@ -221,7 +199,7 @@ class LoopServer:
                 "A TLS handshake failed (does the client trust ca.pem?): %s", fault.reason or fault
             )
             client.close()
-        except (OSError, TimeoutError, asyncio.CancelledError):
+        except OSError:  # also that the time is over
             client.close()
 
     async def _say_https_only(self, loop: asyncio.AbstractEventLoop, client: socket.socket) -> None:
@@ -241,13 +219,12 @@ class LoopServer:
     def _begin_stop(self) -> None:
         backend = self._backend
         backend.stopping.set()
-        self._stop_accepting()
-        if self._companion is not None:
-            self._companion.hurry()
-        for handshake in self._handshakes:
-            handshake.cancel()
         for connection in list(backend.connections):
             connection.stop()
+        if self._acceptor is not None:
+            self._acceptor.close()
+        if self._companion is not None:
+            self._companion.hurry()
         backend.end_if_idle()
 
     def _drain(self) -> None:

@@ -94,6 +94,11 @@ class RequestReader:
             self.ready.append(refusal)
         self._parts.clear()
 
+    def leave(self) -> None:
+        """Read nothing more, because the connection has ended."""
+        self.ended = True
+        del self._parser  # it refers to this reader; so both are freed without the collector
+
     # -- called by the parser --------------------------------------------------------------------
 
     def on_message_begin(self) -> None:

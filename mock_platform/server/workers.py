@@ -48,5 +48,6 @@ class Workers:
     def _work(self) -> None:
         while (job := self._queue.get()) is not None:
             job()
+            del job  # a free worker keeps no request and no connection in memory
             with self._lock:
                 self._outstanding -= 1

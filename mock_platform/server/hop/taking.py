@@ -241,7 +241,7 @@ class TakenRequest:
         """Drop the answer: the client has left."""
         handle, answer = self._handle, self._answer
         handle.is_slow = handle.is_slow or slow
-        handle.gone = handle.is_taken = True
+        handle.leave()
         if not self._ended and answer is not None and not self._backend.is_running(answer):
             self._backend.close(answer)
         self._finish()
