@@ -7,7 +7,8 @@ to get it.
 
 The floor is an application that answers a constant on the same server: what the event loop, the
 reader and the system take, however little is done. Each rate is the median of three rounds, in
-which the servers take turns; those that wait are stopped. The last table compares `serve` with each peer and what is wanted.
+which the servers take turns; one that waits is stopped. The last table compares `serve` with each
+peer and what is wanted.
 Where other programs take a part of the core, rates say little: then compare the requests that a
 server answers in a second of processor time, which are printed beside them.
 `get` or `create` as argument measures that call alone.
@@ -50,6 +51,8 @@ WANTED = {
     ("create", WIREMOCK): (0.6, 0.4, 0.6),
 }
 """How fast `serve` is to be, as a multiple of a peer, at each number of connections."""
+QUIET = 0.03
+"""Processor time that a server without work takes in a second at most."""
 MAX_LATE = 5
 """How many medians the 99th percentile may take, at 64 connections."""
 
@@ -125,7 +128,14 @@ def family_of(pid: int) -> dict[int, int]:
     family = {pid}
     while more := {one for one, (parent, _) in ticks.items() if parent in family} - family:
         family |= more
-    return {one: ticks[one][1] for one in family}
+    return {one: ticks[one][1] for one in family if one in ticks}
+
+
+def signal_all(pid: int, number: int) -> None:
+    """Send a signal to a process and its children."""
+    for one in family_of(pid):
+        with suppress(ProcessLookupError):
+            os.kill(one, number)
 
 
 @contextmanager
@@ -142,11 +152,16 @@ def running(command: Sequence[str], folder: Path | None = None) -> Iterator[tupl
         try:
             yield line, process.pid
         finally:
-            signal_all(process.pid, signal.SIGCONT)
-            process.terminate()
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(10)
-            process.kill()
+            signal_all(process.pid, signal.SIGKILL)
+
+
+def wait_until_quiet(server: Server) -> None:
+    """Let a server end what it does in the background, such as compiling; half a minute at most."""
+    for _ in range(30):
+        before = processor_seconds(server.pid)
+        threading.Event().wait(1)
+        if processor_seconds(server.pid) - before < QUIET:
+            return
 
 
 def wait_for(url: str) -> None:
@@ -167,12 +182,6 @@ def processor_seconds(pid: int) -> float:
     return sum(family_of(pid).values()) / os.sysconf("SC_CLK_TCK")
 
 
-def signal_all(server: Server, number: int) -> None:
-    """Send a signal to all processes of a server."""
-    for pid in family_of(server.pid):
-        os.kill(pid, number)
-
-
 def load(server: Server, path: str, connections: int, seconds: int, script: Path | None) -> Load:
     """What wrk measures from the second core."""
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}", "--latency"]
@@ -181,15 +190,11 @@ def load(server: Server, path: str, connections: int, seconds: int, script: Path
         command += ["-s", str(script)]
     if shutil.which("taskset"):
         command = ["taskset", "-c", str(max(os.sched_getaffinity(0))), *command]
-    signal_all(server.pid, signal.SIGCONT)
     before = processor_seconds(server.pid)
     ended = subprocess.run(
         [*command, server.url + path], capture_output=True, text=True, check=True
     )
     took, out = processor_seconds(server.pid) - before, ended.stdout
-    # One that waits may still work: a virtual machine compiles and collects. It would take a part of
-    # the core of the one that is measured.
-    signal_all(server.pid, signal.SIGSTOP)
     if "Non-2xx" in out:
         raise RuntimeError(f"{server.name} answers with errors:\n{out}")
     pattern = r"\n\s+50%\s+(\S+).*\n\s+99%\s+(\S+).*\n\s+(\d+) requests in.*Requests/sec:\s+(\S+)"
@@ -245,6 +250,16 @@ def wiremock(jar: Path, folder: Path) -> Iterator[Server]:
         yield Server(WIREMOCK, url, "none", pid)
 
 
+@contextmanager
+def turn_of(server: Server) -> Iterator[None]:
+    """Let a server go on, and stop it again: what it still does takes a part of the core."""
+    signal_all(server.pid, signal.SIGCONT)
+    try:
+        yield
+    finally:
+        signal_all(server.pid, signal.SIGSTOP)
+
+
 def measure(
     servers: Sequence[Server], calls: Mapping[str, str], post: Path
 ) -> dict[tuple[str, str, int], Load]:
@@ -254,13 +269,17 @@ def measure(
         warm = WARM_SECONDS if server.name == WIREMOCK else 1
         for call, path in calls.items():
             load(server, path, 64, warm, post if call == "create" else None)
+            wait_until_quiet(server)
+    for server in servers:
+        signal_all(server.pid, signal.SIGSTOP)
     for call, path in calls.items():
         script = post if call == "create" else None
         for connections in CONNECTIONS:
             rounds: dict[str, list[Load]] = {server.name: [] for server in servers}
             for _ in range(ROUNDS):
                 for server in servers:
-                    took = load(server, path, connections, SECONDS, script)
+                    with turn_of(server):
+                        took = load(server, path, connections, SECONDS, script)
                     rounds[server.name].append(took)
             for name, loads in rounds.items():
                 one = Load(*(statistics.median(values) for values in zip(*loads, strict=True)))
