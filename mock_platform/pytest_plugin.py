@@ -1,15 +1,13 @@
 """The pytest plugin: fixtures, markers and options. Installed with the package, loaded by pytest.
 
-It imports nothing of the package until a fixture is used. So suites that do not use it lose no
-time, and coverage tools, which start after plugins, measure all that is imported later.
+It imports nearly nothing of the package until a fixture is used. So suites that do not use it
+lose no time, and coverage tools, which start after plugins, measure all that is imported later.
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -132,6 +130,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the markers of the plugin, and read its options."""
+    from mock_platform.testing.loading import find_plainly
+
+    config.add_cleanup(find_plainly())
     for text in _MARKERS.values():
         config.addinivalue_line("markers", text)
     if _wants_coverage(config) and not hasattr(config, "workerinput"):
@@ -169,18 +170,6 @@ def _make_servers(config: pytest.Config) -> Any:
     except (Refused, Unreachable) as fault:
         problem = str(fault)
     return pytest.fail(f"mock_platform: --mock-platform-url: {problem}", pytrace=False)
-
-
-@contextmanager
-def _pause_garbage_collection() -> Iterator[None]:
-    """Save a tenth of the start: it makes many objects, and all of them live until the run ends."""
-    paused = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if paused:
-            gc.enable()
 
 
 def _wants_coverage(config: pytest.Config) -> bool:
@@ -240,7 +229,11 @@ def _percent(text: str) -> float:
 
 @pytest.fixture(scope="session")
 def _mock_platform_servers(pytestconfig: pytest.Config) -> Iterator[LocalServers]:
-    servers = _make_servers(pytestconfig)
+    from mock_platform.testing.loading import exit_without_collecting, pause_garbage_collection
+
+    with pause_garbage_collection():
+        servers = _make_servers(pytestconfig)
+    exit_without_collecting()
     try:
         yield servers
         outcome = _get_outcome(pytestconfig)
