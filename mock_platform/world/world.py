@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 from mock_platform.settings import NamesMode
 from mock_platform.store.archive import KeptWorld
 from mock_platform.store.errors import StoreUnwritable
-from mock_platform.store.interface import Change, SavedWorld
-from mock_platform.store.memory import Base, MemoryStore
+from mock_platform.store.interface import Change, Row, SavedWorld, Snapshot
+from mock_platform.store.memory import Base
 from mock_platform.store.memory_archive import MemoryArchive
 from mock_platform.store.scope import Scope
 from mock_platform.world.clock import UPTIME, Clock, ClockState, read_state
@@ -375,16 +375,15 @@ class World:
     def _beginning(self, base: Base) -> SavedWorld:
         """Returns the start of a world: fixtures, with their moments relative to now."""
         clock = Clock(self.blueprint.settings.freeze)
-        store = MemoryStore(base)
-        if base.relative:
-            now = clock.now()
-            for (table, key), moments in base.relative.items():
-                record = base.rows[table][key].record
-                counted = {moment.field: moment.form(now + moment.since) for moment in moments}
-                if not counted.items() <= record.items():
-                    store.put(table, key, record | counted)
+        rows: dict[str, dict[str, Row]] = {}
+        now = clock.now()
+        for (table, key), moments in base.relative.items():
+            row = base.rows[table][key]
+            counted = {moment.field: moment.form(now + moment.since) for moment in moments}
+            if not counted.items() <= row.record.items():
+                rows.setdefault(table, {})[key] = Row(row.seq, row.record | counted)
         meta = {"seed": self.seed, "ids": 0, "clock": clock.state(), "paces": {}}
-        return SavedWorld(store.snapshot(), meta)
+        return SavedWorld(Snapshot(rows, base.next_seq), meta)
 
     def _return_to(
         self, saved: SavedWorld, base: Base | None = None, *, restarts: bool = False
