@@ -20,6 +20,7 @@ from mock_platform.server.answer import Answer, Pair
 from mock_platform.server.binding import Bound
 from mock_platform.server.environ import EnvironMaker
 from mock_platform.server.refusal import Refusal, refuse_overload
+from mock_platform.server.rounds import Rounds
 from mock_platform.server.workers import Workers
 from mock_platform.settings import ConnectionSettings
 from mock_platform.world.clock import UPTIME
@@ -109,6 +110,7 @@ class Backend:
         self.errors: list[BaseException] = []
         self.connections: set[Client] = set()
         self.workers = Workers(threads)
+        self.rounds = Rounds(self.call_soon)
         self.follow: Callable[[int], Journey] | None = None
         """Returns the trail of a new connection, which moved so often; `None`: none ever moves."""
         self.when_idle: Callable[[], object] | None = None

@@ -66,6 +66,7 @@ class ProxyBeside:
 
     def hurry(self) -> None:
         """Accept no more connections; each ends after its current answer."""
+        self._backend.rounds.run()
         self._backend.stopping.set()
         if self._acceptor is not None:
             self._acceptor.close()

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import socket
-import struct
 from collections import deque
-from contextlib import suppress
-from typing import Any, cast
+from typing import cast
 
 from mock_platform.edge.connection import Pause
 from mock_platform.edge.request import Peer, Request
 from mock_platform.server.answer import Answer
 from mock_platform.server.backend import Backend, Journey, Timer
+from mock_platform.server.client_socket import ClientSocket
 from mock_platform.server.handle import Handle
 from mock_platform.server.reader import RequestReader
 from mock_platform.server.refusal import Refusal, refuse_overload
@@ -27,8 +25,6 @@ from mock_platform.world.clock import UPTIME
 
 log = logging.getLogger(__name__)
 
-_RESET = struct.pack("ii", 1, 0)
-"""SO_LINGER with time 0: closing discards unsent data and sends a reset."""
 _TLS_HANDSHAKE = 0x16
 _BODY_GRACE_SECONDS = 0.25
 """Seconds that a stop waits for a body whose headers have arrived."""
@@ -39,23 +35,30 @@ _MAX_IN_A_ROW = 32
 class ClientConnection(asyncio.Protocol):
     """A client's connection on the event loop."""
 
+    _client: ClientSocket
+
     def __init__(
-        self, backend: Backend, scheme: str | None = None, *, trail: Journey | None = None
+        self,
+        backend: Backend,
+        scheme: str | None = None,
+        *,
+        trail: Journey | None = None,
+        is_stream: bool = False,
     ) -> None:
         """`scheme` is that of the client's addresses, if it is not that of the server.
 
-        With a `trail` the connection may move to another process.
+        With a `trail` the connection may move to another process. `is_stream`: it has no socket.
         """
         self._backend = backend
+        self._rounds = None if is_stream else backend.rounds
+        self._gathered = False
         self._trail = trail
         self._scheme = scheme or backend.scheme
         self._reader = RequestReader(backend.limits)
         self._waiting: deque[Request | Refusal] = deque()
         self._answer: Answer | None = None
-        self._transport: asyncio.Transport | None = None
         self._timer: Timer | None = None
         self._clogged = False
-        self._reading = True
         self._discarding = False
         self._half_closed = False
         self._in_a_row = False
@@ -70,7 +73,7 @@ class ClientConnection(asyncio.Protocol):
             end=self._linger_or_close,
             write=self._write_raw,
             resume=self._resume,
-            descriptor=self._get_descriptor,
+            descriptor=self._find_descriptor,
         )
         self._peer = Peer(self._handle, "", "", self._scheme, backend.listens_at)
         self.deadline = 0.0
@@ -81,7 +84,7 @@ class ClientConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Accept a client, or refuse it if there are too many."""
         # uvloop's transports behave like asyncio's, but are not subclasses of them.
-        self._transport = cast("asyncio.Transport", transport)
+        self._client = ClientSocket(cast("asyncio.Transport", transport), self._rounds)
         peer = transport.get_extra_info("peername") or ("", 0)
         backend = self._backend
         address, port = str(peer[0]), str(peer[1])
@@ -101,6 +104,7 @@ class ClientConnection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Drop all state; later pieces of the application are discarded."""
+        self._read_gathered()
         self._handle.leave()
         self._reader.leave()
         self._backend.forget(self, self._peer.address)
@@ -114,7 +118,14 @@ class ClientConnection(asyncio.Protocol):
         self._backend.finish_answer(self)
 
     def data_received(self, data: bytes) -> None:
-        """Read what the client sent."""
+        """Read what the client sent, perhaps together with what others send."""
+        self._gathered = True
+        if self._rounds is None or not self._rounds.gather(self, data):
+            self.read(data)
+
+    def read(self, data: bytes) -> None:
+        """Read what the client sent, and answer complete requests."""
+        self._gathered = False
         if self._discarding or self._handle.held:
             return
         reader = self._reader
@@ -136,6 +147,7 @@ class ClientConnection(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         """The client ended its side: incomplete requests are dropped, complete ones answered."""
+        self._read_gathered()
         self._half_closed = True
         if self._endless:
             return False  # a stream's client has left
@@ -146,7 +158,7 @@ class ClientConnection(asyncio.Protocol):
     def pause_writing(self) -> None:
         """Start to wait for a client that does not read its answer."""
         self._clogged = True
-        self._unsent = self._count_buffered()
+        self._unsent = self._client.count_unsent()
         self.deadline = UPTIME() + self._backend.limits.write_seconds
 
     def resume_writing(self) -> None:
@@ -158,6 +170,16 @@ class ClientConnection(asyncio.Protocol):
             self._continue()
         else:
             self._next()
+
+    def _read_gathered(self) -> None:
+        """Read what the client sent before it left."""
+        if self._gathered and self._rounds is not None:
+            self._rounds.run()
+
+    def fail(self, fault: Exception) -> None:
+        """End the connection: it could not be read."""
+        self._backend.report(fault)
+        self._abort()
 
     # -- deadlines --------------------------------------------------------------------------------
 
@@ -175,7 +197,7 @@ class ClientConnection(asyncio.Protocol):
         if not self.deadline:
             return
         if self._clogged:
-            unsent = self._count_buffered()
+            unsent = self._client.count_unsent()
             if unsent < self._unsent:  # it takes something: slowly, but it does
                 self._unsent, self.deadline = unsent, now + limits.write_seconds
                 return
@@ -251,8 +273,8 @@ class ClientConnection(asyncio.Protocol):
             or self._waiting
             or self._reader.has_begun
             or self._half_closed
-            or self._count_buffered()
-            or not self._trail.move(self._get_descriptor(), answer.request)
+            or self._client.count_unsent()
+            or not self._trail.move(self._client.find_descriptor(), answer.request)
         ):
             return False
         self._abort()  # the client does not notice: the other process has the socket as well
@@ -276,9 +298,9 @@ class ClientConnection(asyncio.Protocol):
             return
         if self._backend.stopping.is_set() and not answer.complete:
             answer.keep_alive = False
-        assert self._transport is not None
         if pieces:
-            self._transport.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
+            data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+            self._client.send(data, last=answer.complete and answer.keep_alive)
         if not answer.complete:
             if not self._clogged:
                 self._backend.call_soon(self._continue)
@@ -345,9 +367,9 @@ class ClientConnection(asyncio.Protocol):
 
     def _watch_body(self) -> None:
         self.deadline = 0.0
-        if self._reader.wants_continue and not self._clogged and self._transport is not None:
+        if self._reader.wants_continue and not self._clogged:
             self._reader.wants_continue = False
-            self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self._client.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         if not self._count_body(self._reader.body_bytes):
             self._refuse(refuse_overload("Too many large bodies are on their way at once."))
 
@@ -364,9 +386,8 @@ class ClientConnection(asyncio.Protocol):
 
     def _send_refusal(self, refusal: Refusal) -> None:
         """Send why no more is read, and give a client that is still sending time to read it."""
-        assert self._transport is not None
         self._backend.note_refusal(refusal, self._peer.address)
-        self._transport.write(refusal.wire(self._backend.date_line()))
+        self._client.write(refusal.wire(self._backend.date_line()))
         self._linger()
 
     def _part(self) -> None:
@@ -383,24 +404,19 @@ class ClientConnection(asyncio.Protocol):
         self._count_body(0)
         self.deadline = UPTIME() + self._backend.limits.linger_seconds
         self._set_reading()
-        transport = self._transport
-        if transport is None or self._half_closed or self._backend.stopping.is_set():
+        if self._half_closed or self._backend.stopping.is_set():
             self._close()
-        elif transport.can_write_eof():
-            transport.write_eof()
+        else:
+            self._client.end()
 
     def _close(self) -> None:
-        self._handle.is_taken = True
-        if self._transport is not None:
-            self._transport.close()
-            limits = self._backend.limits
-            self.deadline = UPTIME() + limits.write_seconds
-            self._discarding = True
+        self._handle.is_taken = self._discarding = True
+        self._client.close()
+        self.deadline = UPTIME() + self._backend.limits.write_seconds
 
     def _abort(self) -> None:
         self._handle.is_taken = True
-        if self._transport is not None:
-            self._transport.abort()
+        self._client.abort()
 
     def _end_taken(self) -> None:
         """The application ended the connection itself, or keeps it open without an answer."""
@@ -409,31 +425,15 @@ class ClientConnection(asyncio.Protocol):
         if self._handle.held:
             self.deadline = 0.0
             self._set_reading()
-        elif self._transport is not None and not self._discarding:
+        elif not self._discarding:
             self._linger_or_close()  # raw bytes were sent, and nothing follows them
 
     def _set_reading(self) -> None:
         """Read, unless enough requests are waiting: further bytes stay with the client."""
-        transport = self._transport
-        if transport is None or self._handle.gone or transport.is_closing():
-            return
-        wanted = self._discarding or self._handle.held or len(self._waiting) < _MAX_IN_A_ROW
-        if wanted != self._reading:
-            self._reading = wanted
-            if wanted:
-                transport.resume_reading()
-            else:
-                transport.pause_reading()
-
-    def _get_descriptor(self) -> int:
-        """The socket's descriptor; negative if it is closed."""
-        found: Any = None
-        if self._transport is not None and not self._transport.is_closing():
-            found = self._transport.get_extra_info("socket")
-        return -1 if found is None else int(found.fileno())
-
-    def _count_buffered(self) -> int:
-        return 0 if self._transport is None else self._transport.get_write_buffer_size()
+        if not self._handle.gone:
+            self._client.set_reading(
+                wanted=self._discarding or self._handle.held or len(self._waiting) < _MAX_IN_A_ROW
+            )
 
     def stop(self) -> None:
         """The server stops: close now, or after the current answer."""
@@ -461,12 +461,8 @@ class ClientConnection(asyncio.Protocol):
     # -- what an application may have done (`Handle`) --------------------------------------------
 
     def _reset(self) -> None:
-        if self._transport is None or self._handle.gone:
-            return
-        found: Any = self._transport.get_extra_info("socket")
-        with suppress(OSError):
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
-        self._transport.abort()
+        if not self._handle.gone:
+            self._client.reset()
 
     def _linger_or_close(self) -> None:
         if self._reader.has_begun or self._waiting:
@@ -474,6 +470,9 @@ class ClientConnection(asyncio.Protocol):
         else:
             self._close()
 
+    def _find_descriptor(self) -> int:
+        return self._client.find_descriptor()
+
     def _write_raw(self, data: bytes) -> None:
-        if self._transport is not None and not self._transport.is_closing():
-            self._transport.write(data)
+        if not self._client.is_closing:
+            self._client.write(data)

@@ -258,7 +258,7 @@ class Http2Connection(asyncio.Protocol):
         if self._backend.stopping.is_set():
             self._reset(number, ErrorCodes.REFUSED_STREAM)
             return
-        connection = ClientConnection(self._backend, self._scheme)
+        connection = ClientConnection(self._backend, self._scheme, is_stream=True)
         stream = StreamTransport(self, number, connection)
         stream.is_head, stream.chunked = is_head, chunked
         stream.received = event.stream_ended is not None

@@ -218,6 +218,7 @@ class LoopServer:
 
     def _begin_stop(self) -> None:
         backend = self._backend
+        backend.rounds.run()  # what was read already is answered
         backend.stopping.set()
         for connection in list(backend.connections):
             connection.stop()

@@ -1,0 +1,99 @@
+"""Answers together what arrived in one round of the loop, and sends these answers together.
+
+A write to a socket lets the system deliver to the other side at once. That pushes the code that
+makes answers out of the processor's caches: with many busy clients, answers cost a quarter more if
+each is written as soon as it is made. With one or two clients there is nothing to gather, so
+requests are answered as they arrive; now and then a round shows whether that is still so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+_FEW = 3
+"""Number of requests in a round from which on it saves time."""
+_DIRECT = 256
+"""Number of requests that are answered as they arrive before the next attempt."""
+_MAX_GATHERED = 64
+"""Maximum number of requests in a round: the first of them waits for the last."""
+_MAX_BYTES = 16_384
+"""Size of what is gathered or kept at most; larger pieces are read and written at once."""
+
+
+class Reader(Protocol):
+    """The methods of a connection that this module calls."""
+
+    def read(self, data: bytes) -> None:
+        """Read what the client sent, and answer complete requests."""
+
+    def fail(self, fault: Exception) -> None:
+        """End the connection: it could not be read."""
+
+
+class Writer(Protocol):
+    """The method of a client's socket that this module calls."""
+
+    def write_kept(self, data: bytes) -> None:
+        """Send an answer that was kept."""
+
+
+class Rounds:
+    """What arrived and was answered in this round of the loop."""
+
+    def __init__(self, call_soon: Callable[[Callable[[], object]], None]) -> None:
+        self._call_soon = call_soon
+        self._gathers = True
+        self._direct = 0
+        self._arrived: list[tuple[Reader, bytes]] = []
+        self._kept: list[tuple[Writer, bytes]] = []
+        self._runs = False
+
+    def gather(self, reader: Reader, data: bytes) -> bool:
+        """Keep what a client sent until `run`; returns whether it is kept."""
+        if not self._gathers:
+            self._direct += 1
+            if self._direct < _DIRECT:
+                return False
+            self._gathers = True
+        if len(data) > _MAX_BYTES:
+            self.run()
+            return False
+        arrived = self._arrived
+        arrived.append((reader, data))
+        if len(arrived) == 1:
+            self._call_soon(self.run)
+        elif len(arrived) == _MAX_GATHERED:
+            self.run()
+        return True
+
+    def run(self) -> None:
+        """Answer what was gathered, then send the answers. Does nothing within another call."""
+        if self._runs or not self._arrived:
+            return
+        arrived, self._arrived = self._arrived, []
+        if len(arrived) < _FEW:
+            self._gathers, self._direct = False, 0
+        self._runs = True
+        try:
+            for reader, data in arrived:
+                try:
+                    reader.read(data)
+                except Exception as fault:  # noqa: BLE001 - the others go on
+                    reader.fail(fault)
+        finally:
+            self._runs = False
+            self.write()
+
+    def keep(self, writer: Writer, data: bytes) -> bool:
+        """Keep an answer until the end of `run`; returns whether it is kept."""
+        if not self._runs or len(data) > _MAX_BYTES:
+            return False
+        self._kept.append((writer, data))
+        return True
+
+    def write(self) -> None:
+        """Send the answers that are kept."""
+        kept, self._kept = self._kept, []
+        for writer, data in kept:
+            writer.write_kept(data)
