@@ -37,7 +37,7 @@ class ClientSocket:
             self.write(data)
 
     def write(self, data: bytes) -> None:
-        """Write now."""
+        """Write now, after what was kept."""
         self._write_kept()
         self._transport.write(data)
 
