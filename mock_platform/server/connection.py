@@ -66,7 +66,7 @@ class ClientConnection(asyncio.Protocol):
         self._body_begun = 0.0
         self._body_counted = 0
         self._endless = False
-        self._resumed = False
+        self._resumed = self._woken = False
         self._handle = Handle(
             backend,
             reset=self._reset,
@@ -302,8 +302,7 @@ class ClientConnection(asyncio.Protocol):
             data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
             self._client.send(data, last=answer.complete and answer.keep_alive)
         if not answer.complete:
-            if not self._clogged:
-                self._backend.call_soon(self._continue)
+            self._go_on(answer)
             return
         keep = answer.keep_alive
         self._finish()
@@ -323,7 +322,22 @@ class ClientConnection(asyncio.Protocol):
             self._resumed = False
             self._backend.call_soon(self._continue)
         else:
-            self._timer = self._backend.call_later(pause.seconds, self._continue)
+            self._timer = self._backend.call_later(pause.seconds, self._wake)
+
+    def _go_on(self, answer: Answer) -> None:
+        """Read the next piece, if the client reads; mostly after others were served."""
+        if self._clogged:
+            return
+        if self._woken:
+            self._woken = False
+            self._backend.step(answer, self)
+        else:
+            self._backend.call_soon(self._continue)
+
+    def _wake(self) -> None:
+        """Go on after a pause: what follows the piece is read at once, as it is mostly a pause."""
+        self._woken = True
+        self._continue()
 
     def _resume(self, *, urgent: bool) -> None:
         """The body of an answer has something to send."""
@@ -350,7 +364,7 @@ class ClientConnection(asyncio.Protocol):
         assert self._answer is not None
         self._backend.note(self._answer)
         self._answer = None
-        self._endless = self._resumed = False
+        self._endless = self._resumed = self._woken = False
         self._backend.finish_answer(self)
 
     def _expect_request(self) -> None:

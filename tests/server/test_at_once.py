@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pytest
 
@@ -99,6 +100,37 @@ def test_the_loop_calls_an_application_that_never_blocks() -> None:
         free.set()
 
     assert f"{LOOP} /quick" == body
+
+
+def test_a_body_without_pauses_leaves_time_for_others() -> None:
+    """After its first pause a body never pauses again; others are answered, and it goes on."""
+    answered = threading.Event()
+
+    class Endless:
+        """Answers `/lines` with lines until the other request was answered."""
+
+        def __call__(self, environ: Environ, start_response: Start) -> Iterable[Any]:
+            if environ["PATH_INFO"] != "/lines":
+                return reply(start_response, b"other")
+            start_response("200 OK", [])
+            return self._each_line()
+
+        def _each_line(self) -> Iterator[bytes | Pause]:
+            yield b"first\n"
+            yield Pause(0.001)
+            while not answered.is_set():
+                yield b"more\n"
+            yield b"last\n"
+
+        def never_blocks(self, request: Request) -> bool:
+            return True
+
+    with ServerThread(Endless()) as server, Wire(server) as lines, Wire(server) as other:
+        lines.get("/lines", "Connection: close")
+        lines.socket.recv(1)
+        assert other.get("/").answer().body == b"other"
+        answered.set()
+        assert lines.rest().endswith(b"last\n\r\n0\r\n\r\n")
 
 
 def test_the_request_comes_as_it_was_read(server: ServerThread, application: Application) -> None:
