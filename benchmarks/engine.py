@@ -24,9 +24,9 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 
-from mock_platform.cli.garbage import collect_rarely
 from mock_platform.control.known_credentials import credentials
 from mock_platform.core.call import Call
+from mock_platform.garbage import collect_rarely
 from mock_platform.platform import Platform
 from mock_platform.restoring import Opened, open_platform
 from mock_platform.settings import Settings

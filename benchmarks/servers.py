@@ -153,6 +153,7 @@ def running(command: Sequence[str], folder: Path | None = None) -> Iterator[tupl
             yield line, process.pid
         finally:
             signal_all(process.pid, signal.SIGKILL)
+            process.kill()  # where no list of processes is
 
 
 def wait_until_quiet(server: Server) -> None:

@@ -229,9 +229,9 @@ def _percent(text: str) -> float:
 
 @pytest.fixture(scope="session")
 def _mock_platform_servers(pytestconfig: pytest.Config) -> Iterator[LocalServers]:
-    from mock_platform.testing.loading import exit_without_collecting, pause_garbage_collection
+    from mock_platform.garbage import exit_without_collecting, pause_collecting
 
-    with pause_garbage_collection():
+    with pause_collecting():
         servers = _make_servers(pytestconfig)
     exit_without_collecting()
     try:

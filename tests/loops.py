@@ -11,15 +11,21 @@ from typing import Any, TypeVar
 from tests.waits import PATIENCE
 
 T = TypeVar("T")
+LoopMaker = Callable[[], asyncio.AbstractEventLoop]
 
 
-def awaited(coroutine: Coroutine[Any, Any, T]) -> T:
+def awaited(coroutine: Coroutine[Any, Any, T], loop: LoopMaker | None = None) -> T:
     """What a coroutine returns, run to its end in a thread and a loop of its own.
 
     A browser that other tests use leaves a loop running in the main thread.
     """
+
+    def run() -> T:
+        with asyncio.Runner(loop_factory=loop) as runner:
+            return runner.run(coroutine)
+
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
+        return pool.submit(run).result()
 
 
 def at_once(tasks: Iterable[Callable[[], T]]) -> list[T]:

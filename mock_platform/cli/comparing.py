@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 
 import click
 
-from mock_platform.cli.garbage import collect_rarely
 from mock_platform.cli.trouble import CheckFailed, write_report
 from mock_platform.control.credential_texts import environment
 from mock_platform.control.known_credentials import credentials
@@ -45,6 +44,7 @@ from mock_platform.drift.plan import PROBE_KINDS
 from mock_platform.drift.shadow import ShadowSettings, ShadowTraffic
 from mock_platform.edge.address import split_surface, split_world
 from mock_platform.edge.hosts import PLATFORM_HOSTS
+from mock_platform.garbage import collect_rarely
 from mock_platform.har import BadHar, NamesChoice, read_har, recognize_names, show_progress
 from mock_platform.operations import OPERATIONS
 from mock_platform.platform import Platform

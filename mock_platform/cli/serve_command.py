@@ -98,7 +98,7 @@ def serve(
     **values: Any,
 ) -> None:
     """Serve until stopped; prints one line READY {…} to standard output when ready."""
-    from mock_platform.cli.garbage import load_without_collecting
+    from mock_platform.garbage import load_without_collecting
     from mock_platform.scenario.name_or_file import is_file
 
     with load_without_collecting():

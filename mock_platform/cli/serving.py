@@ -14,7 +14,6 @@ import click
 
 from mock_platform.app import create_app
 from mock_platform.cli import logs
-from mock_platform.cli.garbage import collect_rarely
 from mock_platform.cli.intercepting import add_proxy
 from mock_platform.cli.serve_options import ServeOptions
 from mock_platform.cli.signals import StopSignals
@@ -29,6 +28,7 @@ from mock_platform.control.headers import TOKEN_HEADER
 from mock_platform.control.worlds import addresses
 from mock_platform.core.jsonio import dumps
 from mock_platform.edge.hosts import Interception
+from mock_platform.garbage import collect_rarely
 from mock_platform.restoring import open_platform
 from mock_platform.server import Bound, serve_forever
 from mock_platform.server.tls import TlsMaterial

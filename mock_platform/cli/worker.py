@@ -18,7 +18,6 @@ import click
 
 from mock_platform.app import create_app
 from mock_platform.cli import logs
-from mock_platform.cli.garbage import collect_rarely
 from mock_platform.cli.intercepting import add_proxy
 from mock_platform.cli.joining import join_engine, make_hop
 from mock_platform.cli.serve_options import ServeOptions
@@ -30,6 +29,7 @@ from mock_platform.cli.surroundings import (
     watch_files,
 )
 from mock_platform.cli.trouble import BadInput, convert_errors
+from mock_platform.garbage import collect_rarely
 from mock_platform.placement import Place
 from mock_platform.placement.by_hash import ByHash
 from mock_platform.placement.by_lease import ByLease

@@ -17,8 +17,7 @@ _RESET = struct.pack("ii", 1, 0)
 class ClientSocket:
     """Writes to a client and closes its socket; a kept answer is sent before what follows it."""
 
-    def __init__(self, transport: asyncio.Transport, rounds: Rounds | None) -> None:
-        """Without `rounds` nothing is kept."""
+    def __init__(self, transport: asyncio.Transport, rounds: Rounds) -> None:
         self._transport = transport
         self._rounds = rounds
         self._keeps = False
@@ -31,14 +30,14 @@ class ClientSocket:
 
     def send(self, data: bytes, *, last: bool) -> None:
         """Write a piece of an answer; the last one perhaps with the answers to other clients."""
-        if last and self._rounds is not None and self._rounds.keep(self, data):
+        if last and self._rounds.keep(self, data):
             self._keeps = True
         else:
             self.write(data)
 
     def write(self, data: bytes) -> None:
         """Write now, after what was kept."""
-        self._write_kept()
+        self._write_earlier()
         self._transport.write(data)
 
     def write_kept(self, data: bytes) -> None:
@@ -49,23 +48,23 @@ class ClientSocket:
 
     def end(self) -> None:
         """End our side, if that is possible; what the client still sends is read."""
-        self._write_kept()
+        self._write_earlier()
         if self._transport.can_write_eof():
             self._transport.write_eof()
 
     def close(self) -> None:
         """Close when all is sent."""
-        self._write_kept()
+        self._write_earlier()
         self._transport.close()
 
     def abort(self) -> None:
         """Close now; what was not sent yet is lost."""
-        self._write_kept()
+        self._write_earlier()
         self._transport.abort()
 
     def reset(self) -> None:
         """Break the connection: the client gets an error, not an end."""
-        self._write_kept()
+        self._write_earlier()
         found: Any = self._transport.get_extra_info("socket")
         with suppress(OSError):
             found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
@@ -82,7 +81,7 @@ class ClientSocket:
 
     def count_unsent(self) -> int:
         """Returns the number of bytes that wait until the client reads."""
-        self._write_kept()
+        self._write_earlier()
         return self._transport.get_write_buffer_size()
 
     def find_descriptor(self) -> int:
@@ -90,6 +89,6 @@ class ClientSocket:
         found = None if self.is_closing else self._transport.get_extra_info("socket")
         return -1 if found is None else int(found.fileno())
 
-    def _write_kept(self) -> None:
-        if self._keeps and self._rounds is not None:
+    def _write_earlier(self) -> None:
+        if self._keeps:
             self._rounds.write()

@@ -38,19 +38,14 @@ class ClientConnection(asyncio.Protocol):
     _client: ClientSocket
 
     def __init__(
-        self,
-        backend: Backend,
-        scheme: str | None = None,
-        *,
-        trail: Journey | None = None,
-        is_stream: bool = False,
+        self, backend: Backend, scheme: str | None = None, *, trail: Journey | None = None
     ) -> None:
         """`scheme` is that of the client's addresses, if it is not that of the server.
 
-        With a `trail` the connection may move to another process. `is_stream`: it has no socket.
+        With a `trail` the connection may move to another process.
         """
         self._backend = backend
-        self._rounds = None if is_stream else backend.rounds
+        self._rounds = backend.rounds
         self._gathered = False
         self._trail = trail
         self._scheme = scheme or backend.scheme
@@ -120,30 +115,8 @@ class ClientConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Read what the client sent, perhaps together with what others send."""
         self._gathered = True
-        if self._rounds is None or not self._rounds.gather(self, data):
+        if not self._rounds.gather(self, data):
             self.read(data)
-
-    def read(self, data: bytes) -> None:
-        """Read what the client sent, and answer complete requests."""
-        self._gathered = False
-        if self._discarding or self._handle.held:
-            return
-        reader = self._reader
-        if not reader.has_begun and not self._waiting and self._answer is None:
-            if data[0] == _TLS_HANDSHAKE and self._scheme == "http":
-                log.warning("A client spoke TLS to a plain port: call it with http://")
-                self._abort()
-                return
-            self.deadline = UPTIME() + self._backend.limits.head_seconds
-        was_in_body = reader.in_body
-        reader.feed(data)
-        if reader.ready:
-            self._take_ready()
-        elif reader.in_body:
-            if not was_in_body:
-                self._body_begun = UPTIME()
-            if self._answer is None and not self._waiting:
-                self._watch_body()
 
     def eof_received(self) -> bool:
         """The client ended its side: incomplete requests are dropped, complete ones answered."""
@@ -171,10 +144,29 @@ class ClientConnection(asyncio.Protocol):
         else:
             self._next()
 
-    def _read_gathered(self) -> None:
-        """Read what the client sent before it left."""
-        if self._gathered and self._rounds is not None:
-            self._rounds.run()
+    # -- called for what was gathered (`rounds.Reader`) -------------------------------------------
+
+    def read(self, data: bytes) -> None:
+        """Read what the client sent, and answer complete requests."""
+        self._gathered = False
+        if self._discarding or self._handle.held:
+            return
+        reader = self._reader
+        if not reader.has_begun and not self._waiting and self._answer is None:
+            if data[0] == _TLS_HANDSHAKE and self._scheme == "http":
+                log.warning("A client spoke TLS to a plain port: call it with http://")
+                self._abort()
+                return
+            self.deadline = UPTIME() + self._backend.limits.head_seconds
+        was_in_body = reader.in_body
+        reader.feed(data)
+        if reader.ready:
+            self._take_ready()
+        elif reader.in_body:
+            if not was_in_body:
+                self._body_begun = UPTIME()
+            if self._answer is None and not self._waiting:
+                self._watch_body()
 
     def fail(self, fault: Exception) -> None:
         """End the connection: it could not be read."""
@@ -211,6 +203,11 @@ class ClientConnection(asyncio.Protocol):
             self._close()
 
     # -- requests ---------------------------------------------------------------------------------
+
+    def _read_gathered(self) -> None:
+        """Read what the client sent before it left."""
+        if self._gathered:
+            self._rounds.run()
 
     def _take_ready(self) -> None:
         ready = self._reader.ready

@@ -258,14 +258,14 @@ class Http2Connection(asyncio.Protocol):
         if self._backend.stopping.is_set():
             self._reset(number, ErrorCodes.REFUSED_STREAM)
             return
-        connection = ClientConnection(self._backend, self._scheme, is_stream=True)
+        connection = ClientConnection(self._backend, self._scheme)
         stream = StreamTransport(self, number, connection)
         stream.is_head, stream.chunked = is_head, chunked
         stream.received = event.stream_ended is not None
         self._streams[number] = stream
         connection.connection_made(stream)
         if not stream.is_closing():
-            connection.data_received(head)
+            connection.read(head)
 
     def _send_waiting(self) -> None:
         for stream in list(self._streams.values()):

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import httptools
+
+if TYPE_CHECKING:
+    from mock_platform.server.connection import ClientConnection
 
 Header = tuple[bytes, bytes]
 
@@ -46,7 +49,7 @@ class Frames(Protocol):
 class StreamTransport(asyncio.Transport):
     """The transport of one stream; its protocol is a connection of HTTP/1.1."""
 
-    def __init__(self, frames: Frames, number: int, protocol: asyncio.Protocol) -> None:
+    def __init__(self, frames: Frames, number: int, protocol: ClientConnection) -> None:
         super().__init__()
         self.number = number
         self.protocol = protocol
@@ -77,13 +80,13 @@ class StreamTransport(asyncio.Transport):
             self._frames.take_more(self, size)
         if data and not self._closing:
             framed = b"%x\r\n%b\r\n" % (len(data), data) if self.chunked else data
-            self.protocol.data_received(framed)
+            self.protocol.read(framed)
 
     def receive_end(self) -> None:
         """The request is complete."""
         self.received = True
         if self.chunked and not self._closing:
-            self.protocol.data_received(b"0\r\n\r\n")
+            self.protocol.read(b"0\r\n\r\n")
 
     def note_sent(self) -> None:
         """Let the connection go on if the client took enough, or end the stream."""

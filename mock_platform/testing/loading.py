@@ -1,12 +1,9 @@
-"""Loads the sandbox fast in a test run: without rewriting its modules, or scanning for garbage."""
+"""Loads the modules of the package as any program does, although pytest would rewrite them."""
 
 from __future__ import annotations
 
-import atexit
-import gc
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
@@ -39,25 +36,3 @@ def find_plainly() -> Callable[[], None]:
             sys.meta_path.remove(finder)
 
     return end
-
-
-@contextmanager
-def pause_garbage_collection() -> Iterator[None]:
-    """Save a tenth of the start: it makes many objects, and all of them live until the run ends."""
-    paused = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if paused:
-            gc.enable()
-
-
-def exit_without_collecting() -> None:
-    """Save a fifth of a second at the end of the process.
-
-    The interpreter scans all objects while it ends. pytest has collected garbage before, and the
-    language does not promise finalizers of what still exists then.
-    """
-    atexit.unregister(gc.freeze)
-    atexit.register(gc.freeze)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import gc
-import subprocess
 import sys
-from contextlib import suppress
 
 import pytest
 
-from mock_platform.testing.loading import PlainFinder, find_plainly, pause_garbage_collection
+from mock_platform.testing.loading import PlainFinder, find_plainly
 
 REWRITING = """
 import sys, types
@@ -29,18 +26,6 @@ def test_it(mock_platform):
     assert "mock_platform.platform" in loaders
     assert "AssertionRewritingHook" not in loaders.values()
     assert type(helper.__spec__.loader).__name__ == "AssertionRewritingHook"
-"""
-CIRCLE = """
-from mock_platform.testing.loading import exit_without_collecting
-
-class Circle:
-    def __init__(self):
-        self.itself = self
-
-    def __del__(self):
-        print("collected")
-
-circle = Circle()
 """
 
 
@@ -73,32 +58,3 @@ def test_the_finder_goes_with_the_run() -> None:
     end()
     end()
     assert sys.meta_path == before
-
-
-@pytest.mark.parametrize("enabled", [True, False])
-def test_garbage_collection_goes_on_as_it_was(
-    monkeypatch: pytest.MonkeyPatch, *, enabled: bool
-) -> None:
-    """It is paused while the sandbox is made, and then as the run had it, also after an error."""
-    state = [enabled]
-    monkeypatch.setattr(gc, "isenabled", lambda: state[-1])
-    monkeypatch.setattr(gc, "enable", lambda: state.append(True))
-    monkeypatch.setattr(gc, "disable", lambda: state.append(False))
-
-    with suppress(ZeroDivisionError), pause_garbage_collection():
-        assert not gc.isenabled()
-        raise ZeroDivisionError
-
-    assert gc.isenabled() is enabled
-
-
-@pytest.mark.parametrize(
-    ("call", "printed"), [("", "collected\n"), ("exit_without_collecting()", "")]
-)
-def test_the_process_ends_without_a_scan(call: str, printed: str) -> None:
-    """The interpreter does not look for garbage among all objects while it ends."""
-    ended = subprocess.run(
-        [sys.executable, "-c", CIRCLE + call], capture_output=True, text=True, check=True
-    )
-
-    assert ended.stdout == printed

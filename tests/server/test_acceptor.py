@@ -23,6 +23,7 @@ from mock_platform.server.binding import bind
 from mock_platform.server.connection import ClientConnection
 from mock_platform.server.loop_server import LoopServer
 from mock_platform.settings import ConnectionSettings
+from tests.loops import awaited
 from tests.server.wire import Wire, hello
 from tests.waits import PATIENCE
 
@@ -56,26 +57,8 @@ class Greeter(asyncio.Protocol):
 
 @pytest.fixture(params=LOOPS, ids=["asyncio", "uvloop"])
 def run(request: pytest.FixtureRequest) -> Callable[[Any], None]:
-    """Run a coroutine to its end, in a thread and a loop of its own."""
-
-    def carry_out(coroutine: Any) -> None:
-        faults: list[BaseException] = []
-
-        def work() -> None:
-            try:
-                with asyncio.Runner(loop_factory=request.param) as runner:
-                    runner.run(coroutine)
-            except BaseException as fault:  # noqa: BLE001 - raised again below
-                faults.append(fault)
-
-        thread = threading.Thread(target=work)
-        thread.start()
-        thread.join(PATIENCE)
-        assert not thread.is_alive()
-        for fault in faults:
-            raise fault
-
-    return carry_out
+    """Run a coroutine to its end, on one of the loops."""
+    return partial(awaited, loop=request.param)
 
 
 @pytest.fixture
