@@ -1,8 +1,7 @@
-"""How often the garbage collector runs: while a process starts, works for long, and ends."""
+"""How often the garbage collector runs: while a process starts, and while it works for long."""
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import gc
 from collections.abc import Iterator
@@ -18,28 +17,19 @@ _YOUNG_SCANS = 40
 
 
 @contextlib.contextmanager
-def pause_collecting() -> Iterator[None]:
-    """Let the garbage collector wait while many objects are made that live long."""
+def load_without_collecting() -> Iterator[None]:
+    """Let the garbage collector wait while modules are loaded; it took a tenth of a start.
+
+    They are kept until the end, so what exists then is not scanned later either.
+    """
     runs = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        gc.freeze()
         if runs:
             gc.enable()
-
-
-@contextlib.contextmanager
-def load_without_collecting() -> Iterator[None]:
-    """Let the garbage collector wait while modules are loaded; it took a tenth of a start.
-
-    They are kept until the end, so what is loaded is not scanned later either.
-    """
-    with pause_collecting():
-        try:
-            yield
-        finally:
-            gc.freeze()
 
 
 @contextlib.contextmanager
@@ -57,13 +47,3 @@ def collect_rarely() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
-
-
-def exit_without_collecting() -> None:
-    """Save a fifth of a second at the end of the process.
-
-    The interpreter scans all objects while it ends. pytest has collected garbage before, and the
-    language does not promise finalizers of what still exists then.
-    """
-    atexit.unregister(gc.freeze)
-    atexit.register(gc.freeze)

@@ -7,6 +7,7 @@ lose no time, and coverage tools, which start after plugins, measure all that is
 from __future__ import annotations
 
 import argparse
+import gc
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -229,11 +230,11 @@ def _percent(text: str) -> float:
 
 @pytest.fixture(scope="session")
 def _mock_platform_servers(pytestconfig: pytest.Config) -> Iterator[LocalServers]:
-    from mock_platform.garbage import exit_without_collecting, pause_collecting
+    from mock_platform.garbage import load_without_collecting
 
-    with pause_collecting():
+    gc.collect()  # what is garbage now would be kept
+    with load_without_collecting():
         servers = _make_servers(pytestconfig)
-    exit_without_collecting()
     try:
         yield servers
         outcome = _get_outcome(pytestconfig)

@@ -1,4 +1,4 @@
-"""A test run loads the sandbox as any program does: pytest rewrites none of its modules."""
+"""A test run loads the sandbox: pytest rewrites none of its modules, nor does it scan them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,40 @@ def test_it(mock_platform):
     assert type(helper.__spec__.loader).__name__ == "AssertionRewritingHook"
 """
 
+COLLECTING = """
+import gc, weakref
+
+class Circle:
+    def __init__(self):
+        self.itself = self
+
+first = weakref.ref(Circle())
+
+def test_it(mock_platform):
+    known = {id(each) for each in gc.get_objects()}
+    import mock_platform.platform as platform
+
+    assert first() is None
+    assert gc.isenabled()
+    assert id(platform) not in known and id(test_it) not in known
+    later = weakref.ref(Circle())
+    gc.collect()
+    assert later() is None
+"""
+
 
 def test_pytest_rewrites_no_module_of_the_package(pytester: pytest.Pytester) -> None:
     """Not even where the whole package is marked for it, as an installed wheel is."""
     pytester.makepyfile(test_it=REWRITING, helper="")
     result = pytester.runpytest_subprocess("-p", "no:randomly")
+
+    result.assert_outcomes(passed=1)
+
+
+def test_the_collector_leaves_out_what_is_loaded(pytester: pytest.Pytester) -> None:
+    """What was garbage before is collected, and so is what tests make."""
+    pytester.makepyfile(test_it=COLLECTING)
+    result = pytester.runpytest_subprocess()
 
     result.assert_outcomes(passed=1)
 
