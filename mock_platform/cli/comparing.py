@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import click
+from msgspec import Struct
 
 from mock_platform.cli.trouble import CheckFailed, write_report
 from mock_platform.control.credential_texts import environment
@@ -60,8 +61,7 @@ _NEEDED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Acceptance:
+class Acceptance(Struct, frozen=True):
     """The arguments of `diff` about accepted differences."""
 
     file: Path | None = None
@@ -88,8 +88,7 @@ class Acceptance:
                 raise click.UsageError(f"--accepted: {fault}.") from fault
 
 
-@dataclass(frozen=True, slots=True)
-class OtherServer:
+class OtherServer(Struct, frozen=True):
     """The server that is asked, and how."""
 
     base_url: str
@@ -98,8 +97,7 @@ class OtherServer:
     connections: int = CONNECTIONS
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """Where the report goes."""
 
     form: Format = "text"

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from msgspec import Struct
 
 from mock_platform.coverage import BadBaseline, BadPatterns, Gate, read_gate
 
 
-@dataclass(frozen=True, slots=True)
-class CoverageConditions:
+class CoverageConditions(Struct, frozen=True):
     """Options that are not read yet."""
 
     fail_under: float | None = None

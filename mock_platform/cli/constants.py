@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.control.credential_texts import Credentials
 from mock_platform.core.jsonio import loads
@@ -19,8 +20,7 @@ from mock_platform.core.jsonio import loads
 _PACKAGE = "mock_platform"
 
 
-@dataclass(frozen=True, slots=True)
-class KnownOperation:
+class KnownOperation(Struct, frozen=True):
     """An operation as it is printed."""
 
     id: str

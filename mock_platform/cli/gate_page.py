@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
+
+from msgspec import Struct
 
 from mock_platform.cli.verifying import RunCheck
 
@@ -56,8 +57,7 @@ _SWITCHES: Mapping[str, str] = {
 """Parts that are skipped unless an option asks for them."""
 
 
-@dataclass(frozen=True, slots=True)
-class GatePage:
+class GatePage(Struct, frozen=True):
     """The checks of all parts of the gate."""
 
     checks: Sequence[RunCheck]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mock_platform.cli.comparing import Acceptance, OtherServer, accept, read_server
 from mock_platform.cli.contracting import read_own_contract
@@ -28,8 +29,7 @@ from mock_platform.drift import render as render_drift
 _FAILED = 1
 
 
-@dataclass(frozen=True, slots=True)
-class GateOptions:
+class GateOptions(Struct, frozen=True):
     """The options of `verify` that `run` does not have."""
 
     contract: Path | None = None

@@ -7,11 +7,11 @@ has the option's name. If the field has another name, `Setting.field` is that na
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from msgspec import Struct
 
 from mock_platform.cli.kinds import ADDRESS, BODY_SIZE, INSTANT, SECONDS, SIZE, STORE, WHOLE_SECONDS
 from mock_platform.settings import ConnectionSettings, DeliverySettings, Settings
@@ -21,8 +21,7 @@ _COUNT = click.IntRange(min=1)
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """An option and the field that it sets. A flag `--no-x` sets `x` to its opposite."""
 
     name: str

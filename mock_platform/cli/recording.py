@@ -6,11 +6,11 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 import click
+from msgspec import Struct
 
 from mock_platform.cli.running import NOT_FOUND, run_command
 from mock_platform.cli.trouble import BadInput, convert_errors
@@ -30,8 +30,7 @@ _EVERY = 100
 """Exchanges between two lines of progress."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordOptions:
+class RecordOptions(Struct, frozen=True):
     """What `record` was asked for: `upstream`, or else the platform's own hosts."""
 
     out: Path

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
+from msgspec import Struct, field
 
 from mock_platform.cli.conditions import CoverageConditions
 from mock_platform.cli.trouble import CheckFailed
@@ -14,8 +14,7 @@ from mock_platform.cli.verifying import RunCheck
 from mock_platform.coverage import SUFFIXES, CoverageDocument, Gate, render_totals, write_files
 
 
-@dataclass(frozen=True, slots=True)
-class CoverageOptions:
+class CoverageOptions(Struct, frozen=True):
     """What `run` does with the coverage."""
 
     files: tuple[str, ...] = ()

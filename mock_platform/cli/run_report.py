@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
+from msgspec import Struct, field
 
 from mock_platform.app import CONTROL
 from mock_platform.cli.run_coverage import CoverageOptions, check_coverage
@@ -31,8 +31,7 @@ _DELIVERY_SECONDS = 10.0
 """How long a rule that has not acted yet may wait for deliveries, in real seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions:
+class RunOptions(Struct, frozen=True):
     """The options of `run`."""
 
     settings: Settings

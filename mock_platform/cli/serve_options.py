@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from mock_platform.cli import logs
 from mock_platform.edge.hosts import Interception
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
     from mock_platform.drift.shadow import ShadowSettings
 
 
-@dataclass(frozen=True, slots=True)
-class ServeOptions:
+class ServeOptions(Struct, frozen=True):
     """The arguments of `serve`."""
 
     settings: Settings

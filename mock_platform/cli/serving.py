@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import click
+from msgspec import structs
 
 from mock_platform.app import create_app
 from mock_platform.cli import logs
@@ -60,7 +61,7 @@ def serve_until_stopped(serving: ServeOptions) -> None:
     log = logs.configure(serving.log_format, level=serving.log_level)
     settings = _add_control_token(serving.settings)
     if serving.workers > 1:
-        _serve_with_workers(replace(serving, settings=settings), serving.settings)
+        _serve_with_workers(structs.replace(serving, settings=settings), serving.settings)
         return
     with StopSignals() as stop, convert_errors():
         check_shares(settings.store, 1)

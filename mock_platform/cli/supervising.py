@@ -15,11 +15,11 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct, field
 
 from mock_platform.cli.serve_options import ServeOptions
 from mock_platform.cli.signals import STOPPING, Signals
@@ -46,8 +46,7 @@ _MAX_PATH = 80
 _STANDARD_INPUT = 0
 
 
-@dataclass(slots=True)
-class _Worker:
+class _Worker(Struct):
     """A worker as the supervisor knows it."""
 
     index: int

@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from mock_platform.core.junit import JunitCase, write_junit
 from mock_platform.core.warning_counts import (
@@ -25,8 +26,7 @@ _MAX_STRAYS = 1000
 _SHOWN_STRAYS = 20
 
 
-@dataclass(slots=True)
-class Stray:
+class Stray(Struct):
     """Requests with one method and path that no operation answers."""
 
     status: int
@@ -76,8 +76,7 @@ class StrayWatch:
         return [*lines, f"and {more} more"] if more else lines
 
 
-@dataclass(frozen=True, slots=True)
-class RunCheck:
+class RunCheck(Struct, frozen=True):
     """One check of a run: its place in the JUnit file, and what failed."""
 
     suite: str
@@ -96,8 +95,7 @@ class RunCheck:
         return JunitCase(self.name, failure=self.headline, kind=self.suite, details=details)
 
 
-@dataclass(frozen=True, slots=True)
-class RunVerdict:
+class RunVerdict(Struct, frozen=True):
     """The checks of a run."""
 
     checks: Sequence[RunCheck] = field(default_factory=list)

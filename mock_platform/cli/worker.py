@@ -10,11 +10,12 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from mock_platform.app import create_app
 from mock_platform.cli import logs
@@ -51,8 +52,7 @@ GO, RELEASE = b"go\n", b"release\n"
 """What the supervisor says: all workers' worlds are open; all workers have no more requests."""
 
 
-@dataclass(frozen=True, slots=True)
-class Team:
+class Team(Struct, frozen=True):
     """What all workers of a server have in common."""
 
     serving: ServeOptions

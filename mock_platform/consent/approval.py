@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import urlsplit
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from mock_platform.consent import authorizations, request_tokens
 from mock_platform.consent.asked import CannotApprove, is_address
@@ -18,8 +20,7 @@ from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
+class Approval(Struct, frozen=True):
     """What the browser would have carried back to the app."""
 
     redirect: str | None = None

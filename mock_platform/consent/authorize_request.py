@@ -10,10 +10,11 @@ import base64
 import hmac
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
+
+from msgspec import Struct
 
 from mock_platform.consent.request_tokens import build_callback
 from mock_platform.core.assumptions import expectation, public_fact
@@ -57,8 +58,7 @@ class SentBack(Exception):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class AuthorizeRequest:
+class AuthorizeRequest(Struct, frozen=True):
     """A request that a user can allow or deny."""
 
     app: Record

@@ -8,7 +8,6 @@ so for callbacks on the web it names the schemes, not the hosts.
 from __future__ import annotations
 
 from base64 import b64encode
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from http.client import responses
@@ -16,6 +15,7 @@ from typing import Any, Literal
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from msgspec import Struct
 
 from mock_platform.core.envelope import Document
 from mock_platform.store.interface import Record
@@ -24,8 +24,7 @@ OUT_OF_BAND = "oob"
 """The callback of apps that have no address: the user carries a PIN (spec A, request_token)."""
 
 
-@dataclass(frozen=True, slots=True)
-class PageForm:
+class PageForm(Struct, frozen=True):
     """The content of a page's form, with the proof that its sender was shown the page."""
 
     address: Literal["authorize", "authenticate"]

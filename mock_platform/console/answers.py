@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, unquote
 
 from flask import Response, current_app, redirect
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from msgspec import Struct
 
 from mock_platform.console.assets import FOLDER, Assets
 from mock_platform.console.forms import FormState
@@ -31,8 +31,7 @@ _SAID = "mock_platform_said"
 _SAID_SECONDS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Console:
+class Console(Struct, frozen=True):
     """What all pages share."""
 
     pages: Sequence[ConsolePage]

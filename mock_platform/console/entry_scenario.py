@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import Response
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mock_platform.console.answers import go, render
 from mock_platform.console.forms import FormState, attempt, read_form, refuse_form
@@ -27,8 +28,7 @@ ACTIONS = ("preview", "download", "save", "define")
 _MATCH = "match"
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
+class _Draft(Struct, frozen=True):
     """The file as it would be saved."""
 
     name: str

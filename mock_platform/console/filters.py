@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from marshmallow import Schema
+from msgspec import Struct
 
 from mock_platform.console.reasons import explain_entry
 from mock_platform.control.journal import read_query
@@ -32,8 +32,7 @@ class QueryOfFilter(Schema):
     rule = Text()
 
 
-@dataclass(frozen=True, slots=True)
-class EntryFilter:
+class EntryFilter(Struct, frozen=True):
     """Which entries are shown."""
 
     query: Query

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.refusing import as_refusal
@@ -13,8 +14,7 @@ MAX_BYTES = 1024 * 1024
 """Maximum size of a form; an editor's text is the largest."""
 
 
-@dataclass(frozen=True, slots=True)
-class FormState:
+class FormState(Struct, frozen=True):
     """What a form shows: values by the names of its fields, and what is wrong with them."""
 
     values: Mapping[str, str] = field(default_factory=dict)

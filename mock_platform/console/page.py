@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from mock_platform.control.route import Route
 
 
-@dataclass(frozen=True, slots=True)
-class ConsolePage:
+class ConsolePage(Struct, frozen=True):
     """One entry of the navigation. The routes are those of the page and of its actions."""
 
     title: str

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
 from flask import Response
 from marshmallow import Schema
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mock_platform.console.answers import go, render
 from mock_platform.console.forms import FormState, attempt, read_form
@@ -31,8 +32,7 @@ class RecordQuery(Schema):
     key = Text(required=True)
 
 
-@dataclass(frozen=True, slots=True)
-class RecordLink:
+class RecordLink(Struct, frozen=True):
     """Where a reference leads: `text` names the target, `address` is its page below `/_mock`."""
 
     field: str

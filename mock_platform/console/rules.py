@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import Response
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mock_platform.console.answers import render
 from mock_platform.console.forms import FormState, attempt, read_form
@@ -23,8 +24,7 @@ _NEWEST_POSTS = Order("created_at", descending=True)
 _PRODUCTS = [("stream", "the filtered stream"), ("search", "searches and counts")]
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainedPart:
+class ExplainedPart(Struct, frozen=True):
     """One part of an explained rule, as a line of the page."""
 
     text: str

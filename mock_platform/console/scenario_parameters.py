@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.console.scenario_texts import find_comments
 from mock_platform.console.values import to_number
@@ -21,8 +22,7 @@ _ANY = "any."
 _JSON = "json."
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterField:
+class ParameterField(Struct, frozen=True):
     """The field of a parameter: what it shows at first, and how it is described."""
 
     form: ParameterForm

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from flask import Response
 from marshmallow import Schema
+from msgspec.structs import replace
 
 from mock_platform.console.answers import go, render
 from mock_platform.console.forms import FormState, attempt, read_form

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
+
+from msgspec import Struct
 
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.operation import Operation
@@ -24,8 +25,7 @@ _MAX_CONDITION = 200
 """Characters of a value that a person would still match on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """A value of the request that the scenario can match."""
 
     place: str
@@ -41,8 +41,7 @@ class Condition:
         return f"{self.place}.{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class SeenRequest:
+class SeenRequest(Struct, frozen=True):
     """What a scenario can be made of."""
 
     on: str

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
+
+from msgspec import Struct
 
 from mock_platform.core.jsonio import BadJson, loads
 
@@ -26,8 +27,7 @@ _PREFIX = "MOCK_PLATFORM"
 _TEST_NOTE = "It runs as it is wherever mock_platform is installed; its plugin has the fixture."
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
+class Snippet(Struct, frozen=True):
     """One way to repeat a request."""
 
     id: str
@@ -51,8 +51,7 @@ def write_snippets(entry: Mapping[str, Any]) -> Sequence[Snippet]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Sent:
+class _Sent(Struct, frozen=True):
     """What a client sent, without its credentials."""
 
     method: str

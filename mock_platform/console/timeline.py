@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.rules.replay_jobs import parse_minute
 from mock_platform.store.interface import Record
@@ -15,8 +16,7 @@ WIDTH = 1000
 _OK = range(200, 300)
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """One event in the picture."""
 
     x: float
@@ -27,8 +27,7 @@ class Mark:
     """`delivered`, `failed`, or `waiting`: not attempted so far."""
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(Struct, frozen=True):
     """The marks of a window, oldest first, and how many there are of each result."""
 
     marks: Sequence[Mark]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from mock_platform.contract.document import FORMAT
 from mock_platform.core.description.openapi import HERE
@@ -26,8 +27,7 @@ class BadContract(ValueError):
     """A file that is neither a contract nor an OpenAPI document; the message begins with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedOperation:
+class DescribedOperation(Struct, frozen=True):
     """One operation of an OpenAPI document, with what the contract adds to it."""
 
     id: str
@@ -46,8 +46,7 @@ class DescribedOperation:
         return self.method, _NAME.sub("{}", self.path)
 
 
-@dataclass(frozen=True, slots=True)
-class Contract:
+class Contract(Struct, frozen=True):
     """A document that was read."""
 
     name: str

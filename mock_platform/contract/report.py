@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from mock_platform.contract.rules import LEVELS, RULES, ContractChange, Level
 from mock_platform.core.jsonio import pretty
@@ -20,8 +21,7 @@ _HARMFUL: Mapping[str, tuple[Level, ...]] = {
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """The changes between two documents, with their names."""
 
     old: str

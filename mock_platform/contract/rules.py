@@ -8,8 +8,9 @@ change.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 Level = Literal["breaking", "dangerous", "harmless"]
 LEVELS: tuple[Level, ...] = ("breaking", "dangerous", "harmless")
@@ -121,8 +122,7 @@ _HARMLESS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ContractRule:
+class ContractRule(Struct, frozen=True):
     """One kind of change."""
 
     id: str
@@ -139,8 +139,7 @@ RULES: Mapping[str, ContractRule] = {
 """Every kind of change, by its id."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContractChange:
+class ContractChange(Struct, frozen=True):
     """One change between two contracts."""
 
     rule: str

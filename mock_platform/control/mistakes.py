@@ -8,8 +8,9 @@ distinguish mistakes without reading texts.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.consent.asked import CannotApprove
 from mock_platform.control.errors import BadQuery
@@ -33,8 +34,7 @@ def _as_is(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class MistakeValue:
+class MistakeValue(Struct, frozen=True):
     """A value of an exception: how it is converted to JSON and back."""
 
     name: str
@@ -42,8 +42,7 @@ class MistakeValue:
     read: Callable[[Any], Any] = _as_is
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
+class Mistake(Struct, frozen=True):
     """An exception that is sent to clients."""
 
     kind: type[Exception]

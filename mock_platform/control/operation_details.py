@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from mock_platform.control.known_credentials import credentials
 from mock_platform.control.provoking import Provocation, find_provocations
@@ -24,8 +25,7 @@ _MAX_VALUES = 12
 """More allowed values than this are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """One parameter: `place` is path, query, form or body."""
 
     name: str
@@ -35,8 +35,7 @@ class Parameter:
     told: str
 
 
-@dataclass(frozen=True, slots=True)
-class FailureShown:
+class FailureShown(Struct, frozen=True):
     """A documented failure, and the scenarios that provoke it on this operation."""
 
     outcome: Outcome
@@ -53,8 +52,7 @@ class FailureShown:
         return "" if self.outcome.code == BATCH else self.outcome.code
 
 
-@dataclass(frozen=True, slots=True)
-class OperationDetails:
+class OperationDetails(Struct, frozen=True):
     """One operation, ready to be shown."""
 
     operation: Operation

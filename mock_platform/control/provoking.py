@@ -7,9 +7,10 @@ or connections meanwhile are not known beforehand, and no scenario is named for 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
+
+from msgspec import Struct
 
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import Failure
@@ -25,8 +26,7 @@ from mock_platform.scenario.library import Library
 from mock_platform.scenario.names import find_unread_names
 
 
-@dataclass(frozen=True, slots=True)
-class Provocation:
+class Provocation(Struct, frozen=True):
     """A scenario that provokes an outcome of an operation."""
 
     scenario: str

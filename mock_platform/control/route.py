@@ -6,11 +6,11 @@ The schemas of a route's query and body check requests and describe them in Open
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from flask import Request
 from marshmallow import Schema, ValidationError
+from msgspec import Struct, field
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from mock_platform.control.errors import BadQuery
@@ -49,8 +49,7 @@ class Nothing(Schema):
     """A query without parameters."""
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
+class Services(Struct, frozen=True):
     """The platform and metrics that views use."""
 
     platform: Platform
@@ -65,8 +64,7 @@ JsonObject = dict[str, Any]
 View = Callable[["ControlRequest"], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(Struct, frozen=True):
     """One route. `path` is in Flask's notation; the data that the view returns becomes JSON."""
 
     method: str
@@ -108,8 +106,7 @@ class Route:
         return f"/_mock{self.path}"
 
 
-@dataclass(frozen=True, slots=True)
-class ControlRequest:
+class ControlRequest(Struct, frozen=True):
     """One request: decoded and checked, with everything that views need."""
 
     services: Services

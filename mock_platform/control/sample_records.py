@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mock_platform.control.credential_texts import Credentials
 from mock_platform.control.samples import Sample
@@ -30,8 +32,7 @@ _MAX_COMPARED = 200
 """Maximum number of records of which the most similar one is chosen."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """Where the default fixtures have a name: in a table, as a key or in a `field` of a record."""
 
     table: str

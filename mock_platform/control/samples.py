@@ -9,12 +9,12 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 from marshmallow import ValidationError
 from marshmallow.fields import Field
+from msgspec import Struct
 
 from mock_platform.control.credential_texts import Credentials
 from mock_platform.control.sample_values import (
@@ -39,8 +39,7 @@ from mock_platform.core.packaged import folder
 from mock_platform.operations import TABLES
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """One request: `path` with its query, the headers, and `body` with `MINUTE` in it."""
 
     method: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from mock_platform.control.questions import RELOAD_SCENARIO
 from mock_platform.control.refusal import ControlRefusal, refuse_values
@@ -25,8 +26,7 @@ NO_FOLDER = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SavedScenario:
+class SavedScenario(Struct, frozen=True):
     """A scenario that was saved, and is known to all worlds."""
 
     file: Path

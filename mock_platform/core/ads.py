@@ -6,10 +6,11 @@ Document B, "Common conventions" and "Authentication"; public facts, sections 1 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from marshmallow import Schema
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mock_platform.core.assumptions import Assumption, public_fact, settled
 from mock_platform.core.auth.authenticate import Auth
@@ -70,8 +71,7 @@ MAX_BYTES = 5_000_000
 AUTH = Auth(("oauth1", "bearer"), (CREDENTIALS,))
 
 
-@dataclass(frozen=True, slots=True)
-class One:
+class One(Struct, frozen=True):
     """A single record under `data`."""
 
     schema: type[Schema]
@@ -95,8 +95,7 @@ class One:
         return Reply(self.status, dumps(body), [("Content-Type", JSON)])
 
 
-@dataclass(frozen=True, slots=True)
-class Many:
+class Many(Struct, frozen=True):
     """A page of records under `data`, with `next_cursor` and, if asked for, `total_count`."""
 
     schema: type[Schema]
@@ -121,8 +120,7 @@ class Many:
         return Reply(self.status, dumps(body), [("Content-Type", JSON)])
 
 
-@dataclass(frozen=True, slots=True)
-class Several:
+class Several(Struct, frozen=True):
     """All records that a write made, under `data`, with their `total_count`; no cursor."""
 
     schema: type[Schema]
@@ -142,8 +140,7 @@ class Several:
         return Reply(self.status, dumps(body), [("Content-Type", JSON)])
 
 
-@dataclass(frozen=True, slots=True)
-class Data:
+class Data(Struct, frozen=True):
     """Any JSON value that the handler returns, under `data`: no paging, no record."""
 
     schema: type[Schema] | None = None
@@ -161,8 +158,7 @@ class Data:
         return Reply(self.status, dumps(body), [("Content-Type", JSON)])
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """Results of a batch, with `request` as a parallel array of echoed operations."""
 
     schema: type[Schema] | None = None

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from marshmallow import EXCLUDE, Schema, fields
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from mock_platform.core.ads import ECHO, Batch, account_scope, acts_for_user, ads, fail, may_write
 from mock_platform.core.assumptions import Assumption, public_fact, settled
@@ -71,8 +72,7 @@ _COMMON_GATES: tuple[Gate, ...] = (acts_for_user, may_write, account_scope, may_
 # -- the items of any batch --------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class BatchItem:
+class BatchItem(Struct):
     """One operation of a batch, and what is wrong with it. `kind` is its operation_type."""
 
     index: int
@@ -143,8 +143,7 @@ def find_unknown_outer_keys(operation: Any, index: int, unknown: UnknownKeys) ->
 # -- batches of records ------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class RecordItem:
+class RecordItem(Struct):
     """One operation of a batch of records, with the call that does the same alone."""
 
     kind: str | None

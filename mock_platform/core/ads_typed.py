@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from marshmallow import Schema
+from msgspec import Struct
 
 from mock_platform.core.ads import JSON, JsonObject
 from mock_platform.core.call import Call, Reply
@@ -14,8 +14,7 @@ from mock_platform.core.description.schemas import REQUEST_ECHO
 from mock_platform.core.jsonio import dumps
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
+class Typed(Struct, frozen=True):
     """Rows under `data`, with `data_type` and what the handler adds to it before them."""
 
     schema: type[Schema]

@@ -8,9 +8,10 @@ OpenAPI.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+
+from msgspec import Struct
 
 
 class Basis(Enum):
@@ -21,8 +22,7 @@ class Basis(Enum):
     EXPECTATION = "expectation"
 
 
-@dataclass(frozen=True, slots=True)
-class Assumption:
+class Assumption(Struct, frozen=True):
     """One recorded assumption.
 
     `gap` marks what the spec does not show at all (an operation, a parameter, a whole answer):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 from urllib.parse import urlsplit
+
+from msgspec import Struct, field
 
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.challenge import Challenge
@@ -23,8 +24,7 @@ ABSENT: Any = object()
 FaultKind = Literal["reset", "empty", "truncate", "garbage", "timeout"]
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(Struct, frozen=True):
     """Who makes a call, and how the sandbox knew it.
 
     `scheme` is `bearer`, `oauth1`, `oauth2`, `basic`, `session` or `none`; `app`, `user` and
@@ -53,8 +53,7 @@ NOBODY = Caller()
 UNESTABLISHED = Caller(how="not established")
 
 
-@dataclass(slots=True)
-class Call:
+class Call(Struct):
     """One request. The first fields are what arrived, the later ones are set by the pipeline."""
 
     method: str
@@ -194,8 +193,7 @@ class Call:
             self.coded_warnings.append((code, text))
 
 
-@dataclass(frozen=True, slots=True)
-class Sending:
+class Sending(Struct, frozen=True):
     """What the edge does to an answer: a delay in real seconds, a network fault."""
 
     delay: float = 0.0
@@ -234,8 +232,7 @@ class LiveBody(Protocol):
         """The network fault with which it ends, when `read` returned `None`."""
 
 
-@dataclass(slots=True)
-class Reply:
+class Reply(Struct):
     """One answer, ready to be sent."""
 
     status: int

@@ -7,13 +7,13 @@ outside the world's lock, between the checks of a request and its handler.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mock_platform.world.world import World
 
 
-@dataclass(slots=True)
-class Challenge:
+class Challenge(Struct):
     """The challenge of one webhook's address; `fault` says why it failed, once it was made."""
 
     webhook_id: str

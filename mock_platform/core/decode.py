@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from marshmallow import EXCLUDE, Schema, ValidationError
 from marshmallow.exceptions import SCHEMA
+from msgspec.structs import replace
 
 from mock_platform.core.auth.oauth1 import MalformedAuthorization, authorization_parameters
 from mock_platform.core.call import FORM, Call

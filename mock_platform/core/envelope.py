@@ -6,11 +6,11 @@ Each kind is small: it defines its media type and its schema, and renders one re
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 from urllib.parse import urlencode
 
 from marshmallow import Schema
+from msgspec import Struct
 
 from mock_platform.core.call import Call, LiveBody, Reply
 from mock_platform.core.jsonio import dumps
@@ -64,8 +64,7 @@ class Configurable(Protocol):
         """Returns the envelope under these settings."""
 
 
-@dataclass(frozen=True, slots=True)
-class Flat:
+class Flat(Struct, frozen=True):
     """The handler's data as JSON, without an envelope (document A)."""
 
     schema: type[Schema]
@@ -82,8 +81,7 @@ class Flat:
         return Reply(self.status, dumps(result), [("Content-Type", JSON), *self.headers])
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(Struct, frozen=True):
     """A stream: one JSON object on each line, as long as the connection is open."""
 
     schema: type[Schema]
@@ -101,8 +99,7 @@ class Lines:
         return Reply(self.status, headers=[("Content-Type", JSON)], stream=result)
 
 
-@dataclass(frozen=True, slots=True)
-class Pairwise:
+class Pairwise(Struct, frozen=True):
     """`name=value` pairs joined by `&` (document A, "Credential payloads")."""
 
     schema: type[Schema]
@@ -119,8 +116,7 @@ class Pairwise:
         return Reply(self.status, urlencode(result).encode(), [("Content-Type", HTML), *NO_CACHE])
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """A handler's own reply, for instance a page with its cookies, or a redirect."""
 
     html: str = ""
@@ -131,8 +127,7 @@ class Document:
     """The page's Content-Security-Policy; by default the page may load and run nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """An HTML page for people."""
 
     status: int = 200

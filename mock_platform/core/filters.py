@@ -7,11 +7,11 @@ record.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from marshmallow import fields
+from msgspec import Struct
 
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.call import Call
@@ -20,8 +20,7 @@ from mock_platform.store.interface import Record, Term, Within, words
 from mock_platform.world.world import World
 
 
-@dataclass(frozen=True, slots=True)
-class IdsFilter:
+class IdsFilter(Struct, frozen=True):
     """A filter by up to 200 values of the table's key (document B, Limits: "ID filters")."""
 
     parameter: str
@@ -32,8 +31,7 @@ class IdsFilter:
         return CommaList(Text(min_length=1), most=self.most)
 
 
-@dataclass(frozen=True, slots=True)
-class OneOfFilter:
+class OneOfFilter(Struct, frozen=True):
     """A filter by the values of a field: separated by commas, of an enumeration or free."""
 
     parameter: str
@@ -46,8 +44,7 @@ class OneOfFilter:
         return CommaList(Choice(self.values) if self.values else Text(min_length=1), most=self.most)
 
 
-@dataclass(frozen=True, slots=True)
-class ExactFilter:
+class ExactFilter(Struct, frozen=True):
     """A filter by some values of a field, found through an index.
 
     `find` returns the values of the field for those of the parameter, if they differ. All such
@@ -65,8 +62,7 @@ class ExactFilter:
         return CommaList(Text(min_length=1), most=self.most, required=self.required)
 
 
-@dataclass(frozen=True, slots=True)
-class EqualFilter:
+class EqualFilter(Struct, frozen=True):
     """A filter by one value of an enumeration, found through an index."""
 
     parameter: str
@@ -78,8 +74,7 @@ class EqualFilter:
         return Choice(self.values)
 
 
-@dataclass(frozen=True, slots=True)
-class PrefixFilter:
+class PrefixFilter(Struct, frozen=True):
     """A case-insensitive prefix search."""
 
     parameter: str = "q"
@@ -91,8 +86,7 @@ class PrefixFilter:
         return Text(min_length=1, max_length=self.longest)
 
 
-@dataclass(frozen=True, slots=True)
-class WordsFilter:
+class WordsFilter(Struct, frozen=True):
     """A search for whole words, in any case, in any of some fields, found through an index.
 
     Each word of the parameter must be found; a parameter without words finds no record.
@@ -119,8 +113,7 @@ class WordsFilter:
 Filter = IdsFilter | OneOfFilter | ExactFilter | EqualFilter | PrefixFilter | WordsFilter
 
 
-@dataclass(slots=True)
-class Filtered:
+class Filtered(Struct):
     """What the filters of one call leave of a table."""
 
     match: Mapping[str, Any]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0, Char
 
 
-@dataclass(frozen=True, slots=True)
-class JunitCase:
+class JunitCase(Struct, frozen=True):
     """A case; it passed unless it has a reason why it was skipped or failed."""
 
     name: str

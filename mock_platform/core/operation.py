@@ -8,13 +8,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from functools import partial
 from typing import Any, Literal, TypedDict
 
 from marshmallow import Schema
+from msgspec import Struct, field
 
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.auth.authenticate import Auth
@@ -61,8 +61,7 @@ class Origin(Enum):
     """Shown nowhere, but other operations need it: the forms of the pages."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Struct, frozen=True):
     """A rate window: `count` requests in `seconds`, counted for each `per`.
 
     `when` restricts it to some calls. `source` says which values of `--limits` enforce it.
@@ -81,8 +80,7 @@ class Limit:
     """The failure beyond the limit, if it is not the usual one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Echo:
+class Echo(Struct, frozen=True):
     """The parameters that `request.params` echoes; a refusal echoes them in the same way.
 
     Path parameters are echoed unless they are `hidden`, and with `sent` also the parameters that
@@ -123,8 +121,7 @@ class Echo:
 _NUMBER = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """One operation. `path` is in the spec's notation, with `:name` for parameters."""
 
     id: str
@@ -255,8 +252,7 @@ class Particulars(TypedDict, total=False):
     also: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NotServed:
+class NotServed(Struct, frozen=True):
     """A path that clients of the public interface call, and that is not served on purpose.
 
     It answers like any unknown path. `why` explains this to the caller.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
@@ -30,8 +31,7 @@ def make_token_field() -> Text:
     return Text(min_length=_SHORTEST_TOKEN)
 
 
-@dataclass(frozen=True, slots=True)
-class TokenPage:
+class TokenPage(Struct, frozen=True):
     """The records of one page, and the token of the next one, if there is one."""
 
     records: list[Record]

@@ -6,10 +6,10 @@ Document B, "Common conventions".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validates_schema
+from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
@@ -50,8 +50,7 @@ TOTAL_COUNT_LIMIT = Limit(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PageOf:
+class PageOf(Struct, frozen=True):
     """The result of a list handler: the records of one page, and the start of the next one."""
 
     records: Sequence[Record]

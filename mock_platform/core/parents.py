@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.store.interface import Record
@@ -17,8 +18,7 @@ CHILDREN = public_fact(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Parent:
+class Parent(Struct, frozen=True):
     """The record to which records of a resource belong, and the one above it."""
 
     field: str

@@ -8,9 +8,10 @@ need is left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import cache, cached_property
+
+from msgspec.structs import replace
 
 from mock_platform.core.assumptions import Assumption, settled
 from mock_platform.core.auth.authenticate import Authenticator

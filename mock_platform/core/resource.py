@@ -7,12 +7,12 @@ they are deleted. Its methods return operations; the special parts of an operati
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, Unpack
 
 from marshmallow import Schema, fields
+from msgspec import Struct
 
 from mock_platform.core.ads import Many, One, ads, not_found
 from mock_platform.core.assumptions import Assumption
@@ -42,8 +42,7 @@ class ResourceParticulars(Particulars, total=False):
     echo: Echo
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(Struct, frozen=True):
     """One kind of record of the advertising interface.
 
     `owner` is the field with the key of the parent record, `owner_parameter` the path parameter

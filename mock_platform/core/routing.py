@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Generic, NamedTuple, Protocol, TypeVar
 from urllib.parse import unquote
+
+from msgspec import Struct, field
 
 T = TypeVar("T")
 
@@ -41,8 +42,7 @@ class Routed(Protocol):
 R = TypeVar("R", bound=Routed)
 
 
-@dataclass(slots=True)
-class _Node(Generic[T]):
+class _Node(Struct, Generic[T]):
     static: dict[str, _Node[T]] = field(default_factory=dict)
     varying: _Node[T] | None = None
     methods: dict[str, tuple[T, tuple[str, ...], Mapping[str, str]]] = field(default_factory=dict)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
 from marshmallow import Schema, fields
+from msgspec import Struct, field
 
 from mock_platform.core.assumptions import settled
 from mock_platform.core.auth.oauth1 import quote_text
@@ -70,8 +70,7 @@ _MAX_COUNTED = 10_000
 _INDEX = re.compile(r"\[\d+\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """The keys of the objects in a JSON body; all items of a list have the same ones."""
 
     keys: Mapping[str, Shape | None]
@@ -80,8 +79,7 @@ class Shape:
     """The key whose value may be sent as the whole body."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One ignored part of a request. `refused` is its name under `--strict`, which refuses it.
 
     Without a code, only the journal mentions it.
@@ -92,8 +90,7 @@ class Finding:
     refused: str | None
 
 
-@dataclass(slots=True)
-class UnknownKeys:
+class UnknownKeys(Struct):
     """The unknown keys of one body. Equal keys in items of the same list are one finding."""
 
     _places: dict[tuple[str, str, str], list[Any]] = field(default_factory=dict)

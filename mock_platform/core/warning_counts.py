@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from mock_platform.world import redact
 from mock_platform.world.journal import JournalEntry
@@ -27,16 +29,14 @@ _Key = tuple[str, str]
 """A code and an operation."""
 
 
-@dataclass(slots=True)
-class _Count:
+class _Count(Struct):
     """The requests with one warning, and the first of them."""
 
     example: Mapping[str, str]
     requests: int = 0
 
 
-@dataclass(slots=True)
-class _Tally:
+class _Tally(Struct):
     """The counts of one world."""
 
     requests: int = 0

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from difflib import get_close_matches
+
+from msgspec import Struct
 
 from mock_platform.coverage.document import CoverageDocument
 from mock_platform.coverage.scope import CoverageScope
@@ -28,8 +29,7 @@ class BadBaseline(ValueError):
     """A file that is no baseline; each fault has its place."""
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(Struct, frozen=True):
     """The outcomes that must stay covered."""
 
     name: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from mock_platform.coverage.baseline import Baseline
 from mock_platform.coverage.document import CoverageDocument
@@ -20,8 +21,7 @@ class GateFailure(NamedTuple):
     """With a baseline: the outcomes that were lost."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Struct, frozen=True):
     """The conditions for a coverage."""
 
     fail_under: float | None = None

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from mock_platform.coverage.outcomes import Outcome, find_codes
 from mock_platform.world.journal import JournalEntry
@@ -20,8 +21,7 @@ MAX_OUTCOMES = 256
 """Different outcomes kept for an operation of a world; more share one, without a code."""
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(Struct):
     """The counts of one operation."""
 
     requests: int = 0

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Self
+
+from msgspec import Struct
 
 from mock_platform.coverage.document import CoverageDocument, add_totals
 
@@ -15,8 +16,7 @@ class BadPatterns(ValueError):
     """Patterns that match no operation."""
 
 
-@dataclass(frozen=True, slots=True)
-class CoverageScope:
+class CoverageScope(Struct, frozen=True):
     """The operations whose id matches one of the patterns; without patterns, all."""
 
     patterns: tuple[str, ...] = ()

@@ -10,8 +10,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from mock_platform.store.errors import StoreUnwritable
 from mock_platform.world.names import UnknownWorld
@@ -21,8 +22,7 @@ _NO_ROOM_PAUSE_SECONDS = 5.0
 """Pause before a change that could not be recorded is tried again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Struct, frozen=True):
     """How long to wait: real seconds until it is due, `None` if only a change makes it due."""
 
     seconds: float | None
@@ -44,8 +44,7 @@ class Appointment(Protocol):
         """Appointments are kept in a set."""
 
 
-@dataclass(frozen=True, slots=True)
-class StateChange:
+class StateChange(Struct, frozen=True):
     """A record whose state is to change: its world (in one epoch), its kind and its key."""
 
     world: World
@@ -68,8 +67,7 @@ class StateChange:
         return Wait(None if due is None else world.clock.real_seconds_until(due), over)
 
 
-@dataclass(frozen=True, slots=True)
-class DueAct:
+class DueAct(Struct, frozen=True):
     """A record that the world acts for when it is due; a reset does not end the wait."""
 
     world: World

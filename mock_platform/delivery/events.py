@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.delivery.errors import BadEvent
@@ -38,8 +39,7 @@ HAPPENED = ("event_type", "user_id", "direction", "payload", "includes", "create
 """The fields of an activity that is to happen."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedEvent:
+class LoggedEvent(Struct, frozen=True):
     """An event as stored in the log, and whether it is being delivered.
 
     `why_not` says why it is not.

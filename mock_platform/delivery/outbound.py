@@ -14,9 +14,10 @@ import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from mock_platform.delivery.deadline import PlainDeadlineSocket, TLSDeadlineSocket
 from mock_platform.world.clock import UPTIME
@@ -36,8 +37,7 @@ class OutboundFault(Exception):
         self.kind = kind
 
 
-@dataclass(frozen=True, slots=True)
-class ReceiverAnswer:
+class ReceiverAnswer(Struct, frozen=True):
     """What a receiver answered: the status, the beginning of the body, the headers."""
 
     status: int

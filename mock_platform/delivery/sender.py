@@ -7,8 +7,9 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
+
+from msgspec import Struct
 
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.delivery.outbound import Outbound, OutboundFault, ReceiverAnswer
@@ -51,8 +52,7 @@ class Invalid(Exception):
     """The webhook is not valid or does not exist: nothing is delivered. The text says which."""
 
 
-@dataclass(frozen=True, slots=True)
-class Receiver:
+class Receiver(Struct, frozen=True):
     """Where to deliver, as it was when the work began, and the world's epoch of that moment."""
 
     world: World
@@ -75,8 +75,7 @@ class Receiver:
             yield self.world
 
 
-@dataclass(frozen=True, slots=True)
-class Dispatch:
+class Dispatch(Struct, frozen=True):
     """One event on its way to a webhook."""
 
     to: Receiver
@@ -352,8 +351,7 @@ def _make_scenario_failure(
     return ReceiverAnswer(delivery_fault.fail, b"")
 
 
-@dataclass(slots=True)
-class _Attempt:
+class _Attempt(Struct):
     """One attempt at a delivery, as it is recorded; `milliseconds` is real time."""
 
     to: Receiver

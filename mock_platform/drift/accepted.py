@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.drift.difference import KINDS
 from mock_platform.drift.findings import DriftFinding, Report
@@ -34,8 +35,7 @@ class BadAcceptedFile(ValueError):
     """A file of accepted differences that cannot be used; the text begins with its place."""
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptedEntry:
+class AcceptedEntry(Struct, frozen=True):
     """One accepted difference, or a pattern of several."""
 
     place: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from mock_platform.core.assumptions import Assumption
 from mock_platform.drift.difference import Difference, DifferenceKind
@@ -21,8 +22,7 @@ _WORD = re.compile(r"[a-z0-9_]{3,}", re.ASCII)
 _COMMON = frozenset({"data", "request", "params", "meta", "body", "status", "header", "errors"})
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrence:
+class Occurrence(Struct, frozen=True):
     """One answer in which a finding was seen."""
 
     operation: str
@@ -42,8 +42,7 @@ class Occurrence:
         return found | ({"example": self.example} if self.example else {})
 
 
-@dataclass(slots=True)
-class DriftFinding:
+class DriftFinding(Struct):
     """A difference, everywhere it was seen."""
 
     kind: DifferenceKind
@@ -92,8 +91,7 @@ class DriftFinding:
         }
 
 
-@dataclass(slots=True)
-class Report:
+class Report(Struct):
     """Everything that a comparison found, ready to be written in any form."""
 
     subject: str

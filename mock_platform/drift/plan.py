@@ -8,9 +8,10 @@ provoke.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
+
+from msgspec import Struct
 
 from mock_platform.core.description.openapi import template_path
 from mock_platform.core.operation import Operation
@@ -38,8 +39,7 @@ _WORDS = frozenset({"query", "keywords", "negative_keywords", "targeting_values"
 _ENTITY = "entity_id"
 
 
-@dataclass(frozen=True, slots=True)
-class Probe:
+class Probe(Struct, frozen=True):
     """One request to send to both servers."""
 
     name: str
@@ -53,8 +53,7 @@ class Probe:
     """The parameter that it shows, if it shows one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
+class Described(Struct, frozen=True):
     """The query parameters of an operation, each with its JSON Schema."""
 
     required: Mapping[str, Mapping[str, Any]]

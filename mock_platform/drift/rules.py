@@ -7,8 +7,9 @@ the other one; a rule that says nothing about a list (it is too short, say) hold
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from mock_platform.drift.answers import ComparedAnswer
 from mock_platform.drift.difference import Difference, shorten
@@ -18,8 +19,7 @@ from mock_platform.drift.values import list_names, name_of_id, singular
 RuleKind = Literal["order", "paging", "filter"]
 
 
-@dataclass(frozen=True, slots=True)
-class RuleVerdict:
+class RuleVerdict(Struct, frozen=True):
     """Whether a rule holds for one list; `got` describes what was found instead."""
 
     kind: RuleKind
@@ -29,8 +29,7 @@ class RuleVerdict:
     got: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A request for a list as one server got it, and its answer."""
 
     path: str

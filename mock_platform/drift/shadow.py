@@ -10,9 +10,10 @@ import logging
 import queue
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from mock_platform.core.call import FORM
 from mock_platform.core.envelope import Lines
@@ -53,8 +54,7 @@ _OWN_HEADERS = frozenset(
 _LOG = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class ShadowSettings:
+class ShadowSettings(Struct, frozen=True):
     """What is sent on: to which base address, whether writes too, and with whose credentials."""
 
     upstream: str

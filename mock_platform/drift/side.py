@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+
+from msgspec import Struct, field
 
 from mock_platform.core.operation import Operation
 from mock_platform.drift.answers import ComparedAnswer
@@ -18,8 +19,7 @@ Steps = Generator[ProbeRequest, ComparedAnswer, Result]
 """Yields requests, gets the answer to each, and returns what was found."""
 
 
-@dataclass(slots=True)
-class Side:
+class Side(Struct):
     """One server: what is known of it, and what was found for the operation at hand."""
 
     server: Server

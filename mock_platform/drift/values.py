@@ -7,9 +7,10 @@ server's list of line items, or from any record that names one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from mock_platform.core.operation import Operation
 from mock_platform.drift.answers import ComparedAnswer
@@ -34,8 +35,7 @@ _ALSO: Mapping[str, tuple[str, ...]] = {
 _SINGULARS = (("ies", "y"), ("criteria", "criterion"), ("s", ""))
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """A value that each server has its own of; `names` are tried in this order.
 
     With `word`, only the first word of it is sent.

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence, Sized
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import flask
 from flask import Flask, Response
+from msgspec import Struct
 from werkzeug.exceptions import HTTPException, InternalServerError, NotFound
 from werkzeug.exceptions import MethodNotAllowed as WrongMethod
 from werkzeug.routing import Map, Rule, RuleFactory
@@ -47,8 +47,7 @@ class UnreachableRoute(ValueError):
     """An added route could never be reached."""
 
 
-@dataclass(slots=True)
-class Exchange:
+class Exchange(Struct):
     """A request on its way through Flask, and its operation's answer, if it was called."""
 
     platform: Platform

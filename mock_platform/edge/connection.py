@@ -12,15 +12,15 @@ and the connection is closed; the client sees a truncated body.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 CONNECTION = "mock_platform.connection"
 """Key of the WSGI environ: the `Connection`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
+class Pause(Struct, frozen=True):
     """A piece of a body without bytes: the next piece comes after these real seconds.
 
     Only for connections with `pauses`. No thread waits meanwhile.

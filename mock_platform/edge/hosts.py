@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _NAMES = ("x.com", "twitter.com")
 _PREFIXES = ("", "api.", "upload.", "ads-api.", "ads-api-sandbox.")
@@ -21,8 +22,7 @@ class BadHosts(ValueError):
     """A file of host names has a line that is not a name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Interception:
+class Interception(Struct, frozen=True):
     """What a proxy does: the hosts that it answers for beside the platform's, and passes on to."""
 
     hosts: tuple[str, ...] = ()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from mock_platform.edge.connection import Connection, Pause
 
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse
 
 
-@dataclass(slots=True)
-class Request:
+class Request(Struct):
     """A request that arrived completely."""
 
     method: str
@@ -27,8 +27,7 @@ class Request:
     keep_alive: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
+class Peer(Struct, frozen=True):
     """The two ends of a connection: the client and the server."""
 
     connection: Connection

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+from msgspec import Struct, field
+
 Pairs = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HarPlace:
+class HarPlace(Struct, frozen=True):
     """Where an entry begins in its file: number of the entry from 0, line from 1, byte from 0."""
 
     file: str
@@ -24,8 +24,7 @@ class HarPlace:
         return f"{self.file}:{self.line} (entry {self.entry}, byte {self.offset:,})"
 
 
-@dataclass(frozen=True, slots=True)
-class HarRequest:
+class HarRequest(Struct, frozen=True):
     """A request: `url` is absolute, `body` is what the client sent."""
 
     method: str
@@ -53,8 +52,7 @@ class HarRequest:
         return _find(self.headers, name)
 
 
-@dataclass(frozen=True, slots=True)
-class HarResponse:
+class HarResponse(Struct, frozen=True):
     """A response: `body` is decoded, whatever its header Content-Encoding says.
 
     Status 0 means that no response came: the client gave up, or the connection broke.
@@ -77,8 +75,7 @@ class HarResponse:
         return (self.header("content-type") or "").partition(";")[0].strip().lower()
 
 
-@dataclass(frozen=True, slots=True)
-class HarExchange:
+class HarExchange(Struct, frozen=True):
     """A request and its response, as an archive holds them."""
 
     request: HarRequest

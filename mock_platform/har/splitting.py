@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 CHUNK_BYTES = 256 * 1024
 MAX_ENTRY_BYTES = 64 * 1024 * 1024
@@ -48,8 +49,7 @@ class Unreadable(Exception):
         self.offset = offset
 
 
-@dataclass(frozen=True, slots=True)
-class RawEntry:
+class RawEntry(Struct, frozen=True):
     """The JSON text of one entry, and where it begins."""
 
     text: bytes

@@ -10,11 +10,12 @@ import base64
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
+
+from msgspec import Struct, field
 
 from mock_platform.core.failures.statuses import phrase
 from mock_platform.core.jsonio import dumps
@@ -32,8 +33,7 @@ JsonObject = dict[str, Any]
 Pairs = Sequence[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedExchange:
+class RecordedExchange(Struct, frozen=True):
     """An exchange that is to be written; `status` is 0 if no response came."""
 
     started: datetime

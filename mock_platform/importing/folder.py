@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mock_platform.control.known_credentials import credentials
 from mock_platform.core.jsonio import canonical, pretty
@@ -56,8 +59,7 @@ class FolderInUse(ValueError):
     """The folder has files already, which may not be replaced."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportOptions:
+class ImportOptions(Struct, frozen=True):
     """What is imported: `hosts` are those of the service beside the platform's and this machine."""
 
     hosts: tuple[str, ...] = ()
@@ -353,7 +355,7 @@ class _Import:
     def _start(self, settings: Settings) -> Iterator[Player]:
         """Start a sandbox without a journal, which is not read here."""
         gc.collect()  # the one before, which refers to itself
-        platform = Platform(replace(settings, journal_entries=1))
+        platform = Platform(dataclasses.replace(settings, journal_entries=1))
         try:
             platform.disable_connections()
             yield Player(platform, credentials(platform), self._names)

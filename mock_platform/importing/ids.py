@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
+
+from msgspec.structs import replace
 
 from mock_platform.core.call import FORM
 from mock_platform.core.jsonio import BadJson, dumps, loads

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from msgspec import Struct, field
 from oauthlib.oauth1 import Client
 
 from mock_platform.core.call import FORM, Call, Reply
@@ -23,8 +23,7 @@ _PLACEHOLDER = "[redacted"
 _DROPPED = frozenset({"authorization", "host", "x-mock-world", "x-mock-scenario", "content-length"})
 
 
-@dataclass(frozen=True, slots=True)
-class CallLabel:
+class CallLabel(Struct, frozen=True):
     """Which request of an archive is meant; no two requests have the same."""
 
     entry: int
@@ -36,8 +35,7 @@ class CallLabel:
         return f"entry {self.entry} (line {self.line}), {self.method} {self.path}"
 
 
-@dataclass(slots=True)
-class RecordedCall:
+class RecordedCall(Struct):
     """An exchange of the platform's interface, and what the sandbox read of its request."""
 
     exchange: HarExchange

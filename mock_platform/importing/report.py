@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, field
+
 from mock_platform.settings import NamesMode
 
 
-@dataclass(slots=True)
-class ImportReport:
+class ImportReport(Struct):
     """What became of an archive. `notes` says what did not become anything, or not all, and why."""
 
     folder: Path

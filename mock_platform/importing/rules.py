@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from mock_platform.core.jsonio import BadJson, canonical, loads
 from mock_platform.importing.replaying import RecordedCall
@@ -40,8 +41,7 @@ def identify_answer(recorded: RecordedCall) -> bytes:
     return _digest([response.status, body if body is not None else response.body.decode("latin-1")])
 
 
-@dataclass(slots=True)
-class RequestGroup:
+class RequestGroup(Struct):
     """Equal requests of a recording: their positions, and what identifies the answer of each."""
 
     positions: list[int] = field(default_factory=list)

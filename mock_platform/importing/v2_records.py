@@ -7,16 +7,16 @@ what one answer left out may be in another.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.operation import Operation
 from mock_platform.importing.replaying import CallLabel
 from mock_platform.store.interface import Record
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
+class _Kind(Struct, frozen=True):
     """What makes an object of an answer a record of a table."""
 
     needed: tuple[str, ...]

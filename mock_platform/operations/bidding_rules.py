@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from marshmallow import Schema
+from msgspec import Struct
 
 from mock_platform.core.ads import JSON, ads
 from mock_platform.core.assumptions import public_fact
@@ -43,8 +43,7 @@ class BiddingRulesList(Schema):
     currency = Text(pattern=r"[A-Z]{3}", pattern_text="an ISO 4217 code such as USD")
 
 
-@dataclass(frozen=True, slots=True)
-class BiddingRules:
+class BiddingRules(Struct, frozen=True):
     """All rules under `data`, with `data_type` and `total_count`."""
 
     schema: type[Schema] = BiddingRuleRecord

@@ -8,10 +8,10 @@ and video conversation cards, which have no delete of their own.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from marshmallow import EXCLUDE, Schema, ValidationError, validates_schema
+from msgspec.structs import replace
 
 from mock_platform.core.ads import One, ads, fail, not_found
 from mock_platform.core.assumptions import public_fact, settled
@@ -93,8 +93,7 @@ PATH = "/12/accounts/:account_id/cards"
 _SORT = (*TIMESTAMPS, "name")
 
 
-@dataclass(frozen=True, slots=True)
-class _Cards(Resource):
+class _Cards(Resource, frozen=True):
     """Cards, of which legacy ones are listed only on request."""
 
     def match(self, call: Call) -> dict[str, Any]:

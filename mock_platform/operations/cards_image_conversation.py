@@ -6,7 +6,6 @@ them too. The module is named after the path below the account, `cards/image_con
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from mock_platform.core.ads import One, ads
@@ -47,8 +46,7 @@ _UNLOCKED = "unlocked_image_media_key"
 _UNLOCKED_RATIO = 5 / 2
 
 
-@dataclass(frozen=True, slots=True)
-class _ImageConversations(Resource):
+class _ImageConversations(Resource, frozen=True):
     """Those of the stored cards that are image conversations."""
 
     def match(self, call: Call) -> dict[str, Any]:

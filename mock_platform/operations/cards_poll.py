@@ -5,11 +5,11 @@ The module is named after the path below the account, `cards/poll`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from marshmallow import Schema, ValidationError, validates_schema
+from msgspec.structs import replace
 
 from mock_platform.core.ads import One, ads, fail, require_feature
 from mock_platform.core.assumptions import expectation, public_fact, settled

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from mock_platform.core.ads import Many, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from marshmallow import Schema, ValidationError, validates_schema
+from msgspec import Struct
 
 from mock_platform.core.ads import JSON, Many, One, ads
 from mock_platform.core.assumptions import expectation
@@ -77,8 +77,7 @@ class DraftCreate(Schema):
             raise ValidationError(faults)
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """A text under `message`, and no data."""
 
     schema: type[Schema] | None = None

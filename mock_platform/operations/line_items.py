@@ -7,10 +7,10 @@ are reads of one and batches. Placements have a module of their own.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from marshmallow import Schema, ValidationError
+from msgspec.structs import replace
 
 from mock_platform.core.ads import One, ads
 from mock_platform.core.ads_batch import declare_batch

@@ -6,10 +6,10 @@ Document B shows the name ("Posting on behalf of an advertiser"); the list is no
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from marshmallow import Schema
+from msgspec.structs import replace
 
 from mock_platform.core.ads import Many, One, ads, fail, not_found
 from mock_platform.core.assumptions import expectation, public_fact

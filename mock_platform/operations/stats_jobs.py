@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from marshmallow import Schema, ValidationError, validates_schema
+from msgspec import Struct
 
 from mock_platform.core.ads import Many, One, ads, fail
 from mock_platform.core.ads_typed import Typed
@@ -140,8 +140,7 @@ class StatsJobCreate(StatsQuery):
             raise ValidationError([text], "country")
 
 
-@dataclass(frozen=True, slots=True)
-class Compressed:
+class Compressed(Struct, frozen=True):
     """A gzip file of what another envelope would answer."""
 
     content: Typed

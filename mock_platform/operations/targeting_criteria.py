@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from marshmallow import Schema
+from msgspec.structs import replace
 
 from mock_platform.core.ads import One, ads
 from mock_platform.core.ads_batch import declare_batch

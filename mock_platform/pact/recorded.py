@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote
+
+from msgspec import Struct
 
 from mock_platform.core.operation import Operation
 from mock_platform.settings import NamesMode
@@ -18,8 +19,7 @@ NAMES = "x-mock-names"
 Headers = Sequence[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class SentCredentials:
+class SentCredentials(Struct, frozen=True):
     """With what a request was signed: no secrets, only whose they were."""
 
     scheme: str
@@ -30,8 +30,7 @@ class SentCredentials:
     """The address in the header, which POST oauth/request_token needs."""
 
 
-@dataclass(frozen=True, slots=True)
-class PactExchange:
+class PactExchange(Struct, frozen=True):
     """A request and its answer; `path` is below the base address, without a world's prefix."""
 
     method: str
@@ -77,8 +76,7 @@ class PactExchange:
         return f"{self.method} {self.path}"
 
 
-@dataclass(frozen=True, slots=True)
-class PactDelivery:
+class PactDelivery(Struct, frozen=True):
     """A body that a webhook received, and the event of the world's log that it delivered."""
 
     event_id: str

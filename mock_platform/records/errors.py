@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.hints import did_you_mean
 
 
-@dataclass(frozen=True, slots=True)
-class RecordFault:
+class RecordFault(Struct, frozen=True):
     """One thing that is wrong with a record: table, key or index, field, text."""
 
     table: str

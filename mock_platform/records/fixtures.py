@@ -15,11 +15,12 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.records.table import Table, Tables, find_missing_references, find_recorded_keys
@@ -31,8 +32,7 @@ _LOG = logging.getLogger(__name__)
 _MAX_FILE_BYTES = 256 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class FixtureComplaint:
+class FixtureComplaint(Struct, frozen=True):
     """One fault of a file: where, and what to do about it."""
 
     file: Path
@@ -52,8 +52,7 @@ class BadFixtures(ValueError):
         self.complaints = list(complaints)
 
 
-@dataclass(slots=True)
-class _Source:
+class _Source(Struct):
     """The place of a loaded record, for complaints that are found after loading."""
 
     path: Path

@@ -6,8 +6,9 @@ They hold for creations too, which have some rules of their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.failures.errors import AdsError
 from mock_platform.core.faults import INVALID, missing, not_allowed, unlisted
@@ -18,8 +19,7 @@ CAPPED_OBJECTIVES = ("REACH", "ENGAGEMENTS", "VIDEO_VIEWS", "PREROLL_VIEWS")
 APP_OBJECTIVES = ("APP_INSTALLS", "APP_ENGAGEMENTS")
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(Struct, frozen=True):
     """One update or creation: what was sent, the record before, and the record after it."""
 
     sent: Mapping[str, Any]

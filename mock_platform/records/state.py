@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.jsonio import canonical, dumps
 from mock_platform.records.checking import (
@@ -44,8 +45,7 @@ MAX_SEARCHED = 20_000
 """Records of one table that a search looks at."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundRecords:
+class FoundRecords(Struct, frozen=True):
     """A page of records."""
 
     records: list[Record]
@@ -57,8 +57,7 @@ class FoundRecords:
     """Whether all of them were searched."""
 
 
-@dataclass(frozen=True, slots=True)
-class Referring:
+class Referring(Struct, frozen=True):
     """Records of a table that refer to a record in the same field."""
 
     table: str

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 from marshmallow import INCLUDE, Schema, ValidationError
 from marshmallow.fields import Field, List, Nested
+from msgspec import Struct
 
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Instant, Timed
@@ -29,8 +29,7 @@ know are kept and served."""
 PathStep = int | str
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """A field that holds the key of a record in another table, or a list of such keys."""
 
     field: str
@@ -52,8 +51,7 @@ class Reference:
             yield value
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(Struct, frozen=True, dict=True):
     """One kind of record. `key` is the field that holds its id."""
 
     name: str

@@ -7,8 +7,9 @@ webhooks are rows of the log that a replay reads, written in the transaction of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.failures.errors import ProblemFailure
@@ -43,8 +44,7 @@ STREAM = "activity_stream"
 """The id of the activity stream among the streams."""
 
 
-@dataclass(frozen=True, slots=True)
-class FanOut:
+class FanOut(Struct, frozen=True):
     """An activity as it was recorded, the events that it became, and why it became no others.
 
     `events` are those in the logs of webhooks. The subscriptions that match are in the record.

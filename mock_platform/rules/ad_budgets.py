@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import tzinfo
 from itertools import pairwise
+
+from msgspec import Struct, field
 
 from mock_platform.rules.account_days import list_days
 from mock_platform.rules.ad_serving import Ad, Phase
@@ -18,8 +19,7 @@ from mock_platform.rules.ad_versions import Version, find_version
 from mock_platform.rules.daily_rhythm import DAY_SECONDS
 
 
-@dataclass(eq=False, slots=True)
-class Budget:
+class Budget(Struct, eq=False):
     """What a line item, campaign or funding instrument may spend, in micro units."""
 
     versions: Sequence[Version]
@@ -49,8 +49,7 @@ class Budget:
         return {name: amount for name, amount in found.items() if amount is not None}
 
 
-@dataclass(slots=True)
-class _Plan:
+class _Plan(Struct):
     """What an ad would do from now to `end`."""
 
     level: int

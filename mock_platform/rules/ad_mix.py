@@ -8,9 +8,10 @@ A part never exceeds its whole: there are no more clicks than engagements.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from mock_platform.store.interface import Record
 
@@ -120,8 +121,7 @@ _PRICE_OF_VIEW = 20_000_000
 """What a thousand of each cost without a bid, in micro units of the currency."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mix:
+class Mix(Struct, frozen=True):
     """How people react to one ad: the rate of each step, and from where it is rounded."""
 
     rates: tuple[int, ...]

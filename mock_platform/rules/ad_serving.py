@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from mock_platform.rules.ad_mix import Mix, choose_unit, find_price, make_mix
 from mock_platform.rules.ad_versions import Version, find_version, read_seconds
@@ -69,8 +70,7 @@ class Stretch(NamedTuple):
     price: int
 
 
-@dataclass(eq=False, slots=True)
-class Ad:
+class Ad(Struct, eq=False):
     """One creative of one line item at one kind of place."""
 
     entity: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mock_platform.core.assumptions import expectation
 from mock_platform.rules.ad_book import CAMPAIGN, LIMIT_OF, AdBook, find_ads
@@ -25,8 +26,7 @@ _TOTAL = "total_budget_amount_local_micro"
 _LEFT = 100
 
 
-@dataclass(slots=True)
-class _Spend:
+class _Spend(Struct):
     """What was spent, in micro units, and what one more unit costs at least."""
 
     charge: int = 0

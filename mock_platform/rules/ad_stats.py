@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from marshmallow import Schema, ValidationError, validates_schema
+from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
@@ -204,8 +204,7 @@ def find_entities(world: World, account_id: str, entity: str, keys: Sequence[str
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """What is asked for; `start`, `end` and `now` are in seconds since 1970."""
 
     entity: str

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import calendar
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any
+
+from msgspec import Struct, field
 
 from mock_platform.core.ads import fail, not_found
 from mock_platform.core.assumptions import expectation, public_fact, settled
@@ -209,8 +210,7 @@ Holders = dict[tuple[str, str], set[str]]
 """Which users have an identifier: kind and value, to keys of users."""
 
 
-@dataclass(frozen=True, slots=True)
-class Upload:
+class Upload(Struct, frozen=True):
     """One operation of a batch: users to add or to remove. `kind` is its operation_type."""
 
     kind: str | None

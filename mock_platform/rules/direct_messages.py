@@ -7,8 +7,9 @@ when `participant_ids` is shown.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
@@ -174,8 +175,7 @@ def refuse_unknown(kind: str, parameter: str, value: str) -> ProblemFailure:
     return ProblemFailure(found, *(() if kind == "user" else (NOT_A_RESOURCE_TYPE,)))
 
 
-@dataclass(frozen=True, slots=True)
-class SentMessage:
+class SentMessage(Struct, frozen=True):
     """A message as it is stored, and what it is for each participant, the sender first."""
 
     record: Record

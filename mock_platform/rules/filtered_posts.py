@@ -6,8 +6,9 @@ Streams send the line, and webhooks that are linked to the stream receive it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.rules.post_answers import PostAnswer, may_see
@@ -41,8 +42,7 @@ def is_of_post(activity: Record) -> bool:
     return activity["event_type"] == _MADE and isinstance(activity["payload"].get("id"), str)
 
 
-@dataclass(frozen=True, slots=True)
-class PostMatch:
+class PostMatch(Struct, frozen=True):
     """The rules of an app that match a post; `reason` says why none does."""
 
     rules: Sequence[Record]

@@ -7,10 +7,11 @@ part only its size is, and of an image its width and height.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from math import ceil
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.assumptions import expectation
 from mock_platform.rules.image_sizes import ImageFacts
@@ -33,8 +34,7 @@ USABLE = expectation(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Category:
+class Category(Struct, frozen=True):
     """A media category: what it becomes, which files it takes, and how large they may be."""
 
     name: str

@@ -6,8 +6,10 @@ Searches, streams and notes build the same parts of their answers here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
@@ -37,8 +39,7 @@ PARTIAL = public_fact(
 _PRIVATE_FIELDS = ("non_public_metrics", "organic_metrics", "promoted_metrics")
 
 
-@dataclass(slots=True)
-class PostAnswer:
+class PostAnswer(Struct):
     """What an answer consists of, while it is put together.
 
     `viewer_id` is the user who asks, if one does: posts of protected users are shown only to

@@ -7,10 +7,11 @@ many posts match costs little; a cheap look at the text comes before a post is t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
@@ -67,8 +68,7 @@ _SHORTEST_AGE = "must be a minimum of 10 seconds prior to the request time"
 _ENTERPRISE_LENGTH = 4096
 
 
-@dataclass(frozen=True)
-class Window:
+class Window(Struct, frozen=True, dict=True):
     """From when (inclusive) to when (exclusive), or between which ids (exclusive)."""
 
     start: datetime

@@ -6,10 +6,10 @@ Several families take these query parameters: posts, users, searches, streams, n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Unpack
 
 from marshmallow import Schema
+from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.fields import Choice, CommaList, FieldOptions
@@ -117,8 +117,7 @@ class UserSelectionQuery(_CommonFields):
     expansions = make_names_field(USER_EXPANSIONS)
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """The fields to show of each kind of object, and the expansions."""
 
     post: frozenset[str]

@@ -7,8 +7,9 @@ that every post reaches the subscriptions and rules that match it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.rules.activities import FanOut, record_activity
@@ -41,8 +42,7 @@ DELETION = public_fact(
 _NO_ENTITIES = ("hashtags", "symbols", "user_mentions", "urls")
 
 
-@dataclass(frozen=True, slots=True)
-class MadePost:
+class MadePost(Struct, frozen=True):
     """A post as it was stored, and what became of its activities."""
 
     record: Record

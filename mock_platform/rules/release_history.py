@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.hints import did_you_mean
@@ -31,8 +32,7 @@ EFFECTIVE = settled(
 _ALWAYS = datetime.min.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(Struct, frozen=True):
     """One row of the table: when it was announced, and when it takes effect."""
 
     id: str
@@ -146,8 +146,7 @@ def find_release(id_: str) -> Release:
     return _BY_ID[id_]
 
 
-@dataclass(frozen=True, slots=True)
-class EventName:
+class EventName(Struct, frozen=True):
     """A name of an event type, and the moment from which it is valid."""
 
     name: str

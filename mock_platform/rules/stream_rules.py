@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.failures.errors import ProblemFailure
@@ -48,8 +49,7 @@ UNKNOWN_RULE = expectation(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
+class Allowance(Struct, frozen=True):
     """How many rules a project may have, and of how many characters."""
 
     rules: int
@@ -88,8 +88,7 @@ def count_rules(world: World, app: Record) -> list[tuple[str, int]]:
     return [(each, world.store.count(TABLE, {"_app_id": each})) for each in ids]
 
 
-@dataclass(slots=True)
-class RuleOutcome:
+class RuleOutcome(Struct):
     """What a request did: the rules concerned, the problems of others, and remarks."""
 
     rules: list[Record] = field(default_factory=list)

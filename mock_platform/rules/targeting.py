@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from marshmallow import ValidationError
+from msgspec import Struct
 
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
@@ -129,8 +129,7 @@ CATEGORY_SETS = public_fact(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """A targeting criterion as it was requested."""
 
     type: str

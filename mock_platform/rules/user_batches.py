@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.ads_batch import (
     OPERATION_ERRORS,
@@ -45,8 +46,7 @@ HASH = r"[0-9a-fA-F]{64}"
 _HASH = re.compile(HASH, re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class BatchRules:
+class BatchRules(Struct, frozen=True):
     """What a batch may hold.
 
     `latest_months` bounds expires_at from above; `effective` says whether effective_at is taken.
@@ -71,8 +71,7 @@ class BatchRules:
         return ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Times:
+class _Times(Struct, frozen=True):
     """The moment of the request, and the defaults that follow from it."""
 
     now: datetime
@@ -104,8 +103,7 @@ def read_uploads(
     return uploads
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
+class _Reader(Struct, frozen=True):
     """Reads the operations of one batch, and collects unknown keys."""
 
     call: Call

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct, field
 
 from mock_platform.core.call import Call
 from mock_platform.scenario.custom import find_route
@@ -18,8 +19,7 @@ ALL_HOLD = 1000
 """Nearness of a rule whose conditions all hold: more than any number of conditions."""
 
 
-@dataclass(slots=True, eq=False)
-class Series:
+class Series(Struct, eq=False):
     """Rules with equal conditions that act on one call after the other, and count together."""
 
     calls: int
@@ -27,8 +27,7 @@ class Series:
     """Each after its place in the order in which rules are asked."""
 
 
-@dataclass(slots=True)
-class ActiveRule:
+class ActiveRule(Struct):
     """A rule of an active scenario: its conditions, and how often it matched and acted."""
 
     active: ActiveScenario

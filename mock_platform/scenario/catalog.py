@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.dialect import Dialect, dialect_of
 from mock_platform.core.operation import Operation
@@ -14,8 +15,7 @@ from mock_platform.core.routing import Router
 SANDBOX = "/sandbox"
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
+class Served(Struct, frozen=True):
     """One operation: where it is served."""
 
     id: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from mock_platform.scenario.forms import (
     FieldsForm,
@@ -17,8 +18,7 @@ from mock_platform.scenario.forms import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class KeyedForm:
+class KeyedForm(Struct, frozen=True):
     """Objects of several forms: the key that they have, or its value, says which form applies.
 
     `forms` holds the form for each key, `by_value` one for each value of a key.
@@ -106,8 +106,7 @@ def _choose(name: str, forms: Mapping[str, FieldsForm]) -> JsonSchema:
     return {"properties": {name: {"enum": [*forms]}}, "allOf": cases}
 
 
-@dataclass(frozen=True, slots=True)
-class TypedForm:
+class TypedForm(Struct, frozen=True):
     """Values of several forms: their JSON type says which form applies."""
 
     text: Form | None = None

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from mock_platform.core.call import Call
 from mock_platform.core.hints import did_you_mean
@@ -28,8 +29,7 @@ _WHOLE = re.compile(PATTERN, re.ASCII)
 _EXAMPLE = '"GET /2/lists/:id" or "/2/lists"'
 
 
-@dataclass(frozen=True, slots=True)
-class CustomRoute:
+class CustomRoute(Struct, frozen=True):
     """A method and a path that a rule acts on."""
 
     method: str
@@ -92,8 +92,7 @@ def find_route(
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class OnForm:
+class OnForm(Struct, frozen=True):
     """The id of an operation, one of a few other words, or a path that no operation serves."""
 
     operations: tuple[str, ...]

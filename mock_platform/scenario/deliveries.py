@@ -8,8 +8,9 @@ not count. A call of the second is one line of one stream.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from mock_platform.core.jsonio import dumps
 from mock_platform.scenario.choices import KeyedForm, TypedForm

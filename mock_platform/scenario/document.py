@@ -7,10 +7,11 @@ checks the result again, so an active rule is always valid.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path as FilePath
 from typing import Any
+
+from msgspec import Struct, field
 
 from mock_platform.core.hints import did_you_mean
 from mock_platform.scenario import custom, deliveries
@@ -38,8 +39,7 @@ from mock_platform.scenario.source import Malformed, Source, read
 from mock_platform.world.delivery_faults import DeliveryFault
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """One rule, its parameters bound: when it acts, and what it does."""
 
     on: tuple[str, ...]
@@ -77,8 +77,7 @@ class Rule:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(Struct, frozen=True):
     """A valid document; `bind` turns it into rules."""
 
     name: str

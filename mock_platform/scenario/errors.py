@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from mock_platform.core.hints import did_you_mean
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioComplaint:
+class ScenarioComplaint(Struct, frozen=True):
     """One fault of a document: file, place from 1, the field, what is wrong and what is allowed."""
 
     file: Path

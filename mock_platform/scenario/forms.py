@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from mock_platform.core.hints import did_you_mean
 from mock_platform.core.jsonio import dumps
@@ -84,8 +85,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-@dataclass(frozen=True, slots=True)
-class AnyForm:
+class AnyForm(Struct, frozen=True):
     """Accepts any JSON value."""
 
     def schema(self) -> JsonSchema:
@@ -96,8 +96,7 @@ class AnyForm:
         """Report nothing: every value is accepted."""
 
 
-@dataclass(frozen=True, slots=True)
-class WordForm:
+class WordForm(Struct, frozen=True):
     """A text: one of `choices`, or one of a pattern, which `meaning` describes in words."""
 
     choices: tuple[str, ...] = ()
@@ -130,8 +129,7 @@ class WordForm:
             report(at, f"expected {self.meaning}, got {quote(value)}")
 
 
-@dataclass(frozen=True, slots=True)
-class FixedForm:
+class FixedForm(Struct, frozen=True):
     """One of some words, which a parameter may not replace."""
 
     choices: tuple[str, ...]
@@ -145,8 +143,7 @@ class FixedForm:
         WordForm(self.choices).check(value, at, report)
 
 
-@dataclass(frozen=True, slots=True)
-class StructureForm:
+class StructureForm(Struct, frozen=True):
     """A part of the document's structure, which a parameter may not replace."""
 
     shape: Form
@@ -160,8 +157,7 @@ class StructureForm:
         self.shape.check(value, at, report)
 
 
-@dataclass(frozen=True, slots=True)
-class WholeForm:
+class WholeForm(Struct, frozen=True):
     """An integer within bounds, or one of `choices`."""
 
     low: int
@@ -187,8 +183,7 @@ class WholeForm:
                    f"{quote(value)}")  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class NumberForm:
+class NumberForm(Struct, frozen=True):
     """A number within bounds."""
 
     low: float
@@ -204,8 +199,7 @@ class NumberForm:
             report(at, f"expected a number from {self.low:g} to {self.high:g}, got {quote(value)}")
 
 
-@dataclass(frozen=True, slots=True)
-class FlagForm:
+class FlagForm(Struct, frozen=True):
     """A boolean: true or false."""
 
     def schema(self) -> JsonSchema:
@@ -218,8 +212,7 @@ class FlagForm:
             report(at, f"expected true or false, got {quote(value)}")
 
 
-@dataclass(frozen=True, slots=True)
-class ListForm:
+class ListForm(Struct, frozen=True):
     """A list of values of one form."""
 
     item: Form
@@ -246,8 +239,7 @@ class ListForm:
             check(self.item, item, (*at, index), report)
 
 
-@dataclass(frozen=True, slots=True)
-class EntriesForm:
+class EntriesForm(Struct, frozen=True):
     """An object with free keys, of a pattern that `meaning` describes in words."""
 
     value: Form
@@ -279,8 +271,7 @@ class EntriesForm:
             check(self.value, item, (*at, key), report)
 
 
-@dataclass(frozen=True, slots=True)
-class FieldsForm:
+class FieldsForm(Struct, frozen=True):
     """An object of known fields."""
 
     fields: Mapping[str, Form]

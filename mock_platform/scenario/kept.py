@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.scenario.active import ActiveScenario, Progress
 from mock_platform.scenario.document import Scenario
@@ -99,8 +100,7 @@ class Ledger:
         return (self.switched and at[0] == ACTIVE) or before != record
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedActive:
+class RecordedActive(Struct, frozen=True):
     """An active scenario as it was recorded."""
 
     name: str

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+
+from msgspec import Struct
 
 from mock_platform.operations import TABLES
 from mock_platform.scenario.advice import find_warnings
@@ -150,8 +151,7 @@ def _is_same_file(one: Path, other: Path) -> bool:
     return one == other or one.resolve() == other.resolve()
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """The result of checking scenario files."""
 
     complaints: Sequence[ScenarioComplaint]
@@ -176,8 +176,7 @@ def check(paths: Iterable[Path], catalog: Catalog) -> Checked:
     return Checked(complaints, warnings, named)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedText:
+class CheckedText(Struct, frozen=True):
     """The result of checking the text of one scenario."""
 
     scenario: Scenario | None

@@ -6,8 +6,9 @@ Every condition yields a `Mismatch` or nothing, so a rule that did not act can a
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.call import ABSENT, Call
 from mock_platform.core.jsonio import canonical
@@ -32,8 +33,7 @@ from mock_platform.scenario.pattern import MAX_TEXT_CHARACTERS, BadPattern, comp
 SCHEMES = ("bearer", "oauth1", "oauth2", "basic", "session", "none")
 
 
-@dataclass(frozen=True, slots=True)
-class Mismatch:
+class Mismatch(Struct, frozen=True):
     """Why a rule did not act: the place, what it expects there, what it got."""
 
     path: str
@@ -166,8 +166,7 @@ Getter = Callable[[Any], Any]
 """Looks into a `Call`, or into an event on its way to a webhook."""
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One condition: how to get the value, how to test it, and what it expects in words."""
 
     path: str

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.scenario.forms import (
     Form,
@@ -24,8 +25,7 @@ _INSTANT_PATTERN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DurationForm:
+class DurationForm(Struct, frozen=True):
     """Seconds as a number, or a text with units such as `500ms`; `whole` allows no fractions."""
 
     low: float
@@ -73,8 +73,7 @@ DELAY = DurationForm(0, MAX_DELAY_SECONDS)
 DELAY_WORDS = f"seconds, a duration ({DURATION_EXAMPLES})"
 
 
-@dataclass(frozen=True, slots=True)
-class InstantForm:
+class InstantForm(Struct, frozen=True):
     """A moment in ISO 8601; without an offset it is UTC."""
 
     def schema(self) -> JsonSchema:

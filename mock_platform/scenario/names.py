@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.hints import did_you_mean
 from mock_platform.core.operation import Location
@@ -56,8 +57,7 @@ def check_names(rule: Mapping[str, Any], at: Path, catalog: Catalog, report: Rep
             report((*at, *fault.at), fault.text)
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadName:
+class UnreadName(Struct, frozen=True):
     """A condition on a parameter that the operations of its rule do not read there."""
 
     at: Path

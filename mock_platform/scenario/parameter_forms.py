@@ -6,8 +6,9 @@ They follow from the default of a parameter and from the places where the rules 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from mock_platform.scenario.choices import KeyedForm, TypedForm
 from mock_platform.scenario.custom import OnForm
@@ -36,8 +37,7 @@ ANY_NUMBER = 1e18
 """From here on, a bound of a number says only that it is one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterForm:
+class ParameterForm(Struct, frozen=True):
     """One parameter of a scenario: its default and what its value may be."""
 
     name: str

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import Any
+
+from msgspec import Struct, field
 
 from mock_platform.scenario.active import ActiveRule, Series
 from mock_platform.scenario.match import Check, Mismatch
@@ -37,8 +38,7 @@ class RuleList(list[ActiveRule]):
         return RuleTree(self) if len(self) >= MIN_INDEXED else None
 
 
-@dataclass(frozen=True, slots=True)
-class NarrowedRules:
+class NarrowedRules(Struct, frozen=True):
     """What a tree knows about a call."""
 
     asked: list[ActiveRule]
@@ -88,8 +88,7 @@ class RuleTree:
         return NarrowedRules([armed for _, armed in asked], nearest, series)
 
 
-@dataclass(slots=True)
-class _Branch:
+class _Branch(Struct):
     """Rules whose next condition looks at the same place."""
 
     check: Check

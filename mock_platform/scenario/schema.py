@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.scenario.choices import KeyedForm, TypedForm
 from mock_platform.scenario.custom import OnForm
@@ -52,16 +53,14 @@ _EFFECT = KeyedForm(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Forms:
+class Forms(Struct, frozen=True):
     """The forms of a document and of a rule in it."""
 
     document: FieldsForm
     rule: RuleForm
 
 
-@dataclass(frozen=True, slots=True)
-class RuleForm:
+class RuleForm(Struct, frozen=True):
     """The forms of rules on requests, on deliveries and on lines; the value of `on` decides."""
 
     request: FieldsForm

@@ -11,9 +11,10 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.records.fixtures import locate as json_place
@@ -48,8 +49,7 @@ class Malformed(Exception):
         self.column = column
 
 
-@dataclass(slots=True)
-class Source:
+class Source(Struct):
     """A document as it was written: its data, and the place of each part."""
 
     file: FilePath

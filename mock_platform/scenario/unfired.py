@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class UnfiredRule:
+class UnfiredRule(Struct, frozen=True):
     """A rule with `expect: fired` that did not act.
 
     `matched` calls fulfilled its conditions; `refused` ones failed before it could act.

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.server.acceptor import Acceptor, open_connection
 from mock_platform.server.backend import Backend
@@ -23,8 +24,7 @@ from mock_platform.settings import ConnectionSettings
 from mock_platform.world.clock import UPTIME
 
 
-@dataclass(frozen=True, slots=True)
-class SharedProxy:
+class SharedProxy(Struct, frozen=True):
     """The address and the certificates of a proxy that several processes run."""
 
     reserved: socket.socket

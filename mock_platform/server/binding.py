@@ -6,7 +6,8 @@ import errno
 import os
 import socket
 import sys
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - names them, binds nothing
 _BACKLOG = 512
@@ -15,8 +16,7 @@ _SHARES_PORT = sys.platform == "linux"
 """Whether the system shares connections out among the sockets of one port."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """The address of a server; `url` is for clients on this machine."""
 
     host: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 _REASONS = {
     400: "Bad Request",
@@ -16,8 +16,7 @@ _REASONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """Why a request is not read further; the connection ends after it."""
 
     status: int

@@ -8,8 +8,9 @@ by a snapshot at any time.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
+
+from msgspec import Struct
 
 from mock_platform.store.interface import SavedWorld, Slot, Snapshot
 from mock_platform.store.memory import Base
@@ -26,8 +27,7 @@ Slots = Mapping[tuple[str, str], Slot]
 """Changed rows by table and key; `None` for removed ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class WholeWorld:
+class WholeWorld(Struct, frozen=True):
     """A whole world: its fixtures, its differences from them, and the data beside the records."""
 
     base: Base
@@ -35,8 +35,7 @@ class WholeWorld:
     meta: Meta
 
 
-@dataclass(frozen=True, slots=True)
-class KeptWorld:
+class KeptWorld(Struct, frozen=True):
     """A world as an earlier process left it."""
 
     token: int

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -23,8 +24,7 @@ deletions.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(Struct, frozen=True):
     """How a page is sorted: by `field` (`None`: in insertion order), ignoring case if `fold`."""
 
     field: str | None = None
@@ -128,8 +128,7 @@ Beside = Mapping[tuple[str, str], Record | None]
 """The data of a world beside its records, by table and key; `None` for a removed one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """A saved overlay: what a world had changed when the snapshot was taken."""
 
     rows: Mapping[str, Mapping[str, Slot]]
@@ -141,8 +140,7 @@ class Snapshot:
         return sum(len(rows) for rows in self.rows.values())
 
 
-@dataclass(frozen=True, slots=True)
-class SavedWorld:
+class SavedWorld(Struct, frozen=True):
     """A saved state of a world: records, clock, ids, progressions."""
 
     records: Snapshot

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from heapq import merge
 from itertools import islice
 from typing import Any, cast
+
+from msgspec import Struct
 
 from mock_platform.store.index import By, Group, Index, choose_index
 from mock_platform.store.interface import (
@@ -34,8 +35,7 @@ from mock_platform.store.interface import (
 from mock_platform.store.scope import Scope
 
 
-@dataclass(frozen=True, slots=True)
-class Relative:
+class Relative(Struct, frozen=True):
     """A moment relative to the start of each world: `form` writes it into `field`."""
 
     field: str

@@ -17,18 +17,17 @@ is its place in insertion order.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
+from msgspec import Struct, field
 
 from mock_platform.store.archive import POINT, Slots
 from mock_platform.store.interface import Record, Row, Rows, SavedWorld, Slot, Snapshot
 from mock_platform.store.memory import Base
 
 
-@dataclass(slots=True)
-class StoredState:
+class StoredState(Struct):
     """A state of a world: fixtures that others may share, and the changed rows."""
 
     seq: int
@@ -82,8 +81,7 @@ class StoredState:
                 rows.pop(key, None)
 
 
-@dataclass(slots=True)
-class StoredWorld:
+class StoredWorld(Struct):
     """A world: its current state, and its saved points."""
 
     now: StoredState
@@ -92,8 +90,7 @@ class StoredWorld:
     points: dict[str, StoredState] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class Contents:
+class Contents(Struct):
     """All worlds, as they are after change number `seq`."""
 
     seq: int = 0

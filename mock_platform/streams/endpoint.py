@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
@@ -13,8 +14,7 @@ Line = dict[str, Any]
 """The JSON object of a line."""
 
 
-@dataclass(frozen=True, slots=True)
-class StreamEndpoint:
+class StreamEndpoint(Struct, frozen=True):
     """An endpoint with streams. Its functions are called under the world's lock."""
 
     id: str

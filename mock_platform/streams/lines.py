@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import FaultKind
@@ -34,8 +35,7 @@ _ASCII = 127
 DISCONNECT = "operational-disconnect"
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """How a stream ends: the last line, if any, and what its connection's record says."""
 
     reason: str

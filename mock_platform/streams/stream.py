@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.call import FaultKind, Resume
 from mock_platform.core.failures.errors import ProblemFailure
@@ -33,8 +34,7 @@ _NEVER = float("inf")
 _LONGEST_WAIT_SECONDS = 3600.0
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(Struct, frozen=True):
     """What is known of a stream when it is opened."""
 
     id: str
@@ -50,8 +50,7 @@ class Opening:
     """Which names its lines have."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedEnd:
+class PlannedEnd(Struct, frozen=True):
     """An end after so many lines or real seconds, whichever comes first; with neither at once."""
 
     ending: Ending
@@ -66,8 +65,7 @@ class PlannedEnd:
         return 0.0 if self.after_lines is None else _NEVER
 
 
-@dataclass(frozen=True, slots=True)
-class _Late:
+class _Late(Struct, frozen=True):
     """A line that is sent later than it could be, because of a scenario."""
 
     line: Line

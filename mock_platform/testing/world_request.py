@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
 from datetime import datetime
 from inspect import signature
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
+
+from msgspec import Struct, field
 
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.world_options import check_names
@@ -39,8 +40,7 @@ class Marker(Protocol):
         """The keyword arguments of the marker."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorldRequest:
+class WorldRequest(Struct, frozen=True):
     """The start of a test's world."""
 
     scenarios: tuple[tuple[str | Path, dict[str, Any]], ...] = ()
@@ -55,8 +55,7 @@ class WorldRequest:
     """Which names clients use and get; `None`: those of the server."""
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Struct):
     """Reads the arguments of each marker as a function of the same name would."""
 
     folder: Path

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 Down = Literal["refused", "timeout"]
 """How a receiver that is down fails: it refuses connections, or does not answer in time."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryFault:
+class DeliveryFault(Struct, frozen=True):
     """What happens to the delivery of one event, in all its attempts, or to a line of a stream."""
 
     rule: str

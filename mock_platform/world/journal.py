@@ -11,11 +11,12 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 from typing import Any
 from weakref import WeakSet
+
+from msgspec import Struct, field
 
 from mock_platform.store.interface import Change
 from mock_platform.world import redact
@@ -34,8 +35,7 @@ _PART = 8
 _LOG = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class JournalEntry:
+class JournalEntry(Struct):
     """One request and its answer. The fields from `operation` on explain the answer."""
 
     id: str
@@ -139,8 +139,7 @@ class JournalEntry:
         return whole
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """A search for entries; `None` restricts nothing."""
 
     operation: str | None = None
@@ -168,6 +167,9 @@ class Query:
 def _names(rule: dict[str, Any] | None) -> tuple[str, ...]:
     """Returns the names under which a rule that acted is found."""
     return () if rule is None else (rule["scenario"], f"{rule['scenario']}/{rule['rule']}")
+
+
+_ALL = Query()
 
 
 class JournalMemory:
@@ -318,7 +320,7 @@ class Journal:
         """Returns the entry with this id; `None` if it is not in the journal."""
         return self._by_id.get(entry_id)
 
-    def find(self, query: Query = Query(), limit: int | None = None) -> list[JournalEntry]:
+    def find(self, query: Query = _ALL, limit: int | None = None) -> list[JournalEntry]:
         """Returns the matching entries, oldest first; `limit` keeps the newest ones."""
         with self._lock:
             entries = list(self._entries)
@@ -335,7 +337,7 @@ class Journal:
             now = self.dropped + len(self._entries)
             return list(islice(reversed(self._entries), max(0, min(now - position, limit)))), now
 
-    def count(self, query: Query = Query()) -> int:
+    def count(self, query: Query = _ALL) -> int:
         """Returns how many entries match."""
         return len(self.find(query))
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.store.interface import Row, Rows, SavedWorld, Slot, Snapshot
 from mock_platform.store.memory import Base
 from mock_platform.world.world import World
 
 
-@dataclass(frozen=True, slots=True)
-class WorldCopy:
+class WorldCopy(Struct, frozen=True):
     """The state and the settings of a world that lives in another process."""
 
     saved: SavedWorld

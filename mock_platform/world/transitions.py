@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from mock_platform.store.memory import MemoryStore
 from mock_platform.world.clock import Clock, parse_instant
@@ -22,8 +24,7 @@ PROGRESSIONS: tuple[str, ...] = get_args(Progression)
 PENDING = "_transitions"
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(Struct, frozen=True):
     """The progression of a kind: `seconds` are for `time`, `polls` for `polls`."""
 
     progression: Progression = "time"
@@ -45,8 +46,7 @@ class Pace:
             raise ValueError(f"polls is a whole number from 1 up, got {self.polls!r}")
 
 
-@dataclass(frozen=True, slots=True)
-class TransitionKind:
+class TransitionKind(Struct, frozen=True):
     """A state machine as data: `field` of a record changes from `first` to one of `ends`."""
 
     name: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from mock_platform.store.interface import Beside, Record
 from mock_platform.world.clock import Clock
@@ -19,8 +20,7 @@ _Window = tuple[datetime, datetime, int]
 """Start, end, and number of counted requests."""
 
 
-@dataclass(frozen=True, slots=True)
-class WindowState:
+class WindowState(Struct, frozen=True):
     """The state of a window after a request was counted."""
 
     limit: int

@@ -10,9 +10,11 @@ import threading
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from mock_platform.settings import NamesMode
 from mock_platform.store.archive import KeptWorld
@@ -50,8 +52,7 @@ PACED = "transitions:paced"
 """Topic of the notice that the progression of a kind changed; its key is the kind's name."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorldSettings:
+class WorldSettings(Struct, frozen=True):
     """The common start of all worlds of a server."""
 
     seed: int = 0
@@ -64,8 +65,7 @@ class WorldSettings:
     """Which names the clients of a world use and get."""
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """Work that a committed request needs outside the world's lock: a job to start."""
 
     topic: str
@@ -83,8 +83,7 @@ That is the number of notices, the clock, the paces of transitions and the numbe
 StoreMaker = Callable[["World"], WorldStore]
 
 
-@dataclass(frozen=True, slots=True)
-class Blueprint:
+class Blueprint(Struct, frozen=True):
     """What all worlds of a server share: the fixtures, the kinds of transitions, the settings."""
 
     base: Base

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 import requests
+from msgspec.structs import replace
 
 from mock_platform import MockPlatform, Settings, WsgiAdapter, __version__
 from mock_platform.client.errors import MissingCredentials

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 import requests
+from msgspec.structs import replace
 
 from mock_platform.core.call import Call
 from mock_platform.operations import OPERATIONS

@@ -94,11 +94,11 @@ def test_each_key_has_an_example(keys: str) -> None:
 
 def find_fields(form: object, seen: set[int]) -> list[FieldsForm]:
     """All forms of objects inside a form."""
-    if id(form) in seen or not hasattr(form, "__dataclass_fields__"):
+    if id(form) in seen or not hasattr(form, "__struct_fields__"):
         return []
     seen.add(id(form))
     found = [form] if isinstance(form, FieldsForm) else []
-    for name in form.__dataclass_fields__:
+    for name in form.__struct_fields__:
         value = getattr(form, name)
         inner = [value]
         if isinstance(value, dict):

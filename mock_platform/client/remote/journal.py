@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Unpack
+
+from msgspec import Struct
 
 from mock_platform.client.queries import EntryQuery, PageQuery, serialize_query
 from mock_platform.client.remote.control import Control
@@ -15,8 +16,7 @@ from mock_platform.world.clock import parse_instant
 _REQUEST_ID = re.compile(r"r\d+", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteChange:
+class RemoteChange(Struct, frozen=True):
     """What a request changed in one record."""
 
     table: str
@@ -25,8 +25,7 @@ class RemoteChange:
     fields: list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteEntry:
+class RemoteEntry(Struct, frozen=True):
     """An entry of the journal, without credentials."""
 
     id: str
@@ -58,7 +57,7 @@ class RemoteEntry:
         request, response = document["request"], document["response"]
         plain: dict[str, Any] = {"traceback": None, "custom": None} | {
             name: document[name]
-            for name in cls.__dataclass_fields__
+            for name in cls.__struct_fields__
             if name in document and name not in {"at", "changes"}
         }
         return cls(

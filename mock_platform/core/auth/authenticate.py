@@ -10,9 +10,11 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import quote, unquote_plus, urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
 from mock_platform.core.auth.clients import (
@@ -121,8 +123,7 @@ BEARER_DECODED = expectation(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Auth:
+class Auth(Struct, frozen=True):
     """The schemes that an operation accepts; an empty tuple means that it needs no credentials."""
 
     schemes: tuple[Scheme, ...] = ()

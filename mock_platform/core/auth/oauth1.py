@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hmac
 import re
-from dataclasses import dataclass
 from difflib import get_close_matches
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from mock_platform.core.auth.signature import base_string, base_string_uri, normalize, sign
 from mock_platform.core.pairs import Pairs, decode_pairs
@@ -63,8 +64,7 @@ class MalformedAuthorization(ValueError):
         self.message = message
 
 
-@dataclass(frozen=True, slots=True)
-class SignedRequest:
+class SignedRequest(Struct, frozen=True):
     """The parts of a request that a signature covers, as they arrived."""
 
     method: str
@@ -83,8 +83,7 @@ class SignedRequest:
         return self.url.partition("#")[0].partition("?")[2]
 
 
-@dataclass(frozen=True, slots=True)
-class Credentials:
+class Credentials(Struct, frozen=True):
     """The OAuth parameters of one request, and everything that its signature was made from.
 
     Parameters are decoded pairs in the order in which they arrived, without `oauth_signature` and

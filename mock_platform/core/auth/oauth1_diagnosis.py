@@ -11,10 +11,12 @@ from __future__ import annotations
 import binascii
 import hmac
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from itertools import chain, islice
 from types import MappingProxyType
 from urllib.parse import unquote
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from mock_platform.core.auth import oauth1_guesses as guesses
 from mock_platform.core.auth import oauth1_parameter_guesses as parameter_guesses
@@ -150,8 +152,7 @@ MISTAKES: Mapping[str, str] = MappingProxyType({
 """Every mistake that can be recognised, with its explanation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Struct, frozen=True):
     """What the server signed, and what the client probably did instead.
 
     `mistake` is one of `MISTAKES`; `secret` if none of them reproduces the client's signature;

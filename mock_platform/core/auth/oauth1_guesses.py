@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice, permutations, product
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
+
+from msgspec import Struct
 
 from mock_platform.core.auth.oauth1 import Credentials, SignedRequest, quote_text
 from mock_platform.core.auth.signature import escape, normalize
@@ -33,8 +34,7 @@ class Guess(NamedTuple):
     """The words that the explanation of the mistake needs: a name, a label, an address."""
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """One reading of a request, and what the server signs under it."""
 
     request: SignedRequest

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hmac
 import re
-from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from mock_platform.core.call import Call
 from mock_platform.store.interface import Record
@@ -25,8 +26,7 @@ _LENGTH = 40
 _VALUE = re.compile(rf"[A-Za-z0-9]{{{_LENGTH}}}", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Struct, frozen=True):
     """One browser. `record` is `None` until a user logs in."""
 
     id: str

@@ -7,11 +7,11 @@ renders, scripts or describes failures reads them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class NumericCode:
+class NumericCode(Struct, frozen=True):
     """A numeric error of the OAuth and 1.1 interface."""
 
     code: int

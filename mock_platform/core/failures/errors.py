@@ -7,8 +7,9 @@ dialect in its own way.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, Self
+
+from msgspec import Struct, field
 
 from mock_platform.core.assumptions import Assumption, public_fact, settled
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES, NumericCode
@@ -131,8 +132,7 @@ _ABOUT_PARAMETERS = frozenset({INVALID, MISSING, EXCLUSIVE, INCLUSIVE})
 """Codes whose errors have a `parameter` even if no parameter is the cause."""
 
 
-@dataclass(frozen=True, slots=True)
-class AdsError:
+class AdsError(Struct, frozen=True):
     """One element of `errors` on the advertising interface."""
 
     code: str

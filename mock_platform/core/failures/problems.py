@@ -7,11 +7,11 @@ problems, scenarios and OpenAPI read that one declaration.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields
+from msgspec import Struct, field
 
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.failures.problem_details import DETAILS
@@ -54,8 +54,7 @@ class InvalidRequestItem(Schema):
 _Fields = Mapping[str, fields.Field[Any]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ProblemType:
+class ProblemType(Struct, frozen=True, eq=False):
     """One problem type. `fields` are the extra ones beside type, title, detail and status."""
 
     slug: str
@@ -131,8 +130,7 @@ def _make_extras(kind: ProblemType) -> Schema:
     return Schema.from_dict({**kind.fields, **kind.public_fields})()
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """One problem, built by `problem`."""
 
     kind: ProblemType

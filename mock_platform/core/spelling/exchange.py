@@ -5,10 +5,10 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from marshmallow import Schema
+from msgspec.structs import replace
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import FORM, Call, Reply

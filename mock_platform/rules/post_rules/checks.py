@@ -7,7 +7,8 @@ count characters from 1.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.rules.post_rules.operators import OPERATORS, Product
@@ -33,8 +34,7 @@ _NEGATED_ONLY = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedRule:
+class CheckedRule(Struct, frozen=True):
     """A rule that was read: its tree, or what is wrong with it, and what is accepted in vain."""
 
     text: str

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 Product = Literal["stream", "search"]
 """What a rule is for: the filtered stream, or searches and counts."""
@@ -39,8 +40,7 @@ _OLDER_NAMES = {
 _OLDER_VALUES = {("is", "retweet"): "repost"}
 
 
-@dataclass(frozen=True, slots=True)
-class Operator:
+class Operator(Struct, frozen=True):
     """One operator: whether it may stand alone, what it takes, and in which products it exists."""
 
     name: str

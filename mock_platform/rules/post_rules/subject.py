@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.rules.post_rules.operators import Product
 
@@ -54,8 +55,7 @@ def tokens_of(text: str, product: Product) -> tuple[str, ...]:
     return tuple(_TOKEN.findall(fold_text(text) if product == "search" else text.casefold()))
 
 
-@dataclass(frozen=True)
-class Subject:
+class Subject(Struct, frozen=True, dict=True):
     """A post (v2 object) as rules see it.
 
     `users` and `posts` hold, by id, what the post refers to; what is missing there does not match.

@@ -10,8 +10,9 @@ themselves, else they are in `data`, as in the interface that the path belongs t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.call import ABSENT, Call, Reply
 from mock_platform.core.dialect import dialect_of
@@ -45,8 +46,7 @@ _RECORD = EntriesForm(AnyForm(), least=0)
 _ITEMS = ListForm(_RECORD, least=0, most=MAX_ITEMS)
 
 
-@dataclass(frozen=True, slots=True)
-class CollectionEffect:
+class CollectionEffect(Struct, frozen=True):
     """Lists, returns, creates, changes and deletes records that the author wrote."""
 
     items: Mapping[str, Mapping[str, Any]]

@@ -8,8 +8,10 @@ The wait happens where the answer is sent, after the world's lock is released.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mock_platform.core.call import Reply, Sending
 from mock_platform.scenario.choices import TypedForm
@@ -19,8 +21,7 @@ from mock_platform.scenario.moments import DELAY, DELAY_WORDS
 from mock_platform.world.durations import read_seconds
 
 
-@dataclass(frozen=True, slots=True)
-class DelayEffect:
+class DelayEffect(Struct, frozen=True):
     """Waits between `least` and `most` seconds, then spreads the body over `slow_body` ones."""
 
     least: float = 0.0

@@ -7,8 +7,9 @@ that many lines; with neither it happens at once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.call import FaultKind, Reply
 from mock_platform.core.failures.problems import DISCONNECT_TYPES, problem
@@ -35,8 +36,7 @@ _PROBLEMS = ("client-disconnected", "usage-capped")
 _REASON = "scenario"
 
 
-@dataclass(frozen=True, slots=True)
-class DisconnectEffect:
+class DisconnectEffect(Struct, frozen=True):
     """Ends a stream, with or without a last line, or breaks its connection."""
 
     type: str = _TYPE

@@ -9,8 +9,9 @@ answer; each kind acts in the order in which the rule lists them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
+
+from msgspec import Struct
 
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.failures.errors import Failure
@@ -19,8 +20,7 @@ from mock_platform.scenario.forms import FieldsForm, Path, Report
 from mock_platform.world.world import World
 
 
-@dataclass(frozen=True, slots=True)
-class Staging:
+class Staging(Struct, frozen=True):
     """One firing of a rule: what its effects see and may use."""
 
     call: Call
@@ -76,8 +76,7 @@ class RefusingEffect(Protocol):
 Effect = ChangeEffect | GateEffect | AnswerEffect | TreatmentEffect
 
 
-@dataclass(frozen=True, slots=True)
-class EffectKind:
+class EffectKind(Struct, frozen=True):
     """One kind of effect as it is declared: its keyword, its form, how a value becomes an effect.
 
     `by_value` holds a form for each value of the keyword, where it decides which fields may follow.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.dialect import dialect_of
@@ -39,8 +40,7 @@ ANY_CODE = TypedForm(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorEffect:
+class ErrorEffect(Struct, frozen=True):
     """Raises the failure that has this code."""
 
     code: int | str

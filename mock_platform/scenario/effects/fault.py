@@ -7,8 +7,10 @@ changes are kept, and the client cannot know.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mock_platform.core.call import FaultKind, Reply, Sending
 from mock_platform.scenario.effects.effect import EffectKind, Staging
@@ -18,8 +20,7 @@ FAULTS = ("reset", "empty", "truncate", "garbage", "timeout")
 BEFORE_COMMIT, AFTER_COMMIT = "before_commit", "after_commit"
 
 
-@dataclass(frozen=True, slots=True)
-class FaultEffect:
+class FaultEffect(Struct, frozen=True):
     """Loses or damages the answer on its way to the client."""
 
     fault: FaultKind

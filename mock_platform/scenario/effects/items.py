@@ -9,8 +9,10 @@ ones are refused. Products end as ERROR; rules get an entry of `errors`, which `
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.failures.errors import AdsError, BatchFailure
@@ -27,8 +29,7 @@ _DUPLICATE = "duplicate-rules"
 _CODES = (*NAMED, _DUPLICATE, "invalid-rules")
 
 
-@dataclass(frozen=True, slots=True)
-class ItemError:
+class ItemError(Struct, frozen=True):
     """The error of one item of a batch."""
 
     code: str = "INVALID_PARAMETER"
@@ -45,8 +46,7 @@ class ItemError:
         return AdsError(self.code, self.text, self.parameter)
 
 
-@dataclass(frozen=True, slots=True)
-class ItemsEffect:
+class ItemsEffect(Struct, frozen=True):
     """Refuses items by their index; indexes beyond the batch refuse nothing."""
 
     errors: Mapping[int, ItemError]

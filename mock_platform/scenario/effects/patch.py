@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mock_platform.core.call import Reply
 from mock_platform.core.jsonio import BadJson, dumps, loads
@@ -13,8 +15,7 @@ from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.forms import AnyForm, EntriesForm, FieldsForm
 
 
-@dataclass(frozen=True, slots=True)
-class PatchEffect:
+class PatchEffect(Struct, frozen=True):
     """Merges a patch into the body of the answer."""
 
     patch: Mapping[str, Any]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from marshmallow import Schema, fields, validate
+from msgspec import Struct
 
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.auth.authenticate import BEARER, USER
@@ -57,8 +57,7 @@ _FROM_REQUEST = "from the request, or a typical one"
 _DEFAULTS = dict.fromkeys(_ABOUT, "that of the type")
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemEffect:
+class ProblemEffect(Struct, frozen=True):
     """Raises the problem as a handler would."""
 
     slug: str

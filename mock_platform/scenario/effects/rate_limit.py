@@ -6,8 +6,9 @@ The window is a duration: whole seconds, or with a unit such as `15m`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.failures.errors import RateLimited
@@ -18,8 +19,7 @@ from mock_platform.scenario.moments import DurationForm
 from mock_platform.world.durations import read_seconds
 
 
-@dataclass(frozen=True, slots=True)
-class RateLimitEffect:
+class RateLimitEffect(Struct, frozen=True):
     """Counts the rule's calls, for each caller, in fixed windows on the world's clock."""
 
     limit: int

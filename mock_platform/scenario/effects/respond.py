@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.failures.rendering import JSON
@@ -16,8 +17,7 @@ _OURS = r"(?![Cc]ontent-[Ll]ength$|[Tt]ransfer-[Ee]ncoding$|[Cc]onnection$)"
 _TOKEN = r"[A-Za-z0-9!#%&'*+.^_`|~-]{1,100}"
 
 
-@dataclass(frozen=True, slots=True)
-class RespondEffect:
+class RespondEffect(Struct, frozen=True):
     """Answers with fixed status, headers and body."""
 
     status: int

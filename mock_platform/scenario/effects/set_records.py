@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mock_platform.core.failures.errors import InternalError
 from mock_platform.operations import TABLES
@@ -18,8 +19,7 @@ _TABLES = {table.name: table for table in TABLES}
 _NAMES = "|".join(_TABLES)
 
 
-@dataclass(frozen=True, slots=True)
-class SetEffect:
+class SetEffect(Struct, frozen=True):
     """Merges into records, creates missing ones, removes those set to null."""
 
     records: Mapping[str, Mapping[str, Any] | None]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.forms import FieldsForm, WordForm
 
 
-@dataclass(frozen=True, slots=True)
-class SetStateEffect:
+class SetStateEffect(Struct, frozen=True):
     """Moves the scenario to another state."""
 
     state: str

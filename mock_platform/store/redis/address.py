@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
+
+from msgspec import Struct
 
 from mock_platform.store.errors import StoreError
 
@@ -31,8 +32,7 @@ class BadAddress(StoreError, ValueError):
     """The address of an engine has a fault; the text says which. It has no secrets."""
 
 
-@dataclass(frozen=True, slots=True)
-class EngineAddress:
+class EngineAddress(Struct, frozen=True):
     """Where an engine is. `url` may contain a password, so only `shown` is for messages."""
 
     url: str

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from mock_platform.store.redis.encoding import join_meta
 from mock_platform.store.stored_worlds import StoredState
 
 
-@dataclass(slots=True)
-class HeldWorld:
+class HeldWorld(Struct):
     """The world's token, and its state as the engine has it. Use it under its lock."""
 
     token: int
