@@ -9,7 +9,6 @@ from flask import Response
 from marshmallow import Schema
 
 from mock_platform.control.errors import BadQuery
-from mock_platform.control.har import archive
 from mock_platform.control.questions import ENTRY, find_world_of_entry
 from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import ControlRequest
@@ -74,6 +73,8 @@ def list_requests(request: ControlRequest) -> dict[str, Any]:
 
 def archive_requests(request: ControlRequest) -> Response:
     """The matching entries as an HTTP archive, for a browser's developer tools."""
+    from mock_platform.control.har import archive
+
     world = request.world
     query = read_query(request.platform, request.query)
     found = world.journal.find(query, request.query.get("limit"))

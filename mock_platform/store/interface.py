@@ -80,7 +80,7 @@ def _join_fields(record: Record, fields: Sequence[str]) -> str:
     return " ".join([value for field in fields if isinstance(value := record.get(field), str)])
 
 
-class Change(NamedTuple):
+class Change(Struct, frozen=True, gc=False):
     """One record before and after; `None` if it did not exist, or no longer does."""
 
     table: str
@@ -103,7 +103,7 @@ class Change(NamedTuple):
         return [name for name in names if before.get(name) != after.get(name)]
 
 
-class Entry(NamedTuple):
+class Entry(Struct, frozen=True, gc=False):
     """A record on a page, with the position from which a cursor can continue."""
 
     position: Position
@@ -111,7 +111,7 @@ class Entry(NamedTuple):
     record: Record
 
 
-class Row(NamedTuple):
+class Row(Struct, frozen=True, gc=False):
     """A record with its sequence number, which is its place in insertion order."""
 
     seq: int

@@ -35,7 +35,7 @@ _PART = 8
 _LOG = logging.getLogger(__name__)
 
 
-class JournalEntry(Struct):
+class JournalEntry(Struct, gc=False):
     """One request and its answer. The fields from `operation` on explain the answer."""
 
     id: str

@@ -120,7 +120,9 @@ def _world(world: World, platform: Platform) -> dict[str, Any]:
 
 def _point(world: World, saved: SavedWorld) -> dict[str, Any]:
     store = MemoryStore(world.blueprint.base, saved.records)
-    tables = {name: [entry[1:] for entry in store.page(name)] for name in store.tables()}
+    tables = {
+        name: [(entry.key, entry.record) for entry in store.page(name)] for name in store.tables()
+    }
     return {"tables": tables, "meta": saved.meta}
 
 
