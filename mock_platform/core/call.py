@@ -255,8 +255,8 @@ class Reply(Struct):
 
     def header(self, name: str) -> str | None:
         """Returns the first header of that name in any case, or `None`."""
-        folded = name.lower()
+        folded, length = name.lower(), len(name)
         for key, value in self.headers:
-            if key.lower() == folded:
+            if len(key) == length and key.lower() == folded:
                 return value
         return None

@@ -38,7 +38,7 @@ def loader(schema: Schema) -> Loader:
     validators = [
         (getattr(schema, name), more["pass_original"]) for name, _, more in hooks[VALIDATES_SCHEMA]
     ]
-    required = [f.data_key or name for name, f in schema.load_fields.items() if f.required]
+    required = frozenset(f.data_key or name for name, f in schema.load_fields.items() if f.required)
     context = {"partial": schema.partial, "many": False, "unknown": schema.unknown}
 
     def load_sent(sent: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def loader(schema: Schema) -> Loader:
         return loaded
 
     def load(sent: Any) -> Any:
-        if not isinstance(sent, dict) or any(name not in sent for name in required):
+        if not isinstance(sent, dict) or not required <= sent.keys():
             return schema.load(sent)
         try:
             return load_sent(sent)

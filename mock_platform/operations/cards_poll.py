@@ -90,6 +90,8 @@ POLL_CARDS = Resource(
     soft=False,
 )
 
+_CHOICES = tuple(f"{ordinal}_choice" for ordinal in ORDINALS)
+
 
 class PollCardCreate(Schema):
     """Parameters of the creation of a poll card."""
@@ -106,11 +108,10 @@ class PollCardCreate(Schema):
     def check_choices(self, data: Record, original: Any, **_: Any) -> None:
         """Require for each choice all those before it."""
         faults: dict[str, list[Fault]] = {}
-        for place, ordinal in enumerate(ORDINALS[2:], 2):
-            name = f"{ordinal}_choice"
+        for place, name in enumerate(_CHOICES[2:], 2):
             if name not in original:
                 continue
-            lacking = [f"{o}_choice" for o in ORDINALS[:place] if f"{o}_choice" not in original]
+            lacking = [earlier for earlier in _CHOICES[:place] if earlier not in original]
             if lacking:
                 faults[name] = [Fault(f"{name} needs {' and '.join(lacking)}", INCLUSIVE)]
         if faults:
@@ -126,7 +127,7 @@ def create(call: Call, world: World) -> Record:
     record = {
         "id": card_id,
         "name": sent["name"],
-        **{name: sent[name] for o in ORDINALS if (name := f"{o}_choice") in sent},
+        **{name: sent[name] for name in _CHOICES if name in sent},
         "duration_in_minutes": str(sent["duration_in_minutes"]),
         "start_time": stamps["created_at"],
         "end_time": wire_seconds(now + timedelta(minutes=sent["duration_in_minutes"])),
