@@ -32,7 +32,7 @@ from mock_platform.core.failures.errors import (
 from mock_platform.core.failures.problems import STATUS_BY_TYPE, TITLES, problem
 from mock_platform.core.failures.rendering import make_internal_error, render
 from mock_platform.core.limits import OAUTH_LIMIT
-from mock_platform.core.markers import make_markers
+from mock_platform.core.markers import make_markers, sort_assumptions
 from mock_platform.core.operation import Operation, table
 from mock_platform.core.operation_routes import OperationRoutes
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASED, compile_operation
@@ -231,7 +231,7 @@ class Platform:
             if reply.header("content-length") is None and not reply.is_open_ended:
                 reply.headers.append(("Content-Length", str(len(reply.body))))
             reply.body = b""
-        assumptions = sorted(call.assumptions)
+        assumptions = sort_assumptions(tuple(call.assumptions))
         if self.settings.markers:
             reply.headers += make_markers(call, assumptions)
         milliseconds = (UPTIME() - started) * 1000
@@ -371,7 +371,7 @@ class Platform:
             _LOG.warning("%s", fault)
             reply = reply_to_closed_world(fault)
         if self.settings.markers:
-            reply.headers += make_markers(call, sorted(call.assumptions))
+            reply.headers += make_markers(call, sort_assumptions(tuple(call.assumptions)))
         return reply
 
     def _stray(self, call: Call, world: str) -> None:

@@ -37,6 +37,8 @@ from mock_platform.world.world import World
 
 JsonObject = dict[str, Any]
 JSON = "application/json;charset=utf-8"
+JSON_TYPE = ("Content-Type", JSON)
+"""The header of all answers with JSON; the journal keeps one for all."""
 
 CREDENTIALS = public_fact(
     "ads.oauth1-credentials",
@@ -92,7 +94,7 @@ class One(Struct, frozen=True):
         """Returns the reply for one record."""
         shown = remove_internal_keys(result)
         body = {"request": {"params": call.echo}, "data": [shown] if self.in_array else shown}
-        return Reply(self.status, dumps(body), [("Content-Type", JSON)])
+        return Reply(self.status, dumps(body), [JSON_TYPE])
 
 
 class Many(Struct, frozen=True):
@@ -117,7 +119,7 @@ class Many(Struct, frozen=True):
             body["total_count"] = result.total_count
         body["next_cursor"] = result.next_cursor
         body["data"] = [remove_internal_keys(record) for record in result.records]
-        return Reply(self.status, dumps(body), [("Content-Type", JSON)])
+        return Reply(self.status, dumps(body), [JSON_TYPE])
 
 
 class Several(Struct, frozen=True):
@@ -137,7 +139,7 @@ class Several(Struct, frozen=True):
         """Returns the reply for all records."""
         shown = [remove_internal_keys(record) for record in result]
         body = {"request": {"params": call.echo}, "data": shown, "total_count": len(shown)}
-        return Reply(self.status, dumps(body), [("Content-Type", JSON)])
+        return Reply(self.status, dumps(body), [JSON_TYPE])
 
 
 class Data(Struct, frozen=True):
@@ -155,7 +157,7 @@ class Data(Struct, frozen=True):
     def reply(self, call: Call, result: Any) -> Reply:
         """Returns the reply for any JSON value."""
         body = {"request": {"params": call.echo}, "data": result}
-        return Reply(self.status, dumps(body), [("Content-Type", JSON)])
+        return Reply(self.status, dumps(body), [JSON_TYPE])
 
 
 class Batch(Struct, frozen=True):
@@ -180,7 +182,7 @@ class Batch(Struct, frozen=True):
         data, request = result
         kind = {} if self.data_type is None else {"data_type": self.data_type}
         body = {"request": request, **kind, "data": data}
-        return Reply(self.status, dumps(body), [("Content-Type", JSON)])
+        return Reply(self.status, dumps(body), [JSON_TYPE])
 
 
 def _body(**required: JsonObject) -> JsonObject:

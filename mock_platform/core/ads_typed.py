@@ -8,7 +8,7 @@ from typing import Any
 from marshmallow import Schema
 from msgspec import Struct
 
-from mock_platform.core.ads import JSON, JsonObject
+from mock_platform.core.ads import JSON_TYPE, JsonObject
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.description.schemas import REQUEST_ECHO
 from mock_platform.core.jsonio import dumps
@@ -45,4 +45,4 @@ class Typed(Struct, frozen=True):
 
     def reply(self, call: Call, result: Mapping[str, Any]) -> Reply:
         """Returns the reply for `data` and the numbers of a result."""
-        return Reply(self.status, dumps(self.make_body(call, result)), [("Content-Type", JSON)])
+        return Reply(self.status, dumps(self.make_body(call, result)), [JSON_TYPE])

@@ -8,7 +8,7 @@ from typing import Any
 from marshmallow import Schema
 from msgspec import Struct
 
-from mock_platform.core.ads import JSON, ads
+from mock_platform.core.ads import JSON_TYPE, ads
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.description.schemas import REQUEST_ECHO
@@ -73,7 +73,7 @@ class BiddingRules(Struct, frozen=True):
             "total_count": len(result),
             "request": {"params": call.echo},
         }
-        return Reply(self.status, dumps(body), [("Content-Type", JSON)])
+        return Reply(self.status, dumps(body), [JSON_TYPE])
 
 
 def list_(call: Call, world: World) -> list[Record]:

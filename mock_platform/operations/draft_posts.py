@@ -7,7 +7,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, validates_schema
 from msgspec import Struct
 
-from mock_platform.core.ads import JSON, Many, One, ads
+from mock_platform.core.ads import JSON_TYPE, Many, One, ads
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.description.schemas import REQUEST_ECHO
@@ -96,7 +96,7 @@ class Message(Struct, frozen=True):
     def reply(self, call: Call, result: str) -> Reply:
         """Return the reply for a text."""
         body = {"request": {"params": call.echo}, "message": result}
-        return Reply(self.status, dumps(body), [("Content-Type", JSON)])
+        return Reply(self.status, dumps(body), [JSON_TYPE])
 
 
 def list_(call: Call, world: World) -> PageOf:
