@@ -64,6 +64,24 @@ class Base:
                 rows[key] = Row(seq, record)
                 seq += 1
         self.next_seq = seq
+        self._latest: tuple[datetime, Rows] | None = None
+
+    def make_relative_rows(self, now: datetime) -> Rows:
+        """Returns the rows whose moments count from now, as far as they differ from the fixtures.
+
+        They take longer than the rest of a world's start, so those of the last call are kept.
+        """
+        latest = self._latest
+        if latest is not None and latest[0] == now:
+            return latest[1]
+        rows: dict[str, dict[str, Row]] = {}
+        for (table, key), moments in self.relative.items():
+            row = self.rows[table][key]
+            counted = {moment.field: moment.form(now + moment.since) for moment in moments}
+            if not counted.items() <= row.record.items():
+                rows.setdefault(table, {})[key] = Row(row.seq, row.record | counted)
+        self._latest = now, rows
+        return rows
 
     def difference(self, rows: Rows) -> dict[str, dict[str, Slot]]:
         """Returns the overlay with which exactly these rows are visible."""

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from mock_platform.settings import NamesMode
 from mock_platform.store.archive import KeptWorld
 from mock_platform.store.errors import StoreUnwritable
-from mock_platform.store.interface import Change, Row, SavedWorld, Snapshot
+from mock_platform.store.interface import Change, SavedWorld, Snapshot
 from mock_platform.store.memory import Base
 from mock_platform.store.memory_archive import MemoryArchive
 from mock_platform.store.scope import Scope
@@ -372,15 +372,14 @@ class World:
                 pass
 
     def _beginning(self, base: Base) -> SavedWorld:
-        """Returns the start of a world: fixtures, with their moments relative to now."""
+        """Returns the start of a world: fixtures, with their moments relative to now.
+
+        Unless the clock is stopped, they count from the last whole second, so that the worlds of
+        one second share their records.
+        """
         clock = Clock(self.blueprint.settings.freeze)
-        rows: dict[str, dict[str, Row]] = {}
         now = clock.now()
-        for (table, key), moments in base.relative.items():
-            row = base.rows[table][key]
-            counted = {moment.field: moment.form(now + moment.since) for moment in moments}
-            if not counted.items() <= row.record.items():
-                rows.setdefault(table, {})[key] = Row(row.seq, row.record | counted)
+        rows = base.make_relative_rows(now if clock.frozen else now.replace(microsecond=0))
         meta = {"seed": self.seed, "ids": 0, "clock": clock.state(), "paces": {}}
         return SavedWorld(Snapshot(rows, base.next_seq), meta)
 

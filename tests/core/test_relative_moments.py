@@ -13,6 +13,7 @@ from mock_platform.records.table import Table
 from mock_platform.restoring import open_platform
 from mock_platform.settings import Settings
 from mock_platform.store.memory import Base
+from mock_platform.world import clock
 from mock_platform.world.clock import epoch_millis, parse_relative, wire_millis
 from mock_platform.world.world import Blueprint, World, WorldSettings
 
@@ -92,6 +93,31 @@ def test_a_reset_counts_anew(tmp_path: Path) -> None:
     assert {"at": "2026-11-20T12:00:00.000Z"}.items() <= place.store.get("happenings", "1").items()  # type: ignore[union-attr]
 
 
+def test_worlds_of_one_second_share_their_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the clock runs, moments count from its last whole second, and are computed once."""
+    place = Blueprint(load(tmp_path, {"id": "1", "at": "now-2h"}))
+    found = []
+    for seconds in (3600.25, 3600.75, 3601.5):
+        monkeypatch.setattr(clock, "machine_seconds", lambda: NOON.timestamp() + seconds)  # noqa: B023
+        found.append(World("default", place).store.get("happenings", "1") or {})
+
+    first, second, third = found
+    assert "2026-11-20T11:00:00.000Z" == first["at"]
+    assert first is second
+    assert "2026-11-20T11:00:01.000Z" == third["at"]
+
+
+def test_a_stopped_clock_counts_to_the_microsecond(tmp_path: Path) -> None:
+    """Nothing is rounded where somebody said the moment."""
+    base = load(tmp_path, {"id": "1", "at": "now"})
+
+    place = world(base, NOON + timedelta(milliseconds=250))
+
+    assert "2026-11-20T12:00:00.250Z" == (place.store.get("happenings", "1") or {})["at"]
+
+
 def test_absolute_moments_cost_a_new_world_nothing(tmp_path: Path) -> None:
     """Fixtures without relative moments leave a fresh world without changes."""
     place = world(load(tmp_path, {"id": "1", "at": "2026-11-20T10:00Z"}))
@@ -150,7 +176,9 @@ def test_only_moments_count_from_now(tmp_path: Path) -> None:
     assert "now-2h" == base.rows["happenings"]["1"].record["note"]
 
 
-def test_a_durable_world_keeps_its_moments_over_a_restart(tmp_path: Path) -> None:
+def test_a_durable_world_keeps_its_moments_over_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A stored world keeps the moments of its own beginning; a reset calculates them again."""
     settings = Settings(store=f"tinydb:{tmp_path / 'state.json'}")
 
@@ -162,6 +190,8 @@ def test_a_durable_world_keeps_its_moments_over_a_restart(tmp_path: Path) -> Non
             return [entry.record["created_at"] for entry in place.store.page("events")]
 
     first = moments()
+    now = clock.machine_seconds
+    monkeypatch.setattr(clock, "machine_seconds", lambda: now() + 60)
     assert first == moments()
     assert all(old < new for old, new in zip(first, moments(reset=True), strict=True))
 
