@@ -19,6 +19,7 @@ from msgspec import Struct
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Instant, Timed
 from mock_platform.core.hints import did_you_mean
+from mock_platform.core.loading import Loader, loader
 from mock_platform.store.interface import Record
 
 AS = "_as"
@@ -69,6 +70,10 @@ class Table(Struct, frozen=True, dict=True):
     @cached_property
     def _loader(self) -> Schema:
         return self.schema(unknown=INCLUDE)
+
+    @cached_property
+    def _load_sent(self) -> Loader:
+        return loader(self._loader)
 
     @cached_property
     def _by_name(self) -> Mapping[str, Field[Any]]:
@@ -176,7 +181,8 @@ class Table(Struct, frozen=True, dict=True):
             ValidationError: Fields have faults.
         """
         try:
-            return dict(self._loader.load(record))
+            loaded: Record = self._load_sent(record)
+            return loaded | {name: record[name] for name in record if name not in self._by_name}
         except ValidationError as fault:
             strange = list(_find_unknown_steps(fault.messages))
             if not recorded or not strange:
