@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import logging
 import os
 import shlex
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import click
-from msgspec import structs
+from msgspec.structs import replace
 
 from mock_platform.app import create_app
 from mock_platform.cli import logs
@@ -61,7 +61,7 @@ def serve_until_stopped(serving: ServeOptions) -> None:
     log = logs.configure(serving.log_format, level=serving.log_level)
     settings = _add_control_token(serving.settings)
     if serving.workers > 1:
-        _serve_with_workers(structs.replace(serving, settings=settings), serving.settings)
+        _serve_with_workers(replace(serving, settings=settings), serving.settings)
         return
     with StopSignals() as stop, convert_errors():
         check_shares(settings.store, 1)
@@ -133,7 +133,7 @@ def _add_control_token(settings: Settings) -> Settings:
     """Returns the settings, with a control token if other machines can reach the server."""
     if settings.loopback or settings.control_token is not None:
         return settings
-    return replace(settings, control_token=unguessable(32))
+    return dataclasses.replace(settings, control_token=unguessable(32))
 
 
 def _make_certificates(serving: ServeOptions, settings: Settings) -> TlsMaterial | None:

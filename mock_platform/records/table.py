@@ -130,7 +130,7 @@ class Table(Struct, frozen=True, dict=True):
             filled = self._read(record, recorded=recorded)
         except ValidationError as fault:
             return dict(record), faults + self._explain(fault)
-        loaded = {name: filled[name] for name in record if name in filled} | dict(filled)
+        loaded = {name: filled[name] for name in record if name in filled} | filled
         if self.complete is not None and not faults:
             loaded = self.complete(loaded)
         if self.check is not None and not faults:

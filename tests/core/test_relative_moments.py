@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,7 @@ def test_worlds_of_one_second_share_their_records(
     place = Blueprint(load(tmp_path, {"id": "1", "at": "now-2h"}))
     found = []
     for seconds in (3600.25, 3600.75, 3601.5):
-        monkeypatch.setattr(clock, "machine_seconds", lambda: NOON.timestamp() + seconds)  # noqa: B023
+        monkeypatch.setattr(clock, "machine_seconds", partial(float, NOON.timestamp() + seconds))
         found.append(World("default", place).store.get("happenings", "1") or {})
 
     first, second, third = found
