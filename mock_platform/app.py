@@ -6,16 +6,17 @@ import atexit
 from typing import TYPE_CHECKING, Any
 
 from mock_platform.control.plane import ControlPlane
-from mock_platform.edge.application import PlatformApplication
 from mock_platform.edge.wsgi import Edge
 from mock_platform.platform import Platform
 from mock_platform.restoring import open_platform, override_settings
 from mock_platform.settings import Settings
 
 if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
     from flask import Flask
 
     from mock_platform.control.route import Services
+    from mock_platform.edge.application import PlatformApplication
 
 CONTROL = "mock_platform.control"
 """Key of the application's extensions: its control plane."""
@@ -46,10 +47,26 @@ def create_app(
         opened = open_platform(override_settings(settings or Settings(), overrides))
         atexit.register(opened.close)
         platform = opened.platform
-    application = PlatformApplication(platform)
-    control = ControlPlane(platform, _add_console)
-    application.extensions[CONTROL] = control
-    application.wsgi_app = Edge(platform, application, control)  # type: ignore[method-assign]
+    edge = make_edge(platform)
+    return add_flask(edge, edge)
+
+
+def make_edge(platform: Platform) -> Edge:
+    """Returns the server below Flask: it answers all requests, and takes no additions."""
+    return Edge(platform, ControlPlane(platform, _add_console))
+
+
+def add_flask(edge: Edge, wsgi_app: WSGIApplication) -> PlatformApplication:
+    """Returns the Flask application of an edge, which asks it from now on what takes part.
+
+    `wsgi_app` is the edge, or what calls it.
+    """
+    from mock_platform.edge.application import PlatformApplication  # loads Flask
+
+    application = PlatformApplication(edge.platform)
+    application.extensions[CONTROL] = edge.control
+    application.wsgi_app = wsgi_app  # type: ignore[assignment,method-assign]
+    edge.application = application
     return application
 
 

@@ -12,12 +12,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from mock_platform.app import CONTROL
 from mock_platform.client.events import describe_event
+from mock_platform.client.late_application import LateApplication
 from mock_platform.client.moments import count_seconds
 from mock_platform.client.queries import EntryQuery, PageQuery, serialize_query
 from mock_platform.client.scenarios import copy_as_json, read_scenario
-from mock_platform.client.sessions import authentication
 from mock_platform.consent.approval import approve
 from mock_platform.consent.asked import choose_answer
 from mock_platform.control.clock import settle
@@ -25,14 +24,12 @@ from mock_platform.control.coverage import read_scope
 from mock_platform.control.credential_texts import Credentials
 from mock_platform.control.journal import QueryOfList, QueryOfRequests, read_query
 from mock_platform.control.known_credentials import credentials
-from mock_platform.control.plane import ControlPlane
 from mock_platform.control.route import load_query
 from mock_platform.control.worlds import addresses
 from mock_platform.core.call import FaultKind
 from mock_platform.coverage import document as coverage_document
 from mock_platform.delivery.events import emit
 from mock_platform.edge.hosts import Interception
-from mock_platform.in_process.session import AuthScheme, PlatformSession
 from mock_platform.platform import Platform
 from mock_platform.records.checking import copy_of_json
 from mock_platform.records.state import State
@@ -54,6 +51,8 @@ from mock_platform.world.world import World
 if TYPE_CHECKING:
     from flask import Flask
     from flask.testing import FlaskClient
+
+    from mock_platform.in_process.session import AuthScheme, PlatformSession
 
 
 class LocalClock:
@@ -162,11 +161,13 @@ class LocalStreams:
 class LocalWorld:
     """One world of a sandbox in this process."""
 
-    def __init__(self, platform: Platform, name: str, origin: str, wsgi: Flask) -> None:
+    def __init__(
+        self, platform: Platform, name: str, origin: str, application: LateApplication
+    ) -> None:
         self._platform = platform
         self._name = name
         self._addresses = addresses(origin, name)
-        self._wsgi = wsgi
+        self._application = application
 
     @property
     def name(self) -> str:
@@ -251,12 +252,12 @@ class LocalWorld:
     @property
     def wsgi(self) -> Flask:
         """The whole server with all its worlds, as a WSGI application for any transport."""
-        return self._wsgi
+        return self._application.flask
 
     @property
     def app(self) -> Flask:
         """The Flask application of all worlds: add routes, blueprints, hooks and error handlers."""
-        return self._wsgi
+        return self._application.flask
 
     @contextmanager
     def intercept(
@@ -267,7 +268,7 @@ class LocalWorld:
         from mock_platform.client.intercepting import list_variables, open_proxy, set_variables
 
         wanted = Interception(tuple(hosts), tuple(allow_hosts))
-        proxy = open_proxy(self._wsgi, self.name, self._platform.settings.connection, wanted)
+        proxy = open_proxy(self._application, self.name, self._platform.settings.connection, wanted)
         try:
             variables = list_variables(proxy)
             with set_variables(variables):
@@ -283,9 +284,13 @@ class LocalWorld:
         passthrough: Sequence[str] = (),
     ) -> PlatformSession:
         """Returns a `requests.Session` that is answered in-process, with a base address."""
+        # A client that does not use requests does not load it.
+        from mock_platform.client.sessions import authentication
+        from mock_platform.in_process.session import PlatformSession
+
         base = self.ads_sandbox_base_url if sandbox else self.base_url
         signs = None if auth is None else authentication(self.name, self.credentials, auth)
-        return PlatformSession(self.wsgi, base, signs, passthrough)
+        return PlatformSession(self._application, base, signs, passthrough)
 
     def test_client(self, *, sandbox: bool = False) -> FlaskClient:
         """Returns Flask's test client; relative addresses start at the base address."""
@@ -325,17 +330,16 @@ class LocalWorld:
         """
         scope = read_scope(self._platform, only or None)  # over HTTP an empty one counts as absent
         platform, name = self._platform, self._world.name
-        control: ControlPlane = self._wsgi.extensions[CONTROL]
-        world = None if name == DEFAULT else name
+        world, recorder = None if name == DEFAULT else name, self._application.control.coverage
         return scope.restrict(
-            coverage_document(platform.operations, platform.settings, control.coverage, world)
+            coverage_document(platform.operations, platform.settings, recorder, world)
         )
 
     def warnings(self) -> dict[str, Any]:
         """Returns what was ignored in requests here; the default world counts all."""
         name = self._world.name
-        control: ControlPlane = self._wsgi.extensions[CONTROL]
-        return control.warnings.document(None if name == DEFAULT else name)
+        recorder = self._application.control.warnings
+        return recorder.document(None if name == DEFAULT else name)
 
     def use_fixtures(self, *folders: Path | str) -> None:
         """Start the world again with more folders of fixtures; the last one wins."""

@@ -7,21 +7,25 @@ network request they are raised when the platform stops, because the client has 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
-from mock_platform.app import create_app
+from mock_platform.app import make_edge
+from mock_platform.client.late_application import (
+    LateApplication,
+    RaisingApplication,
+    SocketApplication,
+)
 from mock_platform.client.local import LocalWorld
 from mock_platform.client.world_options import check_names, is_error
+from mock_platform.control.plane import ControlPlane
 from mock_platform.core.auth.world_credentials import replace_credentials
 from mock_platform.core.call import Call
-from mock_platform.edge.application import PlatformApplication
-from mock_platform.edge.request import Direct, Request
+from mock_platform.edge.wsgi import Edge
 from mock_platform.restoring import Opened, open_platform, override_settings
 from mock_platform.server import ServerThread
 from mock_platform.server.tls import TlsMaterial
@@ -29,14 +33,6 @@ from mock_platform.settings import NamesMode, Settings
 from mock_platform.world import redact
 from mock_platform.world.clock import Instant, moment
 from mock_platform.world.names import DEFAULT
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
-    from flask import Flask
-
-
-_OVER_SOCKET = "mock_platform.over_socket"
-"""Key of the WSGI environ: the request came over a socket."""
 
 
 class LocalPlatform(LocalWorld):
@@ -47,15 +43,20 @@ class LocalPlatform(LocalWorld):
         opened: Opened,
         server: ServerThread,
         faults: Faults,
-        wsgi: Flask,
+        application: LateApplication,
         material: TlsMaterial | None,
     ) -> None:
         """Internal; use `MockPlatform.start` to make one."""
-        super().__init__(opened.platform, DEFAULT, server.url, wsgi)
+        super().__init__(opened.platform, DEFAULT, server.url, application)
         self._opened = opened
         self._server = server
         self._faults = faults
         self._material = material  # its files live as long as it does
+
+    @property
+    def control(self) -> ControlPlane:
+        """The control plane: what it counts, and the platform below it."""
+        return self._application.control
 
     @property
     def ca(self) -> Path | None:
@@ -72,17 +73,21 @@ class LocalPlatform(LocalWorld):
         faults = Faults()
         opened.platform.on_error = faults.record
         try:
-            app = create_app(opened.platform)
+            edge = make_edge(opened.platform)
+            application = LateApplication(edge, faults.wrap(edge))
             material = TlsMaterial.generate((wanted.host, *wanted.public_hosts)) if tls else None
-            app.wsgi_app = faults.wrap(app.wsgi_app)  # type: ignore[assignment,method-assign]
             server = ServerThread(
-                _OverSocket(app), wanted.host, wanted.port, material, limits=wanted.connection
+                SocketApplication(application),
+                wanted.host,
+                wanted.port,
+                material,
+                limits=wanted.connection,
             ).start()
         except BaseException:
             opened.platform.deliverer.close()
             opened.close()
             raise
-        return cls(opened, server, faults, app, material)
+        return cls(opened, server, faults, application, material)
 
     def world(
         self,
@@ -111,7 +116,7 @@ class LocalPlatform(LocalWorld):
             refuse_warnings=is_error(warnings),
             names=check_names(names),
         )
-        return LocalWorld(self._platform, name, self._server.url, self.wsgi)
+        return LocalWorld(self._platform, name, self._server.url, self._application)
 
     def drop_world(self, name: str) -> None:
         """Remove a world with all its contents."""
@@ -178,9 +183,9 @@ class Faults:
         caught: list[BaseException] = getattr(self._local, "caught", self._recorded)
         caught.append(fault)
 
-    def wrap(self, application: WSGIApplication) -> WSGIApplication:
-        """Returns the application; it raises the errors of handlers to in-process callers."""
-        return _Raising(application, self.catching)
+    def wrap(self, edge: Edge) -> RaisingApplication:
+        """Returns the edge; it raises the errors of handlers to in-process callers."""
+        return RaisingApplication(edge, self.catching)
 
     def raise_recorded(self) -> None:
         """Raise the recorded errors, each once."""
@@ -209,59 +214,3 @@ class Faults:
                 del self._local.caught
             else:
                 self._local.caught = before
-
-
-class _Raising:
-    """An application that raises the errors of its handlers to in-process callers."""
-
-    def __init__(
-        self,
-        application: WSGIApplication,
-        catching: Callable[[], AbstractContextManager[list[BaseException]]],
-    ) -> None:
-        self._application = application
-        self._catch = catching
-        self.at_once: Callable[[Request], Direct | None] | None = getattr(
-            application, "at_once", None
-        )
-        self.never_blocks: Callable[[Request], bool] | None = getattr(
-            application, "never_blocks", None
-        )
-        """The application for the server: requests over a socket raise nothing."""
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer one WSGI request."""
-        if _OVER_SOCKET in environ:
-            return self._application(environ, start_response)
-        return self._raise_errors_of(partial(self._application, environ, start_response))
-
-    def at_once_in_process(self, request: Request) -> Direct | None:
-        """Returns the same as `at_once`, raising what handlers raise."""
-        direct = None if self.at_once is None else self.at_once(request)
-        if direct is None:
-            return None
-        return lambda *args: self._raise_errors_of(partial(direct, *args))
-
-    def _raise_errors_of(self, answer: Callable[[], Iterable[Any]]) -> Iterable[Any]:
-        with self._catch() as caught:
-            body = answer()
-        if caught:
-            close = getattr(body, "close", None)
-            if close is not None:
-                close()
-            raise caught[0]
-        return body
-
-
-class _OverSocket:
-    """Returns the application for the server; it includes later wrappers of its `wsgi_app`."""
-
-    def __init__(self, app: PlatformApplication) -> None:
-        self._app = app
-        self.at_once = app.at_once
-        self.never_blocks = app.never_blocks
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer one WSGI request."""
-        environ[_OVER_SOCKET] = True
-        return self._app(environ, start_response)

@@ -11,14 +11,15 @@ from base64 import b64encode
 from functools import cache
 from hashlib import sha256
 from http.client import responses
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 from msgspec import Struct
 
 from mock_platform.core.envelope import Document
 from mock_platform.store.interface import Record
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 OUT_OF_BAND = "oob"
 """The callback of apps that have no address: the user carries a PIN (spec A, request_token)."""
@@ -130,6 +131,9 @@ def _describe_next_step(app: Record, callback: str) -> str:
 
 @cache
 def _make_environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # most runs show no page
+    from markupsafe import Markup
+
     loader = PackageLoader("mock_platform.consent")
     environment = Environment(
         loader=loader,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response
 from marshmallow import Schema
 
 from mock_platform.control.errors import BadQuery
@@ -50,6 +49,8 @@ def get_coverage(request: ControlRequest) -> Any:
     form = request.query.get("format", "json")
     if form == "json":
         return found
+    from flask import Response  # `MockPlatform` uses `read_scope` without Flask
+
     return Response(
         render(found, form),
         content_type=MEDIA_TYPES[form],

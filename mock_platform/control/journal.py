@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from flask import Response
 from marshmallow import Schema
 
 from mock_platform.control.errors import BadQuery
@@ -19,6 +18,9 @@ from mock_platform.platform import Platform
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.journal import JournalEntry, Query
 from mock_platform.world.world import World
+
+if TYPE_CHECKING:
+    from flask import Response
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
@@ -73,6 +75,9 @@ def list_requests(request: ControlRequest) -> dict[str, Any]:
 
 def archive_requests(request: ControlRequest) -> Response:
     """The matching entries as an HTTP archive, for a browser's developer tools."""
+    # `MockPlatform` uses the queries above without Flask.
+    from flask import Response
+
     from mock_platform.control.har import archive
 
     world = request.world

@@ -6,19 +6,15 @@ The schemas of a route's query and body check requests and describe them in Open
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from flask import Request
 from marshmallow import Schema, ValidationError
 from msgspec import Struct, field
-from werkzeug.exceptions import RequestEntityTooLarge
 
 from mock_platform.control.errors import BadQuery
 from mock_platform.control.guesses import Guesses
 from mock_platform.control.metrics import Metrics
 from mock_platform.control.refusal import ControlRefusal, explain_unknown_names, refuse_values
-from mock_platform.core.description.openapi import Description
-from mock_platform.core.description.schemas import Converter
 from mock_platform.core.faults import flatten
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.pairs import decode_pairs, first_values
@@ -27,6 +23,12 @@ from mock_platform.coverage import Recorder
 from mock_platform.platform import Platform
 from mock_platform.records.state import State
 from mock_platform.world.world import World
+
+if TYPE_CHECKING:
+    from flask import Request
+
+    from mock_platform.core.description.openapi import Description
+    from mock_platform.core.description.schemas import Converter
 
 WORLD = "mock_platform.world"
 """Key of the WSGI environ: the world in the path, or `None`."""
@@ -198,6 +200,8 @@ def body_of(route: Route, flask: Request, platform: Platform) -> Any:
     Raises:
         Refusal: 400, 413 or 415 for a body that cannot be read, 422 with every fault.
     """
+    from werkzeug.exceptions import RequestEntityTooLarge
+
     if route.method not in {"POST", "PUT", "PATCH"} or route.form:
         return None
     settings = platform.settings

@@ -15,9 +15,6 @@ from io import BytesIO
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, unquote
 
-from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
-from werkzeug.wsgi import get_input_stream
-
 from mock_platform.control.plane import ANYWHERE, HEALTH, ControlPlane
 from mock_platform.control.route import ORIGIN, WORLD
 from mock_platform.core.auth.authenticate import credential_hints
@@ -32,7 +29,6 @@ from mock_platform.edge.address import (
     split_surface,
     split_world,
 )
-from mock_platform.edge.application import PlatformApplication
 from mock_platform.edge.connection import CONNECTION, Pause
 from mock_platform.edge.headers import HeaderNames
 from mock_platform.edge.request import Direct, Peer, Request
@@ -44,6 +40,8 @@ from mock_platform.world.names import DEFAULT
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
+    from mock_platform.edge.application import PlatformApplication
+
 _WORLD_PATH = "/_mock/worlds/"
 _WORLD_HEADER = "X-Mock-World"
 _SAFE = "/:@!$&'()*+,;=~-._"
@@ -52,12 +50,11 @@ _SAFE = "/:@!$&'()*+,;=~-._"
 class Edge:
     """Removes the prefixes from the path, and calls platform or control plane."""
 
-    def __init__(
-        self, platform: Platform, application: PlatformApplication, control: ControlPlane
-    ) -> None:
-        self._platform = platform
-        self._application = application
-        self._control = control
+    def __init__(self, platform: Platform, control: ControlPlane) -> None:
+        self.control = control
+        self.application: PlatformApplication | None = None
+        """The Flask application, once there is one: its hooks and routes take part from then on."""
+        self.platform = platform
         self._max_body = platform.settings.max_body
         self._names = HeaderNames()
 
@@ -77,7 +74,7 @@ class Edge:
             environ["SCRIPT_NAME"] = environ.get("SCRIPT_NAME", "") + prefix
             environ["PATH_INFO"] = unquote(place_in_control(path), "latin-1")
             environ[WORLD] = world
-            return self._control(environ, start_response)
+            return self.control(environ, start_response)
         return self._answer(environ, start_response, raw, world, path)
 
     def at_once(self, request: Request) -> Direct | None:
@@ -86,12 +83,12 @@ class Edge:
         Operations do not block, except those that challenge an address. The control plane may
         (`/_mock/deliveries?wait=…`), and so may what people add to Flask.
         """
-        application = self._application
-        if application.adds_routes or application.listens:
+        application = self.application
+        if application is not None and (application.adds_routes or application.listens):
             return None
         target = request.target
         path = split_world(target.partition("?")[0])[1]
-        if is_control(path) or self._platform.may_block(request.method, path):
+        if is_control(path) or self.platform.may_block(request.method, path):
             return None
         return self._answer_directly
 
@@ -101,7 +98,7 @@ class Edge:
         Other requests to the control plane may occupy all workers; whoever asks for the server's
         health then needs an answer all the same.
         """
-        return request.target == HEALTH and self._control.is_loaded
+        return request.target == HEALTH and self.control.is_loaded
 
     def name_world(self, request: Request) -> str | None:
         """Returns the name of the world that must answer; `None` if any process can.
@@ -119,14 +116,14 @@ class Edge:
             world = self._names.find(request, _WORLD_HEADER)
         if world is not None:
             return world
-        owners = self._platform.worlds.owners
+        owners = self.platform.worlds.owners
         if control or owners.is_empty():
             return DEFAULT
         headers, _ = self._names.read(request)
         call, _ = _call(
             request.method, "http://localhost", raw, query, None, path, headers, request.body, ""
         )
-        hints = filter(self._platform.may_choose, credential_hints(call))
+        hints = filter(self.platform.may_choose, credential_hints(call))
         named = map(owners.find, hints)
         try:
             return next(filter(None, named), DEFAULT)
@@ -147,8 +144,8 @@ class Edge:
         call, _ = _call(
             request.method, origin, raw, query, world, path, headers, body, peer.address
         )
-        reply = self._platform.handle(call, refused)
-        return send(reply, call.method, peer.connection, self._platform.closing, start_response)
+        reply = self.platform.handle(call, refused)
+        return send(reply, call.method, peer.connection, self.platform.closing, start_response)
 
     def _answer(
         self,
@@ -158,6 +155,10 @@ class Edge:
         world: str | None,
         path: str,
     ) -> Iterable[bytes]:
+        # Whoever calls a WSGI application has werkzeug; our own server calls `at_once`, without it.
+        from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
+        from werkzeug.wsgi import get_input_stream
+
         refused: Failure | None = None
         try:
             # One byte more than allowed: a chunked body has no length at its start.
@@ -179,8 +180,8 @@ class Edge:
             body,
             environ.get("REMOTE_ADDR", ""),
         )
-        reply = self._platform.handle(call, refused, self._way(environ, call, prefix))
-        connection, closing = environ.get(CONNECTION), self._platform.closing
+        reply = self.platform.handle(call, refused, self._way(environ, call, prefix))
+        connection, closing = environ.get(CONNECTION), self.platform.closing
         pieces = send(reply, environ["REQUEST_METHOD"], connection, closing, start_response)
         # It contains pauses only if the server accepts them.
         return cast("Iterable[bytes]", pieces)
@@ -190,11 +191,13 @@ class Edge:
 
         `prefix` is that of the sandbox, if it was used.
         """
-        application = self._application
+        application = self.application
+        if application is None:
+            return None
         listens = application.listens
         if not listens and not application.adds_routes:
             return None
-        operation = self._platform.where(call.method, call.path, call.surface)
+        operation = self.platform.where(call.method, call.path, call.surface)
         if operation is not None and not listens:
             return None
         world = "" if call.world_prefix is None else f"/~{call.world_prefix}"

@@ -7,12 +7,10 @@ from collections import Counter
 from contextlib import ExitStack
 from hashlib import blake2s
 from itertools import chain, count
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from mock_platform.app import CONTROL
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.platform import MockPlatform
-from mock_platform.control.plane import ControlPlane
 from mock_platform.core.warning_counts import WarningDocument
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
@@ -24,6 +22,9 @@ from mock_platform.testing.world_request import (
     apply_fixtures,
     make_world,
 )
+
+if TYPE_CHECKING:
+    from mock_platform.client.local_platform import LocalPlatform
 
 Stray = tuple[str, str, str]
 """A test, and the method and address of a request that came after its end."""
@@ -42,7 +43,7 @@ class LocalServers:
         self._lock = threading.Lock()
         self._names: dict[str, str] = {}
         self._strays: Counter[Stray] = Counter()
-        self._strict: MockPlatform | None = None
+        self._strict: LocalPlatform | None = None
         self.main = self._start()
 
     def open(self, request: WorldRequest, test: str) -> tuple[WorldFace, Verdict]:
@@ -108,17 +109,18 @@ class LocalServers:
         names = (f"test-{digest}{again}" for again in chain([""], map("-{}".format, count(2))))
         return next(name for name in names if name not in self._names)
 
-    def _strict_server(self) -> MockPlatform:
+    def _strict_server(self) -> LocalPlatform:
         if self._strict is None:
             self._strict = self._start(strict=True)
         return self._strict
 
-    def _start(self, **settings: Any) -> MockPlatform:
-        server = MockPlatform.start(warnings=self._warnings, names=self._names_mode, **settings)
+    def _start(self, **settings: Any) -> LocalPlatform:
+        started = MockPlatform.start(warnings=self._warnings, names=self._names_mode, **settings)
+        server = cast("LocalPlatform", started)
         server.on_stray(self._count_stray)
         return server
 
-    def _all_servers(self) -> list[MockPlatform]:
+    def _all_servers(self) -> list[LocalPlatform]:
         return [server for server in (self.main, self._strict) if server is not None]
 
     def _count_stray(self, world: str, method: str, url: str) -> None:
@@ -141,7 +143,6 @@ class LocalServers:
         return found
 
 
-def _engine_of(server: MockPlatform, world: str) -> Engine:
+def _engine_of(server: LocalPlatform, world: str) -> Engine:
     """Returns the scenarios of a world; they can be read when the world was dropped."""
-    control: ControlPlane = server.app.extensions[CONTROL]
-    return find_engine(control.platform.worlds.get(world))
+    return find_engine(server.control.platform.worlds.get(world))
