@@ -1,8 +1,8 @@
-"""The WSGI application of a sandbox in this process, and what tells its errors to callers.
+"""The WSGI application of a sandbox in this process, and how errors of handlers reach its callers.
 
-Flask takes as long to load as half of all operations. Only what is added to it needs it: routes,
-hooks, replaced views. So it waits until somebody asks for the application, or loads Flask, and the
-sandbox answers below it until then.
+Flask takes as long to load as half of all operations, and only additions need it: routes, hooks,
+replaced views. So it waits until somebody asks for the application, or loads Flask. Before that,
+requests are answered below it.
 """
 
 from __future__ import annotations

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from flask import Response
-from marshmallow import Schema
 
 from mock_platform.console.answers import render
 from mock_platform.console.page import ConsolePage
 from mock_platform.control.about import assumptions
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.core.fields import Integer, Text
+from mock_platform.core.schema import Schema
 
 PAGE_SIZE = 50
 

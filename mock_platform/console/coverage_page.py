@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from flask import Response
-from marshmallow import Schema
 
 from mock_platform.console.answers import render
 from mock_platform.console.page import ConsolePage
 from mock_platform.control.coverage import read_scope
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.core.fields import Choice, Text
+from mock_platform.core.schema import Schema
 from mock_platform.coverage import document
 
 _SHOWN = ("all", "tried", "never")

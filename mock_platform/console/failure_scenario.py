@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.failures.codes import ADS_STATUS
 from mock_platform.core.failures.problems import ABOUT_BLANK, PROBLEM_TYPES
 from mock_platform.core.fields import Integer, Text
 from mock_platform.core.operation import Operation
+from mock_platform.core.schema import Schema
 from mock_platform.coverage.outcomes import BATCH, Outcome
 from mock_platform.scenario.writing import write_document
 

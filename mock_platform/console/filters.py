@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import urlencode
 
-from marshmallow import Schema
 from msgspec import Struct
 
 from mock_platform.console.reasons import explain_entry
@@ -14,6 +13,7 @@ from mock_platform.control.journal import read_query
 from mock_platform.control.refusal import ControlRefusal, refuse_values
 from mock_platform.control.refusing import as_refusal
 from mock_platform.core.fields import Text
+from mock_platform.core.schema import Schema
 from mock_platform.platform import Platform
 from mock_platform.world.journal import JournalEntry, Query
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from flask import Response
-from marshmallow import Schema
 
 from mock_platform.console.answers import go, render, root_of
 from mock_platform.console.forms import FormState, read_form
@@ -14,6 +13,7 @@ from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.control.sessions import MAX_SECONDS, name_cookie, start_session
 from mock_platform.core.fields import Text
+from mock_platform.core.schema import Schema
 
 PATH = "/console/login"
 

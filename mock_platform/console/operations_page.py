@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from flask import Response
-from marshmallow import Schema
 
 from mock_platform.console.answers import render
 from mock_platform.console.page import ConsolePage
@@ -15,6 +14,7 @@ from mock_platform.control.operation_details import (
 from mock_platform.control.operation_texts import find_operation
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.core.fields import Text
+from mock_platform.core.schema import Schema
 from mock_platform.coverage import document
 
 

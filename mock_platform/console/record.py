@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from flask import Response
-from marshmallow import Schema
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -19,6 +18,7 @@ from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.control.state import Storing, delete_record, get_record, put_record
 from mock_platform.core.fields import Text
 from mock_platform.core.jsonio import BadJson, canonical, loads, pretty
+from mock_platform.core.schema import Schema
 from mock_platform.records.table import RECORDED, Table
 from mock_platform.store.interface import Record
 

@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from flask import Response
-from marshmallow import Schema
 
 from mock_platform.console.answers import render
 from mock_platform.console.page import ConsolePage
@@ -15,6 +14,7 @@ from mock_platform.console.record import PATH, RECORD_ROUTES
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.core.fields import Integer, Text
 from mock_platform.core.jsonio import dumps
+from mock_platform.core.schema import Schema
 from mock_platform.records.table import Table
 from mock_platform.store.interface import Record
 

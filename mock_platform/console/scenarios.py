@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from flask import Response
-from marshmallow import Schema
 from msgspec.structs import replace
 
 from mock_platform.console.answers import go, render
@@ -26,6 +25,7 @@ from mock_platform.control.scenarios import (
     list_scenarios,
 )
 from mock_platform.core.fields import Choice, Integer, Text
+from mock_platform.core.schema import Schema
 from mock_platform.scenario.director import find_engine
 
 PATH = "/console/scenarios"

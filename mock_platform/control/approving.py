@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.consent.approval import approve
 from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Flag, Text
+from mock_platform.core.schema import Schema
 
 
 class ApproveBody(Schema):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from marshmallow import Schema, ValidationError, validates_schema
+from marshmallow import ValidationError, validates_schema
 
 from mock_platform.control.durations import Duration
 from mock_platform.control.refusal import refuse_values
@@ -12,6 +12,7 @@ from mock_platform.control.route import ControlRequest
 from mock_platform.core.description.conditions import either, form
 from mock_platform.core.faults import MISSING, Fault
 from mock_platform.core.fields import Choice, Flag, Instant
+from mock_platform.core.schema import Schema
 from mock_platform.world.clock import EARLIEST, LATEST, Clock, parse_instant, wire_millis
 from mock_platform.world.world import World
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.control.errors import BadQuery
 from mock_platform.control.questions import CLEAR_COVERAGE, COVERAGE
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Choice, Text
+from mock_platform.core.schema import Schema
 from mock_platform.coverage import FORMATS, BadPatterns, CoverageScope, document, merge, render
 from mock_platform.coverage.pages import MEDIA_TYPES
 from mock_platform.platform import Platform

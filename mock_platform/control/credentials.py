@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.consent import access_tokens, authorizations
 from mock_platform.consent.authorize_request import find_scope_fault
 from mock_platform.control.refusal import ControlRefusal
@@ -14,6 +12,7 @@ from mock_platform.core.auth.authenticate import find_app, first
 from mock_platform.core.auth.scopes import SCOPES
 from mock_platform.core.fields import Choice, ListOf, Text
 from mock_platform.core.hints import did_you_mean
+from mock_platform.core.schema import Schema
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 

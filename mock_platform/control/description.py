@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from marshmallow import INCLUDE, Schema
+from marshmallow import INCLUDE
 
 from mock_platform.control.headers import TOKEN_HEADER
 from mock_platform.control.refusal import MEDIA_TYPE
@@ -14,6 +14,7 @@ from mock_platform.control.route import HTML, YAML, Nothing, Route
 from mock_platform.core.description.openapi import Description, describe
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Anything, Integer, ListOf, Nested, Text
+from mock_platform.core.schema import Schema
 from mock_platform.platform import Platform
 from mock_platform.version import __version__
 

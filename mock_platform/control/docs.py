@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from flask import Blueprint, Response, render_template
-from marshmallow import Schema
 
 from mock_platform.control.route import ControlRequest
 from mock_platform.control.trying import (
@@ -18,6 +17,7 @@ from mock_platform.control.trying import (
     list_streams,
 )
 from mock_platform.core.fields import Choice
+from mock_platform.core.schema import Schema
 from mock_platform.world.ids import unguessable
 
 ASSETS = "/_mock/docs/assets"

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from flask import Response
-from marshmallow import EXCLUDE, Schema, fields
+from marshmallow import EXCLUDE, fields
 
 from mock_platform.control.pact_states import begin_again
 from mock_platform.control.refusal import ControlRefusal
@@ -17,6 +17,7 @@ from mock_platform.control.worlds import addresses
 from mock_platform.core.auth.authenticate import first
 from mock_platform.core.fields import Choice, Json, ListOf, Nested, Text
 from mock_platform.core.jsonio import dumps
+from mock_platform.core.schema import Schema
 from mock_platform.delivery.envelope import make_body
 from mock_platform.pact import BEGINNING, EVENT, SIGNED, Parties, make_pact, read_world
 from mock_platform.pact.recorded import FORM

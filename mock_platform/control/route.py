@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 from typing import TYPE_CHECKING, Any
 
-from marshmallow import Schema, ValidationError
+from marshmallow import ValidationError
 from msgspec import Struct, field
 
 from mock_platform.control.errors import BadQuery
@@ -18,6 +18,7 @@ from mock_platform.control.refusal import ControlRefusal, explain_unknown_names,
 from mock_platform.core.faults import flatten
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.pairs import decode_pairs, first_values
+from mock_platform.core.schema import Schema
 from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.coverage import Recorder
 from mock_platform.platform import Platform

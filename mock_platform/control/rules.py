@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import Schema, ValidationError, fields, validates_schema
+from marshmallow import ValidationError, fields, validates_schema
 
 from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Anything, Choice, Flag, Json, ListOf, Text
 from mock_platform.core.hints import did_you_mean
+from mock_platform.core.schema import Schema
 from mock_platform.rules.post_rules.checks import read_rule
 from mock_platform.rules.post_rules.matching import explain, find_failed_clauses
 from mock_platform.rules.post_rules.subject import Subject

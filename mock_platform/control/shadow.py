@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from marshmallow import Schema, fields
+from marshmallow import fields
 
 from mock_platform.control.questions import SHADOW
 from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Choice, Integer, ListOf, Nested, Text
+from mock_platform.core.schema import Schema
 
 COUNTS = ("sent", "compared", "dropped", "failed", "not_sent", "waiting", "findings_dropped")
 _VERDICTS = ("confirmed", "in doubt", "refuted")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from flask import Response
-from marshmallow import Schema, fields
+from marshmallow import fields
 
 from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import ControlRequest, object_of
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Choice, Flag, Integer, ListOf
 from mock_platform.core.jsonio import dumps
+from mock_platform.core.schema import Schema
 from mock_platform.platform import Platform
 from mock_platform.records.table import AS, RECORDED, Tables, find_recorded_keys
 from mock_platform.store.interface import Record

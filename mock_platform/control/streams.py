@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.control.durations import Duration
 from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.failures.problems import DISCONNECT_TYPES
 from mock_platform.core.fields import Between, Choice, Flag, Integer, ListOf, Nested, Text
 from mock_platform.core.hints import did_you_mean
+from mock_platform.core.schema import Schema
 from mock_platform.streams.errors import UnknownStream
 from mock_platform.streams.steering import (
     ALL,

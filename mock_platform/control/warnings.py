@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema, fields
+from marshmallow import fields
 
 from mock_platform.control.questions import CLEAR_WARNINGS, WARNINGS
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Integer, Text
+from mock_platform.core.schema import Schema
 from mock_platform.core.warning_counts import WarningDocument, merge_warnings
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema, fields
+from marshmallow import fields
 
 from mock_platform.control.refusal import ControlRefusal, refuse_values
 from mock_platform.control.route import ControlRequest, object_of
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Anything, Choice, Flag, Integer, ListOf, Nested, Text
 from mock_platform.core.hints import did_you_mean
+from mock_platform.core.schema import Schema
 from mock_platform.delivery.errors import BadEvent
 from mock_platform.delivery.events import GIVEN, HAPPENED, add_event, emit
 from mock_platform.delivery.sender import Stale

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import Schema, fields
+from marshmallow import fields
 
 from mock_platform.control.known_credentials import credentials
 from mock_platform.control.questions import COPY, CREDENTIALS, WORLD_NAMES, list_all_worlds
@@ -13,6 +13,7 @@ from mock_platform.control.refusal import ControlRefusal, refuse_values
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.auth.world_credentials import replace_credentials
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Text
+from mock_platform.core.schema import Schema
 from mock_platform.placement.peers import NoAnswer
 from mock_platform.platform import Platform
 from mock_platform.settings import NAMES

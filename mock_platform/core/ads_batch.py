@@ -12,7 +12,7 @@ from copy import deepcopy
 from functools import cached_property
 from typing import Any
 
-from marshmallow import EXCLUDE, Schema, fields
+from marshmallow import EXCLUDE, fields
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -38,6 +38,7 @@ from mock_platform.core.operation import (
     locate_declaration,
 )
 from mock_platform.core.resource import Resource
+from mock_platform.core.schema import Schema
 from mock_platform.core.unread import Shape, UnknownKeys, report
 from mock_platform.core.user_rights import may_use_campaigns
 from mock_platform.settings import Settings

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from marshmallow import Schema, ValidationError, fields, validates_schema
+from marshmallow import ValidationError, fields, validates_schema
 from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact, settled
@@ -18,6 +18,7 @@ from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import Fault, exclusive, expected
 from mock_platform.core.fields import Choice, CommaList, Flag, Integer, Text
 from mock_platform.core.operation import Limit
+from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.store.interface import Order, Position, Record, Term, Within
 from mock_platform.world.world import World

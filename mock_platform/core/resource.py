@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Unpack
 
-from marshmallow import Schema, fields
+from marshmallow import fields
 from msgspec import Struct
 
 from mock_platform.core.ads import Many, One, ads, not_found
@@ -28,6 +28,7 @@ from mock_platform.core.paging import (
     paginate,
 )
 from mock_platform.core.parents import CHILDREN, Parent
+from mock_platform.core.schema import Schema
 from mock_platform.store.interface import Record, Within
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.world import World

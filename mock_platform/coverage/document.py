@@ -136,8 +136,8 @@ def _make_row(operation: Operation, settings: Settings, tally: Tally) -> JsonObj
             {
                 "name": name,
                 "required": required,
-                "accepted": tally.accepted[name],
-                "refused": tally.refused[name],
+                "accepted": tally.accepted.get(name, 0),
+                "refused": tally.refused.get(name, 0),
             }
             for name, required in list_parameters(operation)
         ],

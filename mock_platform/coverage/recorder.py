@@ -7,12 +7,14 @@ them, so that a whole test run adds up.
 from __future__ import annotations
 
 import threading
-from collections import Counter
+from typing import TypeVar
 
 from msgspec import Struct, field
 
 from mock_platform.coverage.outcomes import Outcome, find_codes
 from mock_platform.world.journal import JournalEntry
+
+_Key = TypeVar("_Key")
 
 MAX_WORLDS = 1000
 """Worlds with counts of their own; beyond that, the oldest world is added to `EARLIER`."""
@@ -21,22 +23,26 @@ MAX_OUTCOMES = 256
 """Different outcomes kept for an operation of a world; more share one, without a code."""
 
 
-class Tally(Struct):
-    """The counts of one operation."""
+class Tally(Struct, gc=False):
+    """The counts of one operation.
+
+    A test run keeps some for each of its tests. They refer to nothing that refers to them, and the
+    garbage collector need not look at plain dicts of numbers either.
+    """
 
     requests: int = 0
-    outcomes: Counter[tuple[int, str]] = field(default_factory=Counter)
-    accepted: Counter[str] = field(default_factory=Counter)
+    outcomes: dict[tuple[int, str], int] = field(default_factory=dict)
+    accepted: dict[str, int] = field(default_factory=dict)
     """How often each parameter was sent in a request that succeeded."""
-    refused: Counter[str] = field(default_factory=Counter)
+    refused: dict[str, int] = field(default_factory=dict)
     """How often each parameter was sent in a request that failed."""
 
     def add(self, other: Tally) -> None:
         """Add the counts of another tally."""
         self.requests += other.requests
-        self.outcomes.update(other.outcomes)
-        self.accepted.update(other.accepted)
-        self.refused.update(other.refused)
+        _add_counts(self.outcomes, other.outcomes)
+        _add_counts(self.accepted, other.accepted)
+        _add_counts(self.refused, other.refused)
 
 
 Tallies = dict[str, Tally]
@@ -70,11 +76,11 @@ class Recorder:
                 key = (status, code)
                 if key not in outcomes and len(outcomes) >= MAX_OUTCOMES:
                     key = (status, "")
-                outcomes[key] += 1
+                outcomes[key] = outcomes.get(key, 0) + 1
             if entry.sent:
                 counts = tally.accepted if status < 400 else tally.refused
                 for parameter in entry.sent:
-                    counts[parameter] += 1
+                    counts[parameter] = counts.get(parameter, 0) + 1
 
     def worlds(self) -> dict[str, int]:
         """Return the worlds that had requests, with the number of these."""
@@ -118,3 +124,8 @@ def list_outcomes(tally: Tally) -> dict[Outcome, int]:
 def _add(merged: Tallies, more: Tallies) -> None:
     for name, tally in more.items():
         merged.setdefault(name, Tally()).add(tally)
+
+
+def _add_counts(counts: dict[_Key, int], more: dict[_Key, int]) -> None:
+    for key, count in more.items():
+        counts[key] = counts.get(key, 0) + count

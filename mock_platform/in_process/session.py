@@ -7,8 +7,10 @@ from requests and urllib3 themselves: only the connection is different (`in_proc
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
+from weakref import WeakMethod
 
 import requests
 from oauthlib.oauth1 import Client
@@ -157,13 +159,17 @@ class PlatformSession(BasedSession):
 
     def _divert(self, adapter: HTTPAdapter) -> None:
         """Give an adapter the application's connections, for the application's addresses only."""
-        elsewhere = adapter.get_connection_with_tls_context
+        origin, pools = self._origin, self._pools
+        usual = adapter.get_connection_with_tls_context
+        # An adapter that refers to itself stays until the garbage collector comes, with its pools.
+        elsewhere = WeakMethod(usual) if isinstance(usual, MethodType) else lambda: usual
 
         def connection(request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> Any:
             url = request.url or ""
-            if url.lower().startswith(self._origin):
-                return self._pools.find_pool(url)
-            return elsewhere(request, *args, **kwargs)
+            if url.lower().startswith(origin):
+                return pools.find_pool(url)
+            find: Any = elsewhere()
+            return find(request, *args, **kwargs)
 
         adapter.get_connection_with_tls_context = connection  # type: ignore[method-assign]
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.auth.authenticate import BEARER, Auth
 from mock_platform.core.call import Call
@@ -21,6 +19,7 @@ from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import Flag, Instant, ListOf, Nested, Text
 from mock_platform.core.named import declare_named
 from mock_platform.core.operation import Location, Operation, Origin
+from mock_platform.core.schema import Schema
 from mock_platform.rules.account_activity import (
     FAN_OUT,
     LIMIT,

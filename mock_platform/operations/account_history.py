@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema, ValidationError, validates_schema
+from marshmallow import ValidationError, validates_schema
 
 from mock_platform.core.ads import Many, ads, require_allowlist
 from mock_platform.core.assumptions import expectation, public_fact, settled
@@ -16,6 +16,7 @@ from mock_platform.core.faults import Fault, expected, refuse
 from mock_platform.core.fields import Choice, Instant, Text
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, list_parameters, paginate
+from mock_platform.core.schema import Schema
 from mock_platform.records.campaigns import ENTITIES, AccountHistoryRecord
 from mock_platform.rules.account_history import HISTORY
 from mock_platform.store.interface import Record

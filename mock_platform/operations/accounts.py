@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import One, ads, find_account
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
@@ -23,6 +21,7 @@ from mock_platform.core.resource import (
     make_timestamps,
     mark_deleted,
 )
+from mock_platform.core.schema import Schema
 from mock_platform.records.accounts import INDUSTRY_TYPES, AccountRecord
 from mock_platform.rules.promotable_users import add_full_user
 from mock_platform.store.interface import Record

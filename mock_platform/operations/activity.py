@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.auth.authenticate import BEARER, Auth, Scheme
 from mock_platform.core.auth.scopes import MISSING
@@ -21,6 +19,7 @@ from mock_platform.core.fields import CommaList, Flag, Instant, Integer, ListOf,
 from mock_platform.core.named import declare_named
 from mock_platform.core.operation import Handler, Location
 from mock_platform.core.pages import PAGES, make_token_field, take_page
+from mock_platform.core.schema import Schema
 from mock_platform.records.activity import ActivityFilter
 from mock_platform.rules.activities import DIRECTION, FAN_OUT, make_topic, takes_direction
 from mock_platform.rules.activity_rights import (

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
@@ -18,6 +16,7 @@ from mock_platform.core.envelope import Lines
 from mock_platform.core.fields import Json, Nested, Text
 from mock_platform.core.named import declare_named
 from mock_platform.core.operation import Handler
+from mock_platform.core.schema import Schema
 from mock_platform.records.activity import ActivityFilter
 from mock_platform.rules.activities import FAN_OUT, STREAM, is_for_app, make_lines
 from mock_platform.rules.release_history import find_release

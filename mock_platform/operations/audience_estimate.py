@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from marshmallow import EXCLUDE, Schema, ValidationError, pre_load
+from marshmallow import EXCLUDE, ValidationError, pre_load
 
 from mock_platform.core.ads import Data, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
@@ -17,6 +17,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.faults import refuse, unlisted
 from mock_platform.core.fields import Choice, Integer, ListOf, Nested, Text
 from mock_platform.core.operation import Echo, Location, Operation
+from mock_platform.core.schema import Schema
 from mock_platform.world.ids import Ids
 from mock_platform.world.world import World
 

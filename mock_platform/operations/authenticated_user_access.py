@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import Data, ads
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, ListOf, Text
 from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.schema import Schema
 from mock_platform.core.user_rights import PERMISSIONS, find_permissions
 from mock_platform.world.world import World
 

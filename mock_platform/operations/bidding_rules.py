@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from marshmallow import Schema
 from msgspec import Struct
 
 from mock_platform.core.ads import JSON_TYPE, ads
@@ -15,6 +14,7 @@ from mock_platform.core.description.schemas import REQUEST_ECHO
 from mock_platform.core.fields import Integer, Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.schema import Schema
 from mock_platform.records.table import Table
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World

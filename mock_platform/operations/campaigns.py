@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import One, ads, fail
 from mock_platform.core.ads_batch import declare_batch
 from mock_platform.core.assumptions import public_fact
@@ -25,6 +23,7 @@ from mock_platform.core.resource import (
     draw_unused_id,
     make_timestamps,
 )
+from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.records.campaigns import (
     BUDGET_OPTIMIZATIONS,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
-from marshmallow import EXCLUDE, Schema, ValidationError, validates_schema
+from marshmallow import EXCLUDE, ValidationError, validates_schema
 from msgspec.structs import replace
 
 from mock_platform.core.ads import One, ads, fail, not_found
@@ -29,6 +29,7 @@ from mock_platform.core.resource import (
     make_timestamps,
     mark_deleted,
 )
+from mock_platform.core.schema import Schema
 from mock_platform.records.cards import (
     CARD_TYPES,
     LEGACY_CARD_TYPES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from marshmallow import INCLUDE, Schema
+from marshmallow import INCLUDE
 
 from mock_platform.core.ads import Data, One, ads, not_found
 from mock_platform.core.assumptions import expectation, public_fact
@@ -12,6 +12,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import CommaList, Flag, Text
 from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.schema import Schema
 from mock_platform.records.accounts import Stamped
 from mock_platform.rules.advertiser_posts import CARD_TABLES
 from mock_platform.store.interface import Record

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from marshmallow import Schema, ValidationError, validates_schema
+from marshmallow import ValidationError, validates_schema
 from msgspec.structs import replace
 
 from mock_platform.core.ads import One, ads, fail, require_feature
@@ -20,6 +20,7 @@ from mock_platform.core.fields import Integer, Text
 from mock_platform.core.filters import IdsFilter, PrefixFilter
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.resource import TIMESTAMPS, Resource, make_timestamps
+from mock_platform.core.schema import Schema
 from mock_platform.records.cards import make_card_uri
 from mock_platform.records.interactive_cards import (
     MAX_CHOICE_CHARACTERS,

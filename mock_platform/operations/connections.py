@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
@@ -27,6 +25,7 @@ from mock_platform.core.fields import (
 from mock_platform.core.named import declare_named
 from mock_platform.core.operation import Location
 from mock_platform.core.pages import PAGES, make_token_field, take_page
+from mock_platform.core.schema import Schema
 from mock_platform.records.connections import ENDPOINTS, REASONS
 from mock_platform.rules.release_history import find_release
 from mock_platform.rules.webhooks import get_app

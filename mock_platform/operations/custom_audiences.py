@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import Many, One, ads, fail
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
@@ -29,6 +27,7 @@ from mock_platform.core.resource import (
     make_timestamps,
     mark_deleted,
 )
+from mock_platform.core.schema import Schema
 from mock_platform.records.audiences import CustomAudience, OwnAudience, TargetedEntry
 from mock_platform.rules.audiences import (
     AUDIENCE,

@@ -5,8 +5,6 @@ Document B shows that they are listed; they are the records of version 5 under a
 
 from __future__ import annotations
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import One, ads
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
@@ -14,6 +12,7 @@ from mock_platform.core.fields import Choice, Text
 from mock_platform.core.filters import IdsFilter, OneOfFilter
 from mock_platform.core.operation import Origin
 from mock_platform.core.resource import TIMESTAMPS, Resource
+from mock_platform.core.schema import Schema
 from mock_platform.records.audiences import PERMISSION_LEVELS, CustomAudiencePermission
 from mock_platform.rules.audiences import (
     OWN_ROWS,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import Data, ads, fail
 from mock_platform.core.ads_batch import as_operations
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Instant, ListOf, Nested, Text
 from mock_platform.core.operation import Limit, Location
+from mock_platform.core.schema import Schema
 from mock_platform.records.audiences import IDENTIFIERS, UserCounts
 from mock_platform.rules.audiences import (
     AUDIENCES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema, ValidationError, validates_schema
+from marshmallow import ValidationError, validates_schema
 
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
@@ -15,6 +15,7 @@ from mock_platform.core.fields import Choice, ListOf, Nested, Text
 from mock_platform.core.named import declare_named
 from mock_platform.core.operation import Location
 from mock_platform.core.pages import PAGES
+from mock_platform.core.schema import Schema
 from mock_platform.rules.direct_message_views import (
     DirectMessagePage,
     DirectMessageQuery,

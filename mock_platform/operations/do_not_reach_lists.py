@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import Batch, Many, One, ads, fail
 from mock_platform.core.ads_batch import as_operations
 from mock_platform.core.assumptions import public_fact, settled
@@ -20,6 +18,7 @@ from mock_platform.core.resource import (
     draw_unused_id,
     make_timestamps,
 )
+from mock_platform.core.schema import Schema
 from mock_platform.records.audiences import DoNotReachListRecord, UserCounts
 from mock_platform.rules.audiences import (
     PROCESSED,

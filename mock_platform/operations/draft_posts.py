@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema, ValidationError, validates_schema
+from marshmallow import ValidationError, validates_schema
 from msgspec import Struct
 
 from mock_platform.core.ads import JSON_TYPE, Many, One, ads
@@ -16,6 +16,7 @@ from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Echo, Operation, Origin
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, list_parameters
 from mock_platform.core.resource import Resource
+from mock_platform.core.schema import Schema
 from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey
 from mock_platform.records.planned_posts import DeletedDraftPost, DraftPostRecord, LongId

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.fields import Nested, Number, Text
 from mock_platform.core.named import declare_named, limit_users
 from mock_platform.core.operation import Location
+from mock_platform.core.schema import Schema
 from mock_platform.rules.notes import (
     EVALUATION_SINCE,
     SCORE,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import Data, ads
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, CommaList, Text
 from mock_platform.core.operation import Operation
+from mock_platform.core.schema import Schema
 from mock_platform.world.world import World
 
 READ_FILTER = (

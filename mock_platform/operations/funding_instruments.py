@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema, ValidationError, validates_schema
+from marshmallow import ValidationError, validates_schema
 
 from mock_platform.core.ads import One, ads
 from mock_platform.core.assumptions import expectation, public_fact
@@ -17,6 +17,7 @@ from mock_platform.core.fields import Choice, CurrencyCode, Instant, Long
 from mock_platform.core.filters import IdsFilter
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.resource import TIMESTAMPS, Resource, draw_unused_id, make_timestamps
+from mock_platform.core.schema import Schema
 from mock_platform.records.campaigns import FUNDING_TYPES, FundingInstrument
 from mock_platform.rules.ad_spend import USED_UP
 from mock_platform.rules.servability import ABILITY, complete_funding_instrument

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema
-
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.fields import Text
 from mock_platform.core.operation import Origin
 from mock_platform.core.resource import Resource
+from mock_platform.core.schema import Schema
 from mock_platform.records.table import Reference, Table
 
 ALL = public_fact(

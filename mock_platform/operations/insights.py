@@ -10,14 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import Data, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Text
 from mock_platform.core.operation import Operation
+from mock_platform.core.schema import Schema
 from mock_platform.rules.daily_rhythm import BY_HOUR, DAY_SECONDS, HOUR_SECONDS
 from mock_platform.rules.related_keywords import find_related
 from mock_platform.settings import Settings

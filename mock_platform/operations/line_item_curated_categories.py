@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import One, ads, fail, not_found
 from mock_platform.core.assumptions import settled
 from mock_platform.core.call import Call
@@ -17,6 +15,7 @@ from mock_platform.core.resource import (
     draw_unused_id,
     make_timestamps,
 )
+from mock_platform.core.schema import Schema
 from mock_platform.records.campaigns import LineItemCuratedCategoryRecord
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import Schema, ValidationError
+from marshmallow import ValidationError
 from msgspec.structs import replace
 
 from mock_platform.core.ads import One, ads
@@ -24,6 +24,7 @@ from mock_platform.core.filters import ExactFilter, IdsFilter, PrefixFilter
 from mock_platform.core.operation import Handler, Operation, Origin
 from mock_platform.core.parents import CAMPAIGN
 from mock_platform.core.resource import Resource, apply_changes
+from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.records.campaigns import (
     AUDIENCE_EXPANSIONS,

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
@@ -27,6 +25,7 @@ from mock_platform.core.fields import (
 )
 from mock_platform.core.named import declare_named
 from mock_platform.core.operation import Location, Operation
+from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.rules.image_sizes import ImageFacts, read_image
 from mock_platform.rules.media_uploads import (

@@ -5,8 +5,6 @@ Document B, "Endpoints not shown".
 
 from __future__ import annotations
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import One, ads, not_found
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
@@ -17,6 +15,7 @@ from mock_platform.core.filters import ExactFilter, IdsFilter
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.parents import LINE_ITEM
 from mock_platform.core.resource import Resource
+from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.records.line_item_parts import MediaCreativeRecord
 from mock_platform.rules.line_item_parts import (

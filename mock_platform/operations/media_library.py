@@ -6,8 +6,6 @@ them into the library.
 
 from __future__ import annotations
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import One, ads, fail
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
@@ -17,6 +15,7 @@ from mock_platform.core.fields import Text
 from mock_platform.core.filters import EqualFilter, WordsFilter
 from mock_platform.core.operation import NotServed, Operation
 from mock_platform.core.resource import Resource, apply_changes, draw_unused_id, make_timestamps
+from mock_platform.core.schema import Schema
 from mock_platform.records.media import (
     MEDIA_TYPES,
     TRANSCODE_COMPLETED,

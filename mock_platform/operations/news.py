@@ -9,8 +9,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
@@ -18,6 +16,7 @@ from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.named import declare_named
+from mock_platform.core.schema import Schema
 from mock_platform.records.table import Table
 from mock_platform.rules.news import BOTH_TIMES, DISCLAIMER, FIELDS, make_contexts, show_news
 from mock_platform.rules.post_answers import find_nothing

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from marshmallow import Schema, fields
+from marshmallow import fields
 
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.auth.authenticate import Auth
@@ -31,6 +31,7 @@ from mock_platform.core.fields import (
 from mock_platform.core.named import declare_named, limit_users
 from mock_platform.core.operation import Limit, Location
 from mock_platform.core.pages import PAGES, make_token_field, take_page
+from mock_platform.core.schema import Schema
 from mock_platform.records.table import Reference, Table
 from mock_platform.rules.new_posts import refuse
 from mock_platform.rules.notes import (

@@ -8,8 +8,6 @@ from __future__ import annotations
 import hmac
 from difflib import get_close_matches
 
-from marshmallow import Schema
-
 from mock_platform.consent import access_tokens, request_tokens
 from mock_platform.consent.pages import OUT_OF_BAND
 from mock_platform.core.assumptions import expectation, public_fact
@@ -26,6 +24,7 @@ from mock_platform.core.failures.errors import (
 )
 from mock_platform.core.fields import Choice, Text
 from mock_platform.core.operation import Handler, Location, Operation
+from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.rules.account_activity import REVOKED
 from mock_platform.rules.revocations import REVOKE_EVENT, record_revocation

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema
-
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth, find_bearer, first
 from mock_platform.core.call import Call
@@ -11,6 +9,7 @@ from mock_platform.core.envelope import NO_CACHE, Flat
 from mock_platform.core.failures.errors import Failure, NumericFailure
 from mock_platform.core.fields import Text
 from mock_platform.core.operation import Limit, Location, Operation
+from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_seconds

@@ -9,8 +9,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.consent import authorizations, browser, oauth2_browser
 from mock_platform.consent.authorizations import CODE_REUSED, LIFETIMES, REVOKED, TOKEN_SECONDS
 from mock_platform.consent.authorize_request import (
@@ -31,6 +29,7 @@ from mock_platform.core.envelope import Document, Flat, Page
 from mock_platform.core.failures.errors import Failure, TokenFailure, Unauthorized
 from mock_platform.core.fields import Flag, Integer, Text
 from mock_platform.core.operation import Location, Operation, Origin
+from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.rules.account_activity import REVOKED as SUBSCRIPTIONS_END
 from mock_platform.rules.revocations import REVOKE_EVENT, record_revocation

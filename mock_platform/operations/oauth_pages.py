@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from marshmallow import Schema
-
 from mock_platform.consent import browser, request_tokens
 from mock_platform.consent.login import REFUSALS
 from mock_platform.core.assumptions import expectation
@@ -17,6 +15,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.envelope import Document, Page
 from mock_platform.core.fields import Text
 from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.schema import Schema
 from mock_platform.world.world import World
 
 WEB_PATHS = expectation(

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import APP_OR_USER, USER
 from mock_platform.core.call import Call
@@ -17,6 +15,7 @@ from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import OAUTH_CODES, NumericFailure
 from mock_platform.core.fields import Json, Text
 from mock_platform.core.operation import Limit, Operation, Origin
+from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.records.posts import make_post_object
 from mock_platform.records.users import UserObject

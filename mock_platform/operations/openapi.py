@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from marshmallow import INCLUDE, Schema
+from marshmallow import INCLUDE
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import NO_AUTH
@@ -17,6 +17,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.fields import Json, ListOf, Text
 from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.schema import Schema
 from mock_platform.world.world import World
 
 ADDRESS = public_fact(

@@ -6,14 +6,13 @@ no account and no line item, so it has a module of its own, named after the path
 
 from __future__ import annotations
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import Data, ads
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import Choice
 from mock_platform.core.operation import Operation
+from mock_platform.core.schema import Schema
 from mock_platform.records.accounts import PRODUCT_TYPES, PlacementsRecord
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from marshmallow import Schema, ValidationError, validates_schema
+from marshmallow import ValidationError, validates_schema
 
 from mock_platform.core.ads import One, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
@@ -13,6 +13,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.faults import INCLUSIVE, Fault
 from mock_platform.core.fields import Choice, CommaList, Flag, Long, Text
 from mock_platform.core.operation import Echo, Operation
+from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from html import escape
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import Data, ads
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, CommaList, Long, Text
 from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.schema import Schema
 from mock_platform.records.listed_posts import find_listed
 from mock_platform.records.posts import POST_TYPES
 from mock_platform.rules.planned_posts import KIND_NAME

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
-from marshmallow import Schema, fields
+from marshmallow import fields
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import BEARER, Auth
@@ -23,6 +23,7 @@ from mock_platform.core.fields import Choice, Instant, Integer, ListOf, Nested, 
 from mock_platform.core.named import WINDOW_SECONDS, declare_named
 from mock_platform.core.operation import Handler, Limit, Operation
 from mock_platform.core.pages import PAGES, make_token_field
+from mock_platform.core.schema import Schema
 from mock_platform.rules.new_posts import ID
 from mock_platform.rules.post_answers import start_answer
 from mock_platform.rules.post_rules.checks import ACCEPTED_ONLY, LANGUAGE

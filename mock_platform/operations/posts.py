@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from marshmallow import Schema
 from msgspec.structs import replace
 
 from mock_platform.core.ads import Many, One, ads, fail, not_found
@@ -17,6 +16,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, CommaList, Flag, Long, Text
 from mock_platform.core.operation import Echo, Operation, Origin
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, list_parameters, paginate
+from mock_platform.core.schema import Schema
 from mock_platform.records.listed_posts import PLAN_TABLES, show_listed
 from mock_platform.records.planned_posts import LongId
 from mock_platform.records.posts import (

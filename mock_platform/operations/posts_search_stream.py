@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
@@ -21,6 +19,7 @@ from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import Json, ListOf, Nested, Text
 from mock_platform.core.named import declare_named
 from mock_platform.core.operation import Handler
+from mock_platform.core.schema import Schema
 from mock_platform.rules.filtered_posts import HAPPENED, LINES, make_line, match_post
 from mock_platform.rules.post_selection import (
     SELECTION,

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
@@ -28,6 +26,7 @@ from mock_platform.core.fields import (
 from mock_platform.core.named import declare_named
 from mock_platform.core.operation import Handler, Location
 from mock_platform.core.pages import PAGES, make_token_field, take_page
+from mock_platform.core.schema import Schema
 from mock_platform.rules.release_history import find_release
 from mock_platform.rules.stream_rules import (
     CAP,

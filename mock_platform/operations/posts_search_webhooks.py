@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.fields import Flag, Instant, ListOf, Nested, Text
 from mock_platform.core.named import declare_named
+from mock_platform.core.schema import Schema
 from mock_platform.rules.filtered_posts import HAPPENED, LINES
 from mock_platform.rules.post_selection import SELECTION, PostSelectionQuery
 from mock_platform.rules.release_history import find_release

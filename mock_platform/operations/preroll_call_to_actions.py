@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import One, ads, fail
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
@@ -12,6 +10,7 @@ from mock_platform.core.filters import ExactFilter, IdsFilter
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.parents import LINE_ITEM
 from mock_platform.core.resource import Resource
+from mock_platform.core.schema import Schema
 from mock_platform.records.line_item_parts import CALLS_TO_ACTION, PrerollCallToActionRecord
 from mock_platform.rules.line_item_parts import (
     ADDRESS,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from marshmallow import Schema, fields
+from marshmallow import fields
 
 from mock_platform.core.ads import Data, Many, One, ads, early_access, fail
 from mock_platform.core.assumptions import expectation, public_fact, settled
@@ -16,6 +16,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.fields import Anything, Integer, ListOf, Long, Text
 from mock_platform.core.operation import Echo, Location
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, paginate
+from mock_platform.core.schema import Schema
 from mock_platform.records.catalogs import FIELDS, ProductCatalogRecord, ProductRecord
 from mock_platform.records.product_updates import (
     GENERATED,

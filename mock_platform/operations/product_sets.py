@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, ClassVar
 
-from marshmallow import EXCLUDE, Schema, ValidationError, validates_schema
+from marshmallow import EXCLUDE, ValidationError, validates_schema
 
 from mock_platform.core.ads import One, ads, early_access, fail, not_found
 from mock_platform.core.assumptions import public_fact, settled
@@ -20,6 +20,7 @@ from mock_platform.core.description.conditions import either, form
 from mock_platform.core.faults import INVALID, Fault, exclusive, missing
 from mock_platform.core.fields import Choice, ListOf, Nested, Text
 from mock_platform.core.operation import Echo, Location, Origin
+from mock_platform.core.schema import Schema
 from mock_platform.records.catalogs import (
     EQUAL_TO,
     ORDER_ATTRIBUTES,

@@ -5,8 +5,6 @@ A post of a user for reposts only is promoted by a repost that the account's own
 
 from __future__ import annotations
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import Several, ads
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
@@ -16,6 +14,7 @@ from mock_platform.core.filters import ExactFilter, IdsFilter
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.parents import LINE_ITEM
 from mock_platform.core.resource import TIMESTAMPS, Resource, apply_changes
+from mock_platform.core.schema import Schema
 from mock_platform.records.campaigns import PromotedPostRecord
 from mock_platform.rules.account_history import HISTORY, record_change
 from mock_platform.rules.line_item_parts import (

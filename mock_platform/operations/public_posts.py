@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema, fields
+from marshmallow import fields
 
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
@@ -26,6 +26,7 @@ from mock_platform.core.fields import (
 )
 from mock_platform.core.named import WINDOW_SECONDS, declare_named
 from mock_platform.core.operation import Handler, Limit, Location
+from mock_platform.core.schema import Schema
 from mock_platform.records.cards import CARD_URI
 from mock_platform.rules.media_uploads import USABLE
 from mock_platform.rules.new_posts import (

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import Many, ads
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Flag, ListOf, Text
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.paging import PageOf
+from mock_platform.core.schema import Schema
 from mock_platform.records.table import Reference, Table
 from mock_platform.world.world import World
 

@@ -7,8 +7,6 @@ from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import Many, One, ads, early_access, fail, not_found
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
@@ -16,6 +14,7 @@ from mock_platform.core.faults import Fault, invalid
 from mock_platform.core.fields import Choice, Instant, Json, Text
 from mock_platform.core.operation import Echo, Operation, Origin
 from mock_platform.core.paging import NEXT_CURSOR, PageOf
+from mock_platform.core.schema import Schema
 from mock_platform.records.table import Reference, Table
 from mock_platform.records.web import WebAddress
 from mock_platform.rules.catalogs import BASE, find_catalog

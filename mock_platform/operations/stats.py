@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
-from marshmallow import Schema, ValidationError, validates_schema
+from marshmallow import ValidationError, validates_schema
 
 from mock_platform.core.ads import Data, ads
 from mock_platform.core.ads_typed import Typed
@@ -18,6 +18,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.faults import Fault, exclusive
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Number, Text
 from mock_platform.core.operation import Echo, Handler, Limit, Operation, Origin
+from mock_platform.core.schema import Schema
 from mock_platform.records.figures import PINNED_FIGURES
 from mock_platform.rules.ad_book import CAMPAIGN, FUNDING_INSTRUMENT, LINE_ITEM
 from mock_platform.rules.ad_figures import (

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
-from marshmallow import Schema, ValidationError, validates_schema
+import marshmallow
+from marshmallow import ValidationError, validates_schema
 from msgspec import Struct
 
 from mock_platform.core.ads import Many, One, ads, fail
@@ -24,6 +25,7 @@ from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListO
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Limit, Operation, Origin
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, list_parameters, paginate
+from mock_platform.core.schema import Schema
 from mock_platform.records.table import Reference, Table
 from mock_platform.rules.ad_figures import FIGURES, PINNED
 from mock_platform.rules.ad_metrics import CONVERSIONS, ENTITIES
@@ -148,7 +150,7 @@ class Compressed(Struct, frozen=True):
     media_type: str = "application/gzip"
 
     @property
-    def schema(self) -> type[Schema]:
+    def schema(self) -> type[marshmallow.Schema]:
         """The schema of the rows within the file."""
         return self.content.schema
 

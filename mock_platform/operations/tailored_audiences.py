@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import One, ads
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Text
 from mock_platform.core.filters import IdsFilter, OneOfFilter
 from mock_platform.core.resource import TIMESTAMPS, Resource
+from mock_platform.core.schema import Schema
 from mock_platform.records.audiences import PERMISSION_LEVELS, TailoredAudiencePermissionRecord
 from mock_platform.rules.audiences import (
     OWN_ROWS,

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from marshmallow import Schema
 from msgspec.structs import replace
 
 from mock_platform.core.ads import One, ads
@@ -21,6 +20,7 @@ from mock_platform.core.filters import ExactFilter, IdsFilter
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.parents import LINE_ITEM
 from mock_platform.core.resource import TIMESTAMPS, Resource
+from mock_platform.core.schema import Schema
 from mock_platform.records.campaigns import OPERATORS, TargetingCriterionRecord
 from mock_platform.rules.account_history import HISTORY
 from mock_platform.rules.line_item_parts import find_line_item, make_deletion_recorder

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from marshmallow import Schema, fields
+from marshmallow import fields
 
 from mock_platform.core.ads import Data, Many, ads
 from mock_platform.core.assumptions import expectation, public_fact
@@ -19,6 +19,7 @@ from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, Json, ListOf, Long, Text
 from mock_platform.core.operation import Handler, Limit, Operation, Origin
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, list_parameters, paginate
+from mock_platform.core.schema import Schema
 from mock_platform.records.targeting import (
     LOCATION_TYPES,
     TARGETING_OPTIONS,

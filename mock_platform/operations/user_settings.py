@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import One, ads, fail
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Text
 from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.schema import Schema
 from mock_platform.records.table import Reference, Table
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World

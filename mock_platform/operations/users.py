@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from marshmallow import Schema, fields
+from marshmallow import fields
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import Auth
@@ -18,6 +18,7 @@ from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import CommaList, ListOf, Text
 from mock_platform.core.named import WINDOW_SECONDS, declare_named
 from mock_platform.core.operation import Limit
+from mock_platform.core.schema import Schema
 from mock_platform.rules.new_posts import ID, find_id_faults
 from mock_platform.rules.post_answers import PARTIAL, find_nothing, start_answer
 from mock_platform.rules.post_selection import (

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.auth.authenticate import APP_OR_USER, BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.challenge import Challenge
@@ -25,6 +23,7 @@ from mock_platform.core.fields import (
 )
 from mock_platform.core.named import declare_named
 from mock_platform.core.operation import Handler, Limit, Location, Operation
+from mock_platform.core.schema import Schema
 from mock_platform.rules.release_history import find_release
 from mock_platform.rules.replay_jobs import (
     CREATES,

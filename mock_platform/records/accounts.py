@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from marshmallow import Schema
-
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Nested, Text
+from mock_platform.core.schema import Schema
 from mock_platform.core.user_rights import COMPOSER, MAY_COMPOSE, PERMISSIONS
 from mock_platform.records.table import Reference, Table
 from mock_platform.store.interface import Record

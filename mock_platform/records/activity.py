@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from marshmallow import Schema
-
 from mock_platform.core.fields import Anything, Choice, Instant, ListOf, Nested, Text, Timed
+from mock_platform.core.schema import Schema
 from mock_platform.records.table import Reference, Table
 from mock_platform.records.webhooks import PAYLOAD_MOMENTS
 from mock_platform.rules.activities import DIRECTIONS, make_topic, takes_direction

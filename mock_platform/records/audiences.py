@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from marshmallow import Schema, fields, pre_load
+from marshmallow import fields, pre_load
 
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Json, ListOf, Text
+from mock_platform.core.schema import Schema
 from mock_platform.records.accounts import Stamped
 from mock_platform.records.table import Reference, Table, rename_fields
 from mock_platform.rules.audiences import PROCESSING, TOO_SMALL

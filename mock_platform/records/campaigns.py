@@ -7,8 +7,6 @@ the public facts (section 7) so that references hold and rules can be checked.
 
 from __future__ import annotations
 
-from marshmallow import Schema
-
 from mock_platform.core.fields import (
     Choice,
     FieldOptions,
@@ -21,6 +19,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
+from mock_platform.core.schema import Schema
 from mock_platform.records.accounts import PRODUCT_TYPES, Stamped
 from mock_platform.records.table import Reference, Table, rename_fields
 from mock_platform.store.interface import Record

@@ -9,11 +9,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, ClassVar
 
-from marshmallow import EXCLUDE, Schema, ValidationError, validates_schema
+from marshmallow import EXCLUDE, ValidationError, validates_schema
 
 from mock_platform.core.description.conditions import either, form
 from mock_platform.core.faults import INCLUSIVE, Fault, exclusive, missing
 from mock_platform.core.fields import COUNTRY, Choice, CountryCode, Flag, ListOf, Nested, Text
+from mock_platform.core.schema import Schema
 from mock_platform.records.accounts import Stamped
 from mock_platform.records.table import Reference, Table
 from mock_platform.records.web import WebAddress

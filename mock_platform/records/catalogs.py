@@ -11,11 +11,12 @@ from decimal import Decimal
 from typing import Any, Unpack
 from urllib.parse import SplitResult, urlsplit
 
-from marshmallow import EXCLUDE, Schema, ValidationError
+from marshmallow import EXCLUDE, ValidationError
 
 from mock_platform.core.codes import list_currencies
 from mock_platform.core.faults import expected, flatten, invalid, missing
 from mock_platform.core.fields import Choice, Flag, Integer, ListOf, Nested, Text, TextOptions
+from mock_platform.core.schema import Schema
 from mock_platform.records.table import Reference, Table
 from mock_platform.world.clock import parse_instant
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema
-
 from mock_platform.core.fields import Choice, Instant, Text
+from mock_platform.core.schema import Schema
 from mock_platform.records.table import Reference, Table
 
 ENDPOINTS = (

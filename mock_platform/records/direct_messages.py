@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from marshmallow import Schema
-
 from mock_platform.core.fields import Choice, Instant, Json, ListOf, Text
+from mock_platform.core.schema import Schema
 from mock_platform.records.media import MediaKey
 from mock_platform.records.table import Reference, Table
 from mock_platform.rules.direct_messages import EVENT_TYPES, MESSAGE, name_conversation

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from marshmallow import Schema
-
 from mock_platform.core.fields import Choice, Instant, Json, Text
+from mock_platform.core.schema import Schema
 from mock_platform.records.table import Table
 from mock_platform.rules.ad_metrics import ENTITIES, NUMBERS
 from mock_platform.rules.ad_serving import ON_PLATFORM, PLACEMENTS

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from marshmallow import Schema
-
 from mock_platform.core.auth.scopes import SCOPES, canonicalize
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Text
+from mock_platform.core.schema import Schema
 from mock_platform.records.table import Reference, Table
 from mock_platform.records.users import USERS
 from mock_platform.store.interface import Record

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Unpack
 
-from marshmallow import Schema, ValidationError, validates_schema
+from marshmallow import ValidationError, validates_schema
 
 from mock_platform.core.faults import INCLUSIVE, Fault, invalid, missing
 from mock_platform.core.fields import Choice, FieldOptions, Instant, Text
+from mock_platform.core.schema import Schema
 from mock_platform.records.accounts import Stamped
 from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey, compute_ratio

@@ -11,8 +11,6 @@ from math import gcd
 from posixpath import splitext
 from typing import Unpack
 
-from marshmallow import Schema
-
 from mock_platform.core.fields import (
     Choice,
     FieldOptions,
@@ -23,6 +21,7 @@ from mock_platform.core.fields import (
     ListOf,
     Text,
 )
+from mock_platform.core.schema import Schema
 from mock_platform.records.accounts import Stamped
 from mock_platform.records.table import Reference, Table
 from mock_platform.rules.media_uploads import (

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.ads import not_found
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError
 from mock_platform.core.faults import INVALID
 from mock_platform.core.fields import Choice, CommaList, Flag, Instant, Integer, Long, Text
 from mock_platform.core.resource import draw_unused_id, make_timestamps
+from mock_platform.core.schema import Schema
 from mock_platform.records.accounts import PRODUCT_TYPES
 from mock_platform.records.campaigns import (
     AUDIENCE_EXPANSIONS,

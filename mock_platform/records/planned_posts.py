@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Long, Text
+from mock_platform.core.schema import Schema
 from mock_platform.records.accounts import Stamped
 from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey

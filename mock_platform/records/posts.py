@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from marshmallow import Schema
-
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import (
     Choice,
@@ -23,6 +21,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
+from mock_platform.core.schema import Schema
 from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey
 from mock_platform.records.post_forms import to_stored_form

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from marshmallow import Schema, ValidationError
+from marshmallow import ValidationError
 
 from mock_platform.core.fields import Flag, Instant, ListOf, Text
+from mock_platform.core.schema import Schema
 from mock_platform.records.table import Reference, Table
 from mock_platform.rules.stream_links import read_fields
 from mock_platform.rules.stream_rules import LONGEST_RULE, find_rule_faults

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema
-
 from mock_platform.core.fields import Choice, Flag, Instant, Json, ListOf, Nested, Text
+from mock_platform.core.schema import Schema
 from mock_platform.records.table import Table
 
 KINDS_OF_OPTIONS = (

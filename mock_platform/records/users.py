@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 
-from marshmallow import Schema
-
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Long, Nested, Text
+from mock_platform.core.schema import Schema
 from mock_platform.records.table import Table
 from mock_platform.rules.user_objects import (
     POST_TIME,

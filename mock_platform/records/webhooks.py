@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from marshmallow import Schema
-
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Json, Text, Timed
+from mock_platform.core.schema import Schema
 from mock_platform.records.table import Reference, Table
 from mock_platform.rules.release_history import explain_unknown_name, find_event_name
 from mock_platform.rules.replay_jobs import REPLAY_JOB

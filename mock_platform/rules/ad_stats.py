@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from marshmallow import Schema, ValidationError, validates_schema
+from marshmallow import ValidationError, validates_schema
 from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Choice, CommaList, Instant, Json, ListOf, Nested, Text
+from mock_platform.core.schema import Schema
 from mock_platform.rules.account_days import read_timezone
 from mock_platform.rules.ad_book import ACCOUNT, TABLE_OF
 from mock_platform.rules.ad_figures import measure

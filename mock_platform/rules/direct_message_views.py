@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.call import Call
 from mock_platform.core.fields import (
     Choice,
@@ -18,6 +16,7 @@ from mock_platform.core.fields import (
     Text,
 )
 from mock_platform.core.pages import make_token_field, take_page
+from mock_platform.core.schema import Schema
 from mock_platform.rules.direct_messages import EVENT_TYPES, NEWEST_FIRST, TABLE, get_user
 from mock_platform.rules.post_answers import PostAnswer, start_answer
 from mock_platform.rules.post_selection import (

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
-from marshmallow import Schema
 from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.fields import Choice, CommaList, FieldOptions
+from mock_platform.core.schema import Schema
 
 SELECTION = public_fact(
     "v2.fields",

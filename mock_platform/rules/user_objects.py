@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from marshmallow import Schema
-
 from mock_platform.core.fields import Anything, Flag, Integer, ListOf, Text
+from mock_platform.core.schema import Schema
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant
 

@@ -152,8 +152,10 @@ class MemoryStore:
 
         `within` restricts a field to several values; each costs one look into an index.
         """
+        changed, own = self._rows.get(table, {}), self._base.rows.get(table, {})
+        if not (changed or own):
+            return []
         down = order.descending
-        changed = self._rows.get(table, {})
         walks: list[Iterator[tuple[Any, int, str]]] = []
         for each in _expand(match or {}, within):
             base, overlay, group = self._find(table, *choose_index(each, order, term))
@@ -164,7 +166,6 @@ class MemoryStore:
             if overlay is not None and group in overlay.groups:
                 walks.append(overlay.walk(group, after, descending=down))
         entries = walks[0] if len(walks) == 1 else merge(*walks, reverse=down)
-        own = self._base.rows.get(table, {})
         found = (
             Entry((sort_key, seq), key, (changed.get(key) or own[key]).record)
             for sort_key, seq, key in entries

@@ -36,3 +36,12 @@ class Scope(Generic[T_co]):
         trace: TracebackType | None,
     ) -> None:
         self._end(fault)
+
+
+def make_closed_scope(refuse: Callable[[], T_co]) -> Scope[T_co]:
+    """Returns the scope of blocks that cannot be entered any more: `refuse` raises."""
+    return Scope(refuse, _ignore)
+
+
+def _ignore(_: BaseException | None) -> None:
+    """Nothing began, so nothing ends."""

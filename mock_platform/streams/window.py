@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from marshmallow import Schema
-
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Instant, Integer
+from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Order
 from mock_platform.streams.endpoint import StreamEndpoint

@@ -200,6 +200,11 @@ class Clock:
         """Call `listener` after each freeze, travel, advance and resume."""
         self._listeners.append(listener)
 
+    def release(self) -> None:
+        """Forget the listeners and who records jumps: their world has ended."""
+        self._record = None
+        self._listeners.clear()
+
     def state(self) -> dict[str, Any]:
         """Returns the clock as data, for snapshots and durable stores."""
         offset, frozen = self._state

@@ -122,6 +122,11 @@ class Transitions:
         self._described: tuple[Mapping[str, Pace], dict[str, Any]] = ({}, {})
         """The paces that `state` described last, and what it returned."""
 
+    def release(self) -> None:
+        """Forget the world, which has ended: no record moves any more."""
+        self._world = None
+        self._moved, self._paced = _ignore, _ignore
+
     def kind(self, name: str) -> TransitionKind:
         """Returns the kind with this name.
 
@@ -287,6 +292,10 @@ class Transitions:
         moved = {kind.field: to} if kind.read is None else {}
         self._store.put(kind.table, key, record | moved | extra)
         return True
+
+
+def _ignore(*_: object) -> None:
+    pass
 
 
 def _moment(value: Any) -> str | None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 
 from msgspec import Struct, field
@@ -22,7 +23,7 @@ from mock_platform.store.errors import StoreUnwritable
 from mock_platform.store.interface import Change, SavedWorld, Snapshot
 from mock_platform.store.memory import Base
 from mock_platform.store.memory_archive import MemoryArchive
-from mock_platform.store.scope import Scope
+from mock_platform.store.scope import Scope, make_closed_scope
 from mock_platform.world.clock import UPTIME, Clock, ClockState, read_state
 from mock_platform.world.ids import Ids
 from mock_platform.world.journal import Journal, JournalMemory
@@ -131,7 +132,8 @@ class World:
         self._companions: dict[type[Any], Any] = {}
         self._caches: dict[type[Any], Any] = {}
         self._attachments: dict[type[Any], Any] = {}
-        self.beside = Parts(lambda: [self.windows, *self.companions])
+        windows, companions = self.windows, self._companions
+        self.beside = Parts(lambda: [windows, *companions.values()])
         """The data that are recorded with the records, if the world outlives the process."""
         self._outbox: list[Notice] = []
         self._begun: list[_Begun] = []
@@ -199,10 +201,10 @@ class World:
         """Returns the companion of this type.
 
         Raises:
+            UnknownWorld: The world was dropped.
             LookupError: The world has none.
         """
-        found: C = self._companions[kind]
-        return found
+        return self._find_part(self._companions, kind)
 
     def cache(self, kind: type[Cache]) -> Cache:
         """Returns the world's value of this type, made at its first use.
@@ -222,10 +224,10 @@ class World:
         """Returns the attachment of this type.
 
         Raises:
+            UnknownWorld: The world was dropped.
             LookupError: The world has none.
         """
-        found: T = self._attachments[kind]
-        return found
+        return self._find_part(self._attachments, kind)
 
     def on_notice(self, listener: Callable[[World, Notice], None]) -> None:
         """Register a function that does requested work."""
@@ -273,6 +275,23 @@ class World:
         with self.hold():
             self.store.drop()
             self.closed = True
+
+    def release(self) -> None:
+        """Let go of all parts that refer to a closed world, so that it is freed with its last user.
+
+        Otherwise it would stay until the garbage collector comes, and a test run makes one for each
+        test. Its journal and its records can still be read; work finds it closed.
+        """
+        with self.lock:
+            self._work = make_closed_scope(partial(_refuse_work, self.name))
+            self.clock.release()
+            self.transitions.release()
+            self.store.release()
+            self._observers.clear()
+            self._on_notice.clear()
+            self._companions.clear()
+            self._attachments.clear()
+            self._caches.clear()
 
     def retire(self) -> None:
         """Close the world here, and let any process open it from the archive.
@@ -364,6 +383,15 @@ class World:
                         None if original is None else original.record,
                     )
                 )  # fmt: skip
+        return found
+
+    def _find_part(self, parts: Mapping[type[Any], Any], kind: type[T]) -> T:
+        try:
+            found: T = parts[kind]
+        except KeyError:
+            if self.closed:
+                raise UnknownWorld(self.name) from None
+            raise
         return found
 
     def _record_jump(self) -> None:
@@ -492,6 +520,10 @@ class World:
         self.nonces.clear()
         self.deliveries.clear()
         self._outbox.clear()
+
+
+def _refuse_work(name: str) -> list[Change]:
+    raise UnknownWorld(name)
 
 
 def _store_in_memory(world: World) -> WorldStore:

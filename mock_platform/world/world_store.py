@@ -9,6 +9,7 @@ from typing import Any
 from mock_platform.store.archive import Archive, KeptWorld, SharedArchive, WholeWorld
 from mock_platform.store.interface import Beside, Change, Row, SavedWorld, Slot, Snapshot
 from mock_platform.store.memory import Base, MemoryStore
+from mock_platform.store.scope import make_closed_scope
 from mock_platform.world.kept import Parts
 
 _BESIDE = "@"
@@ -143,6 +144,11 @@ class WorldStore(MemoryStore):
             self._archive.drop(self._world_name, self._token)
             self._token = None
 
+    def release(self) -> None:
+        """Forget the world, which was dropped: records can be read, and not changed any more."""
+        self._meta = dict
+        self._transaction = make_closed_scope(_refuse_change)
+
     def give_back(self) -> None:
         """Let other processes open the world; nothing is recorded any more.
 
@@ -208,3 +214,7 @@ class WorldStore(MemoryStore):
                 place = self._places[at] = next(self._next_place)
             placed[at] = Row(place, record)
         return placed
+
+
+def _refuse_change() -> list[Change]:
+    raise RuntimeError("The world was dropped; its records can only be read.")

@@ -138,6 +138,7 @@ class Worlds:
             world.close()
             del self._worlds[name]
             self._forget(world)
+            world.release()
 
     def owner_of(self, credential: str) -> World | None:
         """Returns the one world of a consumer key or token; `None` for shared ones."""

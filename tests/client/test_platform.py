@@ -57,9 +57,7 @@ def test_importing_the_package_is_cheap() -> None:
         "mock_platform.WsgiAdapter\n"
         "assert not {'flask', 'marshmallow', 'httptools'} & set(sys.modules)\n"
         "mock_platform.MockPlatform\n"
-        "assert not {'flask', 'marshmallow', 'httptools'} & set(sys.modules)\n"
-        "mock_platform.create_app\n"
-        "assert 'flask' in sys.modules"
+        "assert not {'flask', 'marshmallow', 'httptools'} & set(sys.modules)"
     )
 
     ended = python("-c", code)

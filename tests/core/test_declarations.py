@@ -8,7 +8,6 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from marshmallow import Schema
 
 from mock_platform.core.ads import One, ads
 from mock_platform.core.call import Call
@@ -16,6 +15,7 @@ from mock_platform.core.failures.codes import ADS_STATUS
 from mock_platform.core.fields import Choice, CommaList, Flag, Instant, Integer, ListOf, Text
 from mock_platform.core.operation import Operation
 from mock_platform.core.resource import Resource
+from mock_platform.core.schema import Schema
 from mock_platform.operations import OPERATIONS
 from mock_platform.records.catalogs import RuledText
 from mock_platform.records.media import MediaKey

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from marshmallow import Schema, ValidationError, fields
+import marshmallow
+from marshmallow import ValidationError, fields
 from msgspec import Struct, field
 
 from mock_platform.core.assumptions import public_fact, settled
@@ -19,6 +20,7 @@ from mock_platform.core.failures.statuses import phrase
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Choice, Integer, Json, ListOf, Nested, Text
 from mock_platform.core.hints import did_you_mean
+from mock_platform.core.schema import Schema
 
 MEDIA_TYPE = "application/problem+json"
 ABOUT_BLANK = "about:blank"
@@ -90,7 +92,7 @@ class ProblemType(Struct, frozen=True, eq=False):
         other = (self.status_by_value.get(value) for value in named)
         return next((status for status in other if status is not None), self.status)
 
-    def schema(self) -> type[Schema]:
+    def schema(self) -> type[marshmallow.Schema]:
         """Returns the schema of the whole object, for OpenAPI and checks."""
         common: dict[str, fields.Field[Any]] = {
             "type": Text(required=True),
@@ -125,7 +127,7 @@ class ProblemType(Struct, frozen=True, eq=False):
 
 
 @cache
-def _make_extras(kind: ProblemType) -> Schema:
+def _make_extras(kind: ProblemType) -> marshmallow.Schema:
     """Returns what checks the extra fields of a type: made once, since each problem is checked."""
     return Schema.from_dict({**kind.fields, **kind.public_fields})()
 
