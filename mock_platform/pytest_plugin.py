@@ -331,11 +331,13 @@ def _find_problems(verdict: Any) -> list[str]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
-    item: pytest.Item,
+    item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add the report to a failing test."""
     report = yield
     verdict = item.stash.get(_verdict_key, None)
+    if verdict is not None and call.when == "teardown":
+        del item.stash[_verdict_key]  # pytest keeps all items, and it would keep all worlds
     if verdict is not None and report.failed:
         told = item.stash[_shown_key]
         whole = item.config.getoption("--mock-journal-on-failure")

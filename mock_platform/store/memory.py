@@ -174,6 +174,17 @@ class MemoryStore:
             found = (entry for entry in found if where(entry.record))
         return list(found if limit is None else islice(found, limit))
 
+    def scan(self, table: str, where: Callable[[Record], bool]) -> list[str]:
+        """Returns the keys of the matching records in insertion order.
+
+        It looks at each record of the table, without an index: at the start of a world, making one
+        would take longer than all else.
+        """
+        own, changed = self._base.rows.get(table, {}), self._rows.get(table, {})
+        rows = {**own, **changed}.items() if changed else own.items()
+        found = [(row.seq, key) for key, row in rows if row is not None and where(row.record)]
+        return [key for _, key in sorted(found)]
+
     def pick(
         self,
         table: str,

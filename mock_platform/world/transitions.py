@@ -226,8 +226,8 @@ class Transitions:
         if kind.since is None:
             return begun
         known = set(begun)
-        waiting = self._store.page(kind.table, where=lambda r: kind.state_of(r) == kind.first)
-        return begun + [entry.key for entry in waiting if entry.key not in known]
+        waiting = self._store.scan(kind.table, lambda r: kind.state_of(r) == kind.first)
+        return begun + [key for key in waiting if key not in known]
 
     def as_json(self) -> dict[str, Any]:
         """Returns each kind with its progression, its states and its running transitions."""

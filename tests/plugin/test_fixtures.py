@@ -214,3 +214,26 @@ def test_a_request_that_outlives_its_world_is_told(monkeypatch: pytest.MonkeyPat
         world.session("oauth1").get("/12/accounts")
 
     assert [("w1", "GET", f"{world.base_url}/12/accounts")] == seen
+
+
+def test_a_run_keeps_no_world(run: Run) -> None:
+    """pytest keeps all tests until the end; their worlds go with the test, failed ones too."""
+    result = run(
+        """
+        import weakref
+
+        import pytest
+
+        worlds = []
+
+        @pytest.mark.parametrize("number", range(3))
+        def test_one(mock_platform, number):
+            assert all(world() is None for world in worlds)
+            worlds.append(weakref.ref(mock_platform._world))
+            with mock_platform.session("bearer") as session:
+                session.get("/12/accounts")
+            assert number != 1
+        """
+    )
+
+    result.assert_outcomes(passed=2, failed=1)
