@@ -7,6 +7,7 @@ import logging
 import threading
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -316,7 +317,8 @@ class Platform:
         """
         self.closing.set()
         for world in self.worlds:
-            world.find_attachment(OpenStreams).close("server_stop")
+            with suppress(UnknownWorld):  # dropped meanwhile
+                world.find_attachment(OpenStreams).close("server_stop")
         self.deliverer.close()
 
     def number_requests(self, first: int, step: int) -> None:

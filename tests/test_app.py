@@ -11,7 +11,7 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.test import Client
 
 from mock_platform import Settings, WsgiAdapter, create_app
-from mock_platform.in_process.session import OAuth1Auth
+from mock_platform.in_process.oauth1 import OAuth1Auth
 from mock_platform.platform import Platform
 from tests.commands import python
 from tests.support import HARBOR

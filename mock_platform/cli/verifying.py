@@ -21,6 +21,7 @@ from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.unfired import UnfiredRule
 from mock_platform.world import redact
 from mock_platform.world.journal import JournalEntry
+from mock_platform.world.names import UnknownWorld
 
 _MAX_STRAYS = 1000
 _SHOWN_STRAYS = 20
@@ -132,7 +133,11 @@ def check_rules(platform: Platform) -> list[RunCheck]:
     pending: dict[tuple[str, int], UnfiredRule] = {}
     checks = []
     for world in platform.worlds:
-        for unfired in find_engine(world).unfired_expectations():
+        try:
+            found = find_engine(world).unfired_expectations()
+        except UnknownWorld:  # dropped meanwhile
+            continue
+        for unfired in found:
             key = unfired.scenario, unfired.rule
             if unfired.scenario in platform.start_up.active:
                 before = pending.get(key)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
-from http.client import responses
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
 from mock_platform.core.envelope import Document
+from mock_platform.core.failures.statuses import phrase
 from mock_platform.store.interface import Record
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def render_denial_page(app: Record) -> Document:
 
 def render_refusal_page(status: int, text: str) -> Document:
     """Return a page that says why the request cannot be answered, and what to do."""
-    names = {"title": responses.get(status, f"Status {status}"), "text": text}
+    names = {"title": phrase(status) or f"Status {status}", "text": text}
     return _render("refusal.html", names, status=status)
 
 

@@ -1,8 +1,9 @@
-"""Loads parameters as their schema does, at a cost that depends only on those that were sent.
+"""Loads objects as their schema does, at a cost that depends only on the fields that were sent.
 
 For each load, marshmallow goes through every field of a schema and takes a microsecond for one that
 was not sent. Here such a field costs one look into a dict, and what was sent goes straight to the
-same field and the same validators. If anything is wrong, the schema itself loads and reports it.
+same field and the same validators; so do the objects inside it. If anything is wrong, the schema
+itself loads and reports it.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from marshmallow import Schema, ValidationError, missing
+from marshmallow import EXCLUDE, RAISE, Schema, ValidationError, missing
 from marshmallow.decorators import POST_LOAD, PRE_LOAD, VALIDATES, VALIDATES_SCHEMA
 from marshmallow.fields import Field
+
+from mock_platform.core.fields import ListOf, Nested
 
 Loader = Callable[[Any], Any]
 _Reader = Callable[[Any, str, Mapping[str, Any]], Any]
@@ -21,9 +24,27 @@ _Reader = Callable[[Any, str, Mapping[str, Any]], Any]
 
 def loader(schema: Schema) -> Loader:
     """Returns a function like `schema.load` (results, exceptions) that ignores unknown names."""
+    load_sent = _make_loader(schema, EXCLUDE)
+    if load_sent is None or schema.partial:
+        return schema.load
+
+    def load(sent: Any) -> Any:
+        try:
+            return load_sent(sent)
+        except ValidationError:
+            return schema.load(sent)
+
+    return load
+
+
+def _make_loader(schema: Schema, unknown: str) -> Loader | None:
+    """Returns a function like `schema.load`, whose exceptions say nothing; `None` if it cannot.
+
+    `unknown` is what happens to unknown names: EXCLUDE or RAISE.
+    """
     hooks = schema._hooks  # noqa: SLF001 - marshmallow shows them nowhere else
     if schema.many or any(hooks[kind] for kind in (PRE_LOAD, POST_LOAD, VALIDATES)):
-        return schema.load
+        return None
     fields = [
         (
             field.data_key or attribute,
@@ -33,21 +54,24 @@ def loader(schema: Schema) -> Loader:
         )
         for attribute, field in schema.load_fields.items()
     ]
-    if any(callable(default) for *_, default in fields):
-        return schema.load
     validators = [
         (getattr(schema, name), more["pass_original"]) for name, _, more in hooks[VALIDATES_SCHEMA]
     ]
+    known = frozenset(name for name, *_ in fields) if unknown == RAISE else None
     required = frozenset(f.data_key or name for name, f in schema.load_fields.items() if f.required)
     context = {"partial": schema.partial, "many": False, "unknown": schema.unknown}
 
-    def load_sent(sent: Mapping[str, Any]) -> dict[str, Any]:
+    def load_sent(sent: Any) -> dict[str, Any]:
+        if not isinstance(sent, dict) or not required <= sent.keys():
+            raise ValidationError("")
+        if known is not None and not sent.keys() <= known:
+            raise ValidationError("")
         loaded = {}
         for name, attribute, read, default in fields:
             if name in sent:
                 loaded[attribute] = read(sent[name], name, sent)
             elif default is not missing:
-                loaded[attribute] = default
+                loaded[attribute] = default() if callable(default) else default
         for validate, pass_original in validators:
             if pass_original:
                 validate(loaded, sent, **context)
@@ -55,15 +79,7 @@ def loader(schema: Schema) -> Loader:
                 validate(loaded, **context)
         return loaded
 
-    def load(sent: Any) -> Any:
-        if not isinstance(sent, dict) or not required <= sent.keys():
-            return schema.load(sent)
-        try:
-            return load_sent(sent)
-        except ValidationError:
-            return schema.load(sent)
-
-    return load
+    return load_sent
 
 
 def _make_reader(field: Field[Any]) -> _Reader:
@@ -74,7 +90,7 @@ def _make_reader(field: Field[Any]) -> _Reader:
     kind = type(field)
     if kind.deserialize is not Field.deserialize or kind._validate is not Field._validate:  # noqa: SLF001
         return field.deserialize
-    read_value, validators = field._deserialize, tuple(field.validators)  # noqa: SLF001
+    read_value, validators = _find_value_reader(field), tuple(field.validators)
 
     def read(value: Any, name: str, sent: Mapping[str, Any]) -> Any:
         if value is None or value is missing:
@@ -85,3 +101,22 @@ def _make_reader(field: Field[Any]) -> _Reader:
         return found
 
     return read
+
+
+def _find_value_reader(field: Field[Any]) -> _Reader:
+    """Returns a function like `field._deserialize`, which loads objects and lists as above."""
+    if type(field) is Nested:
+        schema, unknown = field.schema, field.unknown or field.schema.unknown
+        load = None if field.many or schema.partial else _make_loader(schema, unknown)
+        if load is not None and unknown in {EXCLUDE, RAISE}:
+            return lambda value, *_: load(value)
+    elif type(field) is ListOf:
+        read = _make_reader(field.inner)
+
+        def read_list(value: Any, name: str, sent: Mapping[str, Any]) -> list[Any]:
+            if not isinstance(value, list):
+                raise ValidationError("")
+            return [read(item, name, sent) for item in value]
+
+        return read_list
+    return field._deserialize  # noqa: SLF001 - what `deserialize` calls

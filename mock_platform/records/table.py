@@ -170,7 +170,7 @@ class Table(Struct, frozen=True, dict=True):
     def _find_refused_keys(self, record: Record, *, recorded: bool) -> Iterator[str]:
         """Yield unknown keys of a record; of a recorded one, only those with an underscore."""
         for name in record:
-            known = name in self.fields or name == AS
+            known = name in self._by_name or name == AS
             if not known and (not recorded or name.startswith("_")):
                 yield name
 

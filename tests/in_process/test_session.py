@@ -22,7 +22,8 @@ from mock_platform import MockPlatform, __version__
 from mock_platform.edge.connection import CONNECTION
 from mock_platform.in_process.connection import Pool
 from mock_platform.in_process.environ import Origin, environ_of
-from mock_platform.in_process.session import BearerAuth, OAuth1Auth, PlatformSession, WsgiAdapter
+from mock_platform.in_process.oauth1 import OAuth1Auth
+from mock_platform.in_process.session import BearerAuth, PlatformSession, WsgiAdapter
 
 BASE = "http://sandbox.test:8080"
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]

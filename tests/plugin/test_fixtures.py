@@ -217,7 +217,7 @@ def test_a_request_that_outlives_its_world_is_told(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_run_keeps_no_world(run: Run) -> None:
-    """pytest keeps all tests until the end; their worlds go with the test, failed ones too."""
+    """Pytest keeps all tests until the end; their worlds go with the test, failed ones too."""
     result = run(
         """
         import weakref
