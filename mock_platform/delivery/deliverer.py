@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from mock_platform.core.challenge import Challenge
@@ -34,7 +34,8 @@ from mock_platform.rules.webhook_log import ADDED, OUTGOING
 from mock_platform.rules.webhooks import find_next_challenge
 from mock_platform.settings import DeliverySettings
 from mock_platform.store.interface import Change
-from mock_platform.world.clock import UPTIME
+from mock_platform.store.memory import Base
+from mock_platform.world.clock import LATEST, UPTIME
 from mock_platform.world.world import PACED, RESTORED, Notice, World
 
 _ENDED = {f"{REPLAY_JOB.name}:{state}": state for state in REPLAY_JOB.ends}
@@ -64,15 +65,23 @@ class Deliverer:
         self._held: dict[Hashable, Dispatch] = {}
         """Events that scenarios hold back until the next one of their webhook is delivered."""
         self._holding = threading.Lock()
+        self._quiet: tuple[Base | None, datetime] = (None, LATEST)
+        """Fixtures in which nothing is to be watched, and until when a new world need not look."""
 
     def attach(self, world: World) -> None:
         """Deliver what a world asks for from now on."""
         world.on_notice(self.take)
         world.clock.on_jump(self._agenda.wake)
         world.on_commit(self._watch_changed)
-        self._watch_webhooks(world)
-        self._watch_acts(world)
-        self._watch_feeds(world)
+        # A test run makes a world for each test, all with the same fixtures.
+        base, quiet_until = self._quiet
+        at_start = world.store.kept is None and not world.clock.frozen
+        if at_start and world.blueprint.base is base and world.clock.now() < quiet_until:
+            return
+        found = self._watch_webhooks(world) + self._watch_feeds(world)
+        earliest = self._watch_acts(world)
+        if at_start and not found:
+            self._quiet = world.blueprint.base, earliest - _FAR
 
     def detach(self, world: World) -> None:
         """Forget a dropped world; its running deliveries end without a record."""
@@ -178,33 +187,44 @@ class Deliverer:
 
         self._workers.submit((world, epoch, "job", job_id), run)
 
-    def _watch_webhooks(self, world: World) -> None:
-        """Watch the webhooks that are to be challenged again some day."""
+    def _watch_webhooks(self, world: World) -> int:
+        """Watch the webhooks that are to be challenged again some day; return how many."""
+        count = 0
         with world.lock:
             for entry in world.store.page("webhooks"):
                 if find_next_challenge(entry.record) is not None:
                     self._agenda.watch(Recheck(world, entry.key, self._recheck))
+                    count += 1
+        return count
 
-    def _watch_acts(self, world: World) -> None:
-        """Watch the records that the world acts for when they are due.
+    def _watch_acts(self, world: World) -> datetime:
+        """Watch the records that the world acts for when they are due; return when the first is.
 
         What is due later than in a day is done when somebody reads it or moves the clock, so that
         a world does not need a thread for its fixtures.
         """
+        earliest = LATEST
         with world.lock:
             for kind in world.transitions.kinds.values():
                 for key in world.transitions.list_running(kind.name) if kind.act else ():
                     due = world.transitions.find_due_time(kind.name, key)
-                    if due is not None and due - world.clock.now() < _FAR:
+                    if due is None:
+                        continue
+                    earliest = min(earliest, due)
+                    if due - world.clock.now() < _FAR:
                         self._agenda.watch(DueAct(world, kind.name, key))
+        return earliest
 
-    def _watch_feeds(self, world: World) -> None:
-        """Watch the feeds whose addresses may be read."""
+    def _watch_feeds(self, world: World) -> int:
+        """Watch the feeds whose addresses may be read; return how many."""
+        count = 0
         with world.lock:
             for entry in world.store.page(FEEDS):
                 host = urlsplit(entry.record["feed_url"]).hostname or ""
                 if self._outbound.may_reach_name(host):
                     self._agenda.watch(FeedRead(world, entry.key, self._read_feed))
+                    count += 1
+        return count
 
     def _read_feed(self, feed: FeedRead) -> None:
         """Read a feed that is due, and watch for the next time."""
