@@ -23,7 +23,12 @@ from mock_platform.edge.connection import CONNECTION
 from mock_platform.in_process.connection import Pool
 from mock_platform.in_process.environ import Origin, environ_of
 from mock_platform.in_process.oauth1 import OAuth1Auth
-from mock_platform.in_process.session import BearerAuth, PlatformSession, WsgiAdapter
+from mock_platform.in_process.session import (
+    BasedSession,
+    BearerAuth,
+    PlatformSession,
+    WsgiAdapter,
+)
 
 BASE = "http://sandbox.test:8080"
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
@@ -639,3 +644,25 @@ def test_oauth1_signs_what_takes_part(kwargs: dict[str, Any], signed_body: str |
         f"{BASE}/1/x?q=1", "POST", signed_body, {} if signed_body is None else form
     )
     assert headers["Authorization"] == sent
+
+
+@pytest.mark.parametrize("asked", [{}, {"http": "http://proxy.example.com"}])
+@pytest.mark.parametrize("kept", [{}, {"https": "http://other.example.com"}])
+@pytest.mark.parametrize("trust_env", [False, True])
+@pytest.mark.parametrize("of_session", [(False, True, None), (True, "/ca.pem", "/client.pem")])
+@pytest.mark.parametrize(
+    "of_request", [(None, None, None), (True, False, "/own.pem"), (False, "/own-ca.pem", None)]
+)
+def test_settings_of_requests_and_of_the_session(
+    asked: dict[str, str], kept: dict[str, str], trust_env: bool, of_session: Any, of_request: Any
+) -> None:
+    """The settings of a request come before those of its session, as in requests."""
+    session = BasedSession("http://127.0.0.1:1")
+    session.trust_env, session.proxies = trust_env, kept
+    session.stream, session.verify, session.cert = of_session
+
+    def merge(kind: type[requests.Session]) -> Any:
+        url = "http://127.0.0.1:1/12/accounts"
+        return kind.merge_environment_settings(session, url, dict(asked), *of_request)
+
+    assert merge(BasedSession) == merge(requests.Session)
