@@ -232,7 +232,7 @@ def _percent(text: str) -> float:
 def _mock_platform_servers(pytestconfig: pytest.Config) -> Iterator[LocalServers]:
     from mock_platform.garbage import load_without_collecting
 
-    gc.collect()  # what is garbage now would be kept
+    gc.collect(1)  # what became garbage lately would be kept
     with load_without_collecting():
         servers = _make_servers(pytestconfig)
     try:

@@ -275,8 +275,11 @@ class _Answer(io.RawIOBase):
         self.status = 0
         self.reason = ""
         self.headers = HTTPHeaderDict()
+        self.bodiless = self._to_head = method == "HEAD"
+        """Whether the client gets no body, whatever the application returns."""
+        self.chunked = False
+        """Whether the body is sent in chunks, because its length is unknown."""
         self._line = line
-        self._to_head = method == "HEAD"
         self._written: list[bytes] = []
         self._parts: Iterable[bytes] = ()
         try:
@@ -296,16 +299,6 @@ class _Answer(io.RawIOBase):
             self.close()
             unstarted = "the WSGI application ended without calling start_response"
             raise ApplicationFault(AssertionError(unstarted))
-
-    @property
-    def bodiless(self) -> bool:
-        """Whether the client gets no body, whatever the application returns."""
-        return self._to_head or self.status in _NO_BODY
-
-    @property
-    def chunked(self) -> bool:
-        """Whether the body is sent in chunks, because its length is unknown."""
-        return not self.bodiless and "Content-Length" not in self.headers
 
     def file(self) -> io.BufferedIOBase:
         """Returns the body as a file; in memory if the application returned it whole."""
@@ -342,6 +335,8 @@ class _Answer(io.RawIOBase):
         self.headers = HTTPHeaderDict()
         for name, value in headers:
             self.headers.add(name, value.lstrip(" \t"))
+        self.bodiless = self._to_head or self.status in _NO_BODY
+        self.chunked = not self.bodiless and "Content-Length" not in self.headers
         return self._written.append
 
     def _iterate_body(self, parts: Iterator[bytes]) -> Iterator[bytes]:
