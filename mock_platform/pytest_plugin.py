@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import requests
 
     from mock_platform.client.interface import PlatformFace, WorldFace
-    from mock_platform.coverage import Gate
+    from mock_platform.coverage.gate import Gate
     from mock_platform.testing.run_outcome import RunOutcome
     from mock_platform.testing.servers import LocalServers
     from mock_platform.testing.webhook_receiver import WebhookReceiver
@@ -183,7 +183,9 @@ def _read_gate(config: pytest.Config) -> Gate:
     Raises:
         pytest.UsageError: A pattern matches no operation, or the baseline cannot be used.
     """
-    from mock_platform.coverage import BadBaseline, BadPatterns, read_gate
+    from mock_platform.coverage.baseline import BadBaseline
+    from mock_platform.coverage.files import read_gate
+    from mock_platform.coverage.scope import BadPatterns
     from mock_platform.operations import OPERATION_IDS
 
     _, least, only, baseline = map(config.getoption, _COVERAGE_OPTIONS)

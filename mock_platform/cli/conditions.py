@@ -8,7 +8,10 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-from mock_platform.coverage import BadBaseline, BadPatterns, Gate, read_gate
+from mock_platform.coverage.baseline import BadBaseline
+from mock_platform.coverage.files import read_gate
+from mock_platform.coverage.gate import Gate
+from mock_platform.coverage.scope import BadPatterns
 
 
 class CoverageConditions(Struct, frozen=True):

@@ -11,7 +11,8 @@ from mock_platform.cli.conditions import CoverageConditions
 from mock_platform.cli.trouble import CheckFailed
 from mock_platform.client.remote.control import read_authority
 from mock_platform.control.headers import TOKEN_HEADER
-from mock_platform.coverage import CoverageDocument, Format, render
+from mock_platform.coverage.document import CoverageDocument
+from mock_platform.coverage.pages import Format, render
 
 _REQUEST_TIMEOUT_SECONDS = 30.0
 

@@ -11,7 +11,10 @@ from msgspec import Struct, field
 from mock_platform.cli.conditions import CoverageConditions
 from mock_platform.cli.trouble import CheckFailed
 from mock_platform.cli.verifying import RunCheck
-from mock_platform.coverage import SUFFIXES, CoverageDocument, Gate, render_totals, write_files
+from mock_platform.coverage.document import CoverageDocument
+from mock_platform.coverage.files import write_files
+from mock_platform.coverage.gate import Gate
+from mock_platform.coverage.pages import SUFFIXES, render_totals
 
 
 class CoverageOptions(Struct, frozen=True):

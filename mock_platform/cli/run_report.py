@@ -22,7 +22,8 @@ from mock_platform.cli.verifying import (
 )
 from mock_platform.client.platform import MockPlatform
 from mock_platform.control.plane import ControlPlane
-from mock_platform.coverage import CoverageDocument, Gate
+from mock_platform.coverage.document import CoverageDocument
+from mock_platform.coverage.gate import Gate
 from mock_platform.edge.hosts import Interception
 from mock_platform.settings import Settings
 

@@ -20,15 +20,12 @@ from mock_platform.client.scenarios import copy_as_json, read_scenario
 from mock_platform.consent.approval import approve
 from mock_platform.consent.asked import choose_answer
 from mock_platform.control.clock import settle
-from mock_platform.control.coverage import read_scope
 from mock_platform.control.credential_texts import Credentials
 from mock_platform.control.journal import QueryOfList, QueryOfRequests, read_query
 from mock_platform.control.known_credentials import credentials
 from mock_platform.control.route import load_query
 from mock_platform.control.worlds import addresses
 from mock_platform.core.call import FaultKind
-from mock_platform.coverage import document as coverage_document
-from mock_platform.delivery.events import emit
 from mock_platform.edge.hosts import Interception
 from mock_platform.platform import Platform
 from mock_platform.records.checking import copy_of_json
@@ -230,6 +227,8 @@ class LocalWorld:
         created_at: Instant | None = None,
     ) -> dict[str, Any]:
         """Let something happen to a user; returns the answer of `POST /_mock/events`."""
+        from mock_platform.delivery.events import emit
+
         given = describe_event(event_type, user, payload, includes, direction, created_at)
         found: dict[str, Any] = copy_of_json(emit(self._world, given), "an event")
         return found
@@ -328,12 +327,13 @@ class LocalWorld:
 
         `only` restricts it to operations whose ids match patterns, such as `line_items.*,oauth*`.
         """
+        from mock_platform.control.coverage import read_scope
+        from mock_platform.coverage.document import document
+
         scope = read_scope(self._platform, only or None)  # over HTTP an empty one counts as absent
         platform, name = self._platform, self._world.name
         world, recorder = None if name == DEFAULT else name, self._application.control.coverage
-        return scope.restrict(
-            coverage_document(platform.operations, platform.settings, recorder, world)
-        )
+        return scope.restrict(document(platform.operations, platform.settings, recorder, world))
 
     def warnings(self) -> dict[str, Any]:
         """Returns what was ignored in requests here; the default world counts all."""

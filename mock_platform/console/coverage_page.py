@@ -13,7 +13,7 @@ from mock_platform.control.coverage import read_scope
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.core.fields import Choice, Text
 from mock_platform.core.schema import Schema
-from mock_platform.coverage import document
+from mock_platform.coverage.document import document
 
 _SHOWN = ("all", "tried", "never")
 

@@ -15,7 +15,7 @@ from mock_platform.control.operation_texts import find_operation
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.core.fields import Text
 from mock_platform.core.schema import Schema
-from mock_platform.coverage import document
+from mock_platform.coverage.document import document
 
 
 class QueryOfOperations(Schema):

@@ -9,8 +9,9 @@ from mock_platform.control.questions import CLEAR_COVERAGE, COVERAGE
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Choice, Text
 from mock_platform.core.schema import Schema
-from mock_platform.coverage import FORMATS, BadPatterns, CoverageScope, document, merge, render
-from mock_platform.coverage.pages import MEDIA_TYPES
+from mock_platform.coverage.document import document, merge
+from mock_platform.coverage.pages import FORMATS, MEDIA_TYPES, render
+from mock_platform.coverage.scope import BadPatterns, CoverageScope
 from mock_platform.platform import Platform
 
 _POLICY = (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mock_platform.control.metrics import Metrics
 from mock_platform.core.warning_counts import WarningRecorder
-from mock_platform.coverage import Recorder
+from mock_platform.coverage.recorder import Recorder
 from mock_platform.platform import Platform
 
 if TYPE_CHECKING:

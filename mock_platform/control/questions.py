@@ -13,7 +13,7 @@ from typing import Any
 from mock_platform.control.known_credentials import credentials
 from mock_platform.control.metrics import METRICS, Metrics
 from mock_platform.core.warning_counts import WarningRecorder
-from mock_platform.coverage import Recorder, document
+from mock_platform.coverage.recorder import Recorder
 from mock_platform.platform import Platform
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.names import UnknownWorld
@@ -43,6 +43,15 @@ RELOAD_SCENARIO = "reload scenario"
 Question = Callable[[Any], Any]
 
 
+def _describe_coverage(platform: Platform, coverage: Recorder, world: str | None) -> dict[str, Any]:
+    from mock_platform.coverage.document import document  # most servers are never asked
+
+    return {
+        "worlds": coverage.worlds(),
+        "document": document(platform.operations, platform.settings, coverage, world),
+    }
+
+
 def list_questions(
     platform: Platform, metrics: Metrics, coverage: Recorder, warnings: WarningRecorder
 ) -> Mapping[str, Question]:
@@ -51,10 +60,7 @@ def list_questions(
         WORLDS: lambda _: list_own_worlds(platform),
         WORLD_NAMES: lambda _: [world["name"] for world in list_own_worlds(platform)],
         ENTRY: lambda key: find_world_of_entry(platform, key),
-        COVERAGE: lambda world: {
-            "worlds": coverage.worlds(),
-            "document": document(platform.operations, platform.settings, coverage, world),
-        },
+        COVERAGE: lambda world: _describe_coverage(platform, coverage, world),
         CLEAR_COVERAGE: coverage.clear,
         WARNINGS: lambda world: {
             "worlds": warnings.worlds(),

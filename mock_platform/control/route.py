@@ -20,7 +20,7 @@ from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.pairs import decode_pairs, first_values
 from mock_platform.core.schema import Schema
 from mock_platform.core.warning_counts import WarningRecorder
-from mock_platform.coverage import Recorder
+from mock_platform.coverage.recorder import Recorder
 from mock_platform.platform import Platform
 from mock_platform.records.state import State
 from mock_platform.world.world import World

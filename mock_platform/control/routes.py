@@ -48,7 +48,7 @@ from mock_platform.control.route import (
 from mock_platform.core.description.openapi import Description
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.warning_counts import WarningRecorder
-from mock_platform.coverage import Recorder
+from mock_platform.coverage.recorder import Recorder
 from mock_platform.placement.peers import NoAnswer
 from mock_platform.platform import Platform
 from mock_platform.scenario.name_or_file import SCENARIO_NAME

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mock_platform.coverage import Gate, GateFailure
+    from mock_platform.coverage.gate import Gate, GateFailure
     from mock_platform.testing.servers import LocalServers, Stray
 
 # The coverage takes longer to load than the rest of this package, and few runs ask for it.
@@ -51,7 +51,7 @@ class RunOutcome:
     def judge_coverage(self, gate: Gate, names: Sequence[str], folder: Path) -> None:
         """Restrict the coverage to what counts, write it to files, and list why it fails."""
         if self.coverage is not None:
-            from mock_platform.coverage import write_files
+            from mock_platform.coverage.files import write_files
 
             self.coverage = gate.scope.restrict(self.coverage)
             self.written = list(write_files(self.coverage, names, gate, folder))
@@ -76,7 +76,7 @@ class RunOutcome:
             yield "contract coverage", list(self._describe_coverage())
 
     def _add_coverage(self, document: dict[str, Any]) -> None:
-        from mock_platform.coverage import merge
+        from mock_platform.coverage.document import merge
 
         self.coverage = document if self.coverage is None else merge(self.coverage, document)
 
@@ -84,7 +84,7 @@ class RunOutcome:
         if self.coverage is None:
             yield "no test used the sandbox"
         else:
-            from mock_platform.coverage import render_totals
+            from mock_platform.coverage.pages import render_totals
 
             yield from render_totals(self.coverage)  # the files have the details
             yield from self.written

@@ -7,7 +7,7 @@ from typing import Any
 
 from mock_platform.cli.conditions import CoverageConditions
 from mock_platform.cli.run_coverage import check_coverage
-from mock_platform.coverage import Gate
+from mock_platform.coverage.gate import Gate
 from mock_platform.operations import OPERATION_IDS
 from mock_platform.testing.run_outcome import RunOutcome
 

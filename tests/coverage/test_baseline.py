@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.coverage import BadBaseline, CoverageScope, Gate, render
-from mock_platform.coverage.baseline import read_baseline
+from mock_platform.coverage.baseline import BadBaseline, read_baseline
+from mock_platform.coverage.gate import Gate
+from mock_platform.coverage.pages import render
+from mock_platform.coverage.scope import CoverageScope
 from mock_platform.operations import OPERATION_IDS
 from tests.control.support import call
 from tests.coverage.test_document import LIST, coverage, row

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.coverage import CoverageDocument, merge
+from mock_platform.coverage.document import CoverageDocument, merge
 from tests.control.support import call
 from tests.support import ACCOUNT, Sandbox, sandbox
 

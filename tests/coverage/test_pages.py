@@ -6,8 +6,10 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from mock_platform.coverage import Baseline, CoverageScope, Format, Gate, render
-from mock_platform.coverage.pages import name_outcome
+from mock_platform.coverage.baseline import Baseline
+from mock_platform.coverage.gate import Gate
+from mock_platform.coverage.pages import Format, name_outcome, render
+from mock_platform.coverage.scope import CoverageScope
 from tests.control.support import call, fields
 from tests.coverage.test_document import LIST, coverage
 from tests.support import Sandbox, sandbox

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.coverage import BadPatterns, CoverageScope
+from mock_platform.coverage.scope import BadPatterns, CoverageScope
 from mock_platform.operations import OPERATION_IDS
 from mock_platform.platform import Platform
 from tests.control.support import call, fields

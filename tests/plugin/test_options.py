@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from mock_platform import pytest_plugin
-from mock_platform.coverage import SUFFIXES
+from mock_platform.coverage.pages import SUFFIXES
 from tests.plugin.conftest import Run
 from tests.plugin.reading import headings, section
 
