@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import click
 from msgspec import Struct, field
 
-from mock_platform.app import CONTROL
 from mock_platform.cli.run_coverage import CoverageOptions, check_coverage
 from mock_platform.cli.trouble import write_report
 from mock_platform.cli.verifying import (
@@ -21,11 +21,13 @@ from mock_platform.cli.verifying import (
     check_rules,
 )
 from mock_platform.client.platform import MockPlatform
-from mock_platform.control.plane import ControlPlane
 from mock_platform.coverage.document import CoverageDocument
 from mock_platform.coverage.gate import Gate
 from mock_platform.edge.hosts import Interception
 from mock_platform.settings import Settings
+
+if TYPE_CHECKING:
+    from mock_platform.client.local_platform import LocalPlatform
 
 _FAILED = 1
 _DELIVERY_SECONDS = 10.0
@@ -49,9 +51,8 @@ class Examiner:
     """Watches a run from its start, looks at its server before the stop, and concludes."""
 
     def __init__(self, server: MockPlatform, options: RunOptions, gate: Gate) -> None:
-        control: ControlPlane = server.app.extensions[CONTROL]
         self._server = server
-        self._platform = control.platform
+        self._platform = cast("LocalPlatform", server).control.platform
         self._options = options
         self._gate = gate
         self._watch = StrayWatch()
