@@ -75,7 +75,8 @@ class LateApplication:
         if made is not None:
             return made
         # Who has loaded Flask may have connected to its signals, which the application must send.
-        return self.flask if "flask" in sys.modules else self._wrapped
+        is_loaded = sys.modules.get("flask") is not None  # `None` is put there to forbid the import
+        return self.flask if is_loaded else self._wrapped
 
 
 class RaisingApplication:

@@ -113,13 +113,19 @@ def test_threads_get_the_same_application() -> None:
     assert len(found) == 1
 
 
-def test_without_flask_the_edge_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While Flask is not loaded, requests do not make an application; then the next one does."""
+@pytest.mark.parametrize("is_forbidden", [False, True])
+def test_without_flask_the_edge_answers(
+    monkeypatch: pytest.MonkeyPatch, is_forbidden: bool
+) -> None:
+    """While Flask is not loaded, or must not be, requests do not make an application."""
     platform = Platform(Settings())
     late = _make_late(platform)
     request = Request("GET", "/12/accounts", "", "1.1", [], b"", keep_alive=True)
     with monkeypatch.context() as patch:
-        patch.delitem(sys.modules, "flask")
+        if is_forbidden:
+            patch.setitem(sys.modules, "flask", None)
+        else:
+            patch.delitem(sys.modules, "flask")
         assert late.at_once(request) is not None
         assert not _is_made(late)
         assert not late.never_blocks(request)
