@@ -65,6 +65,7 @@ def add_flask(edge: Edge, wsgi_app: WSGIApplication) -> PlatformApplication:
 
     application = PlatformApplication(edge.platform)
     application.extensions[CONTROL] = edge.control
+    # Flask documents this for WSGI middleware, and its types forbid it.
     application.wsgi_app = wsgi_app  # type: ignore[assignment,method-assign]
     edge.application = application
     return application

@@ -33,6 +33,13 @@ def finished(
     )
 
 
+def check_program(code: str) -> None:
+    """Run a program of Python, which must succeed and complain of nothing."""
+    ended = python("-c", code)
+
+    assert (0, "") == (ended.returncode, ended.stderr)
+
+
 def python(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """A program of Python that ended by itself."""
     return finished([sys.executable, *words], **options)

@@ -45,13 +45,8 @@ class LateApplication:
     @property
     def flask(self) -> PlatformApplication:
         """The Flask application, made when it is first read."""
-        made = self._edge.application
-        if made is None:
-            with self._lock:
-                made = self._edge.application
-                if made is None:
-                    made = add_flask(self._edge, self._wrapped)
-        return made
+        with self._lock:
+            return self._edge.application or add_flask(self._edge, self._wrapped)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one WSGI request."""

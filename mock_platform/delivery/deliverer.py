@@ -78,9 +78,9 @@ class Deliverer:
         at_start = world.store.kept is None and not world.clock.frozen
         if at_start and world.blueprint.base is base and world.clock.now() < quiet_until:
             return
-        found = self._watch_webhooks(world) + self._watch_feeds(world)
+        rechecks, feeds = self._watch_webhooks(world), self._watch_feeds(world)
         earliest = self._watch_acts(world)
-        if at_start and not found:
+        if at_start and not (rechecks or feeds):
             self._quiet = world.blueprint.base, earliest - _FAR
 
     def detach(self, world: World) -> None:
@@ -187,15 +187,17 @@ class Deliverer:
 
         self._workers.submit((world, epoch, "job", job_id), run)
 
-    def _watch_webhooks(self, world: World) -> int:
-        """Watch the webhooks that are to be challenged again some day; return how many."""
-        count = 0
+    def _watch_webhooks(self, world: World) -> list[Recheck]:
+        """Watch the webhooks that are to be challenged again some day, and return these."""
         with world.lock:
-            for entry in world.store.page("webhooks"):
-                if find_next_challenge(entry.record) is not None:
-                    self._agenda.watch(Recheck(world, entry.key, self._recheck))
-                    count += 1
-        return count
+            found = [
+                Recheck(world, entry.key, self._recheck)
+                for entry in world.store.page("webhooks")
+                if find_next_challenge(entry.record) is not None
+            ]
+            for each in found:
+                self._agenda.watch(each)
+        return found
 
     def _watch_acts(self, world: World) -> datetime:
         """Watch the records that the world acts for when they are due; return when the first is.
@@ -215,16 +217,17 @@ class Deliverer:
                         self._agenda.watch(DueAct(world, kind.name, key))
         return earliest
 
-    def _watch_feeds(self, world: World) -> int:
-        """Watch the feeds whose addresses may be read; return how many."""
-        count = 0
+    def _watch_feeds(self, world: World) -> list[FeedRead]:
+        """Watch the feeds whose addresses may be read, and return these."""
         with world.lock:
-            for entry in world.store.page(FEEDS):
-                host = urlsplit(entry.record["feed_url"]).hostname or ""
-                if self._outbound.may_reach_name(host):
-                    self._agenda.watch(FeedRead(world, entry.key, self._read_feed))
-                    count += 1
-        return count
+            found = [
+                FeedRead(world, entry.key, self._read_feed)
+                for entry in world.store.page(FEEDS)
+                if self._outbound.may_reach_name(urlsplit(entry.record["feed_url"]).hostname or "")
+            ]
+            for each in found:
+                self._agenda.watch(each)
+        return found
 
     def _read_feed(self, feed: FeedRead) -> None:
         """Read a feed that is due, and watch for the next time."""

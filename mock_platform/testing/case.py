@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from functools import wraps
 from inspect import iscoroutinefunction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from mock_platform.client.interface import WorldFace
+from mock_platform.client.platform import MockPlatform
 from mock_platform.in_process.session import BasedSession
 from mock_platform.settings import NamesMode
 from mock_platform.testing import report
@@ -20,7 +21,6 @@ from mock_platform.testing.verdict import Verdict
 from mock_platform.testing.world_request import WorldRequest
 
 if TYPE_CHECKING:
-    from mock_platform.client.platform import MockPlatform
     from mock_platform.testing.webhook_receiver import WebhookReceiver
 
 
@@ -78,7 +78,7 @@ class PlatformMixin:
         """Start the server of the class."""
         super().setUpClass()  # type: ignore[misc]
         cls._servers = LocalServers(cls.mock_warnings)
-        cls.mock_platform_server = cast("MockPlatform", cls._servers.main)
+        cls.mock_platform_server = cls._servers.main
         cls.addClassCleanup(cls._stop_servers)  # type: ignore[attr-defined]
 
     def setUp(self) -> None:

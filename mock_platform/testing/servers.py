@@ -43,7 +43,7 @@ class LocalServers:
         self._lock = threading.Lock()
         self._names: dict[str, str] = {}
         self._strays: Counter[Stray] = Counter()
-        self._strict: LocalPlatform | None = None
+        self._strict: MockPlatform | None = None
         self.main = self._start()
 
     def open(self, request: WorldRequest, test: str) -> tuple[WorldFace, Verdict]:
@@ -109,18 +109,17 @@ class LocalServers:
         names = (f"test-{digest}{again}" for again in chain([""], map("-{}".format, count(2))))
         return next(name for name in names if name not in self._names)
 
-    def _strict_server(self) -> LocalPlatform:
+    def _strict_server(self) -> MockPlatform:
         if self._strict is None:
             self._strict = self._start(strict=True)
         return self._strict
 
-    def _start(self, **settings: Any) -> LocalPlatform:
-        started = MockPlatform.start(warnings=self._warnings, names=self._names_mode, **settings)
-        server = cast("LocalPlatform", started)
+    def _start(self, **settings: Any) -> MockPlatform:
+        server = MockPlatform.start(warnings=self._warnings, names=self._names_mode, **settings)
         server.on_stray(self._count_stray)
         return server
 
-    def _all_servers(self) -> list[LocalPlatform]:
+    def _all_servers(self) -> list[MockPlatform]:
         return [server for server in (self.main, self._strict) if server is not None]
 
     def _count_stray(self, world: str, method: str, url: str) -> None:
@@ -143,6 +142,6 @@ class LocalServers:
         return found
 
 
-def _engine_of(server: LocalPlatform, world: str) -> Engine:
+def _engine_of(server: MockPlatform, world: str) -> Engine:
     """Returns the scenarios of a world; they can be read when the world was dropped."""
-    return find_engine(server.control.platform.worlds.get(world))
+    return find_engine(cast("LocalPlatform", server).control.platform.worlds.get(world))

@@ -132,7 +132,7 @@ class World:
         self._companions: dict[type[Any], Any] = {}
         self._caches: dict[type[Any], Any] = {}
         self._attachments: dict[type[Any], Any] = {}
-        windows, companions = self.windows, self._companions
+        windows, companions = self.windows, self._companions  # not `self`: see `release`
         self.beside = Parts(lambda: [windows, *companions.values()])
         """The data that are recorded with the records, if the world outlives the process."""
         self._outbox: list[Notice] = []
@@ -291,7 +291,6 @@ class World:
             self._on_notice.clear()
             self._companions.clear()
             self._attachments.clear()
-            self._caches.clear()
 
     def retire(self) -> None:
         """Close the world here, and let any process open it from the archive.

@@ -16,7 +16,7 @@ from mock_platform.client.local_platform import Faults
 from mock_platform.edge.request import Request
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
-from tests.commands import python
+from tests.commands import check_program
 
 _START = """
 import http.client, sys
@@ -57,9 +57,7 @@ with MockPlatform.start() as platform:
 )
 def test_a_sandbox_loads_what_it_needs(code: str, wanted: str) -> None:
     """Worlds and requests over a socket need no Flask and no requests."""
-    ended = python("-c", f"{_START}    {code}\n    assert loaded() == {wanted}, loaded()\n")
-
-    assert (0, "") == (ended.returncode, ended.stderr)
+    check_program(f"{_START}    {code}\n    assert loaded() == {wanted}, loaded()\n")
 
 
 def test_hooks_that_are_added_late_take_part() -> None:
@@ -72,9 +70,7 @@ def test_hooks_that_are_added_late_take_part() -> None:
         "    assert platform.session().get('/12/accounts').status_code == 299\n"
     )
 
-    ended = python("-c", code)
-
-    assert (0, "") == (ended.returncode, ended.stderr)
+    check_program(code)
 
 
 def test_signals_are_sent_although_nobody_asked_for_the_application() -> None:
@@ -91,9 +87,7 @@ def test_signals_are_sent_although_nobody_asked_for_the_application() -> None:
         "    assert seen == ['mock_platform.app'] * 2, seen\n"
     )
 
-    ended = python("-c", code)
-
-    assert (0, "") == (ended.returncode, ended.stderr)
+    check_program(code)
 
 
 def test_threads_get_the_same_application() -> None:

@@ -19,7 +19,7 @@ from mock_platform.store.errors import StoreInUse
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.world import World
-from tests.commands import python
+from tests.commands import check_program
 from tests.support import find_inner
 from tests.waits import PATIENCE
 
@@ -57,12 +57,14 @@ def test_importing_the_package_is_cheap() -> None:
         "mock_platform.WsgiAdapter\n"
         "assert not {'flask', 'marshmallow', 'httptools'} & set(sys.modules)\n"
         "mock_platform.MockPlatform\n"
-        "assert not {'flask', 'marshmallow', 'httptools'} & set(sys.modules)"
+        "assert not {'flask', 'marshmallow', 'httptools'} & set(sys.modules)\n"
+        "mock_platform.create_app\n"
+        "assert 'marshmallow' in sys.modules\n"
+        "mock_platform.create_app()\n"
+        "assert 'flask' in sys.modules"
     )
 
-    ended = python("-c", code)
-
-    assert (0, "") == (ended.returncode, ended.stderr)
+    check_program(code)
 
 
 def test_an_unknown_name_of_the_package_is_told() -> None:

@@ -34,7 +34,7 @@ class _Replaced(_MoreFields):
 
 
 class _SwitchedOff(_MoreFields):
-    check = None  # type: ignore[assignment]
+    check = None  # type: ignore[assignment]  # no type checker allows it; marshmallow does
 
 
 class _Added(_Replaced):
