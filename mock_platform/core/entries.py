@@ -26,7 +26,7 @@ def make_entry(
     of an error in the sandbox. Changes to the sandbox's own tables (`_…`) are left out.
 
     A journal keeps thousands of entries, and the garbage collector looks at every list that they
-    refer to. So what is not read as a list is a tuple here.
+    refer to. So there are tuples here, except for the headers of the answer: the edge adds to them.
     """
     return JournalEntry(
         id=call.request_id,
@@ -39,10 +39,10 @@ def make_entry(
         operation=call.operation,
         caller=call.caller.as_json(),
         rule=call.rule,
-        near_misses=call.near_misses,
-        changes=[change for change in changes if change.table[0] != "_"],
+        kept_near_misses=call.near_misses or (),
+        kept_changes=tuple([change for change in changes if change.table[0] != "_"]),
         assumptions=assumptions,
-        warnings=call.warnings,
+        kept_warnings=call.warnings or (),
         coded_warnings=call.coded_warnings or (),
         custom=call.custom,
         diagnosis=call.diagnosis,

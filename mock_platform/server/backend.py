@@ -32,8 +32,8 @@ _LOG = logging.getLogger(__name__)
 
 _LOG_SECONDS = 0.1
 """Seconds between two writes of the request log."""
-_MAX_LINES = 1000
-"""Number of requests after which the log is written at once."""
+_MAX_LINES = 100
+"""Number of requests after which the log is written at once: other requests wait meanwhile."""
 
 
 class RequestLog(Protocol):

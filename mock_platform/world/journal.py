@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any
 from weakref import WeakSet
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from mock_platform.store.interface import Change
 from mock_platform.world import redact
@@ -36,7 +36,11 @@ _LOG = logging.getLogger(__name__)
 
 
 class JournalEntry(Struct, gc=False):
-    """One request and its answer. The fields from `operation` on explain the answer."""
+    """One request and its answer. The fields from `operation` on explain the answer.
+
+    What is kept in any kind of sequence is read as a list. Most are empty, and the garbage
+    collector looks at every list there is: at tens of thousands while the journal is full.
+    """
 
     id: str
     at: datetime
@@ -48,10 +52,10 @@ class JournalEntry(Struct, gc=False):
     operation: str | None = None
     caller: dict[str, Any] | None = None
     rule: dict[str, Any] | None = None
-    near_misses: list[dict[str, Any]] = field(default_factory=list)
-    changes: Sequence[Change] = ()
+    kept_near_misses: Sequence[dict[str, Any]] = ()
+    kept_changes: Sequence[Change] = ()
     assumptions: Sequence[str] = ()
-    warnings: Sequence[str] = ()
+    kept_warnings: Sequence[str] = ()
     coded_warnings: Sequence[tuple[str, str]] = ()
     """Those about what was sent and ignored, each with its code; not in JSON."""
     custom: str | None = None
@@ -70,6 +74,21 @@ class JournalEntry(Struct, gc=False):
     """How the answer of the real service differs, if the request was sent there as well."""
 
     @property
+    def near_misses(self) -> list[dict[str, Any]]:
+        """The nearest rules that did not act, each with its first difference."""
+        return list(self.kept_near_misses)
+
+    @property
+    def changes(self) -> list[Change]:
+        """The records that changed."""
+        return list(self.kept_changes)
+
+    @property
+    def warnings(self) -> list[str]:
+        """The warnings: what was ignored or is deprecated."""
+        return list(self.kept_warnings)
+
+    @property
     def size(self) -> int:
         """Returns the approximate size of the entry in bytes."""
         sent = self.request_headers
@@ -77,12 +96,12 @@ class JournalEntry(Struct, gc=False):
         # Headers of answers are our own, and none of them is longer than what the client sent.
         size += _OF_HEADER * (len(sent) + len(self.response_headers))
         size += len("".join([value for _, value in sent]))
-        if self.changes:
-            size += _OF_CHANGE * len(self.changes)
-        if self.near_misses:
-            size += _OF_NEAR_MISS * len(self.near_misses)
-        if self.warnings:
-            size += len("".join(self.warnings))
+        if self.kept_changes:
+            size += _OF_CHANGE * len(self.kept_changes)
+        if self.kept_near_misses:
+            size += _OF_NEAR_MISS * len(self.kept_near_misses)
+        if self.kept_warnings:
+            size += len("".join(self.kept_warnings))
         if self.diagnosis is not None:
             said = [value for value in self.diagnosis.values() if isinstance(value, str)]
             size += _OF_DIAGNOSIS + len("".join(said))
@@ -114,7 +133,7 @@ class JournalEntry(Struct, gc=False):
                 for change in self.changes
             ],
             "assumptions": list(self.assumptions),
-            "warnings": list(self.warnings),
+            "warnings": self.warnings,
             "diagnosis": self.diagnosis,
         }
 
@@ -281,8 +300,8 @@ class Journal:
         """
         with self._lock:
             for entry in reversed(self._entries):
-                if any((change.table, change.key) == (table, key) for change in entry.changes):
-                    entry.warnings = [*entry.warnings, text]
+                if any((change.table, change.key) == (table, key) for change in entry.kept_changes):
+                    entry.kept_warnings = (*entry.kept_warnings, text)
                     return
             self._notes[table, key] = text
             if len(self._notes) > _MAX_NOTES:
@@ -356,10 +375,10 @@ class Journal:
             self._memory.count(self, -freed)
 
     def _attach_notes(self, entry: JournalEntry) -> None:
-        for change in entry.changes:
+        for change in entry.kept_changes:
             note = self._notes.pop((change.table, change.key), None)
             if note is not None:
-                entry.warnings = [*entry.warnings, note]
+                entry.kept_warnings = (*entry.kept_warnings, note)
 
     def _drop_oldest(self) -> None:
         oldest = self._entries.popleft()

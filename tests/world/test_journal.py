@@ -45,13 +45,13 @@ def test_a_request_is_told_what_became_of_what_it_changed(first: str) -> None:
     """A note joins the newest entry that changed the record, or the one that is written later."""
     journal = Journal()
     change = Change("replay_jobs", "7", None, {"id": "7"})
-    journal.add(entry(0, changes=[Change("replay_jobs", "8", None, {"id": "8"})]))
+    journal.add(entry(0, kept_changes=[Change("replay_jobs", "8", None, {"id": "8"})]))
     if first == "note":
         journal.note("replay_jobs", "7", "it failed")
-    journal.add(entry(1, changes=[change], warnings=["known before"]))
+    journal.add(entry(1, kept_changes=[change], kept_warnings=["known before"]))
     if first == "entry":
         journal.note("replay_jobs", "7", "it failed")
-    journal.add(entry(2, changes=[change]))
+    journal.add(entry(2, kept_changes=[change]))
 
     assert [[], ["known before", "it failed"], []] == [list(e.warnings) for e in journal]
 
@@ -61,11 +61,11 @@ def test_notes_that_nobody_takes_are_bounded_and_forgotten() -> None:
     journal = Journal()
     for number in range(300):
         journal.note("replay_jobs", str(number), "it failed")
-    journal.add(entry(0, changes=[Change("replay_jobs", "0", None, {})]))
-    journal.add(entry(1, changes=[Change("replay_jobs", "299", None, {})]))
+    journal.add(entry(0, kept_changes=[Change("replay_jobs", "0", None, {})]))
+    journal.add(entry(1, kept_changes=[Change("replay_jobs", "299", None, {})]))
     journal.note("replay_jobs", "400", "it failed")
     journal.clear()
-    journal.add(entry(2, changes=[Change("replay_jobs", "400", None, {})]))
+    journal.add(entry(2, kept_changes=[Change("replay_jobs", "400", None, {})]))
 
     assert [[]] == [list(e.warnings) for e in journal]
     assert len(journal._notes) < 101
@@ -90,12 +90,22 @@ def test_an_entry_counts_whatever_it_keeps() -> None:
         {"response_headers": [("X-Name", str(number)) for number in range(40)]},
         {"request_body": long.encode()},
         {"response_body": long.encode()},
-        {"warnings": [long]},
+        {"kept_warnings": [long]},
         {"diagnosis": {"base_string": long}},
         {"traceback": long},
-        {"changes": [Change("users", str(number), None, {}) for number in range(5)]},
+        {"kept_changes": [Change("users", str(number), None, {}) for number in range(5)]},
     ):
         assert entry(0, **more).size >= plain + 5000
+
+
+def test_what_an_entry_keeps_is_read_as_lists() -> None:
+    """Whatever sequence holds warnings, changes and near misses, a user compares with a list."""
+    plain = entry(0)
+    change = Change("cards", "9", None, {"id": "9"})
+    full = entry(0, kept_warnings=("a",), kept_changes=(change,), kept_near_misses=({"rule": 1},))
+
+    assert [] == plain.warnings == plain.changes == plain.near_misses
+    assert (["a"], [change], [{"rule": 1}]) == (full.warnings, full.changes, full.near_misses)
 
 
 class TestCommonMemory:
@@ -246,7 +256,7 @@ def test_an_entry_tells_what_changed_without_secrets() -> None:
     shown = entry(
         0,
         url="http://h/oauth?oauth_token=abc",
-        changes=[
+        kept_changes=[
             Change("tokens", "t", {"id": "t", "state": "active"}, {"id": "t", "state": "gone"}),
             Change("cards", "9", None, {"id": "9"}),
         ],
