@@ -6,13 +6,13 @@ import contextlib
 import gc
 from collections.abc import Iterator
 
-_NEW_OBJECTS = 5_000
+_NEW_OBJECTS = 1_000
 """Number of new objects (beyond those freed) after which the garbage collector scans them.
 
 While the journal is full, several times as many are made and freed until then, and all requests
-wait for the scan: a larger number makes it rarer, and as many times longer.
+wait for the scan. A larger number makes scans rarer and as many times longer, which saves nothing.
 """
-_YOUNG_SCANS = 40
+_YOUNG_SCANS = 200
 """Number of such scans after which it scans again what survived them."""
 
 

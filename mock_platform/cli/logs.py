@@ -13,7 +13,9 @@ import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple, TextIO
+from typing import Any, Literal, TextIO
+
+from msgspec import Struct
 
 from mock_platform.core.warning_counts import strip_origin
 from mock_platform.edge.request import Request
@@ -79,7 +81,7 @@ def log_warnings(entry: JournalEntry) -> None:
     )
 
 
-class Answered(NamedTuple):
+class Answered(Struct, gc=False):
     """An answered request, with the data that its line needs."""
 
     ended: float
@@ -138,11 +140,11 @@ class LogHandler(logging.StreamHandler[TextIO]):
         lines, second, shown = [], -1, ""
         while answered:
             one = answered.popleft()
-            at = one.ended + offset
-            if int(at) != second:
-                second = int(at)
+            at, milliseconds = divmod(int((one.ended + offset) * 1000), 1000)
+            if at != second:
+                second = at
                 shown = datetime.fromtimestamp(second, UTC).isoformat()[:19]
-            lines.append(self._line(f"{shown}.{int(at * 1000) % 1000:03}Z", one))
+            lines.append(self._line(f"{shown}.{milliseconds:03}Z", one))
         try:
             self.stream.write("".join(lines))
         except (OSError, ValueError):  # it was closed, and there is no other place to say so
@@ -166,11 +168,10 @@ def _read_markers(headers: Sequence[tuple[str, str]]) -> tuple[str | None, str |
 
 def _format_line(time: str, answered: Answered) -> str:
     """Returns the line of a request for people."""
-    ended, began, method, target, status, headers = answered
-    operation, request_id = _read_markers(headers)
+    operation, request_id = _read_markers(answered.headers)
     line = (
-        f"{status[:3] or '---'} {method} {redact.address(target)} "
-        f"ms={round((ended - began) * 1000, 1)}"
+        f"{answered.status[:3] or '---'} {answered.method} {redact.address(answered.target)} "
+        f"ms={(answered.ended - answered.began) * 1000:.1f}"
     )
     if operation is not None:
         line += f" operation={operation}"
@@ -181,13 +182,14 @@ def _format_line(time: str, answered: Answered) -> str:
 
 def _json_line(time: str, answered: Answered) -> str:
     """Returns the line of a request for programs."""
-    ended, began, method, target, status, headers = answered
-    operation, request_id = _read_markers(headers)
+    operation, request_id = _read_markers(answered.headers)
+    level = "error" if _is_error(answered.status) else "info"
     line = (
-        f'{{"timestamp": "{time}", "level": "{"error" if _is_error(status) else "info"}", '
-        f'"event": "request", "method": {_QUOTED(method)}, '
-        f'"url": {_QUOTED(redact.address(target))}, "status": {status[:3] or "null"}, '
-        f'"ms": {round((ended - began) * 1000, 1)}'
+        f'{{"timestamp": "{time}", "level": "{level}", '
+        f'"event": "request", "method": {_QUOTED(answered.method)}, '
+        f'"url": {_QUOTED(redact.address(answered.target))}, '
+        f'"status": {answered.status[:3] or "null"}, '
+        f'"ms": {(answered.ended - answered.began) * 1000:.1f}'
     )
     if operation is not None:
         line += f', "operation": {_QUOTED(operation)}'

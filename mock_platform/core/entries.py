@@ -40,7 +40,7 @@ def make_entry(
         caller=call.caller.as_json(),
         rule=call.rule,
         kept_near_misses=call.near_misses or (),
-        kept_changes=tuple([change for change in changes if change.table[0] != "_"]),
+        kept_changes=tuple([each for each in changes if each.table[0] != "_"]) if changes else (),
         assumptions=assumptions,
         kept_warnings=call.warnings or (),
         coded_warnings=call.coded_warnings or (),

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 from urllib.parse import unquote
 
 from msgspec import Struct, field
@@ -50,7 +50,7 @@ class _Node(Struct, Generic[T]):
     """Values of the last parameter that this route does not accept."""
 
 
-class Found(NamedTuple, Generic[T]):
+class Found(Struct, Generic[T], frozen=True, gc=False):
     """The result for a path: a target and its path parameters, or the allowed methods."""
 
     target: T | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import quote
 
@@ -12,9 +13,14 @@ SANDBOX = "/sandbox"
 CONTROL = "/_mock"
 LIST = "/llms.txt"
 """Where coding agents look for what there is to read; the platform has no such path."""
+_IN_CONTROL = f"{CONTROL}/"
+_OF_CONTROL = frozenset({CONTROL, LIST})
+_IN_SANDBOX = f"{SANDBOX}/"
 _SANDBOX_HOST = "ads-api-sandbox."
 _PLAIN_HOST = re.compile(r"[A-Za-z0-9._~%!$&'()*+,;=:-]*", re.ASCII)
 """A name or an IPv4 address with or without a port (RFC 3986, reg-name)."""
+_MAX_HOSTS = 100
+"""Maximum number of hosts whose form is cached: a server has few, and clients may send others."""
 _BRACKETED = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::[0-9]*)?", re.ASCII)
 
 
@@ -28,14 +34,14 @@ def split_world(path: str) -> tuple[str | None, str]:
 
 def split_surface(path: str, host: str) -> tuple[Surface, str, str]:
     """Returns the interface of a path and a host, its prefix, and the path after it."""
-    if path == SANDBOX or path.startswith(f"{SANDBOX}/"):
+    if path == SANDBOX or path.startswith(_IN_SANDBOX):
         return "sandbox", SANDBOX, path[len(SANDBOX) :] or "/"
     return ("sandbox" if host.startswith(_SANDBOX_HOST) else "plain"), "", path
 
 
 def is_control(path: str) -> bool:
     """Whether the control plane answers a path (without a world's prefix)."""
-    return path in {CONTROL, LIST} or path.startswith(f"{CONTROL}/")
+    return path.startswith(_IN_CONTROL) or path in _OF_CONTROL
 
 
 def place_in_control(path: str) -> str:
@@ -43,6 +49,7 @@ def place_in_control(path: str) -> str:
     return CONTROL + path if path == LIST else path
 
 
+@lru_cache(_MAX_HOSTS)
 def readable_host(host: str) -> str:
     """Returns host and port as the client sent them, such that an address with them is valid."""
     return (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Self
 
 from mock_platform.core.call import LiveBody, Reply, Sending
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _PIECES = 20
 _BODILESS = frozenset({204, 304})
+_MAX_STATUSES = 100
+"""Maximum number of status lines that are cached; scenarios may have their own."""
 
 
 def send(
@@ -38,7 +40,7 @@ def send(
     Raises:
         NoConnection: The connection must be broken, and the server has no access to it.
     """
-    status = f"{reply.status} {reply.reason or phrase(reply.status) or 'Status'}"
+    status = _status_line(reply.status, reply.reason)
     if reply.parts is not None:
         start_response(status, reply.headers)
         return reply.parts if method != "HEAD" else _close(reply.parts)
@@ -111,6 +113,11 @@ def _close(parts: Iterator[bytes]) -> Iterable[bytes]:
     if close is not None:
         close()
     return []
+
+
+@lru_cache(_MAX_STATUSES)
+def _status_line(status: int, reason: str | None) -> str:
+    return f"{status} {reason or phrase(status) or 'Status'}"
 
 
 def _pieces(

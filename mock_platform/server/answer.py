@@ -7,16 +7,14 @@ read. During a pause no thread is occupied.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mock_platform.edge.connection import Pause
-from mock_platform.edge.request import Direct, Request
+from mock_platform.edge.request import Direct, Peer, Request
 from mock_platform.version import __version__
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse
 
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
 Pair = tuple[str, str]
@@ -30,8 +28,14 @@ _WATCHED = {
     "server": "server",
 }
 """The headers that the server needs."""
-_INITIALS = frozenset("cCdDsS")
+_MAX_NAMES = 1000
+"""Maximum number of names whose kind is cached; most programs send the same few."""
 _SERVER_LINE = f"Server: {SOFTWARE}\r\n"
+
+
+@lru_cache(_MAX_NAMES)
+def _kind_of(name: str) -> str | None:
+    return _WATCHED.get(name.lower())
 
 
 class Answer:
@@ -39,6 +43,19 @@ class Answer:
 
     `step` reads the next piece; `head` is sent before the first one.
     """
+
+    # How each answer begins is an attribute of the class: setting all takes a part of a request.
+    status = ""
+    complete = False
+    """Whether the application has no more pieces."""
+    chunked = False
+    head_sent = False
+    _pieces: Iterator[Any] | None = None
+    _body: Iterable[Any] | None = None
+    _started = False
+    _length: int | None = None
+    _sent = 0
+    _bodiless = False
 
     def __init__(
         self,
@@ -59,30 +76,17 @@ class Answer:
         """
         self.keep_alive = keep_alive
         """Whether the connection stays open after the answer."""
-        self.status = ""
-        self.headers: list[Pair] = []
-        self.complete = False
-        """Whether the application has no more pieces."""
-        self.chunked = False
-        self.head_sent = False
+        self.headers: Sequence[Pair] = ()
         self._report = report
         self._date_line = date_line
         self._version_1_0 = request.version == "1.0"
         self._is_head = request.method == "HEAD"
         self._written: list[bytes] = []
-        self._pieces: Iterator[Any] | None = None
-        self._body: Iterable[Any] | None = None
-        self._started = False
-        self._length: int | None = None
-        self._sent = 0
-        self._bodiless = False
 
-    def run(
-        self, application: Callable[[StartResponse], Iterable[bytes | Pause]]
-    ) -> list[bytes] | Pause:
+    def run(self, application: Direct, peer: Peer) -> list[bytes] | Pause:
         """Call the application; returns the first pieces of the body, or a pause before them."""
         try:
-            body = application(self._start_response)
+            body = application(self.request, peer, self._start_response)
             if type(body) is list:  # all there is; only its end could still fail
                 self._written += body
                 self.complete = True
@@ -197,8 +201,7 @@ class Answer:
         lines = [f"HTTP/1.1 {self.status}\r\n"]
         dated = named = False
         for name, value in self.headers:
-            # Lower case costs more than the rest of this loop, and most names begin otherwise.
-            kind = _WATCHED.get(name.lower()) if name[:1] in _INITIALS else None
+            kind = _kind_of(name)
             if kind is not None:
                 if kind == "connection":
                     self.keep_alive = self.keep_alive and value.lower() != "close"

@@ -12,6 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from email.utils import formatdate
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mock_platform.edge.connection import Pause
@@ -225,15 +226,10 @@ class Backend:
     def run(self, answer: Answer, peer: Peer, connection: Client) -> None:
         """Run the application, on the loop or in a worker."""
         self._in_work.add(connection)
-        direct, request = answer.direct, answer.request
-        if direct is not None:
-            connection.send_pieces(answer, answer.run(lambda start: direct(request, peer, start)))
-            return
-
-        def make() -> list[bytes] | Pause:
-            return answer.run(lambda start: self.call_wsgi(request, peer, start))
-
-        self._work(answer, connection, make)
+        if answer.direct is not None:
+            connection.send_pieces(answer, answer.run(answer.direct, peer))
+        else:
+            self._work(answer, connection, partial(answer.run, self.call_wsgi, peer))
 
     def call_wsgi(self, request: Request, peer: Peer, start: StartResponse) -> Iterable[bytes]:
         """Answer a request as the WSGI application does."""

@@ -213,7 +213,8 @@ class ClientConnection(asyncio.Protocol):
         ready = self._reader.ready
         self._waiting.extend(ready)
         ready.clear()
-        self._count_body(0)
+        if self._body_counted:
+            self._count_body(0)
         self._set_reading()
         self._next()
 

@@ -36,7 +36,7 @@ class Front:
 
     def run(self, answer: Any, peer: object, request: TakenRequest) -> None:
         """Run the application in a worker."""
-        self.working.append(lambda: request.send_pieces(answer, answer.run(make)))
+        self.working.append(lambda: request.send_pieces(answer, answer.run(make, peer)))
 
     def step(self, answer: Any, request: TakenRequest) -> None:
         """Make the next piece in a worker."""
@@ -61,7 +61,7 @@ class Front:
             act()
 
 
-def make(start: Any) -> Iterator[bytes]:
+def make(_request: object, _peer: object, start: Any) -> Iterator[bytes]:
     """Answer with the parts, whose length is not known before."""
     start("200 OK", [])
     return iter(PARTS)
