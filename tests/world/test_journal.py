@@ -104,7 +104,7 @@ def test_what_an_entry_keeps_is_read_as_lists() -> None:
     change = Change("cards", "9", None, {"id": "9"})
     full = entry(0, kept_warnings=("a",), kept_changes=(change,), kept_near_misses=({"rule": 1},))
 
-    assert [] == plain.warnings == plain.changes == plain.near_misses
+    assert ([], [], []) == (plain.warnings, plain.changes, plain.near_misses)
     assert (["a"], [change], [{"rule": 1}]) == (full.warnings, full.changes, full.near_misses)
 
 
