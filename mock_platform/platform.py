@@ -14,7 +14,8 @@ from typing import Any
 
 from mock_platform.core import packaged as shipped
 from mock_platform.core.assumptions import Assumption, register
-from mock_platform.core.auth.authenticate import CORE_ASSUMPTIONS, credential_hints
+from mock_platform.core.auth.authenticate import CORE_ASSUMPTIONS
+from mock_platform.core.auth.lookup import credential_hints
 from mock_platform.core.auth.world_credentials import WorldCredentials
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.challenge import Challenge

@@ -8,7 +8,7 @@ from mock_platform.consent import access_tokens, authorizations
 from mock_platform.consent.authorize_request import find_scope_fault
 from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import ControlRequest
-from mock_platform.core.auth.authenticate import find_app, first
+from mock_platform.core.auth.lookup import find_app, first
 from mock_platform.core.auth.scopes import SCOPES
 from mock_platform.core.fields import Choice, ListOf, Text
 from mock_platform.core.hints import did_you_mean

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from mock_platform.control.credential_texts import Credentials
-from mock_platform.core.auth.authenticate import first
+from mock_platform.core.auth.lookup import first
 from mock_platform.platform import Platform
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World

@@ -14,7 +14,7 @@ from mock_platform.control.pact_states import begin_again
 from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import WORLD, ControlRequest
 from mock_platform.control.worlds import addresses
-from mock_platform.core.auth.authenticate import first
+from mock_platform.core.auth.lookup import first
 from mock_platform.core.fields import Choice, Json, ListOf, Nested, Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.schema import Schema

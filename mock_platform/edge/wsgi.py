@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote
 
 from mock_platform.control.plane import ANYWHERE, HEALTH, ControlPlane
 from mock_platform.control.route import ORIGIN, WORLD
-from mock_platform.core.auth.authenticate import credential_hints
+from mock_platform.core.auth.lookup import credential_hints
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import Failure, TooLarge
 from mock_platform.core.pairs import Pairs

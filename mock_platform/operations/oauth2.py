@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from mock_platform.core.assumptions import expectation, public_fact
-from mock_platform.core.auth.authenticate import Auth, find_bearer, first
+from mock_platform.core.auth.authenticate import Auth
+from mock_platform.core.auth.lookup import find_bearer, first
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import NO_CACHE, Flat
 from mock_platform.core.failures.errors import Failure, NumericFailure

@@ -8,29 +8,31 @@ reason.
 from __future__ import annotations
 
 import hmac
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Literal
-from urllib.parse import quote, unquote_plus, urlsplit
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
+from mock_platform.core.assumptions import Assumption, expectation, settled
 from mock_platform.core.auth.clients import (
     authenticate_client,
     find_client,
     read_basic_pair,
 )
-from mock_platform.core.auth.oauth1 import (
-    VERSION,
-    Credentials,
-    MalformedAuthorization,
-    SignedRequest,
-    parse,
-    verify,
+from mock_platform.core.auth.lookup import (
+    BEARER_DECODED,
+    credential_hints,
+    find_app,
+    find_bearer,
+    first,
 )
-from mock_platform.core.auth.oauth1_diagnosis import explain
+from mock_platform.core.auth.oauth1_caller import (
+    NONCE,
+    ONE_OF_TWO,
+    TIMESTAMP,
+    VERSION_VARIANT,
+    SignatureAuthenticator,
+)
 from mock_platform.core.auth.scopes import MISSING, NAMES, find_missing, refuse_missing
 from mock_platform.core.auth.session import find_session
 from mock_platform.core.auth.user_tokens import (
@@ -38,13 +40,11 @@ from mock_platform.core.auth.user_tokens import (
     explain_no_bearer,
     has_oauth1_access,
 )
-from mock_platform.core.call import FORM, Call, Caller
+from mock_platform.core.call import Call, Caller
 from mock_platform.core.failures.errors import Failure, Unauthorized, UnsupportedAuthentication
 from mock_platform.core.pairs import first_values
-from mock_platform.core.unread import NO_EFFECT
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
-from mock_platform.world.clock import machine_seconds
 from mock_platform.world.world import World
 
 Scheme = Literal[
@@ -57,8 +57,6 @@ Scheme = Literal[
     "basic",
     "session",
 ]
-
-CANONICAL_HOSTS = ("api.platform.com", "ads-api.platform.com", "ads-api-sandbox.platform.com")
 
 _NAMES: Mapping[Scheme, str] = {
     "bearer": "OAuth 2.0 Application-Only",
@@ -77,7 +75,6 @@ _TOKEN_KINDS: Mapping[Scheme, str] = {
     "oauth1-request-token": "request",
     "session": "request",
 }
-_OAUTH1_KINDS = frozenset({"request", "access"})
 _CHALLENGES: Mapping[Scheme, str] = {
     "bearer": "Bearer",
     "oauth2": "Bearer",
@@ -85,27 +82,6 @@ _CHALLENGES: Mapping[Scheme, str] = {
     "basic": "Basic",
 }
 
-TIMESTAMP = public_fact(
-    "oauth.timestamp-tolerance",
-    "An OAuth timestamp may lie 300 seconds off the machine's real clock, either way; the spec "
-    "gives no number. It is not read against the world's clock, because clients sign with theirs.",
-    "section 4, nonce",
-)
-NONCE = public_fact(
-    "oauth.nonce-once",
-    "The same nonce with the same key, token and timestamp is refused with code 32.",
-    "section 4, nonce",
-)
-ONE_OF_TWO = expectation(
-    "oauth.parameter-in-two-places",
-    "An OAuth parameter that stands in two places with one value is accepted, whether the client "
-    "signed it twice (RFC 5849) or once (as some popular clients do).",
-)
-VERSION_VARIANT = expectation(
-    "oauth.version-variant",
-    "oauth_version is 1.0; 1.0A is taken as well, because the manual of node's most used client "
-    "says to send it.",
-)
 OVERRIDE = settled(
     "oauth2.permissions-override",
     "At the endpoints of account activity a user token needs no scopes if the same user has given "
@@ -116,10 +92,6 @@ AUTH_OFF = expectation(
     "auth.off",
     "With --auth off every request acts for the well-known app and user unless its credentials "
     "name others; nothing is verified.",
-)
-BEARER_DECODED = expectation(
-    "oauth2.bearer-decoded",
-    "A bearer token, which is handed out percent-encoded, is known in its decoded form too.",
 )
 
 
@@ -157,7 +129,7 @@ class Authenticator:
 
     def __init__(self, settings: Settings) -> None:
         self._off = settings.auth == "off"
-        self._tolerance = settings.oauth_tolerance
+        self._signatures = SignatureAuthenticator(settings.oauth_tolerance)
 
     def caller(self, call: Call, world: World, auth: Auth) -> Caller:
         """Returns the caller, found by one of the schemes in `auth`.
@@ -243,43 +215,12 @@ class Authenticator:
     # -- OAuth 1.0a ------------------------------------------------------------------------------
 
     def _oauth1(self, call: Call, world: World, auth: Auth) -> Caller:
-        request = read_signed_request(call)
-        try:
-            credentials = parse(request)
-        except MalformedAuthorization as fault:
-            call.diagnosis = {"mistake": "malformed", "explanation": fault.message}
-            raise Unauthorized("malformed", fault.message) from fault
-        if credentials is None:
+        caller = self._signatures.caller(call, world, auth.schemes)
+        if caller is None:
             wanted = " or ".join(auth.names)
             raise Unauthorized("absent", f"no credentials; this operation takes {wanted}")
-        _note_liberties(call, credentials)
-        app = find_app(world, credentials.consumer_key)
-        if app is None:
-            known = [entry.record["consumer_key"] for entry in world.store.page("apps", limit=5)]
-            why = (
-                f"no app in world {world.name!r} has the consumer key "
-                f"{credentials.consumer_key!r}; there are {', '.join(known)}"
-            )
-            call.diagnosis = {"mistake": "consumer_key", "explanation": why}
-            raise Unauthorized("consumer", why)
-        # The order decides which reason the client gets. Cheap checks come before the signature.
-        # The nonce comes after it, because it is remembered: nobody without the secrets may use up
-        # a nonce. What the token may do comes last, so that only its owner learns of it.
-        token = self._token(call, world, credentials, app, auth)
-        now = machine_seconds()
-        self._check_time(call, credentials, now)
-        secret = "" if token is None else token["secret"]
-        if not verify(request, credentials, app["consumer_secret"], secret):
-            self._diagnose(call, world, request, credentials, app, token)
-            raise Unauthorized("signature", "the signature does not match")
-        self._check_nonce(call, world, credentials, now)
-        user_id = "" if token is None else token.get("user_id") or ""
-        user = world.store.get("users", user_id)
-        if token is not None and token["state"] == "invalidated":
-            raise Unauthorized("revoked", "this access token was invalidated")
-        if token is not None and token["kind"] == "access" and user is None:
-            raise Unauthorized("token", f"the user {user_id} of this access token is gone")
-        caller = Caller("oauth1", app, user, token, "OAuth 1.0a signature")
+        token = caller.token
+        # What the token may do comes last, so that only its owner learns of it.
         if token is None:
             return self._require_scheme("oauth1-app", caller, auth)
         if token["kind"] == "request":
@@ -287,86 +228,6 @@ class Authenticator:
         if "oauth1" not in auth.schemes and "oauth1-app" in auth.schemes:
             return caller  # a user's signature contains the app's
         return self._require_scheme("oauth1", caller, auth)
-
-    def _token(
-        self, call: Call, world: World, credentials: Credentials, app: Record, auth: Auth
-    ) -> Record | None:
-        if credentials.token is None:
-            if not {"oauth1-app"} & set(auth.schemes):
-                why = "oauth_token is missing; this operation needs one"
-                call.diagnosis = {"mistake": "missing-token", "explanation": why}
-                raise Unauthorized("no-token", why)
-            return None
-        token = world.store.get("tokens", credentials.token)
-        if token is None or token["kind"] not in _OAUTH1_KINDS or token["app_id"] != app["id"]:
-            why = (
-                f"the token {_shorten(credentials.token)} was never issued to app {app['id']} "
-                f"in world {world.name!r}"
-            )
-            call.diagnosis = {"mistake": "token", "explanation": why}
-            raise Unauthorized("token", why)
-        if token["kind"] == "request" and "oauth1-request-token" not in auth.schemes:
-            why = "this is a request token; exchange it at POST /oauth/access_token first"
-            call.diagnosis = {"mistake": "request-token", "explanation": why}
-            raise Unauthorized("token", why)
-        return token
-
-    def _check_time(self, call: Call, credentials: Credentials, now: float) -> None:
-        off = credentials.timestamp - now
-        if abs(off) > self._tolerance:
-            call.assume(TIMESTAMP)
-            side = "ahead of" if off > 0 else "behind"
-            why = (
-                f"oauth_timestamp is {abs(off):.0f} seconds {side} this machine's clock; "
-                f"{self._tolerance} are tolerated"
-            )
-            call.diagnosis = {"mistake": "timestamp", "explanation": why}
-            raise Unauthorized("timestamp", why)
-
-    def _check_nonce(self, call: Call, world: World, credentials: Credentials, now: float) -> None:
-        fresh = world.nonces.first_use(
-            credentials.consumer_key,
-            credentials.token or "",
-            credentials.nonce,
-            credentials.timestamp,
-            now=int(now),
-            keep=self._tolerance,
-        )
-        if not fresh:
-            call.assume(NONCE)
-            why = f"the nonce {credentials.nonce!r} was used before with this timestamp"
-            call.diagnosis = {"mistake": "nonce", "explanation": why}
-            raise Unauthorized("nonce", why)
-
-    def _diagnose(
-        self,
-        call: Call,
-        world: World,
-        request: SignedRequest,
-        credentials: Credentials,
-        app: Record,
-        token: Record | None,
-    ) -> None:
-        others = {
-            f"the secret of app {entry.record['id']}": entry.record["consumer_secret"]
-            for entry in world.store.page("apps", limit=20)
-            if entry.record["id"] != app["id"]
-        }
-        for entry in world.store.page("tokens", {"app_id": app["id"]}, limit=50):
-            if entry.record.get("secret") and entry.record is not token:
-                label = f"the secret of token {_shorten(entry.key)}"
-                others[label] = entry.record["secret"]
-        hosts: Sequence[str] = [*CANONICAL_HOSTS, urlsplit(call.url).netloc]
-        body = None if request.form is not None else call.body.decode("utf-8", "replace")
-        found = explain(
-            replace(request, body=body),
-            credentials,
-            app["consumer_secret"],
-            "" if token is None else token["secret"],
-            others,
-            hosts,
-        )
-        call.diagnosis = found.as_json()
 
     # -- auth off --------------------------------------------------------------------------------
 
@@ -400,27 +261,6 @@ def _challenges(auth: Auth) -> list[tuple[str, str]]:
     return [("WWW-Authenticate", f'{kind} realm="mock_platform"') for kind in kinds]
 
 
-def first(world: World, table: str, match: Mapping[str, object]) -> Record | None:
-    """Returns the first matching record in insertion order."""
-    found = world.store.page(table, match, limit=1)
-    return found[0].record if found else None
-
-
-def find_app(world: World, consumer_key: str) -> Record | None:
-    """Returns the app with this API key."""
-    return first(world, "apps", {"consumer_key": consumer_key})
-
-
-def find_bearer(call: Call, world: World, value: str) -> Record | None:
-    """Returns the bearer token with this value, as it was issued or percent-decoded."""
-    token = world.store.get("tokens", value) if value else None
-    if token is None and value:
-        token = world.store.get("tokens", quote(value, safe=""))
-        if token is not None:
-            call.assume(BEARER_DECODED)
-    return token if token is not None and token["kind"] == "bearer" else None
-
-
 def _session(call: Call, world: World) -> Caller:
     """Returns the user who is logged in in this browser, and the app of the request token."""
     session = find_session(call, world)
@@ -435,65 +275,6 @@ def _session(call: Call, world: World) -> Caller:
         app = find_client(world, values["client_id"])
     how = "nobody is logged in" if user is None else "logged in with the session of the cookie"
     return Caller("session", app, user, token, how)
-
-
-def _note_liberties(call: Call, credentials: Credentials) -> None:
-    """Record the assumption if a client did something that RFC 5849 does not allow."""
-    parameters = credentials.parameters
-    if credentials.header and (credentials.query or credentials.form):
-        elsewhere = (*credentials.query, *credentials.form)
-        mixed = any(name.startswith("oauth_") for name, _ in elsewhere)
-        if mixed and len(credentials.merged_parameters) < len(parameters):
-            call.assume(ONE_OF_TWO)
-    variants = [v for name, v in parameters if name == "oauth_version" and v != VERSION]
-    for variant in variants:
-        call.assume(VERSION_VARIANT)
-        call.warn(f"oauth_version is {VERSION}; {variant!r} was taken for it", NO_EFFECT)
-
-
-def read_signed_request(call: Call) -> SignedRequest:
-    """Returns the parts of a call that a signature covers."""
-    header = call.header("authorization")
-    oauth = header if header is not None and header[:6].lower() == "oauth " else None
-    return SignedRequest(call.method, call.url, oauth, call.form_text)
-
-
-_HINT = re.compile(r'oauth_(token|consumer_key)="?([^"&,\s]+)', re.ASCII)
-
-
-_OAUTH2_HINTS = ("code", "refresh_token", "token", "client_id")
-"""Parameters of the OAuth 2.0 endpoints that name a token or an app."""
-
-
-def credential_hints(call: Call) -> Iterator[str]:
-    """Returns tokens and keys of the request, unverified, tokens first: to find its world."""
-    header = call.header("authorization") or ""
-    scheme, _, rest = header.partition(" ")
-    if scheme.lower() == "bearer":
-        value = rest.strip()
-        yield value
-        if "%" not in value and (encoded := quote(value, safe="")) != value:
-            yield encoded
-    elif scheme.lower() == "basic":
-        try:
-            yield read_basic_pair(rest.strip())[0]
-        except Unauthorized:
-            return
-    texts = [rest] if scheme.lower() == "oauth" else []
-    if "oauth_" in call.query_string:
-        texts.append(call.query_string)
-    if call.media_type == FORM and b"oauth_" in call.body[:65536]:
-        texts.append(call.body[:65536].decode("latin-1"))
-    found = [match.groups() for text in texts for match in _HINT.finditer(text)]
-    for kind in ("token", "consumer_key"):
-        yield from (unquote_plus(value) for name, value in found if name == kind)
-    if "/oauth2/" in call.path:
-        values, _ = first_values([*call.query, *call.form])
-        yield from (values[name] for name in _OAUTH2_HINTS if values.get(name))
-
-
-def _shorten(token: str) -> str:
-    return f"{token[:6]}…" if len(token) > 6 else token
 
 
 CORE_ASSUMPTIONS = (

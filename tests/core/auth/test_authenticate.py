@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import hmac
-from base64 import b64encode
 from typing import Any, cast
-from urllib.parse import quote, unquote, urlsplit
 
 import pytest
-from oauthlib.common import Request
-from oauthlib.oauth1 import SIGNATURE_TYPE_BODY, SIGNATURE_TYPE_QUERY, Client
+from oauthlib.oauth1 import SIGNATURE_TYPE_BODY, SIGNATURE_TYPE_QUERY
 
 from mock_platform.consent import request_tokens
 from mock_platform.core.auth import session as sessions
@@ -19,13 +15,10 @@ from mock_platform.core.auth.authenticate import (
     USER,
     Auth,
     Authenticator,
-    credential_hints,
-    find_app,
-    find_bearer,
 )
+from mock_platform.core.auth.lookup import find_app
 from mock_platform.core.auth.session import Session
-from mock_platform.core.auth.signature import base_string, normalize
-from mock_platform.core.call import FORM, Call, Caller
+from mock_platform.core.call import Call, Caller
 from mock_platform.core.failures.errors import (
     Failure,
     NumericFailure,
@@ -37,6 +30,7 @@ from mock_platform.settings import Settings
 from mock_platform.world.clock import machine_now
 from mock_platform.world.world import World
 from tests import support
+from tests.core.auth.posts import basic, bearer, request, signed
 from tests.support import HARBOR, NORTHBIKE, Keys
 
 APP = Auth(("oauth1-app",))
@@ -44,47 +38,12 @@ REQUEST_TOKEN = Auth(("oauth1-request-token",))
 BASIC = Auth(("basic",))
 EITHER = Auth(("oauth1", "bearer"))
 SESSION = Auth(("session",))
-URL = "http://localhost/1.1/oauth/invalidate_token.json"
 
 
 @pytest.fixture
 def world() -> World:
     """A world with the default fixtures."""
     return Platform().worlds.default
-
-
-def request(url: str = URL, headers: dict[str, str] | None = None, body: str | None = None) -> Call:
-    """A POST as it reaches authentication."""
-    parts = urlsplit(url)
-    return Call(
-        "POST",
-        url,
-        parts.path,
-        "http://localhost",
-        list((headers or {}).items()),
-        body=(body or "").encode(),
-        query_string=parts.query,
-    )
-
-
-def signed(keys: Keys = HARBOR, url: str = URL, **more: Any) -> Call:
-    """A signed POST; `more` goes to the OAuth library."""
-    client = Client(keys.key, keys.secret, keys.token, keys.token_secret, **more)
-    in_body = more.get("signature_type") == SIGNATURE_TYPE_BODY
-    headers = {"Content-Type": FORM} if in_body else {}
-    url, found, body = client.sign(url, "POST", "" if in_body else None, headers)
-    return request(url, cast("dict[str, str]", found), body)
-
-
-def bearer(value: str) -> Call:
-    """A POST with a bearer token."""
-    return request(headers={"Authorization": f"Bearer {value}"})
-
-
-def basic(key: str, secret: str) -> Call:
-    """A POST with HTTP Basic."""
-    pair = b64encode(f"{quote(key, '')}:{quote(secret, '')}".encode()).decode()
-    return request(headers={"Authorization": f"Basic {pair}"})
 
 
 def caller(world: World, call: Call, by: Auth = USER, **settings: Any) -> Caller:
@@ -299,96 +258,12 @@ def test_an_operation_may_word_its_refusals(world: World) -> None:
     } == call.diagnosis
 
 
-# -- time and nonce ------------------------------------------------------------------------------
+def test_the_setting_of_the_tolerance_is_used(world: World) -> None:
+    """A timestamp of 100 seconds ago is refused by `--oauth-tolerance 60`, and accepted by 200."""
+    then = str(int(machine_now().timestamp()) - 100)
 
-
-@pytest.mark.parametrize("tolerance", [300, 60])
-@pytest.mark.parametrize("side", [-1, 1])
-def test_the_tolerance_for_timestamps_is_a_setting(world: World, tolerance: int, side: int) -> None:
-    """Just inside it a request is accepted, just outside refused, at any time of the world."""
-    world.clock.advance(10_000)
-    now = int(machine_now().timestamp())
-    inside = signed(timestamp=str(now + side * (tolerance - 2)))
-    outside = signed(timestamp=str(now + side * (tolerance + 3)))
-
-    assert "oauth1" == caller(world, inside, oauth_tolerance=tolerance).scheme
-    kind, reason = refusal(world, outside, oauth_tolerance=tolerance)
-    assert "timestamp" == kind
-    assert f"seconds {'ahead of' if side > 0 else 'behind'} this machine's clock" in reason
-    assert "oauth.timestamp-tolerance" in outside.assumptions
-
-
-def test_a_nonce_counts_with_its_key_token_and_timestamp(world: World) -> None:
-    """The same nonce is refused for the same three, and accepted where one of them differs."""
-    now = int(machine_now().timestamp())
-    app = Keys(HARBOR.key, HARBOR.secret)
-
-    def use(keys: Keys, timestamp: int) -> Caller:
-        return caller(
-            world, signed(keys, nonce="n", timestamp=str(timestamp)), Auth(("oauth1", "oauth1-app"))
-        )
-
-    use(HARBOR, now)
-    use(NORTHBIKE, now)
-    use(app, now)
-    use(HARBOR, now - 1)
-    again = signed(HARBOR, nonce="n", timestamp=str(now))
-
-    assert "nonce" == refusal(world, again)[0]
-    assert "oauth.nonce-once" in again.assumptions
-
-
-def test_a_wrong_signature_uses_no_nonce_up(world: World) -> None:
-    """A client cannot use up another's nonces."""
-    now = str(int(machine_now().timestamp()))
-    wrong = Keys(HARBOR.key, HARBOR.secret, HARBOR.token, "wrong")
-
-    assert "signature" == refusal(world, signed(wrong, nonce="n", timestamp=now))[0]
-    assert "oauth1" == caller(world, signed(nonce="n", timestamp=now)).scheme
-
-
-@pytest.mark.parametrize(("version", "noted"), [("1.0", False), ("1.0A", True), ("1.0a", True)])
-def test_a_variant_of_the_version_is_taken_and_noted(
-    world: World, version: str, noted: bool
-) -> None:
-    """Clients that send 1.0A, signed as they send it, are understood."""
-    client = Client(HARBOR.key, HARBOR.secret, HARBOR.token, HARBOR.token_secret)
-    parameters: dict[str, str] = dict(
-        client.get_oauth_params(Request(URL, "POST"))  # type: ignore[no-untyped-call]
-    )
-    parameters["oauth_version"] = version
-    pairs = list(parameters.items())
-    base = base_string("POST", URL, normalize(pairs))
-    digest = hmac.digest(f"{HARBOR.secret}&{HARBOR.token_secret}".encode(), base.encode(), "sha1")
-    parameters["oauth_signature"] = quote(b64encode(digest).decode(), "")
-    header = "OAuth " + ", ".join(f'{name}="{value}"' for name, value in parameters.items())
-    call = request(headers={"Authorization": header})
-
-    assert "oauth1" == caller(world, call).scheme
-    assert noted == ("oauth.version-variant" in call.assumptions)
-    assert noted == bool(call.warnings)
-
-
-# -- bearer tokens as they are spelled -----------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("value", "found"),
-    [
-        (support.BEARER, True),
-        (unquote(support.BEARER), True),
-        (quote(support.BEARER, ""), False),
-        (unquote(support.BEARER) + "=", False),
-        (str(HARBOR.token), False),
-        ("", False),
-    ],
-)
-def test_bearer_tokens_are_found_encoded_and_decoded(world: World, value: str, found: bool) -> None:
-    """As handed out, or percent-decoded, which is recorded; nothing else, no other kind."""
-    call = request()
-
-    assert found == (find_bearer(call, world, value) is not None)
-    assert (found and value != support.BEARER) == ("oauth2.bearer-decoded" in call.assumptions)
+    assert "timestamp" == refusal(world, signed(timestamp=then), oauth_tolerance=60)[0]
+    assert "oauth1" == caller(world, signed(timestamp=then), oauth_tolerance=200).scheme
 
 
 @pytest.mark.parametrize(
@@ -409,36 +284,6 @@ def test_challenges(world: World, auth: Auth, challenges: list[str]) -> None:
     assert [("WWW-Authenticate", f'{kind} realm="mock_platform"') for kind in challenges] == list(
         caught.value.headers
     )
-
-
-# -- hints for the world -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("call", "hints"),
-    [
-        (bearer("b"), ["b"]),
-        (bearer("b%2F"), ["b%2F"]),
-        (bearer("b/="), ["b/=", "b%2F%3D"]),
-        (basic("k:/", "s"), ["k:/"]),
-        (request(headers={"Authorization": "Basic %"}), []),
-        (request(headers={"Authorization": "Basic \xff"}), []),
-        (
-            request(headers={"Authorization": 'OAuth oauth_consumer_key="k%2F", oauth_token="t"'}),
-            ["t", "k/"],
-        ),
-        (request(f"{URL}?a=b&oauth_token=t%20t"), ["t t"]),
-        (
-            request(headers={"Content-Type": FORM}, body="oauth_token=t&oauth_consumer_key=k"),
-            ["t", "k"],
-        ),
-        (request(headers={"Content-Type": "text/plain"}, body="oauth_token=t"), []),
-        (request(), []),
-    ],
-)
-def test_hints_are_the_tokens_then_the_keys(call: Call, hints: list[str]) -> None:
-    """From whichever place, unverified, to find the world they belong to."""
-    assert hints == list(credential_hints(call))
 
 
 # -- --auth off ----------------------------------------------------------------------------------

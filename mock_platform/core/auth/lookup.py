@@ -1,0 +1,73 @@
+"""Finds the tokens and apps that the credentials of a request name; nothing is verified here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from urllib.parse import quote, unquote_plus
+
+from mock_platform.core.assumptions import expectation
+from mock_platform.core.auth.clients import read_basic_pair
+from mock_platform.core.call import FORM, Call
+from mock_platform.core.failures.errors import Unauthorized
+from mock_platform.core.pairs import first_values
+from mock_platform.store.interface import Record
+from mock_platform.world.world import World
+
+BEARER_DECODED = expectation(
+    "oauth2.bearer-decoded",
+    "A bearer token, which is handed out percent-encoded, is known in its decoded form too.",
+)
+
+
+def first(world: World, table: str, match: Mapping[str, object]) -> Record | None:
+    """Returns the first matching record in insertion order."""
+    found = world.store.page(table, match, limit=1)
+    return found[0].record if found else None
+
+
+def find_app(world: World, consumer_key: str) -> Record | None:
+    """Returns the app with this API key."""
+    return first(world, "apps", {"consumer_key": consumer_key})
+
+
+def find_bearer(call: Call, world: World, value: str) -> Record | None:
+    """Returns the bearer token with this value, as it was issued or percent-decoded."""
+    token = world.store.get("tokens", value) if value else None
+    if token is None and value:
+        token = world.store.get("tokens", quote(value, safe=""))
+        if token is not None:
+            call.assume(BEARER_DECODED)
+    return token if token is not None and token["kind"] == "bearer" else None
+
+
+_HINT = re.compile(r'oauth_(token|consumer_key)="?([^"&,\s]+)', re.ASCII)
+_OAUTH2_HINTS = ("code", "refresh_token", "token", "client_id")
+"""Parameters of the OAuth 2.0 endpoints that name a token or an app."""
+
+
+def credential_hints(call: Call) -> Iterator[str]:
+    """Returns tokens and keys of the request, unverified, tokens first: to find its world."""
+    header = call.header("authorization") or ""
+    scheme, _, rest = header.partition(" ")
+    if scheme.lower() == "bearer":
+        value = rest.strip()
+        yield value
+        if "%" not in value and (encoded := quote(value, safe="")) != value:
+            yield encoded
+    elif scheme.lower() == "basic":
+        try:
+            yield read_basic_pair(rest.strip())[0]
+        except Unauthorized:
+            return
+    texts = [rest] if scheme.lower() == "oauth" else []
+    if "oauth_" in call.query_string:
+        texts.append(call.query_string)
+    if call.media_type == FORM and b"oauth_" in call.body[:65536]:
+        texts.append(call.body[:65536].decode("latin-1"))
+    found = [match.groups() for text in texts for match in _HINT.finditer(text)]
+    for kind in ("token", "consumer_key"):
+        yield from (unquote_plus(value) for name, value in found if name == kind)
+    if "/oauth2/" in call.path:
+        values, _ = first_values([*call.query, *call.form])
+        yield from (values[name] for name in _OAUTH2_HINTS if values.get(name))
