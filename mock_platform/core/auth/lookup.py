@@ -14,6 +14,10 @@ from mock_platform.core.pairs import first_values
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
+_HINT = re.compile(r'oauth_(token|consumer_key)="?([^"&,\s]+)', re.ASCII)
+_OAUTH2_HINTS = ("code", "refresh_token", "token", "client_id")
+"""Parameters of the OAuth 2.0 endpoints that name a token or an app."""
+
 BEARER_DECODED = expectation(
     "oauth2.bearer-decoded",
     "A bearer token, which is handed out percent-encoded, is known in its decoded form too.",
@@ -39,11 +43,6 @@ def find_bearer(call: Call, world: World, value: str) -> Record | None:
         if token is not None:
             call.assume(BEARER_DECODED)
     return token if token is not None and token["kind"] == "bearer" else None
-
-
-_HINT = re.compile(r'oauth_(token|consumer_key)="?([^"&,\s]+)', re.ASCII)
-_OAUTH2_HINTS = ("code", "refresh_token", "token", "client_id")
-"""Parameters of the OAuth 2.0 endpoints that name a token or an app."""
 
 
 def credential_hints(call: Call) -> Iterator[str]:

@@ -71,7 +71,7 @@ class SignatureAuthenticator:
         Raises:
             Unauthorized: It is not signed as it must be.
         """
-        request = read_signed_request(call)
+        request = _read_signed_request(call)
         try:
             credentials = parse(request)
         except MalformedAuthorization as fault:
@@ -204,7 +204,7 @@ def _note_liberties(call: Call, credentials: Credentials) -> None:
         call.warn(f"oauth_version is {VERSION}; {variant!r} was taken for it", NO_EFFECT)
 
 
-def read_signed_request(call: Call) -> SignedRequest:
+def _read_signed_request(call: Call) -> SignedRequest:
     """Returns the parts of a call that a signature covers."""
     header = call.header("authorization")
     oauth = header if header is not None and header[:6].lower() == "oauth " else None
