@@ -13,7 +13,7 @@ from mock_platform.consent.asked import CannotApprove, is_address
 from mock_platform.consent.authorize_request import SentBack, read_request
 from mock_platform.consent.login import find_user
 from mock_platform.consent.pages import OUT_OF_BAND
-from mock_platform.core.auth.clients import find_client
+from mock_platform.core.auth.lookup import find_client
 from mock_platform.core.failures.errors import PlainFailure
 from mock_platform.core.pairs import decode_pairs, first_values
 from mock_platform.store.interface import Record

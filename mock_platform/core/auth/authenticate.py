@@ -14,17 +14,15 @@ from typing import Literal
 from msgspec import Struct
 
 from mock_platform.core.assumptions import Assumption, expectation, settled
-from mock_platform.core.auth.clients import (
-    authenticate_client,
-    find_client,
-    read_basic_pair,
-)
+from mock_platform.core.auth.clients import authenticate_client
 from mock_platform.core.auth.lookup import (
     BEARER_DECODED,
     credential_hints,
     find_app,
     find_bearer,
+    find_client,
     first,
+    read_basic_pair,
 )
 from mock_platform.core.auth.oauth1_caller import (
     NONCE,

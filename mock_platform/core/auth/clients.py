@@ -5,21 +5,14 @@ A confidential client sends its secret by HTTP Basic, a public one only its `cli
 
 from __future__ import annotations
 
-import base64
 import hmac
-from urllib.parse import unquote
 
+from mock_platform.core.auth.lookup import find_app, find_client, read_basic_pair
 from mock_platform.core.call import Call, Caller
 from mock_platform.core.failures.errors import Unauthorized
 from mock_platform.core.pairs import first_values
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
-
-
-def find_client(world: World, client_id: str) -> Record | None:
-    """Returns the app with this `client_id`."""
-    found = world.store.page("apps", {"client_id": client_id}, limit=1)
-    return found[0].record if found else None
 
 
 def authenticate_client(call: Call, world: World) -> Caller:
@@ -60,27 +53,9 @@ def _require_client(world: World, client_id: str) -> Record:
     app = find_client(world, client_id) if client_id else None
     if app is not None:
         return app
-    if world.store.page("apps", {"consumer_key": client_id}, limit=1):
+    if find_app(world, client_id) is not None:
         why = "the consumer key was sent; OAuth 2.0 user context takes client_id and client_secret"
         raise Unauthorized("consumer", why)
     raise Unauthorized(
         "consumer", f"no app in world {world.name!r} has the client_id {client_id!r}"
     )
-
-
-def read_basic_pair(value: str) -> tuple[str, str]:
-    """Returns key and secret, each percent-decoded (public facts, section 4, oauth2/token).
-
-    Raises:
-        Unauthorized: It is not base64 of two texts with a colon between them.
-    """
-    try:
-        text = base64.b64decode(value, validate=True).decode()
-    except ValueError as fault:  # no base64, no ASCII, or not UTF-8 inside
-        raise Unauthorized("malformed", "the Basic credentials are not base64 of text") from fault
-    key, colon, secret = text.partition(":")
-    if not colon:
-        raise Unauthorized(
-            "malformed", "the Basic credentials have no colon between key and secret"
-        )
-    return unquote(key), unquote(secret)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator, Mapping
-from urllib.parse import quote, unquote_plus
+from urllib.parse import quote, unquote, unquote_plus
 
 from mock_platform.core.assumptions import expectation
-from mock_platform.core.auth.clients import read_basic_pair
 from mock_platform.core.call import FORM, Call
 from mock_platform.core.failures.errors import Unauthorized
 from mock_platform.core.pairs import first_values
@@ -35,6 +35,11 @@ def find_app(world: World, consumer_key: str) -> Record | None:
     return first(world, "apps", {"consumer_key": consumer_key})
 
 
+def find_client(world: World, client_id: str) -> Record | None:
+    """Returns the app with this `client_id`."""
+    return first(world, "apps", {"client_id": client_id})
+
+
 def find_bearer(call: Call, world: World, value: str) -> Record | None:
     """Returns the bearer token with this value, as it was issued or percent-decoded."""
     token = world.store.get("tokens", value) if value else None
@@ -43,6 +48,24 @@ def find_bearer(call: Call, world: World, value: str) -> Record | None:
         if token is not None:
             call.assume(BEARER_DECODED)
     return token if token is not None and token["kind"] == "bearer" else None
+
+
+def read_basic_pair(value: str) -> tuple[str, str]:
+    """Returns key and secret, each percent-decoded (public facts, section 4, oauth2/token).
+
+    Raises:
+        Unauthorized: It is not base64 of two texts with a colon between them.
+    """
+    try:
+        text = base64.b64decode(value, validate=True).decode()
+    except ValueError as fault:  # no base64, no ASCII, or not UTF-8 inside
+        raise Unauthorized("malformed", "the Basic credentials are not base64 of text") from fault
+    key, colon, secret = text.partition(":")
+    if not colon:
+        raise Unauthorized(
+            "malformed", "the Basic credentials have no colon between key and secret"
+        )
+    return unquote(key), unquote(secret)
 
 
 def credential_hints(call: Call) -> Iterator[str]:

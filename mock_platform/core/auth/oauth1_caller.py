@@ -35,8 +35,8 @@ _OAUTH1_KINDS = frozenset({"request", "access"})
 
 TIMESTAMP = public_fact(
     "oauth.timestamp-tolerance",
-    "An OAuth timestamp may lie 300 seconds off the machine's real clock, either way; the spec "
-    "gives no number. It is not read against the world's clock, because clients sign with theirs.",
+    "An OAuth timestamp may be up to 300 seconds before or after the machine's real clock; the "
+    "spec has no number. The world's clock does not count, because clients sign with their own.",
     "section 4, nonce",
 )
 NONCE = public_fact(

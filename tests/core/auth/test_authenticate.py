@@ -25,7 +25,6 @@ from mock_platform.core.failures.errors import (
     Unauthorized,
     UnsupportedAuthentication,
 )
-from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.world.clock import machine_now
 from mock_platform.world.world import World
@@ -38,12 +37,6 @@ REQUEST_TOKEN = Auth(("oauth1-request-token",))
 BASIC = Auth(("basic",))
 EITHER = Auth(("oauth1", "bearer"))
 SESSION = Auth(("session",))
-
-
-@pytest.fixture
-def world() -> World:
-    """A world with the default fixtures."""
-    return Platform().worlds.default
 
 
 def caller(world: World, call: Call, by: Auth = USER, **settings: Any) -> Caller:

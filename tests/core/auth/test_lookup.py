@@ -8,17 +8,10 @@ import pytest
 
 from mock_platform.core.auth.lookup import credential_hints, find_bearer
 from mock_platform.core.call import FORM, Call
-from mock_platform.platform import Platform
 from mock_platform.world.world import World
 from tests import support
 from tests.core.auth.posts import URL, basic, bearer, request
 from tests.support import HARBOR
-
-
-@pytest.fixture
-def world() -> World:
-    """A world with the default fixtures."""
-    return Platform().worlds.default
 
 
 @pytest.mark.parametrize(

@@ -14,19 +14,12 @@ from mock_platform.core.auth.oauth1_caller import SignatureAuthenticator
 from mock_platform.core.auth.signature import base_string, normalize
 from mock_platform.core.call import Call, Caller
 from mock_platform.core.failures.errors import Unauthorized
-from mock_platform.platform import Platform
 from mock_platform.world.clock import machine_now
 from mock_platform.world.world import World
 from tests.core.auth.posts import URL, request, signed
 from tests.support import HARBOR, NORTHBIKE, Keys
 
 SCHEMES = ("oauth1", "oauth1-app")
-
-
-@pytest.fixture
-def world() -> World:
-    """A world with the default fixtures."""
-    return Platform().worlds.default
 
 
 def caller(world: World, call: Call, tolerance: int = 300) -> Caller:
