@@ -94,6 +94,7 @@ def test_a_variant_of_the_version_is_taken_and_noted(
     """Clients that send 1.0A, signed as they send it, are understood."""
     client = Client(HARBOR.key, HARBOR.secret, HARBOR.token, HARBOR.token_secret)
     parameters: dict[str, str] = dict(
+        # oauthlib's stubs leave out the types of `Request`.
         client.get_oauth_params(Request(URL, "POST"))  # type: ignore[no-untyped-call]
     )
     parameters["oauth_version"] = version
