@@ -60,7 +60,7 @@ class Caller:
 
     def __init__(self, platform: Platform) -> None:
         self.platform = platform
-        token = credentials(platform, platform.worlds.default)["bearer_token"]
+        token = credentials(platform.worlds.default)["bearer_token"]
         self.headers = [("Authorization", f"Bearer {token}"), ("Content-Type", "application/json")]
 
     def time(self, method: str, target: str, body: Any = None, times: int = 60) -> float:

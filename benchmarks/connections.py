@@ -75,7 +75,7 @@ class Lines:
 def serve_lines() -> None:
     """Serve the platform and `/lines` until the process is ended."""
     platform = Platform()
-    token = credentials(platform, platform.worlds.default)["bearer_token"]
+    token = credentials(platform.worlds.default)["bearer_token"]
     with ServerThread(Lines(create_app(platform))) as server:
         ready = {"url": server.url, "port": server.port, "token": token}
         print(json.dumps(ready), flush=True)

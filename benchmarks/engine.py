@@ -104,7 +104,7 @@ def commits(archive: Archive) -> Work:
 
 def updates(platform: Platform) -> Work:
     """A batch of requests that each change a record, below the edge."""
-    bearer = credentials(platform, platform.worlds.default)["bearer_token"]
+    bearer = credentials(platform.worlds.default)["bearer_token"]
     headers, numbers = [("Authorization", f"Bearer {bearer}"), FORM], count(1)
     path = f"{ACCOUNT}/line_items/itttx"
 

@@ -71,7 +71,7 @@ def wsgi(app: Callable[..., Iterable[bytes]], environ: Mapping[str, Any]) -> Kin
 def kinds() -> dict[str, Kind]:
     """The kinds of requests, by name."""
     platform = Platform()
-    known = credentials(platform, platform.worlds.default)
+    known = credentials(platform.worlds.default)
     app, user = known["app"], known["user"]
     signer = Client(
         app["consumer_key"],

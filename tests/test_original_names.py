@@ -34,7 +34,7 @@ def box() -> Sandbox:
 
 
 def _samples() -> Iterator[Operation]:
-    found = credentials(Sandbox(Settings(freeze=NOON)).platform)
+    found = credentials(Sandbox(Settings(freeze=NOON)).platform.worlds.default)
     for operation in OPERATIONS:
         try:
             sample(operation, found)
@@ -93,7 +93,7 @@ def test_the_same_answer_under_other_names(operation: Operation) -> None:
     neutral, original = _pair()
     for each in (neutral, original):
         each.platform.worlds.default.reset()
-    asked = sample(operation, credentials(neutral.platform))
+    asked = sample(operation, credentials(neutral.platform.worlds.default))
 
     expected = _send(neutral, asked)
     found = _send(original, _translate(operation, asked))

@@ -17,7 +17,7 @@ _ROOT = Path(mock_platform.__file__).parents[1]
 def write_page() -> str:
     """Returns the text of `mock_platform/cli/constants.json`: one operation in each line."""
     platform = Platform()
-    known = dumps(credentials(platform)).decode()
+    known = dumps(credentials(platform.worlds.default)).decode()
     rows = ",\n".join(dumps(_describe(entry)).decode() for entry in platform.operations)
     return f'{{"credentials": {known},\n"operations": [\n{rows}\n]}}\n'
 

@@ -104,7 +104,7 @@ class _Page:
         self._engine = find_engine(self._world)
         self._client = create_app(platform).test_client()
         self._operations = {operation.id: operation for operation in platform.operations}
-        self._credentials: Credentials = credentials(platform)
+        self._credentials: Credentials = credentials(platform.worlds.default)
 
     def section(self, scenario: Scenario) -> str:
         rules = scenario.bind({})

@@ -201,7 +201,7 @@ def compare_archive(
     """
     acceptance.check()
     platform = Platform(_UNREAD)
-    own = SigningCredentials.from_variables(environment(credentials(platform)))
+    own = SigningCredentials.from_variables(environment(credentials(platform.worlds.default)))
     try:
         description = _describe_everything(platform)
         run = RecordedComparison(
@@ -268,7 +268,7 @@ def ask_server(client: HttpClient, scope: DriftScope) -> Report:
         click.UsageError: The server cannot be reached.
     """
     platform = Platform(_UNREAD)
-    own = SigningCredentials.from_variables(environment(credentials(platform)))
+    own = SigningCredentials.from_variables(environment(credentials(platform.worlds.default)))
     try:
         description = describe_reads(platform).at(client.base_url)
         sandbox = OwnSandbox(platform, own)

@@ -88,7 +88,7 @@ def _load_credentials(fixtures: Sequence[Path]) -> Credentials:
     from mock_platform.settings import Settings
 
     with convert_errors():
-        return credentials(Platform(Settings(fixtures=tuple(fixtures))))
+        return credentials(Platform(Settings(fixtures=tuple(fixtures))).worlds.default)
 
 
 def _route(operations: Iterable[KnownOperation], *, sandbox: bool) -> Router[KnownOperation]:

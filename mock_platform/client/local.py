@@ -19,7 +19,6 @@ from mock_platform.client.queries import EntryQuery, PageQuery, serialize_query
 from mock_platform.client.scenarios import copy_as_json, read_scenario
 from mock_platform.consent.approval import approve
 from mock_platform.consent.asked import choose_answer
-from mock_platform.control.clock import settle
 from mock_platform.control.credential_texts import Credentials
 from mock_platform.control.journal import QueryOfList, QueryOfRequests, read_query
 from mock_platform.control.known_credentials import credentials
@@ -91,7 +90,7 @@ class LocalClock:
     def _move(self, act: Callable[[Clock], None]) -> datetime:
         with self._world.work():
             act(self._world.clock)
-            settle(self._world)
+            self._world.transitions.settle_every_kind()
         return self._world.clock.now()
 
 
@@ -209,7 +208,7 @@ class LocalWorld:
     @property
     def credentials(self) -> Credentials:
         """The published test credentials, in the form of `GET /_mock/credentials`."""
-        return credentials(self._platform, self._world)
+        return credentials(self._world)
 
     @property
     def streams(self) -> LocalStreams:

@@ -70,7 +70,7 @@ def make(request: ControlRequest) -> Response:
 def show_world(request: ControlRequest, form: FormState | None = None) -> Response:
     """One world: its addresses, its credentials, and what can be done with it."""
     world = _find(request)
-    told = describe_world(world.name, credentials(request.platform, world), request.origin)
+    told = describe_world(world.name, credentials(world), request.origin)
     return render(
         request,
         "world.html",

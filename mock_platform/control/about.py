@@ -38,7 +38,7 @@ def ready(request: ControlRequest) -> dict[str, Any]:
 
 def show_credentials(request: ControlRequest) -> dict[str, Any]:
     """The published test credentials of the world."""
-    return credentials(request.platform, request.world)
+    return credentials(request.world)
 
 
 def list_operations(request: ControlRequest) -> dict[str, Any]:

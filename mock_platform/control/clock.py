@@ -71,7 +71,7 @@ def put_clock(request: ControlRequest) -> dict[str, Any]:
     try:
         with world.work():
             _act(world.clock, **request.body)
-            settle(world)
+            world.transitions.settle_every_kind()
     except OverflowError as fault:
         years = f"{EARLIEST.year} to {LATEST.year - 1}"
         text = f"seconds: the clock would be outside the years {years}"
@@ -82,13 +82,6 @@ def put_clock(request: ControlRequest) -> dict[str, Any]:
             422, [(field, f"{field}: {fault}")], "The clock was not moved"
         ) from fault
     return _describe_clock(world)
-
-
-def settle(world: World) -> None:
-    """Run everything that is due on the clock."""
-    with world.work():
-        for kind in world.transitions.kinds:
-            world.transitions.settle_all(kind)
 
 
 def _act(clock: Clock, action: str, to: str | None = None, seconds: float = 0) -> None:

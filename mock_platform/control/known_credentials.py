@@ -10,7 +10,6 @@ from typing import Any
 
 from mock_platform.control.credential_texts import Credentials
 from mock_platform.core.auth.lookup import first
-from mock_platform.platform import Platform
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
@@ -19,12 +18,11 @@ _APP_KEYS = (
 )  # fmt: skip
 
 
-def credentials(platform: Platform, world: World | None = None) -> Credentials:
-    """Returns the credentials of a world, by default the default one: its first app and user.
+def credentials(world: World) -> Credentials:
+    """Returns the credentials of a world: its first app and user.
 
     A value that the world does not have (any more) is null, and `accounts` is empty.
     """
-    world = world or platform.worlds.default
     with world.lock:
         app = first(world, "apps", {})
         user = first(world, "users", {})

@@ -72,7 +72,7 @@ class OperationDetails(Struct, frozen=True):
 
 def make_example(platform: Platform, operation: Operation, world: World) -> Sample | None:
     """Returns a request that can be sent as it is; `None` if the records have nothing for it."""
-    found = credentials(platform, world)
+    found = credentials(world)
     try:
         example = use_records_of(world, sample(operation, found), found)
     except (LookupError, TypeError):  # a world without the published app or a record has none

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mock_platform.control.clock import settle
 from mock_platform.core.jsonio import dumps
 from mock_platform.platform import Platform
 from mock_platform.records.state import State
@@ -26,7 +25,7 @@ def begin_again(platform: Platform, world: World, params: Mapping[str, Any]) -> 
     if "clock" in params:
         with world.work():
             world.clock.freeze(parse_instant(params["clock"]))
-            settle(world)
+            world.transitions.settle_every_kind()
     state = State(world, platform.tables)
     for name, keys in params.get("removed", {}).items():
         for key in keys:

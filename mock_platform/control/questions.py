@@ -69,7 +69,7 @@ def list_questions(
         CLEAR_WARNINGS: warnings.clear,
         METRICS: lambda _: metrics.as_json(),
         COPY: lambda name: pack_if_known(platform, name),
-        CREDENTIALS: lambda name: credentials(platform, platform.worlds.get(name)),
+        CREDENTIALS: lambda name: credentials(platform.worlds.get(name)),
         SHADOW: lambda _: None if platform.shadow is None else platform.shadow(),
         RELOAD_SCENARIO: lambda file: list(platform.reload_scenario(Path(file))),
     }

@@ -78,7 +78,7 @@ def list_authorizations(platform: Platform, world: World) -> dict[str, Any]:
 
     The keys are by the placeholder that they replace.
     """
-    found = credentials(platform, world)
+    found = credentials(world)
     app, user = found["app"] or {}, found["user"] or {}
     of_app = {name: app.get(name) for name in ("consumer_key", "consumer_secret")}
     of_user = {"token": user.get("access_token"), "token_secret": user.get("access_token_secret")}
@@ -127,7 +127,7 @@ def _choose(path: str, item: JsonObject, part: str) -> Iterator[tuple[str, JsonO
 def _add_examples(document: JsonObject, platform: Platform, world: World, base_url: str) -> None:
     operations = {operation.id: operation for operation in platform.operations}
     scenarios = find_naming_scenarios(platform)
-    known = credentials(platform, world)
+    known = credentials(world)
     for path, item in document["paths"].items():
         for entry in item.values():
             operation = operations.get(entry.get("x-mock-operation", ""))

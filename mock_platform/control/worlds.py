@@ -114,7 +114,7 @@ def put_world(request: ControlRequest) -> dict[str, Any]:
         raise refuse_values(
             422, [("freeze", f"freeze: {fault}")], "The world was not made"
         ) from fault
-    return describe_world(world.name, credentials(request.platform, world), request.origin)
+    return describe_world(world.name, credentials(world), request.origin)
 
 
 def _describe_elsewhere(request: ControlRequest, fault: WorldElsewhere) -> dict[str, Any]:

@@ -11,12 +11,15 @@ from datetime import datetime
 from typing import Any, Unpack
 
 from marshmallow import Schema
+from msgspec.structs import replace
 
-from mock_platform.core.assumptions import Assumption
+from mock_platform.core.assumptions import Assumption, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.challenge import Challenge
 from mock_platform.core.envelope import Returns
+from mock_platform.core.failures.problem_details import could_not_find
+from mock_platform.core.failures.problems import Problem, problem
 from mock_platform.core.operation import (
     Gate,
     Handler,
@@ -28,6 +31,13 @@ from mock_platform.core.operation import (
 )
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
+
+OLDER_NAMES = public_fact(
+    "v2.older-names",
+    "Older names are taken on input: paths with tweets, tweet.fields, quote_tweet_id and their "
+    "kin, and the older values of fields and expansions. Answers have the neutral names.",
+    "Names, the table of pairs",
+)
 
 WINDOW_SECONDS = 900
 """The rate windows of the v2 interface last 15 minutes."""
@@ -92,3 +102,26 @@ def declare_named(
         assumptions=tuple(assumptions),
         **options,
     )
+
+
+def find_nothing(
+    kind: str,
+    parameter: str,
+    value: str,
+    *,
+    repeated: bool = False,
+    resource_type: str | None = None,
+) -> Problem:
+    """Return the problem that a post, user, medium or place does not exist.
+
+    `resource_type` is for a kind that the enumeration of the specification does not have.
+    """
+    found = problem(
+        "resource-not-found",
+        detail=could_not_find(kind, parameter, value),
+        parameter=parameter,
+        value=value,
+        resource_id=value,
+        resource_type=resource_type or kind,
+    )
+    return replace(found, repeated=repeated)

@@ -358,7 +358,7 @@ class _Import:
         platform = Platform(dataclasses.replace(settings, journal_entries=1))
         try:
             platform.disable_connections()
-            yield Player(platform, credentials(platform), self._names)
+            yield Player(platform, credentials(platform.worlds.default), self._names)
         finally:
             platform.close()
 

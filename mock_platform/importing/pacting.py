@@ -97,7 +97,7 @@ class _Reader:
     def _start(self) -> Player:
         platform = Platform(Settings(limits="off", names=self._names))
         platform.disable_connections()
-        return Player(platform, credentials(platform), self._names)
+        return Player(platform, credentials(platform.worlds.default), self._names)
 
     def _recognize(self, recorded: RecordedCall) -> bool:
         """Find out the operation of a request, and collect the records of its answer."""

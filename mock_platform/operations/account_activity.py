@@ -32,6 +32,7 @@ from mock_platform.rules.account_activity import (
     remove_subscription,
 )
 from mock_platform.rules.account_activity_bodies import BODIES
+from mock_platform.rules.activities import FOLLOWS, LIKES
 from mock_platform.rules.post_objects import LONG_TEXT
 from mock_platform.rules.release_history import find_release
 from mock_platform.rules.replay_jobs import (
@@ -42,8 +43,6 @@ from mock_platform.rules.replay_jobs import (
     check_window,
     create_job,
 )
-from mock_platform.rules.sample_posts import LIKES
-from mock_platform.rules.sample_users import FOLLOWS
 from mock_platform.rules.webhooks import FAILURES, find_own_webhook, get_app
 from mock_platform.settings import Settings
 from mock_platform.world.world import World

@@ -17,7 +17,7 @@ from mock_platform.core.fields import Choice, Instant, Text
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, list_parameters, paginate
 from mock_platform.core.schema import Schema
-from mock_platform.records.campaigns import ENTITIES, AccountHistoryRecord
+from mock_platform.records.accounts import ENTITIES, AccountHistoryRecord
 from mock_platform.rules.account_history import HISTORY
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant

@@ -15,7 +15,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import InvalidParameters, ProblemFailure
 from mock_platform.core.fields import Choice, Instant, Integer, Json, ListOf, Nested, Text
-from mock_platform.core.named import declare_named
+from mock_platform.core.named import declare_named, find_nothing
 from mock_platform.core.operation import Location
 from mock_platform.core.schema import Schema
 from mock_platform.records.table import Reference, Table
@@ -27,7 +27,7 @@ from mock_platform.rules.media_uploads import (
     keep_media,
 )
 from mock_platform.rules.new_posts import refuse
-from mock_platform.rules.post_answers import PARTIAL, find_nothing
+from mock_platform.rules.post_answers import PARTIAL
 from mock_platform.rules.post_texts import make_source
 from mock_platform.rules.posts import ACTIVITIES, create_post
 from mock_platform.rules.release_history import find_release

@@ -17,7 +17,6 @@ from mock_platform.core.operation import Echo, Operation, Origin
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, list_parameters
 from mock_platform.core.resource import Resource
 from mock_platform.core.schema import Schema
-from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey
 from mock_platform.records.planned_posts import DeletedDraftPost, DraftPostRecord, LongId
 from mock_platform.records.posts import MAX_NAME_CHARACTERS
@@ -30,6 +29,7 @@ from mock_platform.rules.planned_posts import (
     list_plans,
     make_plan,
 )
+from mock_platform.rules.post_texts import CARD_URI
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 

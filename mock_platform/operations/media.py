@@ -23,7 +23,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.named import declare_named
+from mock_platform.core.named import declare_named, find_nothing
 from mock_platform.core.operation import Location, Operation
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
@@ -48,7 +48,6 @@ from mock_platform.rules.media_uploads import (
     show_media,
     show_upload,
 )
-from mock_platform.rules.post_answers import find_nothing
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant

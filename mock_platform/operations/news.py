@@ -15,11 +15,10 @@ from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Nested, Text
-from mock_platform.core.named import declare_named
+from mock_platform.core.named import declare_named, find_nothing
 from mock_platform.core.schema import Schema
 from mock_platform.records.table import Table
 from mock_platform.rules.news import BOTH_TIMES, DISCLAIMER, FIELDS, make_contexts, show_news
-from mock_platform.rules.post_answers import find_nothing
 from mock_platform.rules.release_history import find_release
 from mock_platform.store.interface import Record, words
 from mock_platform.world.clock import parse_instant

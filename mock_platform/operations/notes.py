@@ -28,7 +28,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.named import declare_named, limit_users
+from mock_platform.core.named import declare_named, find_nothing, limit_users
 from mock_platform.core.operation import Limit, Location
 from mock_platform.core.pages import PAGES, make_token_field, take_page
 from mock_platform.core.schema import Schema
@@ -46,7 +46,7 @@ from mock_platform.rules.notes import (
     find_text_faults,
     require_writer,
 )
-from mock_platform.rules.post_answers import PARTIAL, find_nothing, may_see, start_answer
+from mock_platform.rules.post_answers import PARTIAL, may_see, start_answer
 from mock_platform.rules.post_selection import SELECTION, PostSelectionQuery, read_selection
 from mock_platform.rules.public_users import NEWEST_FIRST
 from mock_platform.rules.usage import COUNTED, count_posts

@@ -15,7 +15,6 @@ from mock_platform.core.fields import Choice, CommaList, Flag, Long, Text
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
-from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey
 from mock_platform.records.posts import (
     CONVERSATION_SETTINGS,
@@ -36,7 +35,7 @@ from mock_platform.rules.advertiser_posts import (
     require_fit,
     require_media,
 )
-from mock_platform.rules.post_texts import make_source
+from mock_platform.rules.post_texts import CARD_URI, make_source
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 

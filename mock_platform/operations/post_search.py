@@ -20,11 +20,10 @@ from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Choice, Instant, Integer, ListOf, Nested, Text
-from mock_platform.core.named import WINDOW_SECONDS, declare_named
+from mock_platform.core.named import OLDER_NAMES, WINDOW_SECONDS, declare_named
 from mock_platform.core.operation import Handler, Limit, Operation
 from mock_platform.core.pages import PAGES, make_token_field
 from mock_platform.core.schema import Schema
-from mock_platform.rules.new_posts import ID
 from mock_platform.rules.post_answers import start_answer
 from mock_platform.rules.post_rules.checks import ACCEPTED_ONLY, LANGUAGE
 from mock_platform.rules.post_search import (
@@ -42,12 +41,8 @@ from mock_platform.rules.post_search import (
     read_query,
     read_window,
 )
-from mock_platform.rules.post_selection import (
-    OLDER_NAMES,
-    SELECTION,
-    PostSelectionQuery,
-    read_selection,
-)
+from mock_platform.rules.post_selection import SELECTION, PostSelectionQuery, read_selection
+from mock_platform.rules.post_texts import ID
 from mock_platform.rules.public_users import NEWEST_FIRST
 from mock_platform.rules.usage import COUNTED, count_posts
 from mock_platform.settings import Settings

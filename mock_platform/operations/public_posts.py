@@ -24,13 +24,11 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.named import WINDOW_SECONDS, declare_named
+from mock_platform.core.named import OLDER_NAMES, WINDOW_SECONDS, declare_named, find_nothing
 from mock_platform.core.operation import Handler, Limit, Location
 from mock_platform.core.schema import Schema
-from mock_platform.records.cards import CARD_URI
 from mock_platform.rules.media_uploads import USABLE
 from mock_platform.rules.new_posts import (
-    ID,
     LENGTHS,
     PLACES,
     REFUSALS,
@@ -51,18 +49,12 @@ from mock_platform.rules.new_posts import (
 from mock_platform.rules.post_answers import (
     PARTIAL,
     collect_posts,
-    find_nothing,
     hide_post,
     may_see,
     start_answer,
 )
-from mock_platform.rules.post_selection import (
-    OLDER_NAMES,
-    SELECTION,
-    PostSelectionQuery,
-    read_selection,
-)
-from mock_platform.rules.post_texts import WEIGHT, make_source
+from mock_platform.rules.post_selection import SELECTION, PostSelectionQuery, read_selection
+from mock_platform.rules.post_texts import CARD_URI, ID, WEIGHT, make_source
 from mock_platform.rules.post_view import LONG_TEXT, show_post
 from mock_platform.rules.posts import ACTIVITIES, DELETION, create_post, delete_post
 from mock_platform.rules.usage import COUNTED, count_posts

@@ -16,7 +16,6 @@ from mock_platform.core.operation import Echo, Operation, Origin
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, list_parameters
 from mock_platform.core.resource import Resource
 from mock_platform.core.schema import Schema
-from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey
 from mock_platform.records.planned_posts import (
     DeletedScheduledPost,
@@ -42,6 +41,7 @@ from mock_platform.rules.planned_posts import (
     require_pending,
     require_room,
 )
+from mock_platform.rules.post_texts import CARD_URI
 from mock_platform.rules.scheduled_promotions import promote_scheduled
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World

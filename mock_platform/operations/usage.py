@@ -14,10 +14,9 @@ from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Nested, Text
-from mock_platform.core.named import declare_named
+from mock_platform.core.named import OLDER_NAMES, declare_named
 from mock_platform.core.schema import Schema
 from mock_platform.records.table import Reference, Table
-from mock_platform.rules.post_selection import OLDER_NAMES
 from mock_platform.rules.usage import (
     CAP,
     COUNTED,

@@ -16,18 +16,13 @@ from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import CommaList, ListOf, Text
-from mock_platform.core.named import WINDOW_SECONDS, declare_named
+from mock_platform.core.named import OLDER_NAMES, WINDOW_SECONDS, declare_named, find_nothing
 from mock_platform.core.operation import Limit
 from mock_platform.core.schema import Schema
-from mock_platform.rules.new_posts import ID, find_id_faults
-from mock_platform.rules.post_answers import PARTIAL, find_nothing, start_answer
-from mock_platform.rules.post_selection import (
-    OLDER_NAMES,
-    SELECTION,
-    UserSelectionQuery,
-    read_selection,
-)
-from mock_platform.rules.post_texts import find_user
+from mock_platform.rules.new_posts import find_id_faults
+from mock_platform.rules.post_answers import PARTIAL, start_answer
+from mock_platform.rules.post_selection import SELECTION, UserSelectionQuery, read_selection
+from mock_platform.rules.post_texts import ID, find_user
 from mock_platform.rules.user_objects import NAME
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Nested, Text
+from mock_platform.core.fields import Choice, Instant, Integer, Json, ListOf, Nested, Text
+from mock_platform.core.resource import Stamped
 from mock_platform.core.schema import Schema
 from mock_platform.core.user_rights import COMPOSER, MAY_COMPOSE, PERMISSIONS
 from mock_platform.records.table import Reference, Table
 from mock_platform.store.interface import Record
+
+ENTITIES = ("CAMPAIGN", "LINE_ITEM", "PROMOTED_POST", "TARGETING_CRITERIA", "PROMOTED_ACCOUNT")
 
 INDUSTRY_TYPES = (
     "AGENCY",
@@ -27,14 +30,6 @@ INDUSTRY_TYPES = (
     "OTHER",
 )
 PRODUCT_TYPES = ("MEDIA", "PROMOTED_ACCOUNT", "PROMOTED_POSTS")
-
-
-class Stamped(Schema):
-    """Fields of every record unless stated otherwise (document B, "Resources and fields")."""
-
-    created_at = Instant(as_sent=True, required=True)
-    updated_at = Instant(as_sent=True, required=True)
-    deleted = Flag(load_default=False)
 
 
 class PostGrant(Schema):
@@ -120,6 +115,27 @@ class PlacementsRecord(Schema):
     _id = Text(required=True)
 
 
+class ChangedBy(Schema):
+    """Who changed an entity, and on which platform."""
+
+    user_id = Text(required=True)
+    platform = Text(load_default="API_OTHER")
+
+
+class AccountHistoryRecord(Schema):
+    """One entry of an account's history: an entity before and after a change."""
+
+    change_by = Nested(ChangedBy, required=True)
+    changes = Json(load_default=dict)
+    change_time = Instant(required=True)
+    change_type = Choice(("CREATE", "UPDATE", "DELETE"), required=True)
+    entity = Choice(ENTITIES, required=True)
+    entity_id = Text(required=True)
+    entity_data = Json(load_default=dict)
+    _id = Text(required=True)
+    _account_id = Text(required=True)
+
+
 def _check_access(record: Record) -> Iterator[tuple[str, str]]:
     for entry in record["_user_access"]:
         if entry["user_id"] not in record["_users"]:
@@ -143,4 +159,17 @@ PROMOTABLE_USERS = Table(
 BUSINESS_CATEGORIES = Table("advertiser_business_categories", BusinessCategoryRecord)
 CURATED_CATEGORIES = Table("curated_categories", CuratedCategoryRecord)
 PLACEMENTS = Table("placements", PlacementsRecord, key="_id")
-TABLES = (ACCOUNTS, PROMOTABLE_USERS, BUSINESS_CATEGORIES, CURATED_CATEGORIES, PLACEMENTS)
+ACCOUNT_HISTORY = Table(
+    "account_history",
+    AccountHistoryRecord,
+    key="_id",
+    references=(Reference("_account_id", "accounts"),),
+)
+TABLES = (
+    ACCOUNTS,
+    PROMOTABLE_USERS,
+    BUSINESS_CATEGORIES,
+    CURATED_CATEGORIES,
+    PLACEMENTS,
+    ACCOUNT_HISTORY,
+)

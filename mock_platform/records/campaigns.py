@@ -13,14 +13,12 @@ from mock_platform.core.fields import (
     Flag,
     Instant,
     Integer,
-    Json,
     ListOf,
     Long,
-    Nested,
     Text,
 )
-from mock_platform.core.schema import Schema
-from mock_platform.records.accounts import PRODUCT_TYPES, Stamped
+from mock_platform.core.resource import Stamped
+from mock_platform.records.accounts import PRODUCT_TYPES
 from mock_platform.records.table import Reference, Table, rename_fields
 from mock_platform.store.interface import Record
 
@@ -80,7 +78,6 @@ FUNDING_TYPES = (
 AUDIENCE_EXPANSIONS = ("BROAD", "DEFINED", "EXPANDED")
 DURATIONS = (1, 7, 30)
 OPERATORS = ("EQ", "NE", "GTE", "LT")
-ENTITIES = ("CAMPAIGN", "LINE_ITEM", "PROMOTED_POST", "TARGETING_CRITERIA", "PROMOTED_ACCOUNT")
 
 GOAL_OF = {
     "APP_ENGAGEMENTS": "APP_CLICKS",
@@ -275,27 +272,6 @@ class LineItemCuratedCategoryRecord(Stamped):
     _account_id = Text(required=True)
 
 
-class ChangedBy(Schema):
-    """Who changed an entity, and on which platform."""
-
-    user_id = Text(required=True)
-    platform = Text(load_default="API_OTHER")
-
-
-class AccountHistoryRecord(Schema):
-    """One entry of an account's history: an entity before and after a change."""
-
-    change_by = Nested(ChangedBy, required=True)
-    changes = Json(load_default=dict)
-    change_time = Instant(required=True)
-    change_type = Choice(("CREATE", "UPDATE", "DELETE"), required=True)
-    entity = Choice(ENTITIES, required=True)
-    entity_id = Text(required=True)
-    entity_data = Json(load_default=dict)
-    _id = Text(required=True)
-    _account_id = Text(required=True)
-
-
 def _complete_line_item(record: Record) -> Record:
     """Fill in what follows from a line item's objective, goal and budget."""
     goal = record.get("goal", GOAL_OF[record["objective"]])
@@ -352,7 +328,6 @@ LINE_ITEM_CURATED_CATEGORIES = Table(
     LineItemCuratedCategoryRecord,
     references=(_ACCOUNT, _LINE_ITEM, Reference("curated_category_id", "curated_categories")),
 )
-ACCOUNT_HISTORY = Table("account_history", AccountHistoryRecord, key="_id", references=(_ACCOUNT,))
 TABLES = (
     FUNDING_INSTRUMENTS,
     CAMPAIGNS,
@@ -361,5 +336,4 @@ TABLES = (
     PROMOTED_ACCOUNTS,
     TARGETING_CRITERIA,
     LINE_ITEM_CURATED_CATEGORIES,
-    ACCOUNT_HISTORY,
 )

@@ -14,11 +14,19 @@ from marshmallow import EXCLUDE, ValidationError, validates_schema
 from mock_platform.core.description.conditions import either, form
 from mock_platform.core.faults import INCLUSIVE, Fault, exclusive, missing
 from mock_platform.core.fields import COUNTRY, Choice, CountryCode, Flag, ListOf, Nested, Text
+from mock_platform.core.resource import Stamped
 from mock_platform.core.schema import Schema
-from mock_platform.records.accounts import Stamped
 from mock_platform.records.table import Reference, Table
 from mock_platform.records.web import WebAddress
+from mock_platform.rules.post_texts import CARD_URI
 from mock_platform.store.interface import Record
+
+CARD_TABLES = (
+    "cards",
+    "poll_cards",
+    "video_conversation_cards",
+)
+"""The tables of cards that a post can show."""
 
 CARD_TYPES = (
     "IMAGE_APP",
@@ -70,7 +78,6 @@ _DEEP_LINKS = {
     "googleplay_deep_link": "googleplay_app_id",
     "ios_deep_link": "ios_app_store_identifier",
 }
-CARD_URI = r"card://[0-9]{1,19}"
 
 CardFaults = dict[str, Any]
 """Faults by field, nested as marshmallow nests them."""

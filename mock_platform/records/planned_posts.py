@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Long, Text
+from mock_platform.core.resource import Stamped
 from mock_platform.core.schema import Schema
-from mock_platform.records.accounts import Stamped
-from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey
 from mock_platform.records.posts import DRAFT, MAX_NAME_CHARACTERS, make_post_object
 from mock_platform.records.table import Reference, Table
 from mock_platform.rules.planned_posts import DELETED, FAILED, SCHEDULED, SUCCESS, describe_plan
+from mock_platform.rules.post_texts import CARD_URI
 from mock_platform.rules.posts import make_post_record
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant, wire_seconds

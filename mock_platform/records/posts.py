@@ -22,11 +22,11 @@ from mock_platform.core.fields import (
     Text,
 )
 from mock_platform.core.schema import Schema
-from mock_platform.records.cards import CARD_URI
 from mock_platform.records.media import MediaKey
 from mock_platform.records.post_forms import to_stored_form
 from mock_platform.records.table import Reference, Table
 from mock_platform.records.users import UserObject
+from mock_platform.rules.post_texts import CARD_URI
 from mock_platform.rules.user_objects import POST_TIME, format_post_time, make_user_object
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant

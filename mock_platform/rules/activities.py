@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.core.assumptions import public_fact, settled
+from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.rules.account_activity import add_account_events
 from mock_platform.rules.release_history import canonicalize_name
@@ -21,6 +21,17 @@ from mock_platform.rules.webhook_log import log_event
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.world import World
+
+FOLLOWS = expectation(
+    "activity.follows",
+    "A follow is a follow.follow sent by the user who follows, and one received by the other; the "
+    "same for follow.unfollow.",
+)
+
+LIKES = expectation(
+    "posts.likes",
+    "A like is a like.create sent by the user who likes, and one received by the author.",
+)
 
 DIRECTIONS = ("sent", "received", "both", "outbound", "inbound")
 FAN_OUT = settled(

@@ -16,6 +16,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, Fault, missing
 from mock_platform.core.resource import apply_changes
+from mock_platform.records.cards import CARD_TABLES
 from mock_platform.rules.account_media import find_media
 from mock_platform.rules.post_texts import find_entities
 from mock_platform.rules.posts import MadePost, create_post
@@ -37,12 +38,6 @@ MEDIA_MIX = expectation(
     "Media beyond 4 images, 1 GIF or 1 video, or of several kinds, answer 400 INVALID_PARAMETER; "
     "unknown media 404 MEDIA_NOT_FOUND, unknown cards 404 CARD_NOT_FOUND.",
 )
-CARD_TABLES = (
-    "cards",
-    "poll_cards",
-    "video_conversation_cards",
-)
-"""The tables of cards that a post can show."""
 _MOST = {"IMAGE": 4, "GIF": 1, "VIDEO": 1}
 _ENTITY_TYPES = {"IMAGE": "photo", "GIF": "animated_gif", "VIDEO": "video"}
 

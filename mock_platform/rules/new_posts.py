@@ -5,7 +5,6 @@ Named endpoints, section 7.1. What cannot be read answers 400, what may not be d
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -18,7 +17,7 @@ from mock_platform.core.failures.problems import problem
 from mock_platform.core.faults import Fault
 from mock_platform.core.unread import NO_EFFECT, UNKNOWN_KEY, Finding, report
 from mock_platform.rules.media_uploads import explain_unusable, find_own_media, keep_media
-from mock_platform.rules.post_texts import WEIGHT, weigh_text
+from mock_platform.rules.post_texts import ID, WEIGHT, weigh_text
 from mock_platform.rules.post_view import (
     MAX_EDITS,
     USUAL_LENGTH,
@@ -27,7 +26,7 @@ from mock_platform.rules.post_view import (
     list_versions,
 )
 from mock_platform.rules.public_users import NEWEST_FIRST
-from mock_platform.rules.release_history import find_release
+from mock_platform.rules.release_history import find_release, is_in_force
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant
@@ -57,7 +56,6 @@ PLACES = expectation(
     "geo.place_id takes any id. A place that a stored post has is known by its name, any other by "
     "its id alone.",
 )
-ID = re.compile(r"[0-9]{1,19}", re.ASCII)
 LONGEST = 25_000
 _REPEATED = "You are not allowed to create a Post with duplicate content."
 _NOT_SUMMONED = (
@@ -109,11 +107,6 @@ def use_neutral_names(params: Mapping[str, Any]) -> dict[str, Any]:
         reply.setdefault(_REPLY, reply.pop(_OLDER_REPLY))
         found["reply"] = reply
     return found
-
-
-def is_in_force(row: str, world: World, settings: Settings) -> bool:
-    """Return whether a row of the release history has taken effect in a world."""
-    return settings.releases == "all" or find_release(row).is_in_force(world.clock.now())
 
 
 def find_faults(

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
-from mock_platform.core.failures.problem_details import could_not_find, not_authorized_to_see
+from mock_platform.core.failures.problem_details import not_authorized_to_see
 from mock_platform.core.failures.problems import Problem, problem
+from mock_platform.core.named import find_nothing
 from mock_platform.rules.post_selection import Selection
 from mock_platform.rules.post_texts import find_user
 from mock_platform.rules.post_view import (
@@ -231,29 +231,6 @@ def find_any_media(world: World, key: str) -> Record | None:
     """Return media by its key, in a library or only uploaded; `None` if unknown or deleted."""
     found = world.store.get("media_library", key) or world.store.get("media", key)
     return None if found is None or found.get("deleted") else found
-
-
-def find_nothing(
-    kind: str,
-    parameter: str,
-    value: str,
-    *,
-    repeated: bool = False,
-    resource_type: str | None = None,
-) -> Problem:
-    """Return the problem that a post, user, medium or place does not exist.
-
-    `resource_type` is for a kind that the enumeration of the specification does not have.
-    """
-    found = problem(
-        "resource-not-found",
-        detail=could_not_find(kind, parameter, value),
-        parameter=parameter,
-        value=value,
-        resource_id=value,
-        resource_type=resource_type or kind,
-    )
-    return replace(found, repeated=repeated)
 
 
 def hide_post(parameter: str, value: str) -> Problem:

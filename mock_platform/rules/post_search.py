@@ -16,7 +16,6 @@ from msgspec import Struct
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.unread import NO_EFFECT
-from mock_platform.rules.new_posts import is_in_force
 from mock_platform.rules.post_rules.checks import CheckedRule, read_rule
 from mock_platform.rules.post_rules.matching import compile_rule, find_required_keys
 from mock_platform.rules.post_rules.operators import COUNTED
@@ -27,6 +26,7 @@ from mock_platform.rules.post_subjects import make_subject
 from mock_platform.rules.post_texts import find_user
 from mock_platform.rules.post_view import list_versions
 from mock_platform.rules.public_users import NEWEST_FIRST
+from mock_platform.rules.release_history import is_in_force
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Entry, Position, Record
 from mock_platform.world.clock import parse_instant, wire_millis

@@ -21,12 +21,6 @@ SELECTION = public_fact(
     "and username. An expansion also selects the field that it follows. Other values answer 400.",
     "section 7.2 of the named endpoints, defaults without fields",
 )
-OLDER_NAMES = public_fact(
-    "v2.older-names",
-    "Older names are taken on input: paths with tweets, tweet.fields, quote_tweet_id and their "
-    "kin, and the older values of fields and expansions. Answers have the neutral names.",
-    "Names, the table of pairs",
-)
 
 POST_FIELDS = (
     "article", "attachments", "author_id", "card_uri", "community_id", "context_annotations",

@@ -10,6 +10,10 @@ from typing import Any
 from mock_platform.core.assumptions import public_fact
 from mock_platform.world.world import World
 
+CARD_URI = r"card://[0-9]{1,19}"
+
+ID = re.compile(r"[0-9]{1,19}", re.ASCII)
+
 WEIGHT = public_fact(
     "posts.weighted-length",
     "The length of a text is weighted: an address counts as 23 characters, a character of Chinese, "

@@ -14,6 +14,8 @@ from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.hints import did_you_mean
+from mock_platform.settings import Settings
+from mock_platform.world.world import World
 
 PUBLIC_NAMES = public_fact(
     "events.names-beyond-spec",
@@ -283,3 +285,8 @@ def find_name_warnings(entry: EventName, moment: datetime) -> Iterator[str]:
         yield f"event type {entry.name!r} is deprecated since {since}: use {entry.successor!r}"
     if not entry.documented:
         yield f"event type {entry.name!r} is a public name that the spec does not list"
+
+
+def is_in_force(row: str, world: World, settings: Settings) -> bool:
+    """Return whether a row of the release history has taken effect in a world."""
+    return settings.releases == "all" or find_release(row).is_in_force(world.clock.now())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mock_platform.core.assumptions import expectation
 from mock_platform.rules.activities import FanOut, record_activity
 from mock_platform.rules.post_view import show_whole_post
 from mock_platform.rules.posts import create_post, delete_post
@@ -14,10 +13,6 @@ from mock_platform.store.interface import Record
 from mock_platform.world.clock import epoch_millis, parse_instant
 from mock_platform.world.world import World
 
-LIKES = expectation(
-    "posts.likes",
-    "A like is a like.create sent by the user who likes, and one received by the author.",
-)
 _TEXTS = (
     "Fresh this morning, and gone by noon.",
     "Open until seven today. Come by.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from mock_platform.core.assumptions import expectation
 from mock_platform.rules.activities import FanOut, record_activity
 from mock_platform.rules.public_users import show_user
 from mock_platform.store.interface import Record
@@ -12,11 +11,6 @@ from mock_platform.world.world import World
 
 Happening = Callable[[World, Record, str, str | None], list[FanOut]]
 """Lets something happen to a user at a moment, in a direction if one is given; the activities."""
-FOLLOWS = expectation(
-    "activity.follows",
-    "A follow is a follow.follow sent by the user who follows, and one received by the other; the "
-    "same for follow.unfollow.",
-)
 
 
 class CannotHappen(ValueError):

@@ -185,6 +185,11 @@ class Transitions:
         for key in self.list_running(name):
             self.settle(name, key)
 
+    def settle_every_kind(self) -> None:
+        """Move every record that is due."""
+        for name in self.kinds:
+            self.settle_all(name)
+
     def find_due_time(self, name: str, key: str) -> datetime | None:
         """Returns when the clock alone will move a record; `None` if it will not."""
         row = self._row(name, key)

@@ -61,7 +61,7 @@ def test_operations_are_those_of_a_sandbox() -> None:
 
 def test_credentials_are_those_of_a_sandbox(tmp_path: Path) -> None:
     """Those of the default fixtures, and with folders those of a sandbox with them."""
-    expected = credentials(Platform())
+    expected = credentials(Platform().worlds.default)
 
     assert expected == json.loads(credentials_text("json", []))
     assert expected == json.loads(credentials_text("json", [tmp_path]))

@@ -23,7 +23,7 @@ def test_credentials(box: Sandbox) -> None:
     default = call(box, "GET", "/credentials").get_json()
     other = call(box, "GET", "/credentials", "w1").get_json()
 
-    assert credentials(box.platform) == default
+    assert credentials(box.platform.worlds.default) == default
     assert ("2244994945", "3805104374") == (default["user"]["id"], other["user"]["id"])
 
 

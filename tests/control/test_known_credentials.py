@@ -9,7 +9,7 @@ from tests.support import ACCOUNT, BEARER, HARBOR, sandbox
 
 def test_shape() -> None:
     """One app, one user, and what hangs on them."""
-    found = credentials(Platform())
+    found = credentials(Platform().worlds.default)
 
     assert ["app", "user", "bearer_token", "accounts", "webhook_id"] == list(found)
     assert [
@@ -43,7 +43,7 @@ def test_shape() -> None:
 def test_they_work() -> None:
     """The bearer token opens the v2 interface, the signed account the advertising interface."""
     box = sandbox()
-    found = credentials(box.platform)
+    found = credentials(box.platform.worlds.default)
     bearer = {"Authorization": f"Bearer {found['bearer_token']}"}
 
     replay = box.call("POST", "/2/webhooks/replay", keys=None, headers=bearer, json={})
@@ -59,24 +59,24 @@ def test_of_a_world() -> None:
     with world.work():
         world.store.put("tokens", BEARER, box.record("tokens", BEARER) | {"state": "invalidated"})
 
-    assert credentials(box.platform, world)["bearer_token"] is None
-    assert BEARER == credentials(box.platform)["bearer_token"]
+    assert credentials(world)["bearer_token"] is None
+    assert BEARER == credentials(box.platform.worlds.default)["bearer_token"]
 
 
 def test_deleted_accounts_are_left_out() -> None:
     """An account that was deleted, or is another user's, does not belong to the user."""
     box = sandbox()
-    before = credentials(box.platform)["accounts"]
+    before = credentials(box.platform.worlds.default)["accounts"]
 
     box.change("accounts", before[0], deleted=True)
 
-    assert before[1:] == credentials(box.platform)["accounts"]
+    assert before[1:] == credentials(box.platform.worlds.default)["accounts"]
     assert all("2244994945" in box.record("accounts", key)["_users"] for key in before)
 
 
 def test_empty_world() -> None:
     """A world without records has no credentials."""
-    found = credentials(Platform(Settings(default_fixtures=False)))
+    found = credentials(Platform(Settings(default_fixtures=False)).worlds.default)
 
     assert {
         "app": None,
@@ -90,7 +90,7 @@ def test_empty_world() -> None:
 
 def test_environment() -> None:
     """The environment names each credential; what is not there is left out."""
-    found = credentials(Platform())
+    found = credentials(Platform().worlds.default)
     found["webhook_id"] = None
 
     assert {
@@ -109,7 +109,7 @@ def test_environment() -> None:
 
 def test_environment_as_text() -> None:
     """As text, values that a shell would read otherwise are quoted."""
-    found = credentials(Platform()) | {"bearer_token": "a b$c'd"}
+    found = credentials(Platform().worlds.default) | {"bearer_token": "a b$c'd"}
 
     lines = environment_text(found).splitlines()
 

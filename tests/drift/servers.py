@@ -97,7 +97,7 @@ def known_credentials() -> SigningCredentials:
     """The well-known credentials, which every sandbox has."""
     platform = Platform()
     try:
-        return SigningCredentials.from_variables(environment(credentials(platform)))
+        return SigningCredentials.from_variables(environment(credentials(platform.worlds.default)))
     finally:
         platform.close()
 

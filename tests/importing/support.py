@@ -28,7 +28,7 @@ def list_operations() -> Iterator[Operation]:
     Left out are streams, which do not end, and what sends or shows a secret that no recording
     holds: the pages on which users log in, and the end of a token.
     """
-    found = credentials(Sandbox(Settings(freeze=NOON)).platform)
+    found = credentials(Sandbox(Settings(freeze=NOON)).platform.worlds.default)
     order = ("GET", "POST", "PUT", "DELETE")
     for operation in sorted(
         OPERATIONS, key=lambda each: (each.dialect == "oauth", order.index(each.method))
@@ -45,14 +45,14 @@ def list_operations() -> Iterator[Operation]:
 
 def send_sample(box: Sandbox, operation: Operation) -> None:
     """Send the sample of an operation."""
-    asked = sample(operation, credentials(box.platform))
+    asked = sample(operation, credentials(box.platform.worlds.default))
     body = None if asked.body is None else asked.body.replace(MINUTE, "202603011159")
     box.client.open(asked.path, method=asked.method, headers=asked.headers, data=body)
 
 
 def send_original(box: Sandbox, operation: Operation) -> None:
     """Send the sample of an operation as a client of the real service would, in original names."""
-    asked = sample(operation, credentials(box.platform))
+    asked = sample(operation, credentials(box.platform.worlds.default))
     parts = urlsplit(asked.path)
     kind = dict(asked.headers).get("Content-Type", "").partition(";")[0]
     sent = (asked.body or "").replace(MINUTE, "202603011159").encode()

@@ -54,7 +54,7 @@ class Caller:
 
     def __init__(self, examples: int) -> None:
         self.platforms = {auth: Platform(Settings(auth=auth)) for auth in AUTH}
-        self.known = credentials(self.platforms["strict"])
+        self.known = credentials(self.platforms["strict"].worlds.default)
         self._apps = {
             auth: end_streams(create_app(platform)) for auth, platform in self.platforms.items()
         }

@@ -24,7 +24,7 @@ class Stage:
         self.name = name
         self.box = box or sandbox()
         self._operations = {o.id: o for o in self.box.platform.operations}
-        self._credentials = credentials(self.box.platform)
+        self._credentials = credentials(self.box.platform.worlds.default)
         self.box.client.post("/_mock/scenarios/deactivate")
         answer = self.box.client.post(
             f"/_mock/scenarios/{name}/activate", json={"parameters": parameters}
