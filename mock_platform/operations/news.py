@@ -7,7 +7,7 @@ endpoints, section 8.2).
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
@@ -119,6 +119,7 @@ class NewsStory(Schema):
 
 
 class _Count(Schema):
+    component_name: ClassVar = "News_Count"
     result_count = Integer(required=True)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from marshmallow import fields
 
@@ -171,6 +171,7 @@ class _Note(Schema):
 
 
 class _Meta(Schema):
+    component_name: ClassVar = "Notes_Meta"
     result_count = Integer(required=True)
     next_token = Text()
 

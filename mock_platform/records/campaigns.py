@@ -7,6 +7,8 @@ the public facts (section 7) so that references hold and rules can be checked.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from mock_platform.core.fields import (
     Choice,
     FieldOptions,
@@ -222,6 +224,8 @@ class LineItem(Stamped):
 
 class LineItemRecord(LineItem):
     """A line item as stored and read: reads add the funding instrument of its campaign."""
+
+    component_name: ClassVar = "CampaignsLineItem"
 
     funding_instrument_id = Text()
 

@@ -167,18 +167,22 @@ def template_path(path: str) -> str:
 
 
 class _Names:
-    """Returns the name of a component: that of the class, with its module if not unique."""
+    """Return the name of a component: the `component_name` of a class, or the class's own name."""
 
     def __init__(self) -> None:
         self.owners: dict[str, type[Schema]] = {}
 
     def __call__(self, schema: Schema | type[Schema]) -> str:
         owner = schema if isinstance(schema, type) else type(schema)
-        name = re.sub(r"(?:Record|Schema)$", "", owner.__name__) or owner.__name__
-        if self.owners.setdefault(name, owner) is not owner:
-            module = owner.__module__.rpartition(".")[2]
-            name = "".join(part.capitalize() for part in module.split("_")) + name
-            self.owners.setdefault(name, owner)
+        own = re.sub(r"(?:Record|Schema)$", "", owner.__name__) or owner.__name__
+        name = str(vars(owner).get("component_name", own))
+        other = self.owners.setdefault(name, owner)
+        if other is not owner:
+            raise TypeError(
+                f"{owner.__module__}.{owner.__qualname__} and {other.__module__}."
+                f"{other.__qualname__} are both described as {name!r}: give one of them another "
+                "`component_name`."
+            )
         return name
 
 
