@@ -17,7 +17,7 @@ from msgspec import Struct
 from mock_platform.core.ads import Many, One, ads, not_found
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Flag, Instant
+from mock_platform.core.fields import Flag
 from mock_platform.core.filters import Filter, apply_filters
 from mock_platform.core.operation import Echo, Operation, Origin, Particulars, locate_declaration
 from mock_platform.core.paging import (
@@ -283,11 +283,3 @@ def apply_changes(world: World, record: Record, changes: Mapping[str, Any]) -> R
 def mark_deleted(world: World, record: Record) -> Record:
     """Returns the record as deleted."""
     return apply_changes(world, record, {"deleted": True})
-
-
-class Stamped(Schema):
-    """Fields of every record unless stated otherwise (document B, "Resources and fields")."""
-
-    created_at = Instant(as_sent=True, required=True)
-    updated_at = Instant(as_sent=True, required=True)
-    deleted = Flag(load_default=False)

@@ -11,6 +11,8 @@ from typing import Any
 import marshmallow
 from marshmallow.schema import SchemaMeta
 
+from mock_platform.core.fields import Flag, Instant
+
 _Hooks = dict[str, list[tuple[str, bool, dict[str, Any]]]]
 _NO_HOOKS = frozenset({"Meta", "_abc_impl", "_declared_fields", "opts"})
 """What Python and marshmallow put into each class. A name that is missing here costs time only."""
@@ -38,3 +40,11 @@ def _list_additions(cls: type) -> list[str]:
 
 class Schema(marshmallow.Schema, metaclass=_SchemaMeta):
     """The fields of a body, of parameters or of a record, and what is checked about them."""
+
+
+class Stamped(Schema):
+    """Fields of every record unless stated otherwise (document B, "Resources and fields")."""
+
+    created_at = Instant(as_sent=True, required=True)
+    updated_at = Instant(as_sent=True, required=True)
+    deleted = Flag(load_default=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from mock_platform.core.fields import Flag, Text
-from mock_platform.core.resource import Resource, Stamped
+from mock_platform.core.resource import Resource
+from mock_platform.core.schema import Stamped
 from mock_platform.records.table import Reference, Table
 
 

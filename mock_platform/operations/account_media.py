@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from mock_platform.core.fields import Choice, Text
 from mock_platform.core.filters import IdsFilter, OneOfFilter
-from mock_platform.core.resource import Resource, Stamped
+from mock_platform.core.resource import Resource
+from mock_platform.core.schema import Stamped
 from mock_platform.records.table import Reference, Table
 
 CREATIVE_TYPES = (

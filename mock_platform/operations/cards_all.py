@@ -12,8 +12,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import CommaList, Flag, Text
 from mock_platform.core.operation import Operation, Origin
-from mock_platform.core.resource import Stamped
-from mock_platform.core.schema import Schema
+from mock_platform.core.schema import Schema, Stamped
 from mock_platform.records.cards import CARD_TABLES
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World

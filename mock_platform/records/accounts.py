@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mock_platform.core.fields import Choice, Instant, Integer, Json, ListOf, Nested, Text
-from mock_platform.core.resource import Stamped
-from mock_platform.core.schema import Schema
+from mock_platform.core.schema import Schema, Stamped
 from mock_platform.core.user_rights import COMPOSER, MAY_COMPOSE, PERMISSIONS
 from mock_platform.records.table import Reference, Table
 from mock_platform.store.interface import Record

@@ -12,8 +12,7 @@ from typing import Any
 from marshmallow import fields, pre_load
 
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Json, ListOf, Text
-from mock_platform.core.resource import Stamped
-from mock_platform.core.schema import Schema
+from mock_platform.core.schema import Schema, Stamped
 from mock_platform.records.table import Reference, Table, rename_fields
 from mock_platform.rules.audiences import PROCESSING, TOO_SMALL
 from mock_platform.store.interface import Record

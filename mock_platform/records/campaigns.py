@@ -19,7 +19,7 @@ from mock_platform.core.fields import (
     Long,
     Text,
 )
-from mock_platform.core.resource import Stamped
+from mock_platform.core.schema import Stamped
 from mock_platform.records.accounts import PRODUCT_TYPES
 from mock_platform.records.table import Reference, Table, rename_fields
 from mock_platform.store.interface import Record

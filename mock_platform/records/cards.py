@@ -14,8 +14,7 @@ from marshmallow import EXCLUDE, ValidationError, validates_schema
 from mock_platform.core.description.conditions import either, form
 from mock_platform.core.faults import INCLUSIVE, Fault, exclusive, missing
 from mock_platform.core.fields import COUNTRY, Choice, CountryCode, Flag, ListOf, Nested, Text
-from mock_platform.core.resource import Stamped
-from mock_platform.core.schema import Schema
+from mock_platform.core.schema import Schema, Stamped
 from mock_platform.records.table import Reference, Table
 from mock_platform.records.web import WebAddress
 from mock_platform.rules.post_texts import CARD_URI

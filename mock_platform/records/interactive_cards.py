@@ -13,8 +13,7 @@ from marshmallow import ValidationError, validates_schema
 
 from mock_platform.core.faults import INCLUSIVE, Fault, invalid, missing
 from mock_platform.core.fields import Choice, FieldOptions, Instant, Text
-from mock_platform.core.resource import Stamped
-from mock_platform.core.schema import Schema
+from mock_platform.core.schema import Schema, Stamped
 from mock_platform.records.media import MediaKey, compute_ratio
 from mock_platform.records.table import Reference, Table
 from mock_platform.records.web import WebAddress

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mock_platform.core.fields import Choice, Text
-from mock_platform.core.resource import Stamped
+from mock_platform.core.schema import Stamped
 from mock_platform.records.campaigns import ENTITY_STATUSES
 from mock_platform.records.table import Reference, Table
 

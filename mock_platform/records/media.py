@@ -21,8 +21,7 @@ from mock_platform.core.fields import (
     ListOf,
     Text,
 )
-from mock_platform.core.resource import Stamped
-from mock_platform.core.schema import Schema
+from mock_platform.core.schema import Schema, Stamped
 from mock_platform.records.table import Reference, Table
 from mock_platform.rules.media_uploads import (
     CATEGORIES,

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Long, Text
-from mock_platform.core.resource import Stamped
-from mock_platform.core.schema import Schema
+from mock_platform.core.schema import Schema, Stamped
 from mock_platform.records.media import MediaKey
 from mock_platform.records.posts import DRAFT, MAX_NAME_CHARACTERS, make_post_object
 from mock_platform.records.table import Reference, Table
