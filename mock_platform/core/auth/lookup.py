@@ -40,6 +40,23 @@ def find_client(world: World, client_id: str) -> Record | None:
     return first(world, "apps", {"client_id": client_id})
 
 
+def find_signing_token(call: Call, world: World, value: str) -> Record | None:
+    """Returns the token with this value, which signs requests of OAuth 1.0a.
+
+    A published access token that was replaced is found under its former value too, so that there
+    is one state of both. The journal warns of it.
+    """
+    token = world.store.get("tokens", value)
+    if token is None:
+        token = first(world, "tokens", {"former_id": value})
+        if token is not None:
+            call.warn(
+                "this published access token was replaced and will be refused by a later version: "
+                "`mock-platform credentials` prints the new one"
+            )
+    return token
+
+
 def find_bearer(call: Call, world: World, value: str) -> Record | None:
     """Returns the bearer token with this value, as it was issued or percent-decoded."""
     token = world.store.get("tokens", value) if value else None

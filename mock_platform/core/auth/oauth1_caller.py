@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from mock_platform.core.assumptions import expectation, public_fact
-from mock_platform.core.auth.lookup import find_app
+from mock_platform.core.auth.lookup import find_app, find_signing_token
 from mock_platform.core.auth.oauth1 import (
     VERSION,
     Credentials,
@@ -145,7 +145,7 @@ def _find_token(
             call.diagnosis = {"mistake": "missing-token", "explanation": why}
             raise Unauthorized("no-token", why)
         return None
-    token = world.store.get("tokens", credentials.token)
+    token = find_signing_token(call, world, credentials.token)
     if token is None or token["kind"] not in _OAUTH1_KINDS or token["app_id"] != app["id"]:
         why = (
             f"the token {_shorten(credentials.token)} was never issued to app {app['id']} "
