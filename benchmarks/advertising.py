@@ -175,12 +175,14 @@ def _with_campaigns(
     }
     for number in range(size):
         campaign, item = f"c{number // per_campaign}", f"l{number}"
-        own = {
+        own: dict[str, Record] = {
             "campaigns": {"id": campaign},
             "line_items": {"id": item, "campaign_id": campaign, "end_time": None},
             "promoted_posts": {"id": f"p{number}", "line_item_id": item},
         }
-        for table, fields in own.items() if shown else list(own.items())[:2]:
+        if not shown:
+            del own["promoted_posts"]
+        for table, fields in own.items():
             tables[table][fields["id"]] = templates[table] | fields
     return Platform(Settings(limits="off"), base=Base(tables))
 
