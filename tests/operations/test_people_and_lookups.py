@@ -123,7 +123,7 @@ def test_entries_that_cannot_be(box: Sandbox, entry: dict[str, Any]) -> None:
 
 
 def test_permissions_of_a_stranger_are_explained(box: Sandbox) -> None:
-    """The refusal says that the user is none of the account's, and what to do."""
+    """The refusal names the user, and what to do."""
     access = [{"user_id": "3805104374", "permissions": ["ANALYST"]}]
 
     refused = box.client.patch(f"/_mock/state/accounts/{ACCOUNT}", json={"_user_access": access})
