@@ -218,7 +218,7 @@ def _start(call: Call, world: World, window: Window, settings: Settings, longest
     if checked.warnings:
         call.assume(ACCEPTED_ONLY)
     user = call.caller.user if call.caller.scheme != "bearer" else None
-    return Search(world, checked.tree, window, settings, None if user is None else user["id"])
+    return Search(world, checked.tree, window, None if user is None else user["id"])
 
 
 def _read_token(call: Call, order: Order) -> Position | None:
