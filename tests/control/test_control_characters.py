@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -13,6 +14,7 @@ from mock_platform.console import login
 from mock_platform.console.pages import PAGES
 from mock_platform.control.route import Route
 from mock_platform.control.routes import ROUTES
+from mock_platform.core.operation import Operation
 from mock_platform.core.schema import Schema
 from mock_platform.operations import OPERATIONS
 from tests.support import FORM, Sandbox, sandbox
@@ -55,26 +57,25 @@ def test_routes_never_fail(box: Sandbox, route: Route) -> None:
     """Whatever text a route gets, the sandbox itself does not fail."""
     headers = {"Authorization": f"Bearer {_TOKEN}", "Origin": "http://localhost"}
     for path, form in list_odd_requests(route):
-        sent = {"data": form, "content_type": FORM} if route.form else {"json": {}}
-        answer = box.client.open(
-            path, method=route.method, headers=headers, **({} if route.method == "GET" else sent)
-        )
+        sent: dict[str, Any] = {"data": form, "content_type": FORM} if route.form else {"json": {}}
+        more = {} if route.method == "GET" else sent
+        answer = box.client.open(path, method=route.method, headers=headers, **more)
         status = answer.status_code
         answer.close()
         assert (status, []) == (status if status < 500 else "no failure", box.platform.errors)
 
 
 @pytest.mark.parametrize("operation", _BROWSER, ids=lambda operation: str(operation.id))
-def test_pages_of_the_consent_never_fail(box: Sandbox, operation: object) -> None:
+def test_pages_of_the_consent_never_fail(box: Sandbox, operation: Operation) -> None:
     """Whatever text the pages on which users sign in get, the sandbox itself does not fail."""
-    (found,) = [each for each in _BROWSER if each is operation]
-    schema: type[Schema] = found.params or Schema
+    schema = operation.params or Schema
     names = {field.data_key or name for name, field in schema().fields.items()}
     for name in names | {"oauth_token", "redirect_uri", "state", "screen_name", "password"}:
         for odd in _ODD:
-            body = {} if found.method == "GET" else {"data": {name: odd}, "content_type": FORM}
-            query = {"query_string": {name: odd}}
-            answer = box.client.open(found.path, method=found.method, **query, **body)
+            sent: dict[str, Any] = {"query_string": {name: odd}}
+            if operation.method != "GET":
+                sent |= {"data": {name: odd}, "content_type": FORM}
+            answer = box.client.open(operation.path, method=operation.method, **sent)
             assert answer.status_code < 500
     assert [] == box.platform.errors
 

@@ -365,9 +365,10 @@ class TestFaults:
     )
     def test_too_many(self, client: Client, body: dict[str, Any], name: str) -> None:
         """Of more than 1,000 rules in a request none is looked at: only their number is wrong."""
-        ((key, entry),) = body.items()
-        many = {each: items * 1001 for each, items in entry.items()} if key == "delete" else None
-        answer = client.change(**{key: many or entry * 1001})
+        if "add" in body:
+            answer = client.change(add=body["add"] * 1001)
+        else:
+            answer = client.change(delete={each: [1] * 1001 for each in body["delete"]})
 
         assert [f"A maximum of 1000 items may be provided for {name}"] == messages(answer)
 
