@@ -127,6 +127,7 @@ class Platform:
                 journal_bytes=settings.journal_bytes,
                 names=settings.names,
                 refuse_warnings=settings.warnings == "error",
+                all_releases=settings.releases == "all",
             ),
             JournalMemory(settings.journal_total_bytes),
         )

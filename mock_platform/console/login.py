@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from flask import Response
@@ -18,10 +19,14 @@ from mock_platform.core.schema import Schema
 PATH = "/console/login"
 
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_ADDRESS = "a path without control characters"
+
+
 class QueryOfLogin(Schema):
     """The page to which the login leads."""
 
-    next = Text()
+    next = Text(pattern=r"[^\x00-\x1f\x7f]*", pattern_text=_ADDRESS)
 
 
 def show_login(request: ControlRequest) -> Response:
@@ -37,6 +42,9 @@ def log_in(request: ControlRequest) -> Response:
     token = request.platform.settings.control_token
     if token is None:
         return go(request, "/")
+    if _CONTROL.search(values.get("next", "")):
+        text = f"next must be {_ADDRESS} such as /console/requests; got {values['next'][:200]!r}."
+        raise ControlRefusal(400, text)
     given = values.get("token", "").strip().encode()
     environ, settings = request.flask.environ, request.platform.settings
     try:

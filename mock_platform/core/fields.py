@@ -319,8 +319,8 @@ class CommaList(_Wire, fields.List[Any]):
     ) -> None:
         self.repeatable = repeatable
         self.exact = exact
-        checks = None if most is None else [Length(None, most)]
-        super().__init__(inner, validate=checks, **options)
+        self.length = Length(None, most)
+        super().__init__(inner, validate=None if most is None else [self.length], **options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[Any]:
         if not isinstance(value, str | list):
@@ -329,7 +329,8 @@ class CommaList(_Wire, fields.List[Any]):
             raise refuse("A minimum of 1 items must be provided for {name}")
         values: list[Any] = []
         faults: list[Any] = []
-        for part in value if isinstance(value, list) else self._split(value):
+        # Too many are refused before any of them is looked at: reading each takes a while.
+        for part in self.length(value if isinstance(value, list) else self._split(value)):
             try:
                 values.append(self.inner.deserialize(part))
             except ValidationError as fault:
@@ -359,6 +360,7 @@ class ListOf(_Wire, fields.List[Any]):
         **options: Unpack[FieldOptions],
     ) -> None:
         checks = list(validate)
+        self.longest = Length(None, most)
         if least is not None or most is not None:
             checks.append(Length(least, most))
         super().__init__(inner, validate=checks, **options)
@@ -366,6 +368,7 @@ class ListOf(_Wire, fields.List[Any]):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[Any]:
         if not isinstance(value, list):
             raise self._unreadable(value)
+        self.longest(value)  # before each item is read, which takes a while
         return super()._deserialize(value, attr, data, **kwargs)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, cached_property
+from itertools import chain
 
 from msgspec.structs import replace
 
@@ -29,7 +30,7 @@ from mock_platform.core.failures.errors import (
 )
 from mock_platform.core.failures.rendering import HEADERS, render
 from mock_platform.core.limits import counter
-from mock_platform.core.operation import Operation
+from mock_platform.core.operation import Operation, Rules
 from mock_platform.core.unread import IGNORED
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Change
@@ -205,7 +206,7 @@ def _checks(operation: Operation, settings: Settings) -> list[Check]:
 
 def _decode(operation: Operation, settings: Settings) -> Check:
     """Returns the stage that reads the parameters and refuses them by schema and rules together."""
-    rules = operation.rules
+    rules = _join_rules(operation)
 
     @cache
     def decode() -> Decoder:  # built by the first call: all schemas together take a while
@@ -237,6 +238,15 @@ def _decode(operation: Operation, settings: Settings) -> Check:
             raise
 
     return read_or_explain
+
+
+def _join_rules(operation: Operation) -> Rules | None:
+    """Returns the operation's rules together with those that come with its parameters."""
+    of_schema: Rules | None = getattr(operation.params, "find_faults", None)
+    own = operation.rules
+    if own is None or of_schema is None:
+        return own or of_schema
+    return lambda *given: chain(own(*given), of_schema(*given))
 
 
 def _refuse_warnings(call: Call, world: World, beside: InvalidParameters | None = None) -> None:

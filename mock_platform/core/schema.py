@@ -6,7 +6,8 @@ the class and of its bases to find methods that are marked as hooks, and nearly 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
 
 import marshmallow
 from marshmallow.schema import SchemaMeta
@@ -38,3 +39,6 @@ def _list_additions(cls: type) -> list[str]:
 
 class Schema(marshmallow.Schema, metaclass=_SchemaMeta):
     """The fields of a body, of parameters or of a record, and what is checked about them."""
+
+    find_faults: ClassVar[Callable[..., Iterable[tuple[str, str]]] | None] = None
+    """`Rules` that come with the parameters: every operation that takes them has these as well."""

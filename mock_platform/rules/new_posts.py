@@ -27,7 +27,7 @@ from mock_platform.rules.post_view import (
     list_versions,
 )
 from mock_platform.rules.public_users import NEWEST_FIRST
-from mock_platform.rules.release_history import find_release
+from mock_platform.rules.release_history import find_release, is_in_force
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant
@@ -86,7 +86,7 @@ def read_known_keys(call: Call, world: World, settings: Settings) -> dict[str, A
     params = use_neutral_names(call.params)
     for name, row in _DATED.items():
         release = find_release(row)
-        if name not in params or is_in_force(row, world, settings):
+        if name not in params or is_in_force(row, world):
             continue
         del params[name]
         since = f"the release history adds it on {release.date}, after the world's clock"
@@ -109,11 +109,6 @@ def use_neutral_names(params: Mapping[str, Any]) -> dict[str, Any]:
         reply.setdefault(_REPLY, reply.pop(_OLDER_REPLY))
         found["reply"] = reply
     return found
-
-
-def is_in_force(row: str, world: World, settings: Settings) -> bool:
-    """Return whether a row of the release history has taken effect in a world."""
-    return settings.releases == "all" or find_release(row).is_in_force(world.clock.now())
 
 
 def find_faults(
@@ -183,9 +178,7 @@ def require_new_text(world: World, user: Record, text: str, reply_to: Record | N
         raise refuse(_REPEATED)
 
 
-def require_reply_allowed(
-    call: Call, world: World, settings: Settings, user: Record, reply_to: Record
-) -> None:
+def require_reply_allowed(call: Call, world: World, user: Record, reply_to: Record) -> None:
     """Require that a user may reply to a post, as its author and the release history say.
 
     Raises:
@@ -196,7 +189,7 @@ def require_reply_allowed(
     mentioned = _mentions(world, reply_to, user["id"])
     app = call.caller.app or {}
     if app.get("_tier", "self_serve") == "self_serve" and is_in_force(
-        "programmatic-replies", world, settings
+        "programmatic-replies", world
     ):
         call.assume(SUMMONED)
         if not mentioned:

@@ -16,7 +16,6 @@ from msgspec import Struct
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.unread import NO_EFFECT
-from mock_platform.rules.new_posts import is_in_force
 from mock_platform.rules.post_rules.checks import CheckedRule, read_rule
 from mock_platform.rules.post_rules.matching import compile_rule, find_required_keys
 from mock_platform.rules.post_rules.operators import COUNTED
@@ -27,6 +26,7 @@ from mock_platform.rules.post_subjects import make_subject
 from mock_platform.rules.post_texts import find_user
 from mock_platform.rules.post_view import list_versions
 from mock_platform.rules.public_users import NEWEST_FIRST
+from mock_platform.rules.release_history import is_in_force
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Entry, Position, Record
 from mock_platform.world.clock import parse_instant, wire_millis
@@ -101,7 +101,7 @@ def read_query(
     if len(text) > most:
         return CheckedRule(text, None, (f"a query has at most {most} characters",))
     checked = read_rule(text, "search", longest=most, strict=settings.strict)
-    if checked.tree is None or is_in_force("search-index", world, settings):
+    if checked.tree is None or is_in_force("search-index", world):
         return checked
     unknown = [
         f"Reference to invalid operator '{clause.text}'. Operator is not available in current "
@@ -167,13 +167,11 @@ def read_window(call: Call, now: datetime, *, recent: bool, reach: timedelta | N
 class Search:
     """The posts of a world that a query matches within a window, as a user sees them."""
 
-    def __init__(
-        self, world: World, tree: Node, window: Window, settings: Settings, viewer_id: str | None
-    ) -> None:
+    def __init__(self, world: World, tree: Node, window: Window, viewer_id: str | None) -> None:
         self._world = world
         self._window = window
         self._matches = compile_rule(tree, "search")
-        self._new_index = is_in_force("search-index", world, settings)
+        self._new_index = is_in_force("search-index", world)
         self._protected = {
             entry.key for entry in world.store.page("users", {"protected": True})
         } - {viewer_id}

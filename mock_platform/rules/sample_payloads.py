@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from mock_platform.core.assumptions import expectation
 from mock_platform.rules.news import add_story, show_news_event
 from mock_platform.rules.public_users import name_verification, show_user
 from mock_platform.rules.release_history import canonicalize_name
@@ -17,6 +18,11 @@ from mock_platform.rules.sample_users import CannotHappen, find_other_user
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
+BADGES = expectation(
+    "activity.affiliate-badge",
+    "before and after of profile.update.affiliate are the descriptions of the badge, empty without "
+    "one. Without a payload a user gets the badge of an organization, or loses the one they have.",
+)
 Payload = dict[str, Any]
 _CHANGES: Mapping[str, tuple[str, Callable[[Any, World], Any]]] = {
     "profile.update.bio": ("description", lambda old, world: f"{old} ({world.ids.digits(4)})"),
@@ -35,6 +41,7 @@ _CHANGES: Mapping[str, tuple[str, Callable[[Any, World], Any]]] = {
     ),
 }
 """The field of a user that an update changes, and what it becomes."""
+_ORGANIZATIONS = frozenset({"business", "government"})
 
 
 class NoSample(ValueError):
@@ -78,6 +85,23 @@ def _verify(world: World, user: Record, _name: str) -> Payload:
     return {"before": name_verification(user), "after": name_verification(changed)}
 
 
+def _affiliate(world: World, user: Record, _name: str) -> Payload:
+    """Give a user the badge of an organization, or take it away."""
+    before = user.get("affiliation") or {}
+    after: Record = {}
+    if not before:
+        other = _find_organization(world, user)
+        after = {
+            "badge_url": other["profile_image_url_https"] or "",
+            "description": other["name"],
+            "user_id": [other["id"]],
+        }
+        if other["url"]:
+            after["url"] = other["url"]
+    world.store.put("users", user["id"], user | {"affiliation": after})
+    return {"before": before.get("description", ""), "after": after.get("description", "")}
+
+
 def _hold_space(world: World, user: Record, name: str) -> Payload:
     return {
         "user": {"data": show_user(user)},
@@ -110,6 +134,16 @@ def _revoke(world: World, user: Record, _name: str) -> Payload:
     return make_revocation(world, app_id, user["id"])
 
 
+def _find_organization(world: World, user: Record) -> Record:
+    """Return the first other user who is an organization, or else any other."""
+    found = world.store.page(
+        "users",
+        where=lambda one: one["id"] != user["id"] and name_verification(one) in _ORGANIZATIONS,
+        limit=1,
+    )
+    return found[0].record if found else _find_other_user(world, user)
+
+
 def _find_other_user(world: World, user: Record) -> Record:
     try:
         return find_other_user(world, user)
@@ -119,6 +153,7 @@ def _find_other_user(world: World, user: Record) -> Record:
 
 _MAKERS: Mapping[str, Callable[[World, Record, str], Payload]] = {
     "profile.update.verified": _verify,
+    "profile.update.affiliate": _affiliate,
     "profile.update.": _update,
     "spaces.": _hold_space,
     "follow.": _act_on_user,

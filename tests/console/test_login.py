@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from urllib.parse import quote, unquote
+
 import pytest
 from werkzeug.test import TestResponse
 
@@ -103,6 +105,27 @@ def test_wrong_token(locked: Sandbox) -> None:
 def test_the_login_leads_to_our_own_pages(locked: Sandbox, path: str) -> None:
     """An address elsewhere is replaced by the first page."""
     assert "/_mock/" == log_in(locked, next=path).headers["Location"]
+
+
+@pytest.mark.parametrize("path", ["/console\nX: y", "/a\r\nSet-Cookie: a=b", "/a\0b", "/\x7f"])
+def test_the_login_takes_no_control_characters(locked: Sandbox, path: str) -> None:
+    """A page with control characters in its address is refused before and after the login."""
+    before = call(locked, "GET", f"/console/login?next={quote(path)}", headers=PAGE)
+    after = log_in(locked, next=path)
+
+    assert (400, 400) == (before.status_code, after.status_code)
+    assert "a path without control characters" in before.text
+    assert "next must be a path without control characters" in after.text
+    assert "Set-Cookie" not in after.headers
+
+
+def test_an_odd_address_leads_back_to_itself(locked: Sandbox) -> None:
+    """What is written with percent signs in an address is written so after the login as well."""
+    answer = call(locked, "GET", "/console/requests/50%25%0A?text=a%26b", headers=PAGE)
+    path = unquote(answer.headers["Location"].partition("?next=")[2])
+    logged_in = log_in(locked, next=path)
+
+    assert "/_mock/console/requests/50%25%0A?text=a%26b" == logged_in.headers["Location"]
 
 
 def test_login_in_a_world(locked: Sandbox) -> None:
