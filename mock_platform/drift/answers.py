@@ -151,6 +151,16 @@ def find_codes(body: Any) -> Sequence[str]:
     return list(dict.fromkeys(codes))[:_MAX_DESCRIBED_CODES]
 
 
+def list_parameters(answer: ComparedAnswer) -> list[str]:
+    """Return the parameters that a refusal is about, or the kind of record that it misses."""
+    body = answer.json if isinstance(answer.json, dict) else {}
+    errors = body.get("errors")
+    places = [body, *(each for each in (errors if isinstance(errors, list) else ())
+                      if isinstance(each, dict))]  # fmt: skip
+    names = ("parameter", "resource_type")
+    return [str(each[name]) for each in places for name in names if name in each]
+
+
 def key_of(record: Mapping[str, Any]) -> str:
     """Return what distinguishes a record from the others of its list."""
     for name in _KEYS:

@@ -248,6 +248,8 @@ def _list_names(difference: Difference, asked: AskedProbe) -> set[str]:
     names = {place.rpartition(".")[2].replace("-", "_")}
     if difference.kind in {"order", "filter", "paging", "status", "code", "wording"}:
         names.add(asked.probe.partition("=")[0])
+    if difference.kind == "order":
+        names.add("sort_by")
     if difference.kind in {"status", "code"}:
         names |= set(_WORD.findall(f"{difference.expected} {difference.got}".lower()))
     return {name for name in names if len(name) > 2 and name not in _COMMON}

@@ -29,6 +29,7 @@ WORDS: Mapping[DifferenceKind, str] = {
 }
 _MAX_NAMED = 3
 _MAX_SKIPPED = 10
+_MAX_REASONS = 30
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -52,6 +53,7 @@ def as_json(report: Report) -> dict[str, Any]:
                 ],
                 "equal": each.equal,
                 "notes": each.notes,
+                "not_asked": [{"name": name, "reason": why} for name, why in each.left_out],
             }
             for each in report.checked
         ],
@@ -120,6 +122,7 @@ def _list_lines(report: Report) -> Iterator[str]:
     more = len(report.skipped) - _MAX_SKIPPED
     if more > 0:
         yield f"not asked: {more} more, for such reasons (--format json lists them)"
+    yield from _list_left_out(report)
     noted = [(each.operation, note) for each in report.checked for note in each.notes]
     by_note: dict[str, list[str]] = {}
     for operation, note in noted:
@@ -128,6 +131,21 @@ def _list_lines(report: Report) -> Iterator[str]:
         yield f"note: {note}: {_name(operations)}"
     yield from (f"note: {each}" for each in report.notes)
     yield summarize(report)
+
+
+def _list_left_out(report: Report) -> Iterator[str]:
+    """Yield a line for each reason for which requests of an operation were not compared."""
+    reasons: dict[str, list[str]] = {}
+    for checked in report.checked:
+        for probe, why in checked.left_out:
+            reasons.setdefault(why, []).append(f"{checked.operation}, {shorten(probe, 40)}")
+    # What only the sandbox lacks, nobody can give it: it comes last.
+    told = sorted(reasons.items(), key=lambda each: each[0].startswith("the sandbox"))
+    for why, probes in told[:_MAX_REASONS]:
+        yield f"not asked: {_name(probes)} ({why})"
+    more = sum(len(probes) for _, probes in told[_MAX_REASONS:])
+    if more:
+        yield f"not asked: {_count(more, 'more request')}, for such reasons (--format json)"
 
 
 def _list_finding(finding: DriftFinding) -> Iterator[str]:

@@ -38,6 +38,8 @@ class CheckedOperation:
     """What could not be compared, and why."""
     equal: int = 0
     """Further probes, whose answers are equal and rest on the same assumptions as others."""
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+    """The probes that were not asked or not compared, each with the reason."""
     _rests_on: set[tuple[str, ...]] = field(default_factory=set, repr=False)
 
     def add(self, asked: AskedProbe) -> None:
@@ -48,6 +50,10 @@ class CheckedOperation:
             return
         self._rests_on.add(asked.assumptions)
         self.probes.append(asked)
+
+    def leave_out(self, probe: str, reason: str) -> None:
+        """Note that a probe was not compared."""
+        self.left_out.append((probe, reason))
 
     @property
     def differs(self) -> bool:
