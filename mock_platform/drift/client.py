@@ -25,7 +25,7 @@ from mock_platform.core.call import FORM
 from mock_platform.core.operation import Location, Operation
 from mock_platform.core.pairs import decode_pairs
 from mock_platform.delivery.base_address import check_base_url
-from mock_platform.delivery.connections import FAULTS, explain_fault
+from mock_platform.delivery.connections import FAULTS, explain_fault, name_remedy
 from mock_platform.delivery.deadline import set_deadline
 from mock_platform.delivery.upstream import Upstream
 from mock_platform.drift.answers import ComparedAnswer
@@ -291,4 +291,5 @@ class HttpClient:
         except FAULTS as fault:
             where = urlsplit(self.base_url).netloc
             text = escape(explain_fault(fault, where, REQUEST_TIMEOUT_SECONDS)[1].strip())
-            raise ServerUnreachable(f"{url} cannot be reached: {text}.") from fault
+            remedy = name_remedy(fault)
+            raise ServerUnreachable(f"{url} cannot be reached: {text}{remedy}.") from fault
