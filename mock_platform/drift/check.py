@@ -125,7 +125,13 @@ class _Run:
 
     def run(self, operations: Sequence[Operation], progress: Progress) -> Drift:
         """Ask all, and return what was found."""
-        self._ask_all(operations, progress)
+        left_out = [each for each in operations if self._scope.skips(each)]
+        self.skipped += [
+            SkippedOperation(each.id, "left out with --skip")
+            for each in left_out
+            if self._scope.covers(each)
+        ]
+        self._ask_all([each for each in operations if each not in left_out], progress)
         return Drift(tuple(self.checked), tuple(self.skipped))
 
     def _ask_all(self, operations: Sequence[Operation], progress: Progress) -> None:

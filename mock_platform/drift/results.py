@@ -93,6 +93,8 @@ class DriftScope:
 
     only: tuple[str, ...] = ()
     """Patterns of operation ids; empty for all."""
+    skip: tuple[str, ...] = ()
+    """Patterns of operation ids that are not asked at all, not even for their values."""
     kinds: Collection[str] = PROBE_KINDS
     same_data: bool = False
     """Whether both servers have the same records, so that values are compared as well."""
@@ -104,3 +106,7 @@ class DriftScope:
     def covers(self, operation: Operation) -> bool:
         """Return whether an operation is compared."""
         return not self.only or any(fnmatchcase(operation.id, each) for each in self.only)
+
+    def skips(self, operation: Operation) -> bool:
+        """Return whether an operation must not be asked."""
+        return any(fnmatchcase(operation.id, each) for each in self.skip)
