@@ -43,7 +43,8 @@ from mock_platform.version import __version__
 
 _UNKNOWN_UUID = "00000000-0000-4000-8000-000000000000"
 _LIMITED = "the server's rate limit is used up (429); try again later"
-_UNKNOWN_RECORDS = frozenset({403, 404})
+_UNKNOWN_RECORDS = frozenset({400, 403, 404})
+"""Statuses with which a server refuses an id that it does not have."""
 _LONG_NUMBER = 15
 
 

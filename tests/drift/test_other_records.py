@@ -205,3 +205,56 @@ def test_a_bearer_token_alone(comparison: Comparison) -> None:
 
     assert [] == [(each.where, each.got) for each in make_report(drift, "x", {}).findings]
     assert "unknown token" in {x.probe for each in drift.checked for x in each.probes}
+
+
+BARE = (
+    "accounts", "apps", "tokens", "users", "placements", "targeting_options", "content_categories",
+    "iab_categories", "publishers", "advertiser_business_categories", "curated_categories",
+)  # fmt: skip
+
+
+def leave_nothing(records: Records) -> None:
+    """Has accounts, users and constants, and no record beside."""
+    for table in records:
+        if table not in BARE:
+            records[table] = []
+    for user in records["users"]:
+        for name in [each for each in user if "pinned" in each or "most_recent" in each]:
+            del user[name]
+
+
+def test_without_records(
+    comparison: Comparison, serve: Callable[[Callable[[Records], None]], Differing]
+) -> None:
+    """An empty list lacks what is declared for one with records; a user need not have a post."""
+    wanted = ("users.*", "post_search.*", "notes.*", "account.*", "account_activity.*")
+
+    report = compare(comparison, serve(leave_nothing), *wanted)
+
+    assert [] == [(each.kind, each.where, list(each.operations)) for each in report.findings]
+    assert not report.list_assumptions("refuted")
+
+
+def announce_json(_: Request, response: Response) -> None:
+    """Problems that are announced as any JSON."""
+    if "problem" in response.headers.get("Content-Type", ""):
+        response.headers["Content-Type"] = "application/json"
+
+
+def test_another_media_type_hides_nothing(comparison: Comparison) -> None:
+    """It is one difference, and says nothing about the assumptions behind an equal body."""
+
+    def reword(asked: Request, response: Response) -> None:
+        announce_json(asked, response)
+        if response.status_code == 400:
+            response.set_data(response.get_data().replace(b'"Invalid Request"', b'"Odd Request"'))
+
+    with differing(announce_json) as other:
+        report = compare(comparison, other, "users.me", "users.get")
+    with differing(reword) as other:
+        reworded = compare(comparison, other, "users.me", "users.get")
+
+    assert [("media type", {})] == [(each.kind, each.assumptions) for each in report.findings]
+    assert {"confirmed"} == set(report.assumptions.values())
+    assert ("wording", "title") in [(each.kind, each.where) for each in reworded.findings]
+    assert "problem.titles" in reworded.list_assumptions("refuted")

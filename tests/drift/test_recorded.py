@@ -157,3 +157,17 @@ def test_shadow_signs_a_query_anew() -> None:
         traffic.stop()
 
     assert (1, []) == (report["compared"], report["findings"])
+
+
+def test_problems_as_any_json(tmp_path: Path) -> None:
+    """A problem that is announced as application/json is compared as the problem that it is."""
+    box = sandbox()
+    box.call("GET", "/2/users/abc")
+    box.call("GET", "/2/users/12345678999")
+    file = record(box, tmp_path)
+    file.write_text(file.read_text().replace("application/problem+json", "application/json"))
+
+    status, found = diff(file)
+
+    assert (1, ["media type"]) == (status, [each["kind"] for each in found["findings"]])
+    assert {"confirmed"} == set(found["assumptions"].values())
