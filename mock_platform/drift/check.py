@@ -45,6 +45,8 @@ _UNKNOWN_UUID = "00000000-0000-4000-8000-000000000000"
 _LIMITED = "the server's rate limit is used up (429); try again later"
 _UNKNOWN_RECORDS = frozenset({400, 403, 404})
 """Statuses with which a server refuses an id that it does not have."""
+_FILE = "application/gzip"
+_COMPARED = frozenset({"application/json", _FILE})
 _LONG_NUMBER = 15
 
 
@@ -69,7 +71,7 @@ def check(
         ServerUnreachable: The server does not answer.
     """
     run = _Run(server, own, description, now, scope or DriftScope())
-    return run.run(list_reads(own.platform.operations), progress)
+    return run.run(own.platform.operations, progress)
 
 
 def list_reads(operations: Sequence[Operation]) -> list[Operation]:
@@ -78,11 +80,27 @@ def list_reads(operations: Sequence[Operation]) -> list[Operation]:
         operation
         for operation in operations
         if operation.method == "GET"
-        and operation.returns.media_type == "application/json"
-        and not isinstance(operation.returns, Lines)  # streams do not end
         and not operation.sandbox_only
+        and _explain_unasked(operation) is None
     ]
     return sorted(reads, key=lambda operation: len(operation.path_names))
+
+
+def list_unasked(operations: Sequence[Operation]) -> Iterator[SkippedOperation]:
+    """Yield the operations that read and are not compared, each with the reason."""
+    for operation in operations:
+        why = _explain_unasked(operation)
+        if operation.method == "GET" and not operation.sandbox_only and why is not None:
+            yield SkippedOperation(operation.id, why)
+
+
+def _explain_unasked(operation: Operation) -> str | None:
+    """Return why the answer of an operation cannot be compared; `None` if it can."""
+    if isinstance(operation.returns, Lines):
+        return "its answer is a stream, which does not end"
+    if operation.returns.media_type not in _COMPARED:
+        return f"its answer is {operation.returns.media_type}, a page for people"
+    return None
 
 
 def describe_reads(platform: Platform) -> Description:
@@ -113,9 +131,11 @@ class _Run:
         scope: DriftScope,
     ) -> None:
         self._names = OriginalNames() if scope.names == "original" else None
-        self._own = Side(own, Known(), self._names)
+        # The addresses of files are in other answers.
+        files = [o for o in own.platform.operations if o.returns.media_type == _FILE]
+        self._own = Side(own, Known(linked=files), self._names)
         self._seeds = own.list_keys()
-        self._other = Side(server, Known(scope.given), self._names)
+        self._other = Side(server, Known(scope.given, files), self._names)
         self._paths: Mapping[str, Any] = description["paths"]
         self._comparer = Comparer(description, same_data=scope.same_data)
         self._now = now
@@ -125,7 +145,10 @@ class _Run:
         self.skipped: list[SkippedOperation] = []
 
     def run(self, operations: Sequence[Operation], progress: Progress) -> Drift:
-        """Ask all, and return what was found."""
+        """Ask all that read, and return what was found."""
+        covered = [each for each in operations if self._scope.covers(each)]
+        self.skipped += list_unasked(covered)
+        operations = list_reads(operations)
         left_out = [each for each in operations if self._scope.skips(each)]
         self.skipped += [
             SkippedOperation(each.id, "left out with --skip")
@@ -228,6 +251,8 @@ class _Run:
             ("the sandbox", self._own, ours),
             ("the server", self._other, theirs),
         ):
+            if asked.operation.returns.media_type == _FILE and asked.answer.status == 404:
+                return f"the file that {who} names in its answers is gone"
             name = side.find_unlisted(asked)
             if name is not None and asked.answer.status in _UNKNOWN_RECORDS:
                 return f"{who} refuses :{name}, which none of its lists shows; give it with --value"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mock_platform.drift.difference import DifferenceKind, escape, shorten
+from mock_platform.drift.difference import MAX_SHOWN_CHARACTERS, DifferenceKind, escape, shorten
 from mock_platform.drift.findings import DriftFinding, Report
 from mock_platform.version import __version__
 
@@ -17,7 +17,7 @@ WORDS: Mapping[DifferenceKind, str] = {
     "type": "declared as {expected}, got {got}",
     "missing": "missing, here {expected}",
     "extra": "not declared, got {got}",
-    "enum": "got {got}, which is not declared",
+    "enum": "got {got}, which is not declared; declared are {expected}",
     "format": "here {expected}, there {got}",
     "empty": "here {expected}, there {got}",
     "order": "here {expected}, there {got}",
@@ -27,6 +27,8 @@ WORDS: Mapping[DifferenceKind, str] = {
     "wording": "here “{expected}”, there “{got}”",
     "value": "here {expected}, there {got}",
 }
+_MAX_VALUES_CHARACTERS = 1000
+"""Characters of the values of an enumeration: few are longer."""
 _MAX_NAMED = 3
 _MAX_SKIPPED = 10
 _MAX_REASONS = 30
@@ -70,7 +72,8 @@ def render_text(report: Report) -> str:
 
 def describe(finding: DriftFinding) -> str:
     """Return a finding in a sentence, as it came from the other server: escape it."""
-    expected, got = shorten(finding.expected), shorten(finding.got)
+    most = _MAX_VALUES_CHARACTERS if finding.kind == "enum" else MAX_SHOWN_CHARACTERS
+    expected, got = shorten(finding.expected, most), shorten(finding.got)
     return WORDS[finding.kind].format(expected=expected, got=got)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 
 from msgspec import Struct
 
@@ -55,13 +55,20 @@ PathValues = Mapping[str, str]
 class Known:
     """The values of one server by name, those of each account apart."""
 
-    def __init__(self, given: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, given: Mapping[str, str] | None = None, linked: Sequence[Operation] = ()
+    ) -> None:
+        """`linked` are operations whose addresses are in answers of others."""
+        self._linked = linked
         self._given = dict(given or {})
         self._values: dict[tuple[str | None, str], dict[str, None]] = {}
         """By account and name; those of no account under "", all of them under `None`."""
         self._lists: dict[str, list[dict[str, Any]]] = {}
         self._kinds: dict[tuple[str, str], dict[str, None]] = {}
-        """The ids of lists, by account and the name that other records have for such an id."""
+        """The ids of lists, by account and the name that other records have for such an id.
+
+        Values of addresses are by operation and parameter.
+        """
         self._listed: set[str] = set(self._given.values())
         self._learned: set[tuple[str, str, int]] = set()
         """The answers whose values are kept, by hash: many probes get the same one."""
@@ -97,9 +104,26 @@ class Known:
             for name, value in _walk(record, 0):
                 if name not in _KEYS:
                     self._keep(account, name, value)
+                if "://" in value:
+                    self._read_link(value)
         if not answer.records and answer.is_success and isinstance(answer.json, dict):
             for name, value in _walk(answer.json, 0):
                 self._keep(account, own if name in _KEYS else name, value)
+
+    def _read_link(self, url: str) -> None:
+        """Keep the values in an address that an answer names."""
+        parts = urlsplit(url).path.split("/")
+        for operation in self._linked:
+            names = operation.path.split("/")
+            if len(names) != len(parts):
+                continue
+            pairs = list(zip(names, map(unquote, parts), strict=True))
+            if all(name.startswith(":") or name == part for name, part in pairs):
+                for name, part in pairs:
+                    if name.startswith(":"):
+                        kept = self._kinds.setdefault((operation.id, name[1:]), {})
+                        kept.setdefault(part)
+                        self._listed.add(part)
 
     def has_listed(self, value: str) -> bool:
         """Return whether a list of the server showed a record with this value, or the user did.
@@ -137,16 +161,20 @@ class Known:
                 ways = [
                     {**way, name: value}
                     for way in ways
-                    for value in self._list_values(prefix, name, way)
+                    for value in self._list_values(operation, prefix, name, way)
                 ]
             prefix += f"/{segment}"
         return ways[:_MAX_PATHS]
 
-    def _list_values(self, prefix: str, name: str, way: PathValues) -> list[str]:
+    def _list_values(
+        self, operation: Operation, prefix: str, name: str, way: PathValues
+    ) -> list[str]:
         names = (name_of_id(prefix),) if name == "id" else list_names(name)
         given = [self._given[each] for each in names if each in self._given]
         if given:
             return given[:1]
+        if operation in self._linked:
+            return list(self._kinds.get((operation.id, name), ()))[:_MAX_PATHS]
         listed = [
             str(record.get(name, record.get("id")))
             for record in self._lists.get(fill(prefix, way), ())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from mock_platform.drift import (
 )
 from mock_platform.drift.client import HttpClient
 from mock_platform.drift.report import render_text
+from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.world.clock import machine_now
 from tests.drift.servers import Comparison, Differing, differing
@@ -258,3 +261,31 @@ def test_another_media_type_hides_nothing(comparison: Comparison) -> None:
     assert {"confirmed"} == set(report.assumptions.values())
     assert ("wording", "title") in [(each.kind, each.where) for each in reworded.findings]
     assert "problem.titles" in reworded.list_assumptions("refuted")
+
+
+def test_files_are_read_and_the_rest_is_named(comparison: Comparison) -> None:
+    """The result of a job is unpacked and compared; what has no end or is a page is named."""
+
+    def change(asked: Request, response: Response) -> None:
+        if "/jobs/results/" in asked.path and response.status_code == 200:
+            body = loads(gzip.decompress(response.get_data()))
+            del body["data_type"]
+            response.set_data(gzip.compress(dumps(body)))
+
+    then = Settings(freeze=datetime(2026, 11, 2, tzinfo=UTC))  # the result does not exist for long
+    alone = SigningCredentials(bearer_token=comparison.credentials.bearer_token)
+    platform, other = Platform(then), Differing(then)
+    other.patches.append(change)
+    client = HttpClient(other.url, alone)
+    scope = DriftScope(only=("stats_jobs.*", "filtered_stream.open", "oauth.*"))
+    drift = check(client, OwnSandbox(platform, alone), comparison.description, machine_now(), scope)
+    client.close()
+    other.close()
+    platform.close()
+
+    report = make_report(drift, "x", {})
+    found = {(each.kind, each.where, *each.operations) for each in report.findings}
+    assert {("missing", "data_type", "stats_jobs.result")} == found
+    skipped = {each.operation: each.reason for each in report.skipped}
+    assert "its answer is a stream, which does not end" == skipped["filtered_stream.open"]
+    assert "its answer is text/html, a page for people" == skipped["oauth.authorize"]
