@@ -40,9 +40,9 @@ from mock_platform.drift import (
     render,
     write_accepted,
 )
-from mock_platform.drift.check import describe_reads, list_reads
 from mock_platform.drift.client import CONNECTIONS, HttpClient
 from mock_platform.drift.plan import PROBE_KINDS, ProbeKind
+from mock_platform.drift.reads import describe_reads, list_reads
 from mock_platform.drift.shadow import ShadowSettings, ShadowTraffic
 from mock_platform.edge.address import split_surface, split_world
 from mock_platform.edge.hosts import PLATFORM_HOSTS

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from mock_platform.core.description.openapi import Description, describe
-from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import Operation
 from mock_platform.drift.answers import ComparedAnswer
 from mock_platform.drift.client import ProbeRequest, Server, Wait
@@ -21,6 +19,7 @@ from mock_platform.drift.exchange import Comparer
 from mock_platform.drift.names import OriginalNames
 from mock_platform.drift.own import OwnSandbox
 from mock_platform.drift.plan import NOT_A_VALUE, Described, Plan, Probe
+from mock_platform.drift.reads import FILE, list_reads, list_unasked
 from mock_platform.drift.results import (
     AskedProbe,
     CheckedOperation,
@@ -38,15 +37,11 @@ from mock_platform.drift.values import (
     fill_query,
     list_names,
 )
-from mock_platform.platform import Platform
-from mock_platform.version import __version__
 
 _UNKNOWN_UUID = "00000000-0000-4000-8000-000000000000"
 _LIMITED = "the server's rate limit is used up (429); try again later"
 _UNKNOWN_RECORDS = frozenset({400, 403, 404})
 """Statuses with which a server refuses an id that it does not have."""
-_FILE = "application/gzip"
-_COMPARED = frozenset({"application/json", _FILE})
 _LONG_NUMBER = 15
 
 
@@ -74,51 +69,6 @@ def check(
     return run.run(own.platform.operations, progress)
 
 
-def list_reads(operations: Sequence[Operation]) -> list[Operation]:
-    """Return the operations that only read and whose answers end, lists before their records."""
-    reads = [
-        operation
-        for operation in operations
-        if operation.method == "GET"
-        and not operation.sandbox_only
-        and _explain_unasked(operation) is None
-    ]
-    return sorted(reads, key=lambda operation: len(operation.path_names))
-
-
-def list_unasked(operations: Sequence[Operation]) -> Iterator[SkippedOperation]:
-    """Yield the operations that read and are not compared, each with the reason."""
-    for operation in operations:
-        why = _explain_unasked(operation)
-        if operation.method == "GET" and not operation.sandbox_only and why is not None:
-            yield SkippedOperation(operation.id, why)
-
-
-def _explain_unasked(operation: Operation) -> str | None:
-    """Return why the answer of an operation cannot be compared; `None` if it can."""
-    if isinstance(operation.returns, Lines):
-        return "its answer is a stream, which does not end"
-    if operation.returns.media_type not in _COMPARED:
-        return f"its answer is {operation.returns.media_type}, a page for people"
-    return None
-
-
-def describe_reads(platform: Platform) -> Description:
-    """Return the OpenAPI document of the operations that are compared.
-
-    That of all operations takes five times as long to make.
-    """
-
-    def make() -> dict[str, Any]:
-        reads = list_reads(platform.operations)
-        text = "The operations that read."
-        return describe(
-            reads, platform.settings, title="mock_platform", version=__version__, text=text
-        )
-
-    return Description(make)
-
-
 class _Run:
     """Asks one operation after the other."""
 
@@ -132,7 +82,7 @@ class _Run:
     ) -> None:
         self._names = OriginalNames() if scope.names == "original" else None
         # The addresses of files are in other answers.
-        files = [o for o in own.platform.operations if o.returns.media_type == _FILE]
+        files = [o for o in own.platform.operations if o.returns.media_type == FILE]
         self._own = Side(own, Known(linked=files), self._names)
         self._seeds = own.list_keys()
         self._other = Side(server, Known(scope.given, files), self._names)
@@ -251,7 +201,7 @@ class _Run:
             ("the sandbox", self._own, ours),
             ("the server", self._other, theirs),
         ):
-            if asked.operation.returns.media_type == _FILE and asked.answer.status == 404:
+            if asked.operation.returns.media_type == FILE and asked.answer.status == 404:
                 return f"the file that {who} names in its answers is gone"
             name = side.find_unlisted(asked)
             if name is not None and asked.answer.status in _UNKNOWN_RECORDS:
@@ -316,11 +266,11 @@ class _Run:
                 return False
             ours = _learn(self._own, operation, probe, mine, own)
             got = _learn(self._other, operation, probe, theirs, other)
-            why = self._explain_unknown(ours, got)
-            if why is None:
+            silent = self._explain_unknown(ours, got)
+            if silent is None:
                 self._compare(operation, ours, got, done)
             else:
-                done.leave_out(probe.name, why)
+                done.leave_out(probe.name, silent)
         return True
 
     def _replace_ids(self, operation: Operation, probe: Probe) -> dict[str, str]:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.call import Surface
 from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import Operation
@@ -151,7 +152,8 @@ class RecordedComparison:
     ) -> tuple[list[Difference], ComparedAnswer] | None:
         """Ask the sandbox the same, and compare; `None` if that says nothing."""
         query = tuple(decode_pairs(leave_out_signature(operation, exchange.request.query)))
-        ways = [(each,) for each in self._own.list_schemes(operation.auth.schemes)]
+        held = self._own.list_schemes(operation.auth.schemes)
+        ways: list[tuple[Scheme, ...]] = [(each,) for each in held]
         if (
             operation.method != "GET"
             or surface != "plain"

@@ -148,8 +148,8 @@ class Known:
         """Return the values of a name; a request for one account gets none of another one."""
         account = values.get(_ACCOUNT)
         if account is None:
-            return list(self._values.get((None, name), ()))
-        return list(self._values.get((account, name)) or self._values.get(("", name), ()))
+            return list(self._values.get((None, name)) or ())
+        return list(self._values.get((account, name)) or self._values.get(("", name)) or ())
 
     def fill_path(self, operation: Operation) -> list[dict[str, str]]:
         """Return the values of the path parameters, once for each way to fill them."""

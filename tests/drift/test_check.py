@@ -7,8 +7,8 @@ import pytest
 from mock_platform.core.operation import Origin
 from mock_platform.drift import Drift, DriftScope, OwnSandbox, check, make_report
 from mock_platform.drift.answers import ComparedAnswer
-from mock_platform.drift.check import list_reads, list_unasked
 from mock_platform.drift.client import ProbeRequest
+from mock_platform.drift.reads import list_reads, list_unasked
 from mock_platform.drift.report import render_text
 from mock_platform.platform import Platform
 from mock_platform.world.clock import machine_now

@@ -10,7 +10,7 @@ from werkzeug import Request, Response
 
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.drift import Report, make_report
-from mock_platform.drift.check import list_unasked
+from mock_platform.drift.reads import list_unasked
 from tests.drift.servers import Comparison, Differing, Patch, each, on
 
 pytestmark = pytest.mark.live
