@@ -20,7 +20,7 @@ from mock_platform.store.interface import Record, Term, Within, words
 from mock_platform.world.world import World
 
 
-class Search(Struct, frozen=True):
+class FieldSearch(Struct, frozen=True):
     """Which records a text finds, in any case.
 
     Their first attribute begins with it or contains it, or all its words are in the attributes.
@@ -51,7 +51,7 @@ class Search(Struct, frozen=True):
 class SearchText(Text):
     """A text that finds records; it declares how."""
 
-    def __init__(self, search: Search, **options: Unpack[TextOptions]) -> None:
+    def __init__(self, search: FieldSearch, **options: Unpack[TextOptions]) -> None:
         self.search = search
         super().__init__(**options)
 
@@ -119,7 +119,7 @@ class PrefixFilter(Struct, frozen=True):
 
     def field(self) -> fields.Field[Any]:
         """Returns the field of the filter's parameter."""
-        search = Search("beginning", (self.attribute,))
+        search = FieldSearch("beginning", (self.attribute,))
         return SearchText(search, min_length=1, max_length=self.longest)
 
 
@@ -136,7 +136,7 @@ class WordsFilter(Struct, frozen=True):
 
     def field(self) -> fields.Field[Any]:
         """Returns the field of the filter's parameter."""
-        search = Search("words", self.attributes)
+        search = FieldSearch("words", self.attributes)
         return SearchText(search, min_length=1, max_length=self.longest)
 
     def sought(self, call: Call) -> list[Term] | None:

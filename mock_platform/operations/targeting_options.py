@@ -17,7 +17,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, Json, ListOf, Long, Text
-from mock_platform.core.filters import Search, SearchText
+from mock_platform.core.filters import FieldSearch, SearchText
 from mock_platform.core.operation import Handler, Limit, Operation, Origin
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, list_parameters, paginate
 from mock_platform.core.schema import Schema
@@ -136,7 +136,7 @@ _LIMIT = Limit("targeting lookups", 400, 900, source="public", category="ads-tar
 _TV_LIMIT = Limit("TV lookups", 2000, 900, source="public")
 """The limits of lookups: those of TV have their own, each for itself."""
 Test = Callable[[Record], bool]
-_BY_NAME = Search("part")
+_BY_NAME = FieldSearch("part")
 _CODE = r"[A-Z]{2}"
 _CODE_TEXT = "an ISO 3166-1 alpha-2 code such as US"
 

@@ -174,7 +174,7 @@ def test_the_same_ids_with_other_moments(
 def test_an_order_that_the_sandbox_cannot_show(
     comparison: Comparison, serve: Callable[[Callable[[Records], None]], Differing]
 ) -> None:
-    """A list in the wrong order is told though the sandbox's own has too few records for one."""
+    """A list in the wrong order is reported though the sandbox's own is too short for one."""
 
     def reverse(asked: Request, response: Response) -> None:
         if "sort_by" in asked.args and response.status_code == 200:

@@ -94,7 +94,7 @@ def reverse(body: Any) -> None:
 def test_refusals_and_orders(
     tmp_path: Path, change: Callable[[Any], None], path: str, kind: str, where: str
 ) -> None:
-    """Codes and texts of a refusal, and a list in another order than it was asked for, are told."""
+    """Other codes and texts of a refusal, and a list in the wrong order, are reported."""
     box = sandbox()
     box.call("GET", path)
 
@@ -124,7 +124,7 @@ def test_an_order_without_the_sandbox(tmp_path: Path) -> None:
 
 
 def test_shadow_tells_a_wrong_order() -> None:
-    """A list in another order than it was asked for is told beside a running server as well."""
+    """A list in the wrong order is reported beside a running server as well."""
 
     def patch(asked: Any, response: Any) -> None:
         body = json.loads(response.get_data())
