@@ -24,9 +24,17 @@ _SECRET_NAMES = (
 _NAMES = frozenset(_SECRET_NAMES.split("|"))
 _FLAGS = re.ASCII | re.IGNORECASE
 _LONG_NAMES = frozenset({"code", "token"})
-"""Names of OAuth 2.0 whose value is a secret if it is long; elsewhere they name other things."""
+"""Names of OAuth 2.0 whose value is a secret if it is long; elsewhere they name other things.
+
+A value without a small letter or digit is a constant, such as the code of an error: what is drawn
+at random has some.
+"""
 _LONG = 20
-_LONG_PAIR = re.compile(r"(?<![A-Za-z0-9_])(code|token)=[A-Za-z0-9_.~%-]{20,}", _FLAGS)
+_DRAWN = re.compile(r"[a-z0-9]", re.ASCII)
+_LONG_PAIR = re.compile(
+    r"(?<![A-Za-z0-9_])(code|token)=(?=[A-Za-z0-9_.~%-]*(?-i:[a-z0-9]))[A-Za-z0-9_.~%-]{20,}",
+    _FLAGS,
+)
 _LONG_JSON = re.compile(
     r"(\"(?:code|token)\"\s*+:\s*+)\"(?=[^\"]*[a-z0-9])[A-Za-z0-9_.~%-]{20,}\"", re.ASCII
 )
@@ -139,7 +147,9 @@ def is_secret(name: str, value: str = "") -> bool:
     if value and _PLACEHOLDER.fullmatch(value):
         return False
     folded = name.strip().lower()
-    return folded in _NAMES or (folded in _LONG_NAMES and len(value) >= _LONG)
+    if folded in _NAMES:
+        return True
+    return folded in _LONG_NAMES and len(value) >= _LONG and _DRAWN.search(value) is not None
 
 
 # -- details ---------------------------------------------------------------------------------------

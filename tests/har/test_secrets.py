@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from mock_platform.har.secrets import Secrets
 from mock_platform.har.writing import RecordedExchange, make_entry
+from mock_platform.operations import OPERATIONS
 
 SECRET = "s3cr3t/Vx9+Lm4=%2FtR8wYc3"
 JSON, FORM = ("Content-Type", "application/json"), (
@@ -120,6 +121,18 @@ def test_a_known_secret_is_found_wherever_it_is_repeated(spelled: str) -> None:
 
     assert SECRET not in show(entry)
     assert "[redacted-1]" in entry["response"]["content"]["text"]
+
+
+def test_codes_of_failures_are_no_secrets() -> None:
+    """A long code of an error stays in an archive: it is declared, and not drawn."""
+    codes = sorted({code for each in OPERATIONS for code in each.errors if code.isupper()})
+    body = json.dumps({"errors": [{"code": code} for code in codes]}).encode()
+
+    entry = make_entry(exchange(response_headers=[JSON], response_body=body), 4096, Secrets())
+
+    shown = json.loads(entry["response"]["content"]["text"])["errors"]
+    assert codes == [each["code"] for each in shown]
+    assert any(len(code) >= 20 for code in codes)
 
 
 def test_placeholders_keep_equality() -> None:

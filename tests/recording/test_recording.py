@@ -133,6 +133,24 @@ def test_a_run_is_recorded(
     assert "exists already. Name another file, or replace it with --force." in again.output
 
 
+def test_an_untrusted_certificate_is_said(
+    record: Callable[..., tuple[Result, list[HarExchange]]], tmp_path: Path
+) -> None:
+    """The terminal says why a server is not trusted, once for each cause, and what helps."""
+    material = TlsMaterial.generate(directory=tmp_path)
+    with ServerThread(Sandbox().app, tls=material) as real:
+        result, found = record("--upstream", real.url, paths=(ACCOUNTS, "/2/users/me"))
+        trusted, _ = record("--upstream", real.url, "--ca", str(material.ca), "--force")
+
+    assert [0, 0] == [each.response.status for each in found]
+    assert (
+        f"Without an answer, 2 times: the certificate of {real.url} is not trusted: the authority "
+        "that signed it is unknown on this machine; name the file of the authority that signed it "
+        "with --ca FILE." in result.output
+    )
+    assert "Without an answer" not in trusted.output
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [

@@ -76,6 +76,8 @@ def test_texts_lose_their_secrets(shown: str, value: str) -> None:
         ("/a?x=%zz&oauth_token", "/a?x=%zz&oauth_token"),
         ("/a?c%6Fde=[redacted]&code_challenge=[redacted]", f"/a?c%6Fde={LONG}&code_challenge=x"),
         ("/a?code=short&token=short", "/a?code=short&token=short"),
+        ("/a?c%6Fde=UNAUTHORIZED_CLIENT_APPLICATION", "/a?c%6Fde=UNAUTHORIZED_CLIENT_APPLICATION"),
+        ("code=UNAUTHORIZED_CLIENT_APPLICATION", "code=UNAUTHORIZED_CLIENT_APPLICATION"),
         ("/12/accounts/1;oauth_token=[redacted]", "/12/accounts/1;oauth_token=abc"),
     ],
 )  # fmt: skip
