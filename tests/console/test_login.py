@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -57,7 +58,7 @@ def log_in(box: Sandbox, token: str = TOKEN, world: str = "", **form: str) -> Te
 
 def open_with(box: Sandbox, cookie: str) -> TestResponse:
     """What a client gets that has this cookie and no other."""
-    client = box.client.application.test_client(use_cookies=False)
+    client = box.app.test_client(use_cookies=False)
     return client.get("/_mock/clock", headers={"Cookie": cookie})
 
 
@@ -116,7 +117,7 @@ def test_a_copy_of_the_cookie_is_worth_nothing_after_the_logout(locked: Sandbox)
 def test_a_session_is_that_of_all_processes() -> None:
     """One begins it, another accepts it, and a third, which knew nothing of it, ends it for all."""
     group: list[Sessions] = []
-    group += [Sessions(lambda own=each: Others(group, own)) for each in range(3)]
+    group += [Sessions(partial(Others, group, each)) for each in range(3)]
     value = group[0].start("token")
     group[2].close(_open(value))  # as one that began later
     environ = {"HTTP_COOKIE": f"mock_platform_console={value}"}
