@@ -12,7 +12,7 @@ from mock_platform.console.forms import FormState, read_form
 from mock_platform.control.guard import try_token
 from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import HTML, ControlRequest, Route
-from mock_platform.control.sessions import MAX_SECONDS, name_cookie, start_session
+from mock_platform.control.sessions import MAX_SECONDS, name_cookie
 from mock_platform.core.fields import Text
 from mock_platform.core.schema import Schema
 
@@ -59,7 +59,7 @@ def log_in(request: ControlRequest) -> Response:
     response = go(request, _find_target(values.get("next", "")))
     response.set_cookie(
         name_cookie(request.flask.environ),
-        start_session(token),
+        request.services.sessions.start(token),
         max_age=MAX_SECONDS,
         path=_cookie_path(request),
         secure=request.flask.is_secure,
@@ -70,9 +70,12 @@ def log_in(request: ControlRequest) -> Response:
 
 
 def log_out(request: ControlRequest) -> Response:
-    """End the session in this browser."""
+    """End the session: also a copy of its cookie opens nothing afterwards."""
     response = go(request, PATH)
-    name = name_cookie(request.flask.environ)
+    environ, token = request.flask.environ, request.platform.settings.control_token
+    if token is not None:
+        request.services.sessions.end(environ, token)
+    name = name_cookie(environ)
     response.delete_cookie(name, _cookie_path(request), httponly=True, samesite="Strict")
     return response
 

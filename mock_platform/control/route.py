@@ -15,6 +15,7 @@ from mock_platform.control.errors import BadQuery
 from mock_platform.control.guesses import Guesses
 from mock_platform.control.metrics import Metrics
 from mock_platform.control.refusal import ControlRefusal, explain_unknown_names, refuse_values
+from mock_platform.control.sessions import Sessions
 from mock_platform.core.faults import flatten
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.pairs import decode_pairs, first_values
@@ -60,6 +61,7 @@ class Services(Struct, frozen=True):
     description: Description
     coverage: Recorder
     warnings: WarningRecorder
+    sessions: Sessions
     guesses: Guesses = field(default_factory=Guesses)
 
 

@@ -45,6 +45,7 @@ from mock_platform.control.route import (
     body_of,
     query_of,
 )
+from mock_platform.control.sessions import Sessions
 from mock_platform.core.description.openapi import Description
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.warning_counts import WarningRecorder
@@ -240,6 +241,8 @@ PUBLIC = "mock_platform.public"
 """Key of the application's extensions: the endpoints that need no control token."""
 
 
+_POLICY = "default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+"""The content security policy of what is no page: should a browser show it, it loads nothing."""
 Extension = Callable[[Flask, Services], None]
 """Adds to the control plane what is built on it."""
 
@@ -249,6 +252,7 @@ def create_control(
     metrics: Metrics,
     recorder: Recorder,
     warning_recorder: WarningRecorder,
+    sessions: Sessions,
     extend: Extension | None = None,
 ) -> Flask:
     """Returns the Flask application of the control plane; `extend` adds routes to it."""
@@ -259,7 +263,7 @@ def create_control(
     app.url_map.redirect_defaults = False
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     services = Services(
-        platform, metrics, describe_everything(platform), recorder, warning_recorder
+        platform, metrics, describe_everything(platform), recorder, warning_recorder, sessions
     )
     for route in ROUTES:
         add_route(app, route, bind(route, services))
@@ -271,6 +275,7 @@ def create_control(
             request.environ,
             platform.settings,
             services.guesses,
+            sessions,
             public=request.endpoint in public,
         )
     )
@@ -327,6 +332,7 @@ def _add_headers(response: Response) -> Response:
     response.headers.setdefault("X-Frame-Options", "DENY")
     # With `no-referrer`, browsers would send `Origin: null` with the console's own forms.
     response.headers.setdefault("Referrer-Policy", "same-origin")
+    response.headers.setdefault("Content-Security-Policy", _POLICY)
     return response
 
 

@@ -21,6 +21,7 @@ from mock_platform.core.operation import Operation
 from mock_platform.core.pairs import decode_pairs
 from mock_platform.delivery.base_address import check_base_url
 from mock_platform.delivery.outbound import Outbound, OutboundFault
+from mock_platform.delivery.passing_on import OF_SERVER, leave_out_own
 from mock_platform.drift.answers import ComparedAnswer
 from mock_platform.drift.client import SigningCredentials, leave_out_signature
 from mock_platform.drift.difference import escape
@@ -274,9 +275,12 @@ class ShadowTraffic:
         is_signed: bool,
     ) -> dict[str, str]:
         """Return the headers as the client sent them, signed again with other credentials."""
+        sent = leave_out_own(
+            entry.request_headers, OF_SERVER, self._platform.settings.control_token
+        )
         headers = {
             name: value
-            for name, value in entry.request_headers
+            for name, value in sent
             if name.lower() not in _OWN_HEADERS and not name.lower().startswith("x-mock-")
         }
         headers["Accept-Encoding"] = "identity"
@@ -288,8 +292,8 @@ class ShadowTraffic:
             return kept  # the client sent none, and is refused for it
         schemes = operation.auth.schemes
         form = ComparedAnswer(0, entry.request_headers).media_type == FORM
-        sent = body.decode("utf-8", "replace") if form else None
-        return kept | replaced.sign(entry.method, self._base + target, schemes, "good", sent)
+        text = body.decode("utf-8", "replace") if form else None
+        return kept | replaced.sign(entry.method, self._base + target, schemes, "good", text)
 
     def _tell(self, entry: JournalEntry, finding: DriftFinding) -> None:
         """Log a difference when it is seen for the first time."""

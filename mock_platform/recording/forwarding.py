@@ -12,6 +12,7 @@ from urllib3.response import BaseHTTPResponse
 from urllib3.util.request import SKIP_HEADER
 
 from mock_platform.delivery.connections import FAULTS, explain_fault, name_remedy
+from mock_platform.delivery.passing_on import OF_CONSOLE, leave_out_own
 from mock_platform.delivery.upstream import READ_SECONDS, BadUpstream, Upstream
 from mock_platform.har.writing import RecordedExchange
 from mock_platform.world.clock import UPTIME, machine_now
@@ -151,7 +152,7 @@ class _Sent:
         self._method = environ["REQUEST_METHOD"]
         self._http = environ["SERVER_PROTOCOL"]
         self._host = host
-        self.headers = _read_headers(environ)
+        self.headers = leave_out_own(_read_headers(environ), OF_CONSOLE)
         self.body = environ["wsgi.input"].read()
 
     def finish(

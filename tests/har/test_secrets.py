@@ -67,6 +67,15 @@ PLACES: dict[str, dict[str, Any]] = {
     "location": {"response_headers": [("Location", f"http://c/?state=1&oauth_verifier={QUOTED}")]},
     "fragment": {"response_headers": [("Location", f"http://c/#access_token={QUOTED}")]},
     "referer": {"request_headers": [("Referer", f"http://c/?oauth_token={QUOTED}")]},
+    "password in an address": {"url": f"https://me:{QUOTED}@h/x"},
+    "address with a password in the query": {
+        "url": "https://h/x?next=" + quote(f"http://me:{QUOTED}@c/", safe="")},
+    "address with a password in JSON": {
+        "request_headers": [JSON],
+        "request_body": json.dumps({"feed_url": f"http://me:{QUOTED}@c/"}).encode()},
+    "other names": {
+        "request_headers": [("X-Csrf-Token", SECRET), JSON],
+        "request_body": json.dumps({"tokenSecret": SECRET, "Verifier": SECRET}).encode()},
     "query": {"url": f"https://h/x?oauth_token={QUOTED}&a=1"},
     "encoded name": {"url": f"https://h/x?oauth%5Ftoken={QUOTED}&a=1"},
     "address in the query": {"url": f"https://h/x?next={quote(f'http://c/?oauth_token={QUOTED}')}"},

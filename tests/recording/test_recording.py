@@ -181,6 +181,23 @@ def forward(
     return ServerThread(Forwarder(upstream, found.append, keep_host=keep_host)), found
 
 
+def test_the_session_of_a_console_is_neither_passed_on_nor_recorded(
+    service: str, session: requests.Session
+) -> None:
+    """Browsers send the cookies of a host to all its ports: those of a console stay out."""
+    server, found = forward(Upstream(service))
+    with server:
+        session.get(
+            f"{server.url}{ACCOUNTS}",
+            headers={"Cookie": "a=1; mock_platform_console_8080=x", "X-Mock-Control-Token": "x"},
+        )
+
+    (exchange,) = found
+    sent = dict(exchange.request_headers)
+    assert "a=1" == sent["Cookie"]
+    assert "X-Mock-Control-Token" not in sent
+
+
 def test_answers_are_passed_on_as_they_are(odd: str, session: requests.Session) -> None:
     """Repeated headers, encodings and redirects reach the client; the body is recorded decoded."""
     server, found = forward(Upstream(odd))

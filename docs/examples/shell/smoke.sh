@@ -17,7 +17,7 @@ trap 'rm -f "$answer"' EXIT
 expect() {
   local wanted=$1 what=$2 status
   shift 2
-  status=$(curl -s --max-time 10 -o "$answer" -w '%{http_code}' "$@") || true
+  status=$(curl -sS --max-time 10 -o "$answer" -w '%{http_code}' "$@") || true
   if [[ $status != "$wanted" ]]; then
     echo "FAILED $what: status $status instead of $wanted: $(cat "$answer")" >&2
     exit 1
