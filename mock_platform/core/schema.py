@@ -38,3 +38,18 @@ def _list_additions(cls: type) -> list[str]:
 
 class Schema(marshmallow.Schema, metaclass=_SchemaMeta):
     """The fields of a body, of parameters or of a record, and what is checked about them."""
+
+    def load(self, *arguments: Any, **options: Any) -> Any:
+        """Returns the loaded data, as the library does.
+
+        Its exception refers to a frame that has it in a variable. What was refused would stay in
+        memory until the garbage collector finds that circle: all bodies on the way to it.
+
+        Raises:
+            ValidationError: The data have faults.
+        """
+        try:
+            return super().load(*arguments, **options)
+        except marshmallow.ValidationError as fault:
+            fault.__cause__ = fault.__context__ = None
+            raise fault.with_traceback(None) from None
