@@ -261,7 +261,7 @@ class Platform:
                 return self._custom.answer(
                     call, world, lambda: self.unanswered_requests.failure(call, allowed)
                 )
-            if call.names == "original":
+            if call.names == "original" and len(call.body) <= found.target.max_body:
                 self._translator.read(call, found.target.operation)
             reply, changes = found.target.run(call, world, found.params)
         except Failure as failure:

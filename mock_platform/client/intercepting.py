@@ -15,7 +15,7 @@ from mock_platform.edge.intercepted import Intercepted
 from mock_platform.server.beside import ProxyBeside, SharedProxy
 from mock_platform.server.binding import reserve
 from mock_platform.server.loop_server import LoopCompanion
-from mock_platform.server.proxy import ProxyServer, refuse_host
+from mock_platform.server.proxy import ProxyServer, refuse_plain_http
 from mock_platform.server.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
 from mock_platform.world.names import DEFAULT
@@ -42,7 +42,8 @@ def open_proxy(
         MissingExtra: The package was installed without the extra `tls`, or `http2` if it is wanted.
     """
     tls, hosts, allowed = _prepare(wanted)
-    return ProxyServer(_answer_hosts(wsgi, hosts, world), tls, hosts, allowed, limits)
+    application = _answer_hosts(wsgi, hosts, allowed, world)
+    return ProxyServer(application, tls, hosts, allowed, limits)
 
 
 def reserve_proxy(wanted: Interception) -> SharedProxy:
@@ -64,7 +65,8 @@ def share_proxy(
     companion: LoopCompanion,
 ) -> LoopCompanion:
     """Returns what runs a reserved proxy beside the server of this process, and its companion."""
-    return ProxyBeside(shared, _answer_hosts(wsgi, shared.hosts, DEFAULT), limits, companion)
+    application = _answer_hosts(wsgi, shared.hosts, shared.allowed, DEFAULT)
+    return ProxyBeside(shared, application, limits, companion)
 
 
 def _prepare(wanted: Interception) -> tuple[TlsMaterial, tuple[str, ...], tuple[str, ...]]:
@@ -73,8 +75,10 @@ def _prepare(wanted: Interception) -> tuple[TlsMaterial, tuple[str, ...], tuple[
     return TlsMaterial.generate(hosts), hosts, tuple(each.lower() for each in wanted.allow_hosts)
 
 
-def _answer_hosts(wsgi: WSGIApplication, hosts: tuple[str, ...], world: str) -> Intercepted:
-    return Intercepted(wsgi, hosts, world, lambda host: refuse_host(host)[1])
+def _answer_hosts(
+    wsgi: WSGIApplication, hosts: tuple[str, ...], allowed: tuple[str, ...], world: str
+) -> Intercepted:
+    return Intercepted(wsgi, hosts, world, lambda host: refuse_plain_http(host, allowed))
 
 
 def list_variables(proxy: OpenProxy) -> dict[str, str]:

@@ -12,7 +12,15 @@ from typing import Any, Self, TypedDict, Unpack
 from marshmallow import ValidationError, fields, validate
 
 from mock_platform.core.codes import list_countries, list_currencies
-from mock_platform.core.faults import Fault, expected, invalid, missing, refuse, unlisted
+from mock_platform.core.faults import (
+    MAX_FAULTS,
+    Fault,
+    expected,
+    invalid,
+    missing,
+    refuse,
+    unlisted,
+)
 from mock_platform.world.clock import parse_instant, parse_relative, wire_millis, wire_seconds
 
 _INTEGER = re.compile(r"-?[0-9]+", re.ASCII)
@@ -335,6 +343,8 @@ class CommaList(_Wire, fields.List[Any]):
                 values.append(self.inner.deserialize(part))
             except ValidationError as fault:
                 faults.extend(fault.messages)
+                if len(faults) > MAX_FAULTS:
+                    break
         if faults:
             raise ValidationError(faults)
         return values
@@ -369,7 +379,21 @@ class ListOf(_Wire, fields.List[Any]):
         if not isinstance(value, list):
             raise self._unreadable(value)
         self.longest(value)  # before each item is read, which takes a while
-        return super()._deserialize(value, attr, data, **kwargs)
+        # As the library does, but faults beyond those that are reported are not looked for.
+        items: list[Any] = []
+        faults: dict[int, Any] = {}
+        for index, each in enumerate(value):
+            try:
+                items.append(self.inner.deserialize(each, **kwargs))
+            except ValidationError as fault:
+                if fault.valid_data is not None:
+                    items.append(fault.valid_data)
+                faults[index] = fault.messages
+                if len(faults) > MAX_FAULTS:
+                    break
+        if faults:
+            raise ValidationError(faults, valid_data=items)
+        return items
 
 
 class Nested(_Wire, fields.Nested):

@@ -21,16 +21,19 @@ from mock_platform.core.challenge import Challenger
 from mock_platform.core.decode import Decoder, decoder
 from mock_platform.core.envelope import Configurable
 from mock_platform.core.failures.errors import (
+    BadBody,
     Failure,
     InvalidParameters,
     NotShown,
     NumericFailure,
     RouteNotFound,
+    TooLarge,
     WarningsRefused,
 )
 from mock_platform.core.failures.rendering import HEADERS, render
 from mock_platform.core.limits import counter
 from mock_platform.core.operation import Operation, Rules
+from mock_platform.core.pairs import MAX_PAIRS
 from mock_platform.core.unread import IGNORED
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Change
@@ -68,9 +71,11 @@ class Compiled:
     and tests call a few.
     """
 
-    def __init__(self, operation: Operation, make: Callable[[], Run]) -> None:
+    def __init__(self, operation: Operation, max_body: int, make: Callable[[], Run]) -> None:
         """`make` returns the function with all stages."""
         self.operation = operation
+        self.max_body = max_body
+        """Maximum number of bytes of a body; a larger one is refused unread."""
         self._make = make
 
     @cached_property
@@ -92,8 +97,11 @@ def compile_operation(
     places of scenarios. All run within one transaction; an operation that wants a challenge has
     two, and `challenger` makes it between them.
     """
+    limit = operation.max_body or settings.max_body
     return Compiled(
-        operation, lambda: _make_run(operation, settings, before_auth, before_handler, challenger)
+        operation,
+        limit,
+        lambda: _make_run(operation, settings, before_auth, before_handler, challenger, limit),
     )
 
 
@@ -103,11 +111,13 @@ def _make_run(
     before_auth: Stage,
     before_handler: Stage,
     challenger: Challenger,
+    limit: int,
 ) -> Run:
     checks = _checks(operation, settings)
     handle = _answer(operation, settings)
     echo_of_path, dress = operation.echo.echo_path, operation.dress
     headers = HEADERS.get(operation.dialect, ())
+    unsuspicious = min(limit, MAX_PAIRS)
 
     def act(call: Call, world: World) -> Reply:
         return before_handler(call, world, handle)
@@ -145,9 +155,19 @@ def _make_run(
         call.path_params = path_params
         call.echo = echo_of_path(path_params)
         call.extra_headers += headers
+        if len(call.body) > unsuspicious:
+            _check_size(call, limit)
         return work(call, world, enter) if wanted is None else work_twice(call, world)
 
     return run
+
+
+def _check_size(call: Call, limit: int) -> None:
+    """Refuse a body that is too large before anything reads it, even to authenticate its sender."""
+    if len(call.body) > limit:
+        raise TooLarge(limit)
+    if call.has_too_many_pairs:
+        raise BadBody(f"The body is a form with more than {MAX_PAIRS:,} parameters.")
 
 
 _ASKED = 202

@@ -42,3 +42,18 @@ class Schema(marshmallow.Schema, metaclass=_SchemaMeta):
 
     find_faults: ClassVar[Callable[..., Iterable[tuple[str, str]]] | None] = None
     """`Rules` that come with the parameters: every operation that takes them has these as well."""
+
+    def load(self, *arguments: Any, **options: Any) -> Any:
+        """Returns the loaded data, as the library does.
+
+        Its exception refers to a frame that has it in a variable. What was refused would stay in
+        memory until the garbage collector finds that circle: all bodies on the way to it.
+
+        Raises:
+            ValidationError: The data have faults.
+        """
+        try:
+            return super().load(*arguments, **options)
+        except marshmallow.ValidationError as fault:
+            fault.__cause__ = fault.__context__ = None
+            raise fault.with_traceback(None) from None

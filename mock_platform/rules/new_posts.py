@@ -18,7 +18,7 @@ from mock_platform.core.failures.problems import problem
 from mock_platform.core.faults import Fault
 from mock_platform.core.unread import NO_EFFECT, UNKNOWN_KEY, Finding, report
 from mock_platform.rules.media_uploads import explain_unusable, find_own_media, keep_media
-from mock_platform.rules.post_texts import WEIGHT, weigh_text
+from mock_platform.rules.post_texts import ADDRESS_WEIGHT, WEIGHT, weigh_text
 from mock_platform.rules.post_view import (
     MAX_EDITS,
     USUAL_LENGTH,
@@ -59,6 +59,8 @@ PLACES = expectation(
 )
 ID = re.compile(r"[0-9]{1,19}", re.ASCII)
 LONGEST = 25_000
+_WEIGHED = 250_000
+"""Characters of a long text that are weighed first."""
 _REPEATED = "You are not allowed to create a Post with duplicate content."
 _NOT_SUMMONED = (
     "Reply to this conversation is not allowed because you have not been mentioned or otherwise "
@@ -148,9 +150,13 @@ def require_length(call: Call, user: Record, text: str) -> None:
     if len(text) * 2 <= most:  # no character counts as more than two
         return
     call.assume(WEIGHT, LENGTHS)
+    hint = "" if most == LONGEST else f"; with a subscription_type it may be {LONGEST:,}"
+    # Nothing else runs while megabytes are weighed, so the beginning of such a text has to be
+    # enough. Its last address may end elsewhere than in the whole text.
+    if len(text) > _WEIGHED and weigh_text(text[:_WEIGHED]) > most + ADDRESS_WEIGHT:
+        raise refuse(f"Your Post is too long: its weighted length is more than {most:,}{hint}.")
     weight = weigh_text(text)
     if weight > most:
-        hint = "" if most == LONGEST else f"; with a subscription_type it may be {LONGEST:,}"
         raise refuse(f"Your Post is too long: its weighted length is {weight:,} of {most:,}{hint}.")
 
 

@@ -222,6 +222,22 @@ def refuse_host(host: str) -> tuple[str, str]:
     )
 
 
+def refuse_plain_http(address: str, allowed: Collection[str]) -> str:
+    """Returns the text that refuses a plain request to another host, of which port may be a part.
+
+    Bytes are passed on unread, which is only possible in a tunnel: a plain request has to be read.
+    """
+    name, _, port = address.rpartition(":")
+    host = (name if port.isdecimal() and name else address).lower()
+    if host not in allowed:
+        return f"{refuse_host(host)[1]} Then https to it is passed on, plain http is not."
+    return (
+        f"{address} was allowed with --allow-host, but only for https, and this request came over "
+        f"plain http, so nothing was sent. Call it with https://, or without the proxy: add {host} "
+        "to NO_PROXY."
+    )
+
+
 class _Upgraded(asyncio.Protocol):
     """Keeps what comes with the end of a handshake until its connection has begun."""
 

@@ -94,6 +94,7 @@ def test_other_hosts_are_refused(world: WorldFace) -> None:
 
     assert 403 == plain.status_code
     assert "no host of the platform" in plain.text
+    assert "Allow it with --allow-host example.com. Then https to it is passed on" in plain.text
     assert 0 == len(world.journal)
 
 
@@ -113,6 +114,24 @@ def test_a_host_that_was_allowed(platform: MockPlatform) -> None:
                 server.sendall(b"pong")
                 assert b"pong" == client.recv(100)
             assert b"" == client.recv(100)
+
+
+def test_plain_http_to_a_host_that_was_allowed(platform: MockPlatform) -> None:
+    """It is refused, and the refusal names the cause and the remedy: not the option that is set."""
+    with (
+        platform.intercept(allow_hosts=["Backend.example"]) as variables,
+        socket.create_connection(_address(variables), PATIENCE) as client,
+    ):
+        client.sendall(
+            b"GET http://backend.example:81/ HTTP/1.1\r\nHost: backend.example:81\r\n"
+            b"Connection: close\r\n\r\n"
+        )
+        answer = b"".join(iter(lambda: client.recv(4096), b"")).decode()
+
+    assert answer.startswith("HTTP/1.1 403 ")
+    assert "was allowed with --allow-host, but only for https" in answer
+    assert "Call it with https://" in answer
+    assert "add backend.example to NO_PROXY" in answer
 
 
 def test_a_host_that_cannot_be_reached(platform: MockPlatform) -> None:
