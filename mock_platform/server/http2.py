@@ -31,6 +31,8 @@ _TURN_WORK = 96 * 1024
 """Bytes that are read from one client before other connections are served."""
 _FRAME_WORK, _HEADER_WORK = 2048, 64
 """As how many bytes a frame counts beside its own, and each header of a request."""
+_BODY_BYTES = 8
+"""Bytes of a body that count as one: they are only passed on."""
 
 
 class Http2Connection(asyncio.Protocol):
@@ -246,7 +248,8 @@ class Http2Connection(asyncio.Protocol):
             frame = self._intake.take(now)
             if frame is None:
                 return
-            self._work += _FRAME_WORK + len(frame.wire)
+            size = len(frame.wire)
+            self._work += _FRAME_WORK + (size // _BODY_BYTES if frame.kind == DATA else size)
             self._take_frame(frame)
 
     def _take_frame(self, frame: Frame) -> None:

@@ -121,12 +121,14 @@ class Intake:
         size = length
         if kind == DATA and flags & _PADDED and length:
             size = max(0, length - 1 - wire[_HEADER_BYTES])
-        return Frame(kind, flags, int.from_bytes(wire[5:9]) & 0x7FFFFFFF, size, wire)
+        stream = (wire[5] & 0x7F) << 24 | wire[6] << 16 | wire[7] << 8 | wire[8]
+        return Frame(kind, flags, stream, size, wire)
 
     # -- details ---------------------------------------------------------------------------------
 
     def _length(self) -> int | None:
-        return int.from_bytes(self._bytes[:3]) if len(self._bytes) >= _HEADER_BYTES else None
+        data = self._bytes
+        return data[0] << 16 | data[1] << 8 | data[2] if len(data) >= _HEADER_BYTES else None
 
     def _note_part(self, now: float) -> None:
         part = self._bytes
