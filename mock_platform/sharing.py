@@ -18,7 +18,7 @@ from mock_platform.store.memory import Base
 from mock_platform.store.redis.encoding import report_other_form
 from mock_platform.streams.open_streams import OpenStreams
 from mock_platform.unfinished import UnfinishedWorlds, has_deliveries
-from mock_platform.world.clock import elapsed
+from mock_platform.world.clock import count_seconds
 from mock_platform.world.names import TooManyWorlds, UnknownWorld
 from mock_platform.world.shared_worlds import SharedWorlds
 from mock_platform.world.transitions import PENDING
@@ -222,7 +222,7 @@ def make_shared_platform(
     archive.turn_listeners.append(unfinished.take_turn)
     archive.restart_listeners += [archive.processes.find_secret, unfinished.mark_again]
     archive.restart_listeners.append(worlds.index_again)
-    archive.lease.start(settings.lease, f"{gethostname()}/{os.getpid()}", elapsed)
+    archive.lease.start(settings.lease, f"{gethostname()}/{os.getpid()}", count_seconds)
     return platform
 
 

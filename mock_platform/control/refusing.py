@@ -14,7 +14,7 @@ from mock_platform.store.errors import StoreDamaged, StoreForeign, StoreOutdated
 
 _LATER = (("Retry-After", "1"),)
 _NEVER = (StoreForeign, StoreOutdated)
-"""What somebody has to mend before another attempt."""
+"""What somebody has to repair before another attempt."""
 _STATUSES: Mapping[type, int] = {
     **{mistake.kind: mistake.status for mistake in MISTAKES if mistake.status is not None},
     NoAnswer: 503,

@@ -33,7 +33,7 @@ _SLEEPING: int | None = getattr(
 """The clock that counts sleep; `None` where `time.monotonic` does, as on Windows."""
 
 
-def elapsed() -> float:
+def count_seconds() -> float:
     """Returns seconds that only grow, also while the machine sleeps, which `UPTIME` may leave out.
 
     What another machine counts as well is measured with it: the end of a lease.

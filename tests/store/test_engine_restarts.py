@@ -45,7 +45,7 @@ def engine(tool: Tool) -> Iterator[EngineServer]:
 
 
 class Process:
-    """A process with an archive. Its time stands still, so its lease ends when a test says so."""
+    """A process with an archive. Its time does not go on, so its lease ends when a test says so."""
 
     def __init__(self, engine: EngineServer) -> None:
         self.time = Time()
@@ -140,7 +140,7 @@ def test_connections_may_break_for_ever(engine: EngineServer, processes: list[Pr
 def test_an_engine_that_forgot_a_claim(
     engine: EngineServer, processes: list[Process], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The owner writes its world again with its points, and nobody takes it over meanwhile."""
+    """The owner writes its world again with its points, and no other takes it over meanwhile."""
     first, second, third = processes
     token = first.archive.add("w1", whole(), {"origin": point(item("o", 5))})
     first.archive.give_back("w1", token)
@@ -331,7 +331,7 @@ def test_a_lapse_is_found_out_although_the_first_attempt_failed(
 
 
 def test_the_thread_of_the_lease_confirms(engine: EngineServer) -> None:
-    """Worlds that nobody uses are the owner's all the same after a restart of the engine."""
+    """Worlds without requests are the owner's all the same after a restart of the engine."""
     process = Process(engine)
     process.archive.lease._thread = None
     process.archive.lease.start(_LEASE, "here", process.time.read)

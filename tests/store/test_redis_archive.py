@@ -22,7 +22,7 @@ from mock_platform.store.errors import (
 )
 from mock_platform.store.redis.address import BadAddress, parse_address
 from mock_platform.store.redis_archive import RedisArchive
-from mock_platform.world.clock import elapsed
+from mock_platform.world.clock import count_seconds
 from tests.engine import EngineServer
 from tests.store.test_archive import BASE, CHANGES, item, own_records, point, whole
 from tests.waits import PATIENCE
@@ -299,7 +299,7 @@ def test_an_engine_that_is_gone(caplog: pytest.LogCaptureFixture, process: Opene
     with own_engine(durable=True) as server:
         url = server.url("a:")
         archive = process(url)
-        archive.lease.start(_LONG, "here", elapsed)
+        archive.lease.start(_LONG, "here", count_seconds)
         token = archive.add("w1", whole(), {})
         archive.commit("w1", token, item("n", 5), {"ids": 2})
         server.kill()

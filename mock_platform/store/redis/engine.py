@@ -65,7 +65,7 @@ Word = str | bytes | int
 
 
 class EngineRestarted(Exception):
-    """The engine runs anew since the run that a command was bound to. Nothing was sent."""
+    """The engine is not in the run that a command was bound to. Nothing was sent."""
 
 
 class _Line(NamedTuple):

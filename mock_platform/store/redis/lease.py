@@ -6,9 +6,9 @@ refused by its token then, and what is only read is checked before it is answere
 
 A lease is of one run of the engine. One that was started again may be older than what it had
 acknowledged, so it settles for the length of a lease, in which no process takes over a world unless
-its owner has confirmed it. A process whose lease has not ended meanwhile is certain that nobody
-else has its worlds: it confirms them and goes on. One whose lease has ended waits until the engine
-has settled, because another process may have had its worlds since, and the engine forgot it.
+its owner has confirmed it. A process whose lease has not ended meanwhile is certain that no other
+process has its worlds: it confirms them and goes on. One whose lease has ended waits until the
+engine has settled, because another process may have had its worlds since, and the engine forgot it.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Lease:
     def become_owner(
         self, script: str, keys: Sequence[str], values: Callable[[str], Sequence[Word]]
     ) -> tuple[list[str], str]:
-        """Run a script that gives a world to this process.
+        """Run a script that makes this process the owner of a world.
 
         Returns its answer, and the run of the engine in which that is so.
 

@@ -14,8 +14,8 @@ because the answer was lost: nothing happens a second time.
 An engine that is started again may be older than it was. Tokens are moments of the engine's clock,
 each higher than all before it, so none comes twice although the engine forgot it. `run` is the run
 of the engine that the leases are of, and `settling` is there for the length of a lease after the
-first process has found a new one. As long as it is, nobody takes over a world unless its owner has
-confirmed it in this run (`run` of the world): a living owner, whose claim the engine may have
+first process has found a new one. As long as it is, no process takes over a world unless its owner
+has confirmed it in this run (`run` of the world): a living owner, whose claim the engine may have
 forgotten, has the time to write its world again.
 """
 
