@@ -36,6 +36,8 @@ WORLD = "mock_platform.world"
 """Key of the WSGI environ: the world in the path, or `None`."""
 ORIGIN = "mock_platform.origin"
 """Key of the WSGI environ: the address that the client called, without world prefix."""
+_READ = "mock_platform.read"
+"""Key of the WSGI environ: the world that the view has used."""
 
 YAML = ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml")
 """Media types of YAML: the registered one (RFC 9512), and older ones."""
@@ -136,7 +138,14 @@ class ControlRequest(Struct, frozen=True):
         if name is None:
             name = self.flask.headers.get("X-Mock-World")
         worlds = self.platform.worlds
-        return worlds.default if name is None else worlds.get(name)
+        found = worlds.default if name is None else worlds.get(name)
+        self.flask.environ[_READ] = found
+        return found
+
+    @property
+    def read_world(self) -> World | None:
+        """The world of the request, if the view has used it."""
+        return self.flask.environ.get(_READ)
 
     @property
     def named_world(self) -> str | None:

@@ -53,7 +53,8 @@ from mock_platform.coverage.recorder import Recorder
 from mock_platform.placement.peers import NoAnswer
 from mock_platform.platform import Platform
 from mock_platform.scenario.name_or_file import SCENARIO_NAME
-from mock_platform.world.names import NAME_PATTERN
+from mock_platform.store.errors import StoreError
+from mock_platform.world.names import NAME_PATTERN, UnknownWorld
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/health", about.health),
@@ -310,7 +311,7 @@ def bind(route: Route, services: Services) -> Callable[..., Response]:
             guard.check_form(request.environ)
         query = query_of(route, request)
         body = body_of(route, request, services.platform)
-        result = route.view(ControlRequest(services, request, args, query, body))
+        result = _view(route, ControlRequest(services, request, args, query, body))
         if isinstance(result, Response):
             return result
         if route.status == 204:
@@ -318,6 +319,21 @@ def bind(route: Route, services: Services) -> Callable[..., Response]:
         return _json(result, route.status, route.media_type)
 
     return answer
+
+
+def _view(route: Route, asked: ControlRequest) -> Any:
+    """Returns what a view does; what was read is read again if another process had the world.
+
+    A change needs no such check, because the archive makes it.
+    """
+    result = route.view(asked)
+    world = asked.read_world
+    if route.method == "GET" and world is not None:
+        try:
+            asked.platform.worlds.check_still_here(world, ())
+        except UnknownWorld:
+            return route.view(asked)
+    return result
 
 
 def _json(value: Any, status: int, media_type: str = "application/json") -> Response:
@@ -375,7 +391,8 @@ def _handle_errors(app: Flask, platform: Platform) -> None:
         return refuse(ControlRefusal(500, text))
 
     app.register_error_handler(ControlRefusal, refuse)
-    app.register_error_handler(NoAnswer, refuse_mistake)
+    for kind in (NoAnswer, StoreError):
+        app.register_error_handler(kind, refuse_mistake)
     for mistake in MISTAKES:
         app.register_error_handler(mistake.kind, refuse_mistake)
     app.register_error_handler(HTTPException, http)

@@ -104,12 +104,20 @@ class Call(Struct):
     """Whether the rules for otherwise correct requests were checked."""
     custom: str | None = None
     """The endpoint of a user's route, if that answered in place of an operation."""
+    give_back: Callable[[], object] | None = None
+    """Undoes what the request used up outside of its world: to be called if it was not executed."""
     switch: Any = None
     """Scenario rules that were requested for this request alone."""
     _json: Any = None
     _header_map: dict[str, str] | None = None
     _query: Pairs | None = None
     _form: Pairs | None = None
+
+    def take_back(self) -> None:
+        """Undo what the request used up, because it was not executed and may be sent again."""
+        if self.give_back is not None:
+            self.give_back()
+            self.give_back = None
 
     def header(self, name: str) -> str | None:
         """Returns the first header of that name in any case, or `None`."""

@@ -7,6 +7,7 @@ journal gets a diagnosis.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -121,19 +122,19 @@ class SignatureAuthenticator:
             raise Unauthorized("timestamp", why)
 
     def _check_nonce(self, call: Call, world: World, credentials: Credentials, now: float) -> None:
-        fresh = world.nonces.first_use(
+        used = (
             credentials.consumer_key,
             credentials.token or "",
             credentials.nonce,
             credentials.timestamp,
-            now=int(now),
-            keep=self._tolerance,
         )
+        fresh = world.nonces.first_use(*used, now=int(now), keep=self._tolerance)
         if not fresh:
             call.assume(NONCE)
             why = f"the nonce {credentials.nonce!r} was used before with this timestamp"
             call.diagnosis = {"mistake": "nonce", "explanation": why}
             raise Unauthorized("nonce", why)
+        call.give_back = partial(world.nonces.give_back, *used)
 
 
 def _find_token(
