@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import gc
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -25,6 +23,7 @@ from mock_platform.importing.deliveries import is_delivery, read_event
 from mock_platform.importing.ids import IdTranslation, list_owned, make_fresh
 from mock_platform.importing.kept_calls import KeptCalls
 from mock_platform.importing.records import Note, RecordCollection, write_records
+from mock_platform.importing.replacing import remove_leftovers, replace_folder
 from mock_platform.importing.replaying import Player, RecordedCall, is_same, make_recorded
 from mock_platform.importing.report import ImportReport
 from mock_platform.importing.rules import (
@@ -87,21 +86,13 @@ def import_har(
         OSError: A file cannot be read or written.
     """
     options = options or ImportOptions()
+    remove_leftovers(folder, progress)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())) and not options.overwrite:
         raise FolderInUse(
             f"{folder} is not empty. Name another folder, or replace it with --force."
         )
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
+    with replace_folder(folder) as made:
         report = _Import(file, made, options, progress).run()
-        made.chmod(0o700)
-        if folder.exists():
-            shutil.rmtree(folder) if folder.is_dir() else folder.unlink()
-        made.rename(folder)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
     report.folder = folder
     return report
 
