@@ -117,8 +117,8 @@ def test_only_attached_files_are_read(tmp_path: Path) -> None:
     attached, link, pipe = (f"{digit * 40}.json" for digit in "123")
     (folder / "below").mkdir(parents=True)
     others = ("id_rsa", ".env", "settings.json", f"below/{attached}")
-    for each in (secret, *(folder / name for name in others)):
-        each.write_text("secret")
+    for path in (secret, *(folder / name for name in others)):
+        path.write_text("secret")
     (folder / attached).write_text("{}")
     (folder / link).symlink_to(secret)
     os.mkfifo(folder / pipe)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from mock_platform.store import files
 from mock_platform.store.errors import StoreError, StoreInUse
 from mock_platform.store.files import (
     StoreLock,
@@ -85,7 +84,7 @@ def test_a_file_of_another_user_is_refused(path: Path, monkeypatch: pytest.Monke
     """He could read the tokens in it; the folder's owner can replace everything in any case."""
     link = make_sibling_path(path, "log")
     link.touch()
-    monkeypatch.setattr(files.os, "geteuid", lambda: os.getuid() + 1)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     os.close(open_beside(link))
     monkeypatch.setattr(Path, "stat", lambda _: os.stat_result([0] * 4 + [os.getuid() + 2] * 6))
 

@@ -18,7 +18,6 @@ import pytest
 from mock_platform.edge.request import Request
 from mock_platform.placement import Place
 from mock_platform.server.binding import bind
-from mock_platform.server.hop import channel
 from mock_platform.server.hop.channel import (
     find_fingerprint,
     is_own_user,
@@ -117,7 +116,7 @@ def test_the_user_at_the_other_end_is_compared(monkeypatch: pytest.MonkeyPatch) 
     ours, theirs = socket.socketpair()
     with ours, theirs:
         assert is_own_user(ours)
-        monkeypatch.setattr(channel.os, "geteuid", lambda: os.getuid() + 1)
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
         assert not is_own_user(ours)
 
 
