@@ -271,13 +271,23 @@ def _wait_until_back(clients: Clients, world: str) -> float:
 
 
 def _check_records(url: str, world: str, acknowledged: list[str]) -> None:
-    answer = requests.get(f"{url}/~{world}/_mock/state/{_TABLE}", timeout=60)
-    answer.raise_for_status()
+    answer = _read_records(url, world)
     found = Counter(record["name"] for record in answer.json()["records"])
     made = Counter({name: number for name, number in found.items() if name.startswith("chaos ")})
     assert not (lost := set(acknowledged) - set(made)), f"{world} lost {sorted(lost)}"
     twice = sorted(name for name, number in made.items() if number > 1)
     assert not twice, f"{world} has these more than once: {twice}"
+
+
+def _read_records(url: str, world: str) -> requests.Response:
+    """Return the records of a world; after a restart of the engine it waits for its lease first."""
+    begun = time.monotonic()
+    while True:
+        answer = requests.get(f"{url}/~{world}/_mock/state/{_TABLE}", timeout=60)
+        if answer.status_code != 503 or time.monotonic() - begun > _BACK_SECONDS:
+            answer.raise_for_status()
+            return answer
+        time.sleep(0.02)
 
 
 def _check_owners(engine: EngineServer, world: str) -> None:

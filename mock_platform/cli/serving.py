@@ -81,8 +81,8 @@ def serve_until_stopped(serving: ServeOptions) -> None:
             send_to_shadow(platform, serving.shadow),
             _intercept(opened, application, serving.intercept) as proxy,
             collect_rarely(),
+            _join_engine(opened, application, proxy) as (front, companion, join),
         ):
-            front, companion, join = _join_engine(opened, application, proxy)
 
             def ready(bound: Bound) -> None:
                 join()
@@ -103,19 +103,22 @@ def serve_until_stopped(serving: ServeOptions) -> None:
     _LOG.info("Stopped.")
 
 
+@contextlib.contextmanager
 def _join_engine(
     opened: Opened, application: PlatformApplication, proxy: OpenProxy | None
-) -> tuple[WSGIApplication, LoopCompanion | None, Callable[[], object]]:
-    """Returns what serves, what runs beside it, and what to call when the server answers."""
+) -> Iterator[tuple[WSGIApplication, LoopCompanion | None, Callable[[], object]]]:
+    """Yields what serves, what runs beside it, and what to call when the server answers."""
     if not opened.platform.worlds.shared:
-        return application, None, lambda: None
-    from mock_platform.cli.joining import join_engine, make_hop
+        yield application, None, lambda: None
+        return
+    from mock_platform.cli.joining import join_engine, make_hop, make_socket_folder
 
-    placement, listener = join_engine(opened)
-    hop, front = make_hop(opened, application, placement, listener)
-    limits = opened.platform.settings.connection
-    beside = add_proxy(cast("SharedProxy | None", proxy), front, limits, hop)
-    return front, beside, placement.join
+    with make_socket_folder() as folder:
+        placement, listener = join_engine(opened, folder)
+        hop, front = make_hop(opened, application, placement, listener)
+        limits = opened.platform.settings.connection
+        beside = add_proxy(cast("SharedProxy | None", proxy), front, limits, hop)
+        yield front, beside, placement.join
 
 
 def _serve_with_workers(serving: ServeOptions, given: Settings) -> None:

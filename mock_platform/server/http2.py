@@ -20,8 +20,8 @@ from mock_platform.server.answer import Answer
 from mock_platform.server.backend import Backend
 from mock_platform.server.connection import ClientConnection
 from mock_platform.server.http2_head import Header
-from mock_platform.server.http2_intake import DATA, END_STREAM, Allowance, Breach, Frame, Intake
-from mock_platform.server.http2_state import WINDOW, bound_block, drop_unknown, free, new_state
+from mock_platform.server.http2_intake import DATA, END_STREAM, FrameAllowance, Breach, Frame, Intake
+from mock_platform.server.http2_state import WINDOW, limit_block, drop_unknown, free, new_state
 from mock_platform.server.http2_stream import StreamTransport
 from mock_platform.world.clock import UPTIME
 
@@ -43,8 +43,8 @@ class Http2Connection(asyncio.Protocol):
         self._backend = backend
         self._scheme = scheme or backend.scheme
         self._h2 = new_state(backend.limits.head_bytes)
-        self._intake = Intake(bound_block(backend.limits.head_bytes))
-        self._allowance = Allowance()
+        self._intake = Intake(limit_block(backend.limits.head_bytes))
+        self._allowance = FrameAllowance()
         self._streams: dict[int, StreamTransport] = {}
         self._refused: dict[int, StreamTransport] = {}
         """Streams that were answered while the client still sends; for a moment that is taken."""
@@ -118,7 +118,7 @@ class Http2Connection(asyncio.Protocol):
                 self._unsent, self._deadline = unsent, now + limits.write_seconds
             elif self._deadline <= now:
                 self.cut()
-        elif self._intake.begun and self._intake.begun + limits.head_seconds <= now:
+        elif self._intake.open_since and self._intake.open_since + limits.head_seconds <= now:
             self._end(ErrorCodes.ENHANCE_YOUR_CALM, "The headers of a request came too slowly.")
         elif self._streams:
             self._end_unread(now)

@@ -68,8 +68,8 @@ class Intake:
         self._block_begun = self._part_begun = 0.0
 
     @property
-    def begun(self) -> float:
-        """When a head or a frame began that is not complete; 0 if there is none.
+    def open_since(self) -> float:
+        """When a head or a frame began that is not complete; 0 if all are.
 
         It does not count for parts of bodies, which have a limit of their own.
         """
@@ -88,7 +88,7 @@ class Intake:
         self._bytes += data
 
     def clear(self) -> None:
-        """Drop all bytes."""
+        """Drop all bytes, and forget what began with them."""
         self._bytes = bytearray()
         self._block_begun = self._part_begun = 0.0
 
@@ -150,7 +150,7 @@ class Intake:
             self._block_begun = now
 
 
-class Allowance:
+class FrameAllowance:
     """What one client may still send in this interval that costs work and asks for nothing."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ _TABLE_BYTES = 4096
 _KNOWN = frozenset(SettingCodes)
 
 
-class State(H2Connection):
+class Http2State(H2Connection):
     """The state of a connection that remembers fewer closed streams: only late frames need them."""
 
     MAX_CLOSED_STREAMS = 1000
@@ -48,11 +48,11 @@ class Packer(hpack.Encoder):
         self.header_table.resized = True
 
 
-def new_state(head_bytes: int) -> State:
+def new_state(head_bytes: int) -> Http2State:
     """Returns the state of a new connection whose requests may have heads of so many bytes."""
     # Heads are checked when they become requests: then only their stream is refused, with a reason.
     # The heads of answers have no more than `http2_stream` lets through.
-    state = State(
+    state = Http2State(
         H2Configuration(
             client_side=False,
             header_encoding=None,
@@ -69,11 +69,11 @@ def new_state(head_bytes: int) -> State:
         },
     )
     state.encoder = Packer()
-    state.decoder.max_header_list_size = bound_block(head_bytes)
+    state.decoder.max_header_list_size = limit_block(head_bytes)
     return state
 
 
-def bound_block(head_bytes: int) -> int:
+def limit_block(head_bytes: int) -> int:
     """Returns how many bytes of a head are read at most, packed or not.
 
     That is more than it may have: so most heads that are too large are answered (431). Beyond it
@@ -82,14 +82,14 @@ def bound_block(head_bytes: int) -> int:
     return 2 * head_bytes
 
 
-def drop_unknown(state: State, changed: Iterable[int]) -> None:
+def drop_unknown(state: Http2State, changed: Iterable[int]) -> None:
     """Forget settings of a client that mean nothing here; h2 would keep each of the 65,536."""
     for code in list(changed):
         if code not in _KNOWN:
             del state.remote_settings[code]
 
 
-def free(state: State) -> None:
+def free(state: Http2State) -> None:
     """Drop what the state of an ended connection keeps; it cannot be used again.
 
     It refers to itself, so else it would wait for the garbage collector, which runs rarely.

@@ -82,7 +82,7 @@ class StreamTransport(asyncio.Transport):
     # -- called by the HTTP/2 connection -----------------------------------------------------------
 
     def begin(self, headers: list[Header], *, ended: bool) -> None:
-        """Pass on the head of the request, or answer why it is none; `ended` if no body follows."""
+        """Pass on the head of the request, or answer what is wrong with it; `ended` if no body follows."""
         self.received = ended
         self.protocol.connection_made(self)
         try:
@@ -252,7 +252,7 @@ class StreamTransport(asyncio.Transport):
     # -- details -----------------------------------------------------------------------------------
 
     def _refuse(self, text: str) -> None:
-        """Answer why the request is none; the connection goes on."""
+        """Answer what is wrong with the request; the connection goes on."""
         if not self.is_closing():
             self.protocol.refuse(Refusal(400, f"Malformed request: {text}"))
 

@@ -75,16 +75,16 @@ def test_it_says_when_something_began_that_is_not_complete() -> None:
     made = intake()
     made.add(frame(1, 0, 1, b"x") + frame(9, 0x4, 1, b"x") + b"\x00\x00\x08\x06")
     made.take(1.0)
-    head = made.begun
+    head = made.open_since
     made.take(2.0)
-    between = made.begun
+    between = made.open_since
     assert made.take(3.0) is None
-    part = made.begun
+    part = made.open_since
     made.add(bytes(13) + b"\x00\x00\x08\x00")
     made.take(4.0)
     assert made.take(5.0) is None
 
-    assert (1.0, 0.0, 3.0, 0.0) == (head, between, part, made.begun)
+    assert (1.0, 0.0, 3.0, 0.0) == (head, between, part, made.open_since)
 
 
 def count_until_breach(allowance: Allowance, taken: Frame, *, known: bool = True) -> int:

@@ -105,7 +105,7 @@ def _factor(tree: Any, depth: int) -> Node:
 
 
 def _find_position(part: Any) -> int:
-    """Return where the first token of a part stands, counted from 1."""
+    """Return the position of the first token of a part, counted from 1."""
     while hasattr(part, "children"):
         part = part.children[0]
     return int(part.start_pos) + 1
