@@ -20,8 +20,15 @@ from mock_platform.server.answer import Answer
 from mock_platform.server.backend import Backend
 from mock_platform.server.connection import ClientConnection
 from mock_platform.server.http2_head import Header
-from mock_platform.server.http2_intake import DATA, END_STREAM, FrameAllowance, Breach, Frame, Intake
-from mock_platform.server.http2_state import WINDOW, limit_block, drop_unknown, free, new_state
+from mock_platform.server.http2_intake import (
+    DATA,
+    END_STREAM,
+    Breach,
+    Frame,
+    FrameAllowance,
+    Intake,
+)
+from mock_platform.server.http2_state import WINDOW, drop_unknown, free, limit_block, new_state
 from mock_platform.server.http2_stream import StreamTransport
 from mock_platform.world.clock import UPTIME
 

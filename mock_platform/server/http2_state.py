@@ -38,6 +38,7 @@ class Packer(hpack.Encoder):
 
     @header_table_size.setter
     def header_table_size(self, value: int) -> None:
+        """Take the size that the client asked for, up to the bound."""
         size = min(value, _TABLE_BYTES)
         if size == self.header_table.maxsize:
             return  # hpack would forget an earlier change that the client was not told yet

@@ -82,7 +82,10 @@ class StreamTransport(asyncio.Transport):
     # -- called by the HTTP/2 connection -----------------------------------------------------------
 
     def begin(self, headers: list[Header], *, ended: bool) -> None:
-        """Pass on the head of the request, or answer what is wrong with it; `ended` if no body follows."""
+        """Pass on the head of the request, or answer what is wrong with it.
+
+        `ended` says that no body follows.
+        """
         self.received = ended
         self.protocol.connection_made(self)
         try:

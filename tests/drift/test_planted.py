@@ -150,7 +150,7 @@ PLANTED: list[tuple[str, Patch, str, str]] = [
     ("id", on("/campaigns", each(lambda r: r.update(id="C_" + r["id"]))), "format", "data[].id"),
     ("moment", on("/campaigns", each(millis)), "format", "data[].created_at"),
     ("next_cursor", on("/line_items", lambda b: b.update(next_cursor="")), "empty", "next_cursor"),
-    ("echo of values", on("/campaigns", lambda b: b["request"]["params"].update(count=7)),
+    ("echo of values", on("/campaigns", lambda b: b["request"]["params"].update(count=3)),
      "value", "request.params.count"),
     ("one of two faults", on("/line_items", lambda b: b.update(errors=b["errors"][:1]), 400),
      "value", "errors[]"),

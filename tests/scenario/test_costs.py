@@ -68,7 +68,7 @@ def test_narrow_patterns(box: Sandbox) -> None:
 
 
 def test_patterns_of_parameters(box: Sandbox) -> None:
-    """A pattern that a parameter gives counts like a written one."""
+    """A pattern from a parameter counts like a written one."""
     assert 422 == activate(box, "given", make_rules(300, pattern="$text"), text=SLOW)[0]
     assert 200 == activate(box, "given", make_rules(300, pattern="$text"), text="a.*")[0]
 

@@ -47,7 +47,7 @@ class OnLoop:
 
 @pytest.mark.parametrize("kind", CHEAP)
 def test_frames_that_ask_for_nothing_are_limited(kind: str) -> None:
-    """A client that sends thousands of them is sent away, and told what there were too many of."""
+    """A client that sends thousands of them is sent away, with the name of what was too many."""
     with ServerThread(hello, limits=HTTP2) as server, Frames(server) as client:
         client.ask(method="POST", ended=False)
         client.socket.sendall(CHEAP[kind] * 3000)

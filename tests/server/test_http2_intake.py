@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from h2.errors import ErrorCodes
 
-from mock_platform.server.http2_intake import Allowance, Breach, Frame, Intake
+from mock_platform.server.http2_intake import Breach, Frame, FrameAllowance, Intake
 from tests.server.frames import frame
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -59,7 +59,7 @@ def test_a_large_frame_is_refused_by_its_header() -> None:
 
 
 def test_the_frames_of_a_head_have_a_limit_together() -> None:
-    """The head begins anew after its last frame."""
+    """Another head begins after its last frame."""
     made = intake(10)
     made.add(frame(1, 0, 1, b"12345") + frame(9, 0x4, 1, b"67890"))
     made.add(frame(1, 0, 3, b"12345") + frame(9, 0, 3, b"678901"))
@@ -87,7 +87,7 @@ def test_it_says_when_something_began_that_is_not_complete() -> None:
     assert (1.0, 0.0, 3.0, 0.0) == (head, between, part, made.open_since)
 
 
-def count_until_breach(allowance: Allowance, taken: Frame, *, known: bool = True) -> int:
+def count_until_breach(allowance: FrameAllowance, taken: Frame, *, known: bool = True) -> int:
     """Returns how many frames are allowed."""
     for count in range(100_000):
         try:
@@ -99,7 +99,7 @@ def count_until_breach(allowance: Allowance, taken: Frame, *, known: bool = True
 
 def test_cheap_frames_are_allowed_again_after_an_interval() -> None:
     """Each interval has its own."""
-    allowance = Allowance()
+    allowance = FrameAllowance()
     allowance.begin_turn(100.0)
     first = count_until_breach(allowance, PING)
     allowance.begin_turn(101.0)
@@ -111,7 +111,7 @@ def test_cheap_frames_are_allowed_again_after_an_interval() -> None:
 
 def test_requests_and_answers_earn_cheap_frames() -> None:
     """A client that asks and reads may send more of them; a tiny window earns nothing."""
-    allowance = Allowance()
+    allowance = FrameAllowance()
     allowance.begin_turn(100.0)
     allowance.take(Frame(1, 5, 1, 10, b""), known=False)
     allowance.earn(5120, whole=True)
@@ -122,7 +122,7 @@ def test_requests_and_answers_earn_cheap_frames() -> None:
 
 def test_bodies_cost_nothing() -> None:
     """Data of a request is what was asked for, and of no request it is not."""
-    allowance = Allowance()
+    allowance = FrameAllowance()
     allowance.begin_turn(100.0)
     for _ in range(5000):
         allowance.take(Frame(0, 0, 1, 1, b""), known=True)
@@ -132,7 +132,7 @@ def test_bodies_cost_nothing() -> None:
 
 def test_many_headers_cost() -> None:
     """Two hundred are free."""
-    allowance = Allowance()
+    allowance = FrameAllowance()
     allowance.begin_turn(100.0)
     allowance.take_headers(200)
     allowance.take_headers(300)
@@ -142,7 +142,7 @@ def test_many_headers_cost() -> None:
 
 def test_resets_depend_on_what_was_opened() -> None:
     """A client that mostly waits for its answers may take some back for ever."""
-    allowance = Allowance()
+    allowance = FrameAllowance()
     allowance.begin_turn(100.0)
     few = count_until_breach(allowance, RESET)
     allowance.begin_turn(120.0)
