@@ -29,7 +29,8 @@ class BuildHook(BuildHookInterface[Any]):
         pages += [
             file
             for file in sorted((root / "docs").rglob("*"))
-            if "generators" not in file.relative_to(root).parts and "__pycache__" not in file.parts
+            if not {"generators", "__pycache__"} & set(file.relative_to(root).parts)
+            and file.suffix != ".png"  # pages are read as text; the site has its own pictures
         ]
         for file in pages:
             if file.is_file():

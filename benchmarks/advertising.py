@@ -145,27 +145,43 @@ def measure_campaigns() -> dict[str, dict[int, float]]:
                 + ",".join(f"c{number}" for number in range(size // PER_CAMPAIGN)),
             ),
         }
+        twenty = f"{account}/campaigns?campaign_ids=" + ",".join(f"c{n}" for n in range(20))
+        paid = Caller(_with_campaigns(size, per_campaign=25, funding="m2k8s"))
+        bare = Caller(_with_campaigns(size, per_campaign=size // 20, shown=False))
+        figures |= {
+            "20 campaigns, one instrument pays all": paid.time("GET", twenty, times=20),
+            "20 campaigns that have nothing to show": bare.time("GET", twenty, times=20),
+        }
         for name, value in figures.items():
             found.setdefault(name, {})[size] = value
     return found
 
 
-def _with_campaigns(size: int) -> Platform:
-    """A platform whose account has so many line items more, in campaigns of their own."""
+def _with_campaigns(
+    size: int, *, per_campaign: int = PER_CAMPAIGN, funding: str = "lygyi", shown: bool = True
+) -> Platform:
+    """A platform whose account has so many line items more, in campaigns of their own.
+
+    `funding` pays for them; m2k8s has an amount that they share. `shown` says whether they have a
+    post to show.
+    """
     base = load_base(Settings())
     tables = {name: {k: row.record for k, row in rows.items()} for name, rows in base.rows.items()}
     templates = {
-        "campaigns": tables["campaigns"]["8x0ab"] | {"budget_optimization": "LINE_ITEM"},
+        "campaigns": tables["campaigns"]["8x0ab"]
+        | {"budget_optimization": "LINE_ITEM", "funding_instrument_id": funding},
         "line_items": tables["line_items"]["itttx"],
         "promoted_posts": tables["promoted_posts"]["1efwlo"],
     }
     for number in range(size):
-        campaign, item = f"c{number // PER_CAMPAIGN}", f"l{number}"
-        own = {
+        campaign, item = f"c{number // per_campaign}", f"l{number}"
+        own: dict[str, Record] = {
             "campaigns": {"id": campaign},
             "line_items": {"id": item, "campaign_id": campaign, "end_time": None},
             "promoted_posts": {"id": f"p{number}", "line_item_id": item},
         }
+        if not shown:
+            del own["promoted_posts"]
         for table, fields in own.items():
             tables[table][fields["id"]] = templates[table] | fields
     return Platform(Settings(limits="off"), base=Base(tables))

@@ -6,6 +6,13 @@ owner before the one of the entry before it, and a world must answer again after
 
 Usage: python -m benchmarks.chaos [--rounds 300] [--worlds 200] [--clients 64] [--workers 4]
                                   [--seed 1]
+                                  [--engine always|everysec|no|snapshot|replica]
+
+With `--engine` other than `always`, the engine comes back older than what it acknowledged, and only
+the processes that own the worlds have what it forgot: so it is killed in each round, and they are
+not. `everysec` and `no` lose the end of the append-only file, as in a power failure; `snapshot` has
+what was there at the last one of some snapshots; `replica` was behind, and takes the place of the
+engine.
 
 A round takes some 2 to 3 seconds: most of it the lease. SIGINT (Ctrl-C) ends the run after the
 current round, and what was done until then is checked. Each run checks itself, so several with
@@ -19,7 +26,9 @@ import json
 import os
 import random  # noqa: TID251 - the kills, not what the product does
 import re
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -43,6 +52,61 @@ _MOST = 1000
 """Records that clients make in a world; then they only read there, so memory has a bound."""
 _BACK_SECONDS = 60
 _PROGRESS_ROUNDS = 10
+_LOST_BYTES = {"everysec": 20_000, "no": 200_000}
+"""The most that the end of an append-only file lacks after a crash."""
+
+
+class Engine(EngineServer):
+    """An engine that is after a crash as its kind says."""
+
+    KINDS = ("always", *_LOST_BYTES, "snapshot", "replica")
+
+    def __init__(self, kind: str, chance: random.Random) -> None:
+        self.kind, self._chance = kind, chance
+        self._replica: EngineServer | None = None
+        options: tuple[str, ...] = ()
+        if kind in _LOST_BYTES:
+            options = ("--appendonly", "yes", "--appendfsync", kind)
+        if kind == "replica":
+            with socket.create_server(("127.0.0.1", 0)) as free:
+                port = str(free.getsockname()[1])
+            options = ("--bind", "127.0.0.1", "--port", port)
+        super().__init__(*options, durable=kind == "always", apart=True)
+        if kind == "replica":
+            self._replica = EngineServer("--replicaof", "127.0.0.1", port, apart=True)
+
+    def crash(self) -> None:
+        """Kill the engine while clients write, and start it again."""
+        if self.kind == "snapshot" and self._chance.random() < 0.7:
+            with self.connect() as client:
+                client.save()
+            self._let_clients_write()
+        elif self._replica is not None:
+            with self._replica.connect() as client:
+                client.replicaof("NO", "ONE")
+                self._let_clients_write()
+                self.kill()
+                client.save()
+            shutil.copy(self._replica.folder / "dump.rdb", self.folder)
+            self.start()
+            self._replica.kill()
+            self._replica.start()
+            return
+        self.kill()
+        for path in self.folder.glob("appendonlydir/*.incr.aof"):
+            size = path.stat().st_size
+            lost = self._chance.randrange(_LOST_BYTES.get(self.kind, 1))
+            os.truncate(path, max(0, size - lost))
+        self.start()
+
+    def close(self) -> None:
+        """Kill it with its replica, and remove the folders."""
+        if self._replica is not None:
+            self._replica.close()
+        super().close()
+
+    def _let_clients_write(self) -> None:
+        time.sleep(self._chance.uniform(0.05, 0.5))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +179,7 @@ def run(
     workers: int,
     lease: str = "2s",
     seed: int = 1,
+    engine: str = "always",
     report: Callable[[str], object] = lambda _: None,
     is_stopped: Callable[[], bool] = lambda: False,
 ) -> Figures:
@@ -126,9 +191,16 @@ def run(
         AssertionError: Something acknowledged is gone or there twice, or a world had two owners.
     """
     chance = random.Random(seed)
-    engine = EngineServer(durable=True, apart=True)
+    server_of_worlds = Engine(engine, chance)
     command = [sys.executable, "-m", "mock_platform", "serve", "--port", "0", "--limits", "off"]
-    command += ["--workers", str(workers), "--store", engine.url(_PREFIX), "--lease", lease]
+    command += [
+        "--workers",
+        str(workers),
+        "--store",
+        server_of_worlds.url(_PREFIX),
+        "--lease",
+        lease,
+    ]
     command += ["--log-level", "off", "--journal-entries", "100", "--max-worlds", "10000"]
     # In a session of its own, so that Ctrl-C is for this program alone.
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
@@ -146,9 +218,9 @@ def run(
                     break
                 time.sleep(chance.uniform(0.05, 0.3))
                 world = f"w{chance.randrange(worlds)}"
-                killed[_kill(engine, server.pid, chance, world)] += 1
+                killed[_kill(server_of_worlds, server.pid, chance, world)] += 1
                 times.append(_wait_until_back(writers, world))
-                _check_owners(engine, world)
+                _check_owners(server_of_worlds, world)
                 assert not writers.faults, writers.faults
                 if number % _PROGRESS_ROUNDS == 0:
                     made = sum(map(len, writers.acknowledged.values()))
@@ -158,7 +230,7 @@ def run(
         assert not writers.faults, writers.faults
         for world, names in writers.acknowledged.items():
             _check_records(url, world, names)
-            _check_owners(engine, world)
+            _check_owners(server_of_worlds, world)
         return Figures(
             len(times),
             killed["engine"],
@@ -171,14 +243,13 @@ def run(
         server.terminate()
         server.wait()
         server.stdout.close()
-        engine.close()
+        server_of_worlds.close()
 
 
-def _kill(engine: EngineServer, supervisor: int, chance: random.Random, world: str) -> str:
+def _kill(engine: Engine, supervisor: int, chance: random.Random, world: str) -> str:
     """Kill the owner of a world, or any worker if it rests, or sometimes the engine."""
-    if chance.random() < 0.2:
-        engine.kill()
-        engine.start()
+    if engine.kind != "always" or chance.random() < 0.2:
+        engine.crash()
         return "engine"
     children = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text("ascii").split()
     with engine.connect() as client:
@@ -200,13 +271,23 @@ def _wait_until_back(clients: Clients, world: str) -> float:
 
 
 def _check_records(url: str, world: str, acknowledged: list[str]) -> None:
-    answer = requests.get(f"{url}/~{world}/_mock/state/{_TABLE}", timeout=60)
-    answer.raise_for_status()
+    answer = _read_records(url, world)
     found = Counter(record["name"] for record in answer.json()["records"])
     made = Counter({name: number for name, number in found.items() if name.startswith("chaos ")})
     assert not (lost := set(acknowledged) - set(made)), f"{world} lost {sorted(lost)}"
     twice = sorted(name for name, number in made.items() if number > 1)
     assert not twice, f"{world} has these more than once: {twice}"
+
+
+def _read_records(url: str, world: str) -> requests.Response:
+    """Return the records of a world; after a restart of the engine it waits for its lease first."""
+    begun = time.monotonic()
+    while True:
+        answer = requests.get(f"{url}/~{world}/_mock/state/{_TABLE}", timeout=60)
+        if answer.status_code != 503 or time.monotonic() - begun > _BACK_SECONDS:
+            answer.raise_for_status()
+            return answer
+        time.sleep(0.02)
 
 
 def _check_owners(engine: EngineServer, world: str) -> None:
@@ -222,6 +303,7 @@ def main() -> None:
     defaults = {"rounds": 300, "worlds": 200, "clients": 64, "workers": 4, "seed": 1}
     for name, default in defaults.items():
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--engine", choices=Engine.KINDS, default="always")
     given = vars(parser.parse_args())
     stopped = threading.Event()
     signal.signal(signal.SIGINT, lambda *_: stopped.set())

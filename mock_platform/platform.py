@@ -127,6 +127,7 @@ class Platform:
                 journal_bytes=settings.journal_bytes,
                 names=settings.names,
                 refuse_warnings=settings.warnings == "error",
+                all_releases=settings.releases == "all",
             ),
             JournalMemory(settings.journal_total_bytes),
         )
@@ -207,21 +208,17 @@ class Platform:
         failed: str | None = None
         try:
             reply, changes = (through or self.answer)(call, world, refused)
+            self.worlds.check_still_here(world, changes)
         except (UnknownWorld, WorldLost) as fault:  # dropped while the call waited for it
+            call.take_back()
             again = world.moved and isinstance(fault, UnknownWorld)  # put to rest meanwhile
             return (
                 self.handle(call, refused, through)
                 if again
                 else self._answer_without_world(call, fault)
             )
-        except StoreUnwritable as fault:
-            _LOG.warning("%s", fault)
-            call.rule = None  # whatever a rule did was undone
-            reply = (
-                reply_to_closed_world(fault)
-                if isinstance(fault, StoreUnreachable)
-                else render(NotStored(str(fault)), call)
-            )
+        except StoreError as fault:
+            reply = self._refuse_unstored(call, fault)
         except Exception as fault:  # noqa: BLE001 - handed to the embedder, told to the client
             failed = traceback.format_exc()
             self.on_error(fault)
@@ -260,7 +257,7 @@ class Platform:
                 return self._custom.answer(
                     call, world, lambda: self.unanswered_requests.failure(call, allowed)
                 )
-            if call.names == "original":
+            if call.names == "original" and len(call.body) <= found.target.max_body:
                 self._translator.read(call, found.target.operation)
             reply, changes = found.target.run(call, world, found.params)
         except Failure as failure:
@@ -363,6 +360,14 @@ class Platform:
             "the specification that an operation rests on, `x-mock-assumptions` what the "
             "specification does not show.",
         )
+
+    def _refuse_unstored(self, call: Call, fault: StoreError) -> Reply:
+        """Returns the reply to a call that changed nothing, because the store has a fault."""
+        _LOG.warning("%s", fault)
+        call.rule = None  # whatever a rule did was undone
+        call.take_back()
+        full = isinstance(fault, StoreUnwritable) and not isinstance(fault, StoreUnreachable)
+        return render(NotStored(str(fault)), call) if full else reply_to_closed_world(fault)
 
     def _answer_without_world(self, call: Call, fault: UnknownWorld | StoreError) -> Reply:
         """Returns the reply to a call whose world does not exist, or cannot be opened here."""

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.store.archive import KeptWorld
-from mock_platform.store.errors import StoreDamaged, StoreError, WorldElsewhere
+from mock_platform.store.errors import StoreDamaged, StoreError, StoreOutdated, WorldElsewhere
 from mock_platform.store.memory import Base
-from mock_platform.store.redis.encoding import REMEDY
+from mock_platform.store.redis.encoding import report_other_form
 from mock_platform.streams.open_streams import OpenStreams
 from mock_platform.unfinished import UnfinishedWorlds, has_deliveries
-from mock_platform.world.clock import UPTIME
+from mock_platform.world.clock import count_seconds
 from mock_platform.world.names import TooManyWorlds, UnknownWorld
 from mock_platform.world.shared_worlds import SharedWorlds
 from mock_platform.world.transitions import PENDING
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 Check = Callable[[str, KeptWorld], None]
-"""Raises `StoreDamaged` for a world that cannot be restored."""
+"""Raises `StoreDamaged` for a world of which something cannot be restored."""
 
 
 class EngineKeeper:
@@ -41,6 +41,7 @@ class EngineKeeper:
         self._check = check
         self.is_held = archive.lease.is_held
         self.ensure = archive.lease.ensure
+        self.list_warnings = archive.list_warnings
 
     def find_trouble(self) -> str | None:
         """Returns why the engine cannot be reached at present; `None` if it can."""
@@ -52,9 +53,9 @@ class EngineKeeper:
         if kept is not None:
             try:
                 self._check(name, kept)
-            except StoreError:
+            except StoreDamaged as fault:  # its checksum was right: so it was written like this
                 self.give_back(name, kept)
-                raise
+                raise self.report_other_form(name, fault.__cause__ or fault) from fault
         return kept
 
     def give_back(self, name: str, kept: KeptWorld) -> None:
@@ -66,10 +67,10 @@ class EngineKeeper:
         """Delete a world that cannot be read; returns whether it was there."""
         return self._archive.remove(name)
 
-    def report_damage(self, name: str, fault: Exception) -> StoreDamaged:
-        """Returns the error of a world that cannot be restored."""
-        what = f"what world {name!r} keeps beside its records cannot be restored"
-        return StoreDamaged(self._archive.place, f"{what} ({fault!r})", REMEDY)
+    def report_other_form(self, name: str, fault: BaseException) -> StoreOutdated:
+        """Returns the error of a world that is whole, and cannot be restored all the same."""
+        what = f"what world {name!r} keeps beside its records"
+        return report_other_form(self._archive.place, what, repr(fault))
 
     def make_store(self, world: World, kept: KeptWorld | None) -> WorldStore:
         """Returns the store of a world, new or as it was kept."""
@@ -174,9 +175,17 @@ class EngineNonces:
         self._credentials = archive.credentials
         self._world = world
 
-    def use(self, nonce: str, *, now: int, until: int) -> bool:
-        """Returns whether a nonce is new; remembers it until then, epoch seconds."""
-        return self._credentials.use_nonce(self._world, nonce, now=now, until=until)
+    def use(self, nonce: str, mark: float, *, now: int, until: int) -> bool:
+        """Returns whether a nonce is new, or was used with this mark; remembers it until then."""
+        return self._credentials.use_nonce(self._world, nonce, mark, now=now, until=until)
+
+    def give_back(self, nonce: str) -> bool:
+        """Forget a nonce; returns whether the engine could be reached."""
+        try:
+            self._credentials.give_nonce_back(self._world, nonce)
+        except StoreError:
+            return False
+        return True
 
     def clear(self) -> None:
         """Delete all nonces of the world; those that stay expire by themselves."""
@@ -211,7 +220,9 @@ def make_shared_platform(
     unfinished = UnfinishedWorlds(archive, worlds)
     platform.on_world(unfinished.watch)
     archive.turn_listeners.append(unfinished.take_turn)
-    archive.lease.start(settings.lease, f"{gethostname()}/{os.getpid()}", UPTIME)
+    archive.restart_listeners += [archive.processes.find_secret, unfinished.mark_again]
+    archive.restart_listeners.append(worlds.index_again)
+    archive.lease.start(settings.lease, f"{gethostname()}/{os.getpid()}", count_seconds)
     return platform
 
 

@@ -49,6 +49,11 @@ class UnfinishedWorlds:
         except StoreError as fault:
             _LOG.debug("Unfinished worlds are not looked at: %s", fault)
 
+    def mark_again(self) -> None:
+        """Mark own worlds on an engine that was started again, and may have forgotten them."""
+        for name in sorted(self._marked):
+            self._archive.unfinished.add(name)
+
     def _mark(self, world: World, changes: Iterable[Change]) -> None:
         if world.name in self._marked or not any(map(_begins_delivery, changes)):
             return

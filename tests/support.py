@@ -44,14 +44,14 @@ class Keys:
 HARBOR = Keys(
     "hbrDeskKey7uE2qXn0Zt4Wc9",
     "hbrDeskSecret5mVd81JpQkL3sYx6RgTa2NfB0oCwUiEz9",
-    "2244994945-hRbDeskAccessTokenQ4mZ8sV1xK7tY2wL9pN5cJ3",
+    "2244994945-hRbDeskAccessTokenQ4mZ8sV1xK7tY2wL9pN5c3",
     "hRbDeskAccessSecret6fT0uG8kB3yM5qW2zE7rD9vH1",
 )
 """The well-known app and user."""
 NORTHBIKE = Keys(
     "nbkPosterKey3aR6vLk8Ys1Df",
     "nbkPosterSecret9bXe42HtMwQ7uZc5JoVr1KgP8iSnDlA6",
-    "3805104374-nBkPosterAccessTokenL2kX9vR5tM8qZ4wC7yB1s",
+    "3805104374-nBkPosterAccessTokenL2kX9vR5tM8qZ4wC7yBs",
     "nBkPosterAccessSecret3jN7hP1gV5xT9dQ2mK8rF4a",
 )
 """Another app and user, without early access."""

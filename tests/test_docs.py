@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from docs.generators.pages import PAGES
 from mock_platform.cli.main import group
 from mock_platform.control.routes import ROUTES
-from tests.live.pages import Page
+from tests.live.pages import ROOT, Page
 
 DOCS = Path(__file__).parent.parent / "docs"
 FRONT = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
@@ -54,3 +54,27 @@ def test_every_control_route_is_documented() -> None:
             missing.append(f"{route.method} {route.path}")
 
     assert missing == []
+
+
+_CURL = re.compile(r"\bcurl +(-[A-Za-z]+)")
+_SHOWING = ("README.md", "docs", "clients", "mock_platform", ".github")
+_TEXTS = {".md", ".sh", ".yml", ".yaml", ".py", ".html", ".js", ".mjs", ".txt"}
+
+
+def test_every_curl_command_says_why_there_was_no_answer() -> None:
+    """Each is quiet about progress (`s`) and shows errors (`S`): else nothing is printed."""
+    files = [
+        file
+        for name in _SHOWING
+        for file in ([ROOT / name] if (ROOT / name).is_file() else (ROOT / name).rglob("*"))
+        if file.suffix in _TEXTS and not {"node_modules", "site"} & set(file.parts)
+    ]
+    found = [
+        (flags, f"{file.relative_to(ROOT)}: {line.strip()}")
+        for file in files
+        for line in file.read_text("utf-8").splitlines()
+        for flags in _CURL.findall(line)
+    ]
+
+    assert len(found) > 200
+    assert [] == [line for flags, line in found if not {"s", "S"} <= set(flags)]

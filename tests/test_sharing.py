@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import weakref
+import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -13,15 +14,20 @@ from typing import Any
 import pytest
 
 from mock_platform.control.plane import ControlPlane
+from mock_platform.core.jsonio import dumps, loads
 from mock_platform.placement.peers import Alone
 from mock_platform.restoring import open_platform
 from mock_platform.settings import Settings
 from mock_platform.store.backends import NeedsEngine
 from mock_platform.store.redis.address import parse_address
 from mock_platform.store.redis_archive import RedisArchive
+from mock_platform.store.sealing import seal_line
+from mock_platform.world.names import UnknownWorld
 from mock_platform.world.shared_worlds import SharedWorlds
 from mock_platform.world.world import World
 from tests.engine import EngineServer
+from tests.store.test_redis_archive import wait_for_turn
+from tests.support import ACCOUNT, signed
 from tests.test_kept_worlds import NOON, OWN, USER, Server
 from tests.waits import PATIENCE
 
@@ -343,7 +349,7 @@ def test_a_damaged_world(engine: EngineServer, servers: list[Server], name: str)
     assert 404 == first.ask("GET", f"/~{name}/_mock/state/users/77").status_code
 
 
-def test_damage_beside_the_records(engine: EngineServer, servers: list[Server]) -> None:
+def test_another_form_beside_the_records(engine: EngineServer, servers: list[Server]) -> None:
     """A world whose windows cannot be restored is not kept by the process that found out."""
     first, second = servers
     prefix = parse_address(first.platform.settings.store).prefix
@@ -356,8 +362,9 @@ def test_damage_beside_the_records(engine: EngineServer, servers: list[Server]) 
 
     for server in (first, second):
         refused = server.ask("GET", f"/~w1{ACCOUNTS}")
-        assert 500 == refused.status_code
-        assert "beside its records cannot be restored" in refused.get_json()["detail"]
+        assert (503, None) == (refused.status_code, refused.headers.get("Retry-After"))
+        assert "in the form of an older version" in refused.get_json()["detail"]
+        assert "DELETE /_mock/worlds/NAME" in refused.get_json()["detail"]
     with engine.connect() as client:
         assert b"" == client.hget(f"{prefix}world:w1", "owner")
 
@@ -385,6 +392,214 @@ def test_an_engine_that_hangs(settings: Settings) -> None:
         assert any(archive._engine.probe() for _ in range(100))
         assert 404 == server.ask("GET", "/~w1/_mock/state/users/77").status_code
         server.put("/~w1/_mock/state/users/77", USER)
+    finally:
+        server.opened.close()
+        engine.close()
+
+
+def test_an_answer_that_took_longer_than_the_lease(
+    engine: EngineServer, servers: list[Server]
+) -> None:
+    """What was read before the process stopped is not answered if another one had the world."""
+    first, second = servers
+    first.put("/_mock/worlds/w1")
+    archive = first.opened.archive
+    assert isinstance(archive, RedisArchive)
+    lease = archive.lease
+
+    def stop_while(view: Any) -> Any:
+        """Let the process stop after it has read, until another one has changed the world."""
+
+        def read(*asked: Any) -> Any:
+            found = view(*asked)
+            if lease.is_held() and len(first.platform.worlds):
+                forget_process(engine, first)
+                lease._until = 0.0
+                second.put("/~w1/_mock/state/users/77", USER)
+            return found
+
+        return read
+
+    answer = first.platform.answer
+    first.platform.answer = stop_while(answer)  # type: ignore[method-assign]
+    assert 503 == first.ask("GET", f"/~w1{ACCOUNTS}").status_code
+    first.platform.answer = answer  # type: ignore[method-assign]
+
+    assert worlds_of(second).rest("w1")
+    assert 200 == first.ask("GET", "/~w1/_mock/state/users/77").status_code
+    assert worlds_of(first).owns("w1")
+    world = first.platform.worlds.get("w1")
+    forget_process(engine, first)
+    lease._until = 0.0
+    second.put("/~w1/_mock/state/users/78", USER | {"id": "78"})
+    with pytest.raises(UnknownWorld):
+        first.platform.worlds.check_still_here(world, ())
+    assert 503 == first.ask("GET", "/~w1/_mock/state/users").status_code
+
+
+def test_a_nonce_of_a_request_that_failed(settings: Settings) -> None:
+    """The same signed request is executed when it is sent again, and refused after that."""
+    engine = EngineServer(durable=True)
+    server = Server(replace(settings, store=engine.url("a:")))
+    address = f"http://localhost{ACCOUNTS}/{ACCOUNT}/custom_audiences?name=once"
+    headers = signed("POST", address)
+    archive = server.opened.archive
+    assert isinstance(archive, RedisArchive)
+
+    def send() -> int:
+        return server.client.post(address, headers=headers).status_code
+
+    try:
+        server.ask("GET", ACCOUNTS)
+        run = archive._writer.change
+
+        def refuse(*_: Any) -> None:
+            archive._writer.change = run  # type: ignore[method-assign]
+            engine.kill()
+            archive._engine.find_run()
+
+        archive._writer.change = refuse  # type: ignore[method-assign, assignment]
+        assert 503 == send()
+        assert 503 == send()
+        engine.start()
+        wait_for_turn(archive)
+        assert [200, 401] == [send(), send()]
+    finally:
+        server.opened.close()
+        engine.close()
+
+
+def test_a_nonce_whose_answer_was_lost(engine: EngineServer, servers: list[Server]) -> None:
+    """The engine has it, and the repetition of the command finds that it is its own."""
+    server = servers[0]
+    archive = server.opened.archive
+    assert isinstance(archive, RedisArchive)
+    server.ask("GET", ACCOUNTS)
+    run = archive.credentials._engine.run
+
+    def twice(*call: Any, **how: Any) -> Any:
+        run(*call, **how)
+        return run(*call, **how)
+
+    archive.credentials._engine.run = twice  # type: ignore[method-assign]
+    address = f"http://localhost{ACCOUNTS}"
+    headers = signed("GET", address)
+    answers = [server.client.get(address, headers=headers).status_code for _ in range(2)]
+    archive.credentials._engine.run = run  # type: ignore[method-assign]
+
+    assert [200, 401] == answers
+
+
+def test_an_engine_without_memory(settings: Settings) -> None:
+    """The server is not ready and says why; leases go on, so reads do, until there is room."""
+    engine = EngineServer("--maxmemory-policy", "allkeys-lru")
+    server = Server(replace(settings, store=engine.url("a:")))
+    archive = server.opened.archive
+    assert isinstance(archive, RedisArchive)
+    try:
+        server.put("/_mock/worlds/w1")
+        ready = server.ask("GET", "/_mock/health/ready").get_json()
+        assert any("maxmemory-policy allkeys-lru" in text for text in ready["warnings"])
+        with engine.connect() as client:
+            client.config_set("maxmemory-policy", "noeviction")
+            client.config_set("maxmemory", "1kb")
+        archive._take_turn()
+        unready = server.ask("GET", "/_mock/health/ready")
+        assert 503 == unready.status_code
+        assert "its memory is full" in unready.get_json()["detail"]
+        refused = server.ask("PUT", "/~w1/_mock/state/users/77", USER)
+        assert 503 == refused.status_code
+        assert "its memory is full" in refused.get_json()["detail"]
+        archive.lease.renew()
+        assert 200 == server.ask("GET", f"/~w1{ACCOUNTS}").status_code
+        with engine.connect() as client:
+            client.config_set("maxmemory", "0")
+        archive._take_turn()
+        archive._engine.look_at_settings()
+        ready = server.ask("GET", "/_mock/health/ready").get_json()
+        assert not any("maxmemory-policy" in text for text in ready["warnings"])
+        server.put("/~w1/_mock/state/users/77", USER)
+    finally:
+        server.opened.close()
+        engine.close()
+
+
+@pytest.mark.parametrize(
+    ("key", "change", "said"),
+    [
+        ("world:w1", ("SET", "text"), "holds a string where mock_platform keeps a hash"),
+        ("log:w1", ("SADD", "text"), "holds a set where mock_platform keeps a stream"),
+        ("state:w1", ("SADD", "text"), "holds a set where mock_platform keeps a string"),
+        ("worlds", ("SADD", b"\xff\xfe"), "holds bytes that are no text"),
+        ("points:w1", ("HSET", b"\xff", "1"), "holds bytes that are no text"),
+    ],
+)
+def test_keys_of_another_program(
+    engine: EngineServer, servers: list[Server], key: str, change: tuple[Any, ...], said: str
+) -> None:
+    """They are named, with what to do, in operations and in the control plane."""
+    server = servers[0]
+    prefix = parse_address(server.platform.settings.store).prefix
+    server.put("/_mock/worlds/w1")
+    assert worlds_of(server).rest("w1")
+    command, *values = change
+    with engine.connect() as client:
+        if said.startswith("holds a "):
+            client.delete(f"{prefix}{key}")
+        client.execute_command(command, f"{prefix}{key}", *values)
+
+    paths = ["/_mock/worlds"] if key == "worlds" else [f"/~w1{ACCOUNTS}", "/~w1/_mock/clock"]
+    for path in paths:
+        refused = server.ask("GET", path)
+        assert (503, None) == (refused.status_code, refused.headers.get("Retry-After"))
+        assert f"{prefix}{key}" in refused.get_json()["detail"]
+        assert said in refused.get_json()["detail"]
+        assert "?prefix=NAME:" in refused.get_json()["detail"]
+
+
+@pytest.mark.parametrize("form", ["not compressed", "has no 'next_place'"])
+def test_a_world_in_an_older_form(engine: EngineServer, servers: list[Server], form: str) -> None:
+    """It is not called damaged; the answer says what to do, and it can be removed."""
+    server = servers[0]
+    prefix = parse_address(server.platform.settings.store).prefix
+    server.put("/_mock/worlds/w1")
+    assert worlds_of(server).rest("w1")
+    with engine.connect() as client:
+        body: Any = client.get(f"{prefix}state:w1")
+        line = zlib.decompress(body)
+        if form != "not compressed":
+            found = loads(line)
+            del found["next_place"], found["crc"]
+            line = zlib.compress(seal_line(dumps(found))[:-1])
+        client.set(f"{prefix}state:w1", line)
+
+    for path in (f"/~w1{ACCOUNTS}", "/~w1/_mock/clock"):
+        refused = server.ask("GET", path)
+        assert (503, None) == (refused.status_code, refused.headers.get("Retry-After"))
+        assert "in the form of an older version" in refused.get_json()["detail"]
+        assert form in refused.get_json()["detail"]
+        assert "serve with the version" in refused.get_json()["detail"]
+        assert "is damaged" not in refused.get_json()["detail"]
+    assert 204 == server.ask("DELETE", "/_mock/worlds/w1").status_code
+    server.put("/_mock/worlds/w1")
+
+
+def test_credentials_outlive_an_engine_that_forgot_them(settings: Settings) -> None:
+    """They choose their world again as soon as its owner has confirmed it."""
+    engine = EngineServer()
+    server = Server(replace(settings, store=engine.url("a:"), lease=1.0))
+    try:
+        made = server.ask("PUT", "/_mock/worlds/w1", {"own_credentials": True}).get_json()
+        token = made["credentials"]["bearer_token"]
+        engine.kill()
+        engine.start()
+        archive = server.opened.archive
+        assert isinstance(archive, RedisArchive)
+        wait_for_turn(archive)
+        wait_for_turn(archive)
+        headers = {"Authorization": f"Bearer {token}"}
+        assert 200 == server.client.get(ACCOUNTS, headers=headers).status_code
+        assert 1 == server.ask("GET", "/~w1/_mock/requests/count").get_json()["count"]
     finally:
         server.opened.close()
         engine.close()

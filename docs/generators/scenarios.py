@@ -16,6 +16,7 @@ from mock_platform.control.credential_texts import Credentials, environment
 from mock_platform.control.known_credentials import credentials
 from mock_platform.control.sample_values import MINUTE
 from mock_platform.control.samples import Sample, sample
+from mock_platform.core.curl import WITH_HEADERS, Variable, write_curl
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.platform import Platform
@@ -35,26 +36,37 @@ _FAULTS = {
 }
 _ANYWHERE = ("accounts.get", "line_items.list")
 """The operations used for a scenario that acts on all of them: any one, and a list."""
-_ADD_EVENT = f"""\
-curl -si -X POST \\
-     -H 'Content-Type: application/json' \\
-     -d '{{"webhook_id": "1146654567674912769", "event_type": "post.create", "payload": {{}}}}' \\
-     '{BASE_URL}/_mock/events'"""
+_JSON = ("Content-Type: application/json",)
+_ADD_EVENT = write_curl(
+    "POST",
+    f"{BASE_URL}/_mock/events",
+    _JSON,
+    '{"webhook_id": "1146654567674912769", "event_type": "post.create", "payload": {}}',
+    options=WITH_HEADERS,
+)
 """The command that adds an event to the webhook of the test credentials."""
 _DELIVERED = (
     "It acts on deliveries to webhooks, from replay jobs and of live events, so a request header "
     "cannot ask for it. `GET /_mock/deliveries` lists every attempt. The second command adds an "
     "event to deliver and answers `201`, `application/json`."
 )
-_OPEN_STREAM = f"""\
-curl -sN --max-time 5 \\
-     -H "Authorization: Bearer $MOCK_PLATFORM_BEARER_TOKEN" \\
-     '{BASE_URL}/2/activity/stream' &"""
-_EMIT = f"""\
-curl -si -X POST \\
-     -H 'Content-Type: application/json' \\
-     -d '{{"event_type": "profile.update.bio", "user_id": "2244994945"}}' \\
-     '{BASE_URL}/_mock/events'"""
+_STREAMING = ("-sSN", "--max-time", "5")
+_OPEN_STREAM = (
+    write_curl(
+        "GET",
+        f"{BASE_URL}/2/activity/stream",
+        [("Authorization: Bearer ", Variable("MOCK_PLATFORM_BEARER_TOKEN"))],
+        options=_STREAMING,
+    )
+    + " &"
+)
+_EMIT = write_curl(
+    "POST",
+    f"{BASE_URL}/_mock/events",
+    _JSON,
+    '{"event_type": "profile.update.bio", "user_id": "2244994945"}',
+    options=WITH_HEADERS,
+)
 _STREAMED = (
     "It acts on lines of streams, so a request header cannot ask for it. The second command opens "
     "a stream, and the third one lets something happen."
@@ -131,12 +143,12 @@ class _Page:
     def _commands(self, scenario: Scenario, rule: Rule, shown: Sample) -> list[str]:
         variables = environment(self._credentials)
         if rule.first == 1:
-            command = shown.curl(BASE_URL, variables, f"X-Mock-Scenario: {scenario.name}")
-            if any(isinstance(effect, DisconnectEffect) for effect in rule.effects):
-                command = command.replace("curl -si", "curl -siN --max-time 5", 1)
-            return [command]
+            asked = f"X-Mock-Scenario: {scenario.name}"
+            ends = not any(isinstance(effect, DisconnectEffect) for effect in rule.effects)
+            options = WITH_HEADERS if ends else ("-sSiN", *_STREAMING[1:])
+            return [shown.write_curl(BASE_URL, variables, asked, options=options)]
         calls = " ".join(str(number) for number in range(1, rule.first + 1))
-        curl = shown.curl(BASE_URL, variables)
+        curl = shown.write_curl(BASE_URL, variables, options=WITH_HEADERS)
         return [
             _activation(scenario),
             f"for call in {calls}; do\n{curl}\ndone",
@@ -182,7 +194,8 @@ class _Page:
 
 
 def _activation(scenario: Scenario) -> str:
-    return f"curl -sf -o /dev/null -X POST {BASE_URL}/_mock/scenarios/{scenario.name}/activate"
+    address = f"{BASE_URL}/_mock/scenarios/{scenario.name}/activate"
+    return write_curl("POST", address, options=("-sSf", "-o", "/dev/null"), between=" ")
 
 
 def _shown_on(rule: Rule, operations: Mapping[str, Operation]) -> Operation:

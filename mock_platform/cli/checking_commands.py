@@ -107,9 +107,9 @@ def coverage(
 )  # fmt: skip
 @make_only_option("--only")
 @click.option(
-    "--skip", multiple=True,
-    type=click.Choice(["parameters", "pages", "refusals", "methods"]),
-    help="Send no requests of this kind (repeatable).",
+    "--skip", multiple=True, metavar="WHAT",
+    help="Send no requests of this kind (parameters, pages, refusals, methods), or for these "
+         "operations, with * for any text (repeatable, or separated by commas).",
 )  # fmt: skip
 @click.option(
     "--value", multiple=True, metavar="NAME=VALUE",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from difflib import get_close_matches
@@ -39,9 +40,9 @@ from mock_platform.drift import (
     render,
     write_accepted,
 )
-from mock_platform.drift.check import describe_reads, list_reads
 from mock_platform.drift.client import CONNECTIONS, HttpClient
-from mock_platform.drift.plan import PROBE_KINDS
+from mock_platform.drift.plan import PROBE_KINDS, ProbeKind
+from mock_platform.drift.reads import describe_reads, list_reads
 from mock_platform.drift.shadow import ShadowSettings, ShadowTraffic
 from mock_platform.edge.address import split_surface, split_world
 from mock_platform.edge.hosts import PLATFORM_HOSTS
@@ -52,6 +53,8 @@ from mock_platform.platform import Platform
 from mock_platform.settings import NamesMode, Settings
 from mock_platform.world.clock import machine_now
 
+SKIPPED_KINDS = PROBE_KINDS[1:]
+"""The kinds of requests that can be left out: values for the others come from plain ones."""
 _MAX_REASONS = 3
 _UNREAD = Settings(journal_entries=1)
 """Those of the sandbox that is compared: nobody reads its journal."""
@@ -107,26 +110,48 @@ class Output(Struct, frozen=True):
 def make_scope(
     only: str | None, skip: tuple[str, ...], values: tuple[str, ...], *, same_data: bool
 ) -> DriftScope:
-    """Return what is compared.
+    """Return what is compared; `skip` holds kinds of requests and patterns of operations.
 
     Raises:
         click.UsageError: A pattern matches no operation, or a value has no name.
     """
-    patterns = tuple(each.strip() for each in (only or "").split(",") if each.strip())
-    known = [operation.id for operation in list_reads(OPERATIONS)]
+    patterns = _split(only or "")
     for pattern in patterns:
-        if not any(fnmatchcase(each, pattern) for each in known):
-            near = get_close_matches(pattern, known, 1)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            raise click.UsageError(f"--only {pattern} matches no operation that reads.{hint}")
+        _check_pattern(f"--only {pattern}", pattern, ())
+    kinds, left_out = read_skip(skip)
     given = {}
     for each in values:
         name, separator, value = each.partition("=")
         if not (name and separator and value):
             raise click.UsageError(f"--value {each} must be NAME=VALUE, such as card_id=8xyz.")
         given[name] = value
-    kinds = [kind for kind in PROBE_KINDS if kind not in skip]
-    return DriftScope(patterns, kinds, same_data, given=given)
+    return DriftScope(patterns, left_out, kinds, same_data, given=given)
+
+
+def read_skip(skip: Sequence[str]) -> tuple[list[ProbeKind], tuple[str, ...]]:
+    """Return the kinds of requests that `--skip` leaves, and the operations that it leaves out.
+
+    Raises:
+        click.UsageError: It names neither a kind nor an operation.
+    """
+    named = [each for text in skip for each in _split(text)]
+    left_out = tuple(each for each in named if each not in SKIPPED_KINDS)
+    for pattern in left_out:
+        _check_pattern(f"--skip {pattern} is no kind of requests and", pattern, SKIPPED_KINDS)
+    return [kind for kind in PROBE_KINDS if kind not in named], left_out
+
+
+def _split(patterns: str) -> tuple[str, ...]:
+    return tuple(each.strip() for each in patterns.split(",") if each.strip())
+
+
+def _check_pattern(subject: str, pattern: str, others: Sequence[str]) -> None:
+    known = [operation.id for operation in list_reads(OPERATIONS)]
+    if any(fnmatchcase(each, pattern) for each in known):
+        return
+    near = get_close_matches(pattern, [*others, *known], 1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise click.UsageError(f"{subject} matches no operation that reads.{hint}")
 
 
 def compare_server(
@@ -146,7 +171,7 @@ def compare_server(
     """
     acceptance.check()
     report = read_server(other, scope, names, yes=yes)
-    finish(report, acceptance, output, complete=not scope.only)
+    finish(report, acceptance, output, complete=not (scope.only or scope.skip))
 
 
 def read_server(
@@ -172,7 +197,7 @@ def read_server(
     except OSError as fault:
         raise click.UsageError(f"{other.ca} cannot be used: {fault}.") from fault
     try:
-        _require_consent(client.base_url, yes=yes)
+        _require_consent(client.base_url, scope, yes=yes)
         host = urlsplit(client.base_url).hostname
         chosen = names if names != "auto" else name_host(host)
         report = ask_server(client, replace(scope, names=chosen))
@@ -342,13 +367,14 @@ def _end_progress() -> None:
         click.echo("\r\x1b[2K", nl=False, err=True)
 
 
-def _require_consent(base_url: str, *, yes: bool) -> None:
+def _require_consent(base_url: str, scope: DriftScope, *, yes: bool) -> None:
     if yes:
         return
     host = urlsplit(base_url).netloc
+    only = "and PATCH to ids that do not exist" if "methods" in scope.kinds else "with GET alone"
     try:
         agreed = click.confirm(
-            f"Send requests that only read, signed with your credentials, to {host}?",
+            f"Send requests that only read, {only}, signed with your credentials, to {host}?",
             default=False,
             err=True,
         )

@@ -28,7 +28,18 @@ def make_verify(run: click.Command) -> click.Command:
     @click.option(
         "--against",
         metavar="URL",
-        help="Compare the server at this address with the sandbox, as `mock-platform diff` does.",
+        help="Compare the server at this address with the sandbox, as `mock-platform diff` does, "
+        "but with GET alone.",
+    )
+    @click.option(
+        "--skip", multiple=True, metavar="WHAT",
+        help="With --against: send no requests for these operations, with * for any text, or of "
+             "this kind (parameters, pages, refusals); repeatable, or separated by commas.",
+    )  # fmt: skip
+    @click.option(
+        "--methods/--no-methods",
+        help="With --against: also send PATCH without a body, to ids that do not exist; no "
+        "operation has this method.",
     )
     @click.option(
         "--accepted",
@@ -61,6 +72,8 @@ def make_verify(run: click.Command) -> click.Command:
         command: tuple[str, ...],
         contract: Path | None,
         against: str | None,
+        skip: tuple[str, ...],
+        methods: bool,
         accepted: Path | None,
         credentials_file: Path | None,
         ca: Path | None,
@@ -81,11 +94,14 @@ def make_verify(run: click.Command) -> click.Command:
         if not command:
             text = "The command is missing. For instance: mock-platform verify -- pytest -q"
             raise click.UsageError(text)
-        if against is None and (accepted or credentials_file or ca or yes):
+        if against is None and (accepted or credentials_file or ca or yes or skip or methods):
             raise click.UsageError(
-                "--accepted, --credentials-file, --ca and --yes need --against URL."
+                "--accepted, --credentials-file, --ca, --skip, --methods and --yes need "
+                "--against URL."
             )
-        gate = GateOptions(contract, against, credentials_file, ca, accepted, yes, summary)
+        gate = GateOptions(
+            contract, against, skip, methods, credentials_file, ca, accepted, yes, summary
+        )
         sys.exit(verify_command(list(command), read_run_options(values), gate))
 
     verify.params = [*verify.params, *(each for each in run.params if each.name != "verify")]

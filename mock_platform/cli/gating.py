@@ -9,7 +9,7 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mock_platform.cli.comparing import Acceptance, OtherServer, accept, read_server
+from mock_platform.cli.comparing import Acceptance, OtherServer, accept, read_server, read_skip
 from mock_platform.cli.contracting import read_own_contract
 from mock_platform.cli.gate_page import GatePage
 from mock_platform.cli.run_report import RunOptions
@@ -25,8 +25,11 @@ from mock_platform.contract import (
 )
 from mock_platform.drift import DriftScope
 from mock_platform.drift import render as render_drift
+from mock_platform.drift.difference import escape
 
 _FAILED = 1
+_MAX_NAMED = 5
+"""Operations of another server that are named although they were not compared."""
 
 
 class GateOptions(Struct, frozen=True):
@@ -36,6 +39,10 @@ class GateOptions(Struct, frozen=True):
     """A kept contract, with which that of this package is compared."""
     against: str | None = None
     """The address of a server that is compared with this sandbox."""
+    skip: tuple[str, ...] = ()
+    """Kinds of requests, and patterns of operations, that are not sent to it."""
+    methods: bool = False
+    """Whether it gets requests with a method that no operation has."""
     credentials_file: Path | None = None
     ca: Path | None = None
     accepted: Path | None = None
@@ -87,16 +94,22 @@ def _check_contract(file: Path) -> RunCheck:
 def _check_drift(base_url: str, gate: GateOptions, run: RunOptions) -> RunCheck:
     """Returns the check that another server is as this sandbox declares, in the run's scope."""
     only = (run.coverage.conditions.only or "").split(",")
-    scope = DriftScope(tuple(each.strip() for each in only if each.strip()))
+    kinds, left_out = read_skip(gate.skip if gate.methods else (*gate.skip, "methods"))
+    scope = DriftScope(tuple(each.strip() for each in only if each.strip()), left_out, kinds)
     other = OtherServer(base_url, gate.credentials_file, gate.ca)
     acceptance = Acceptance(gate.accepted)
     acceptance.check()
     report = read_server(other, scope, yes=gate.yes)
-    accept(report, acceptance, complete=not scope.only)
+    accept(report, acceptance, complete=not (scope.only or scope.skip))
     lines = render_drift(report, "text").splitlines() if report.differs else []
     headline = f"{report.subject} differs from what this sandbox declares"
     faults = [line for line in lines if line.strip()]
     notes = [f"accepted differences: {each}" for each in report.stale]
+    first = report.skipped[:_MAX_NAMED]
+    notes += [f"not asked: {each.operation} ({escape(each.reason)})" for each in first]
+    if len(report.skipped) > _MAX_NAMED:
+        more = len(report.skipped) - _MAX_NAMED
+        notes.append(f"not asked: {more} more operations (mock-platform diff names them)")
     return RunCheck("drift", "differences", faults, headline, notes)
 
 

@@ -7,16 +7,32 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mock_platform.edge.hosts import BadHosts, Interception, read_hosts
+from mock_platform.edge.hosts import BadHosts, Interception, read_allowed, read_hosts
 
 if TYPE_CHECKING:
     from mock_platform.server.beside import SharedProxy
     from mock_platform.server.loop_server import LoopCompanion
     from mock_platform.settings import ConnectionSettings
 
+
+def check_allowed(_context: object, _option: object, hosts: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns the hosts of `--allow-host`.
+
+    Raises:
+        click.BadParameter: One is no host.
+    """
+    for each in hosts:
+        try:
+            read_allowed(each)
+        except ValueError as fault:
+            raise click.BadParameter(str(fault)) from fault
+    return hosts
+
+
 allow_host_option = click.option(
-    "--allow-host", multiple=True, metavar="HOST",
-    help="With --intercept: pass https on to this host. All others are refused. Repeatable.",
+    "--allow-host", multiple=True, metavar="HOST[:PORT]", callback=check_allowed,
+    help="With --intercept: pass connections on to this host, at the ports 80 and 443, or at PORT. "
+    "All others are refused. Repeatable.",
 )  # fmt: skip
 
 

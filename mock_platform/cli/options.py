@@ -120,8 +120,9 @@ SETTINGS: tuple[Setting, ...] = (
             click.Choice(["spec", "public", "off"])),
     Setting("card-envelope", "Form of a single card in the data of an answer: the object, or an "
                              "array with it.", click.Choice(["object", "array"])),
-    Setting("releases", "Whether an endpoint exists from its date in the release history on, by "
-            "the world's clock, or always.", click.Choice(["clock", "all"])),
+    Setting("releases", "Whether endpoints, fields and types of events exist from their dates in "
+            "the release history on, by the world's clock, or always.",
+            click.Choice(["clock", "all"])),
     Setting("webhook-envelope", "Form of the webhook that POST /2/webhooks answers with: the flat "
             "record, or under data.", click.Choice(["flat", "data"])),
     Setting("webhook-limit", "How many webhooks the apps of one owner may have.", _COUNT),

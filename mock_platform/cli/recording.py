@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from mock_platform.cli.trouble import BadInput, convert_errors
 from mock_platform.client.intercepting import list_variables, open_proxy
 from mock_platform.delivery.base_address import BadBaseUrl
 from mock_platform.delivery.upstream import Upstream
+from mock_platform.drift.difference import escape
 from mock_platform.edge.hosts import PLATFORM_HOSTS, Interception
 from mock_platform.har.secrets import Secrets
 from mock_platform.har.writing import HarFile, RecordedExchange
@@ -24,8 +26,10 @@ from mock_platform.recording import Forwarder
 from mock_platform.recording.forwarding import MAX_BODY_BYTES
 from mock_platform.server import ServerThread
 from mock_platform.settings import ConnectionSettings
+from mock_platform.world import redact
 from mock_platform.world.names import DEFAULT
 
+_MAX_REASONS = 5
 _EVERY = 100
 """Exchanges between two lines of progress."""
 
@@ -74,7 +78,8 @@ class _Recorder:
         secrets = Secrets()
         secrets.learn_environment(os.environ.items())
         self._path = options.out
-        self._unanswered = 0
+        self._unanswered = Counter[str]()
+        """Why requests got no answer, and how many of them."""
         self._lost: OSError | None = None
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +101,8 @@ class _Recorder:
 
     def add(self, exchange: RecordedExchange) -> None:
         """Write an exchange; a fault of the disk does not disturb the client."""
-        self._unanswered += exchange.status == 0
+        if exchange.status == 0:
+            self._unanswered[exchange.own.get("_error", "the client gave up")] += 1
         try:
             self._file.append(exchange)
         except OSError as fault:
@@ -114,8 +120,10 @@ class _Recorder:
         count = self._file.count
         text = f"{count:,} exchange{'' if count == 1 else 's'} recorded in {self._path}"
         if self._unanswered:
-            text += f", {self._unanswered:,} of them without an answer"
+            text += f", {self._unanswered.total():,} of them without an answer"
         click.echo(f"{text}. Secrets are replaced by placeholders.", err=True)
+        for why, times in self._unanswered.most_common(_MAX_REASONS):
+            click.echo(f"Without an answer, {times:,} times: {escape(redact.text(why))}.", err=True)
         if not count:
             click.echo(
                 "Nothing came through: does the command use MOCK_PLATFORM_URL, or with --intercept "

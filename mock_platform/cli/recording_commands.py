@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from mock_platform.cli.command import CheckedCommand
+from mock_platform.cli.intercepting import check_allowed
 from mock_platform.cli.shared_options import (
     make_ca_option,
     make_force_option,
@@ -33,8 +34,9 @@ if TYPE_CHECKING:
     "environment.",
 )
 @click.option(
-    "--allow-host", multiple=True, metavar="HOST",
-    help="With --intercept: pass https on to this host, unrecorded. Repeatable.",
+    "--allow-host", multiple=True, metavar="HOST[:PORT]", callback=check_allowed,
+    help="With --intercept: pass connections on to this host, unrecorded, at the ports 80 and 443, "
+    "or at PORT. Repeatable.",
 )  # fmt: skip
 @make_out_option("The HTTP archive (HAR) to write, readable by you only.", required=True)
 @make_force_option("Replace FILE if it exists.")

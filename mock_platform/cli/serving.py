@@ -27,6 +27,7 @@ from mock_platform.cli.surroundings import (
 from mock_platform.cli.trouble import BadInput, convert_errors
 from mock_platform.control.headers import TOKEN_HEADER
 from mock_platform.control.worlds import addresses
+from mock_platform.core.curl import write_curl
 from mock_platform.core.jsonio import dumps
 from mock_platform.edge.hosts import Interception
 from mock_platform.garbage import collect_rarely
@@ -80,8 +81,8 @@ def serve_until_stopped(serving: ServeOptions) -> None:
             send_to_shadow(platform, serving.shadow),
             _intercept(opened, application, serving.intercept) as proxy,
             collect_rarely(),
+            _join_engine(opened, application, proxy) as (front, companion, join),
         ):
-            front, companion, join = _join_engine(opened, application, proxy)
 
             def ready(bound: Bound) -> None:
                 join()
@@ -102,19 +103,22 @@ def serve_until_stopped(serving: ServeOptions) -> None:
     _LOG.info("Stopped.")
 
 
+@contextlib.contextmanager
 def _join_engine(
     opened: Opened, application: PlatformApplication, proxy: OpenProxy | None
-) -> tuple[WSGIApplication, LoopCompanion | None, Callable[[], object]]:
-    """Returns what serves, what runs beside it, and what to call when the server answers."""
+) -> Iterator[tuple[WSGIApplication, LoopCompanion | None, Callable[[], object]]]:
+    """Yields what serves, what runs beside it, and what to call when the server answers."""
     if not opened.platform.worlds.shared:
-        return application, None, lambda: None
-    from mock_platform.cli.joining import join_engine, make_hop
+        yield application, None, lambda: None
+        return
+    from mock_platform.cli.joining import join_engine, make_hop, make_socket_folder
 
-    placement, listener = join_engine(opened)
-    hop, front = make_hop(opened, application, placement, listener)
-    limits = opened.platform.settings.connection
-    beside = add_proxy(cast("SharedProxy | None", proxy), front, limits, hop)
-    return front, beside, placement.join
+    with make_socket_folder() as folder:
+        placement, listener = join_engine(opened, folder)
+        hop, front = make_hop(opened, application, placement, listener)
+        limits = opened.platform.settings.connection
+        beside = add_proxy(cast("SharedProxy | None", proxy), front, limits, hop)
+        yield front, beside, placement.join
 
 
 def _serve_with_workers(serving: ServeOptions, given: Settings) -> None:
@@ -192,17 +196,17 @@ def _print_ready_line(
         "pid": os.getpid(),
         "version": __version__,
     }
-    curl, note = ["curl", "-sS", "--fail-with-body"], ""
+    options, headers, note = ["-sS", "--fail-with-body"], [], ""
     if material is not None:
         line["ca"] = str(material.ca)
-        curl += ["--cacert", str(material.ca)]
+        options += ["--cacert", str(material.ca)]
     if settings.control_token is not None:
         token = "TOKEN"  # who chose one knows it; it does not belong in a log
         if made_up:
             token = line["control_token"] = settings.control_token
         else:
             note = f"  # {token}: the value of --control-token"
-        curl += ["-H", f"{TOKEN_HEADER}: {token}"]
+        headers.append(f"{TOKEN_HEADER}: {token}")
     if proxy is not None:
         line["proxy"] = proxy.url
     click.echo(f"READY {dumps(line).decode()}")
@@ -216,4 +220,5 @@ def _print_ready_line(
     if proxy is not None:
         _log_proxy(proxy)
     _LOG.info("Console: %s/  Documentation: %s/docs/", own["control"], own["control"])
-    _LOG.info("Try: %s%s", shlex.join([*curl, f"{own['control']}/credentials"]), note)
+    address = f"{own['control']}/credentials"
+    _LOG.info("Try: %s%s", write_curl("GET", address, headers, options=options, between=" "), note)

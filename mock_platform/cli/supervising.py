@@ -8,22 +8,20 @@ from __future__ import annotations
 import logging
 import os
 import select
-import shutil
 import signal
 import socket
 import sys
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from msgspec import Struct, field
 
+from mock_platform.cli.joining import make_socket_folder
 from mock_platform.cli.serve_options import ServeOptions
 from mock_platform.cli.signals import STOPPING, Signals
-from mock_platform.cli.trouble import BadInput, convert_errors
+from mock_platform.cli.trouble import convert_errors
 from mock_platform.cli.worker import GO, RELEASE, Team, start_worker
 from mock_platform.placement.directory import Directory
 from mock_platform.server.binding import Bound, reserve
@@ -41,8 +39,6 @@ _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 5.0
 _HEALTHY_SECONDS = 30.0
 """Seconds after which a worker that ends is started again without a longer pause than at first."""
-_MAX_PATH = 80
-"""Characters of a folder in which a socket's path is short enough for every system."""
 _STANDARD_INPUT = 0
 
 
@@ -249,17 +245,16 @@ def supervise(
         scheme = "http" if material is None else "https"
         reserved, bound = reserve(settings.host, settings.port, scheme)
         proxy = _reserve_proxy(serving.intercept)
-    folder = _make_folder()
     try:
-        team = Team(serving, reserved, bound, material, folder, unguessable(32).encode(), proxy)
-        Directory.create(team.directory)
-        with Signals((*STOPPING, signal.SIGCHLD), restore=False) as signals:
-            status = Supervisor(team, signals, lambda: on_ready(bound, material, proxy)).run()
+        with make_socket_folder() as folder:
+            team = Team(serving, reserved, bound, material, folder, unguessable(32).encode(), proxy)
+            Directory.create(team.directory)
+            with Signals((*STOPPING, signal.SIGCHLD), restore=False) as signals:
+                status = Supervisor(team, signals, lambda: on_ready(bound, material, proxy)).run()
     finally:
         reserved.close()
         if proxy is not None:
             proxy.reserved.close()
-        shutil.rmtree(folder, ignore_errors=True)
     if status:
         sys.exit(status)
 
@@ -270,19 +265,3 @@ def _reserve_proxy(wanted: Interception | None) -> SharedProxy | None:
     from mock_platform.client.intercepting import reserve_proxy
 
     return reserve_proxy(wanted)
-
-
-def _make_folder() -> Path:
-    """Returns a new folder that only this user can enter.
-
-    Raises:
-        BadInput: It cannot be made.
-    """
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="mock-platform-"))
-        if len(str(folder)) > _MAX_PATH:
-            folder.rmdir()
-            folder = Path(tempfile.mkdtemp(prefix="mock-platform-", dir="/tmp"))
-    except OSError as fault:
-        raise BadInput(f"A folder for the workers cannot be made: {fault}.") from fault
-    return folder

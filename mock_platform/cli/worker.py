@@ -179,7 +179,7 @@ def _serve(team: Team, index: int, wire: Wire, stop: StopSignals) -> None:
             placement: ByHash | ByLease
             listener = None
             if platform.worlds.shared:
-                placement, listener = join_engine(opened, index)
+                placement, listener = join_engine(opened, team.folder, index)
             else:
                 placement = ByHash(places, index, team.secret, directory.list_kept())
             application = create_app(platform)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from mock_platform.client.trusting import trust_variables
 from mock_platform.core.extras import require_extra
-from mock_platform.edge.hosts import PLATFORM_HOSTS, Interception, check_host
+from mock_platform.edge.hosts import PLATFORM_HOSTS, Interception, check_host, read_allowed
 from mock_platform.edge.intercepted import Intercepted
 from mock_platform.server.beside import ProxyBeside, SharedProxy
 from mock_platform.server.binding import reserve
 from mock_platform.server.loop_server import LoopCompanion
-from mock_platform.server.proxy import ProxyServer, refuse_host
+from mock_platform.server.proxy import ProxyServer, refuse_plain_http
 from mock_platform.server.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
 from mock_platform.world.names import DEFAULT
@@ -38,11 +38,12 @@ def open_proxy(
     """Returns a running proxy that answers the platform's hosts in a world. Stop it.
 
     Raises:
-        ValueError: One of the hosts to answer for is not the name of a host.
+        ValueError: One of the hosts to answer for, or to pass on to, is not a host.
         MissingExtra: The package was installed without the extra `tls`, or `http2` if it is wanted.
     """
     tls, hosts, allowed = _prepare(wanted)
-    return ProxyServer(_answer_hosts(wsgi, hosts, world), tls, hosts, allowed, limits)
+    application = _answer_hosts(wsgi, hosts, allowed, world)
+    return ProxyServer(application, tls, hosts, allowed, limits)
 
 
 def reserve_proxy(wanted: Interception) -> SharedProxy:
@@ -64,17 +65,26 @@ def share_proxy(
     companion: LoopCompanion,
 ) -> LoopCompanion:
     """Returns what runs a reserved proxy beside the server of this process, and its companion."""
-    return ProxyBeside(shared, _answer_hosts(wsgi, shared.hosts, DEFAULT), limits, companion)
+    application = _answer_hosts(wsgi, shared.hosts, shared.allowed, DEFAULT)
+    return ProxyBeside(shared, application, limits, companion)
 
 
-def _prepare(wanted: Interception) -> tuple[TlsMaterial, tuple[str, ...], tuple[str, ...]]:
+def _prepare(
+    wanted: Interception,
+) -> tuple[TlsMaterial, tuple[str, ...], tuple[tuple[str, int], ...]]:
     require_extra("--intercept", "tls", "trustme")
     hosts = (*PLATFORM_HOSTS, *map(check_host, wanted.hosts))
-    return TlsMaterial.generate(hosts), hosts, tuple(each.lower() for each in wanted.allow_hosts)
+    allowed = tuple(one for each in wanted.allow_hosts for one in read_allowed(each))
+    return TlsMaterial.generate(hosts), hosts, allowed
 
 
-def _answer_hosts(wsgi: WSGIApplication, hosts: tuple[str, ...], world: str) -> Intercepted:
-    return Intercepted(wsgi, hosts, world, lambda host: refuse_host(host)[1])
+def _answer_hosts(
+    wsgi: WSGIApplication,
+    hosts: tuple[str, ...],
+    allowed: tuple[tuple[str, int], ...],
+    world: str,
+) -> Intercepted:
+    return Intercepted(wsgi, hosts, world, lambda host: refuse_plain_http(host, allowed))
 
 
 def list_variables(proxy: OpenProxy) -> dict[str, str]:

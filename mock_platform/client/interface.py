@@ -235,10 +235,11 @@ class WorldFace(Protocol):
         Programs of this process and its children are led to a proxy on this machine by environment
         variables, which the block is given: `HTTPS_PROXY`, those that name whom to trust, and
         the settings of node and Java. `hosts` are answered like the platform's own. Other hosts are
-        refused unless they are among `allow_hosts`.
+        refused unless they are among `allow_hosts`: `HOST` for the ports 80 and 443, or
+        `HOST:PORT`.
 
         Raises:
-            ValueError: One of `hosts` is not the name of a host.
+            ValueError: One of `hosts` or `allow_hosts` is not a host.
             MissingExtra: The package was installed without the extra `tls`.
             NotInProcess: The server runs elsewhere.
         """

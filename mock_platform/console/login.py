@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from flask import Response
@@ -11,17 +12,21 @@ from mock_platform.console.forms import FormState, read_form
 from mock_platform.control.guard import try_token
 from mock_platform.control.refusal import ControlRefusal
 from mock_platform.control.route import HTML, ControlRequest, Route
-from mock_platform.control.sessions import MAX_SECONDS, name_cookie, start_session
+from mock_platform.control.sessions import MAX_SECONDS, name_cookie
 from mock_platform.core.fields import Text
 from mock_platform.core.schema import Schema
 
 PATH = "/console/login"
 
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_ADDRESS = "a path without control characters"
+
+
 class QueryOfLogin(Schema):
     """The page to which the login leads."""
 
-    next = Text()
+    next = Text(pattern=r"[^\x00-\x1f\x7f]*", pattern_text=_ADDRESS)
 
 
 def show_login(request: ControlRequest) -> Response:
@@ -37,6 +42,9 @@ def log_in(request: ControlRequest) -> Response:
     token = request.platform.settings.control_token
     if token is None:
         return go(request, "/")
+    if _CONTROL.search(values.get("next", "")):
+        text = f"next must be {_ADDRESS} such as /console/requests; got {values['next'][:200]!r}."
+        raise ControlRefusal(400, text)
     given = values.get("token", "").strip().encode()
     environ, settings = request.flask.environ, request.platform.settings
     try:
@@ -51,7 +59,7 @@ def log_in(request: ControlRequest) -> Response:
     response = go(request, _find_target(values.get("next", "")))
     response.set_cookie(
         name_cookie(request.flask.environ),
-        start_session(token),
+        request.services.sessions.start(token),
         max_age=MAX_SECONDS,
         path=_cookie_path(request),
         secure=request.flask.is_secure,
@@ -62,9 +70,12 @@ def log_in(request: ControlRequest) -> Response:
 
 
 def log_out(request: ControlRequest) -> Response:
-    """End the session in this browser."""
+    """End the session: also a copy of its cookie opens nothing afterwards."""
     response = go(request, PATH)
-    name = name_cookie(request.flask.environ)
+    environ, token = request.flask.environ, request.platform.settings.control_token
+    if token is not None:
+        request.services.sessions.end(environ, token)
+    name = name_cookie(environ)
     response.delete_cookie(name, _cookie_path(request), httponly=True, samesite="Strict")
     return response
 

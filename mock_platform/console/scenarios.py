@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -25,6 +26,7 @@ from mock_platform.control.scenarios import (
     list_scenarios,
 )
 from mock_platform.core.fields import Choice, Integer, Text
+from mock_platform.core.packaged import folder
 from mock_platform.core.schema import Schema
 from mock_platform.scenario.director import find_engine
 
@@ -104,10 +106,22 @@ def show_scenario(request: ControlRequest, form: FormState | None = None) -> Res
         each=summarize(told),
         fields=describe_fields(scenario, given),
         text=text,
-        file_name=name,
+        file_name=name if scenario.file is None else _name_file(scenario.file, request),
         file=scenario.file,
         is_defined=told["name"] in engine.list_defined(),
     )
+
+
+def _name_file(file: Path, request: ControlRequest) -> str:
+    """Returns where a file is, without what is different on each machine."""
+    file = file.resolve()
+    if file.is_relative_to(own := folder("scenarios").resolve()):
+        return f"{file.relative_to(own.parent)} of the package"
+    for given in request.platform.settings.scenarios:
+        root = Path(given).resolve()
+        if file.is_relative_to(root) and file != root:
+            return str(file.relative_to(root.parent))
+    return file.name
 
 
 def switch_on(request: ControlRequest) -> Response:

@@ -58,7 +58,8 @@ def _show_refusals(route: Route, services: Services) -> Callable[..., Response]:
 def _replace(request: ControlRequest, refused: Response) -> Response:
     """Returns the login for a request without the token, or the refusal as a page."""
     if refused.status_code == 401:
-        here = request.flask.full_path.removeprefix("/_mock").rstrip("?")
+        path, query = request.flask.path, request.flask.query_string.decode("latin-1")
+        here = quote(path.removeprefix("/_mock")) + (f"?{query}" if query else "")
         wanted = here if request.flask.method == "GET" else "/"
         response = go(request, f"{login.PATH}?next={quote(wanted)}")
         if "HX-Request" in request.flask.headers:  # a part of a page cannot show the login

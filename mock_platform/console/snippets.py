@@ -7,13 +7,13 @@ from the environment that `mock-platform run` sets, and from `GET /_mock/credent
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from msgspec import Struct
 
+from mock_platform.core.curl import WITH_HEADERS, Variable, Words, write_curl
 from mock_platform.core.jsonio import BadJson, loads
 
 _LEFT_OUT = frozenset(
@@ -24,6 +24,9 @@ _LEFT_OUT = frozenset(
 )  # fmt: skip
 """Headers that clients set by themselves, and those of credentials."""
 _PREFIX = "MOCK_PLATFORM"
+_BODY_NOTE = (
+    "The journal does not have the whole body as text, so this one differs from what was sent."
+)
 _TEST_NOTE = "It runs as it is wherever mock_platform is installed; its plugin has the fixture."
 
 
@@ -39,9 +42,14 @@ class Snippet(Struct, frozen=True):
 def write_snippets(entry: Mapping[str, Any]) -> Sequence[Snippet]:
     """Returns all ways to repeat an entry, given as the JSON of the control plane."""
     sent = _Sent.read(entry)
+    body = entry["request"]["body"]
+    is_whole = not (body.get("truncated") or body.get("lossy"))
+    for_curl, for_python = (
+        note if is_whole else f"{note} {_BODY_NOTE}".strip() for note in _NOTES[sent.scheme]
+    )
     return (
-        Snippet("curl", "curl", _write_curl(sent), _NOTES[sent.scheme][0]),
-        Snippet("python", "Python", _write_python(sent), _NOTES[sent.scheme][1]),
+        Snippet("curl", "curl", _write_curl(sent), for_curl),
+        Snippet("python", "Python", _write_python(sent), for_python),
         Snippet(
             "pytest",
             "pytest",
@@ -126,15 +134,18 @@ _NOTES: Mapping[str, tuple[str, str]] = {
 
 
 def _write_curl(sent: _Sent) -> str:
-    parts = [f"curl -i -X {shlex.quote(sent.method)} {shlex.quote(sent.url)}"]
+    key, secret = Variable(f"{_PREFIX}_CONSUMER_KEY"), Variable(f"{_PREFIX}_CONSUMER_SECRET")
+    headers: list[Words] = [f"{name}: {value}" for name, value in sent.headers]
     if sent.scheme == "bearer":
-        parts.append(f'-H "Authorization: Bearer ${_PREFIX}_BEARER_TOKEN"')
-    elif sent.scheme == "basic":
-        parts.append(f'-u "${_PREFIX}_CONSUMER_KEY:${_PREFIX}_CONSUMER_SECRET"')
-    parts += [f"-H {shlex.quote(f'{name}: {value}')}" for name, value in sent.headers]
-    if sent.body:
-        parts.append(f"--data-binary {shlex.quote(sent.body)}")
-    return " \\\n  ".join(parts)
+        headers.insert(0, ("Authorization: Bearer ", Variable(f"{_PREFIX}_BEARER_TOKEN")))
+    return write_curl(
+        sent.method,
+        sent.url,
+        headers,
+        sent.body or None,
+        options=WITH_HEADERS,
+        user=(key, ":", secret) if sent.scheme == "basic" else None,
+    )
 
 
 def _write_python(sent: _Sent) -> str:

@@ -9,11 +9,15 @@ from typing import Any
 from mock_platform.control.refusal import refuse_values
 from mock_platform.core.jsonio import BadJson, loads
 
+_NO_INTEGER = 2**63
+
 
 def to_number(text: str) -> int | float | str:
     """Returns a number that a text holds, else the text, which a schema refuses with its reason."""
     try:
-        return int(text) if text.strip().lstrip("+-").isdecimal() else _to_float(text)
+        if text.strip().lstrip("+-").isdecimal() and abs(number := int(text)) < _NO_INTEGER:
+            return number
+        return _to_float(text)  # as JSON reads a number that is too large for an integer
     except ValueError:
         return text
 

@@ -16,7 +16,7 @@ from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.control.webhooks import post_event, validate
 from mock_platform.core.jsonio import pretty
 from mock_platform.rules.activities import DIRECTIONS
-from mock_platform.rules.release_history import list_names_in_force
+from mock_platform.rules.release_history import EVENT_NAMES, list_names_in_force
 
 PATH = "/console/webhooks"
 MAX_SHOWN = 200
@@ -40,6 +40,7 @@ def show_webhooks(
             )
         }  # fmt: skip
         now = world.clock.now()
+    names = EVENT_NAMES if world.has_all_releases else list_names_in_force(now)
     return render(
         request,
         "webhooks.html",
@@ -49,7 +50,7 @@ def show_webhooks(
         activity=tables["activity_subscriptions"],
         account_activity=tables["account_activity_subscriptions"],
         users=[(each["id"], each.get("username", "")) for each in tables["users"]],
-        event_types=[n.name for n in list_names_in_force(now) if not n.is_deprecated(now)],
+        event_types=[name.name for name in names if not name.is_deprecated(now)],
         directions=_DIRECTIONS,
         limit=MAX_SHOWN,
         happened=happened,

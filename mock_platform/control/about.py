@@ -33,7 +33,11 @@ def ready(request: ControlRequest) -> dict[str, Any]:
         trouble = "The server stops."
     if trouble is not None:
         raise ControlRefusal(503, f"Not ready: {trouble}", headers=[("Retry-After", "1")])
-    return {"status": "ready", "processes": platform.peers.count}
+    return {
+        "status": "ready",
+        "processes": platform.peers.count,
+        "warnings": list(platform.worlds.list_warnings()),
+    }
 
 
 def show_credentials(request: ControlRequest) -> dict[str, Any]:

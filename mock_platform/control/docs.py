@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from typing import Any
 
-from flask import Blueprint, Response, render_template
+from flask import Blueprint, Response, render_template, send_from_directory
+from werkzeug.exceptions import NotFound
 
 from mock_platform.control.route import ControlRequest
 from mock_platform.control.trying import (
@@ -21,6 +23,7 @@ from mock_platform.core.schema import Schema
 from mock_platform.world.ids import unguessable
 
 ASSETS = "/_mock/docs/assets"
+_SUFFIXES = (".css", ".js", ".png")
 
 
 class QueryOfDocs(Schema):
@@ -30,13 +33,16 @@ class QueryOfDocs(Schema):
 
 
 def assets() -> Blueprint:
-    """Returns the files of Swagger UI, to be registered under `ASSETS`."""
-    from flask_swagger_ui import get_swaggerui_blueprint
+    """Returns the files of Swagger UI, to be registered under `ASSETS`, without its pages."""
+    folder = str(files("flask_swagger_ui") / "dist")
+    blueprint = Blueprint("swagger_ui", __name__)
 
-    # The blueprint also serves its own page; relative addresses work on both.
-    blueprint: Blueprint = get_swaggerui_blueprint(
-        ".", "../../openapi.json", {"validatorUrl": None, "oauth2RedirectUrl": ""}
-    )
+    @blueprint.get("/<name>")
+    def show(name: str) -> Response:
+        if not name.endswith(_SUFFIXES):
+            raise NotFound
+        return send_from_directory(folder, name)
+
     return blueprint
 
 

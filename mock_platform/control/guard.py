@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from mock_platform.control.guesses import Guesses
 from mock_platform.control.headers import TOKEN_HEADER
 from mock_platform.control.refusal import ControlRefusal
-from mock_platform.control.sessions import has_session
+from mock_platform.control.sessions import Sessions
 from mock_platform.settings import Settings
 
 _WILDCARDS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - names them, binds nothing
@@ -28,17 +28,25 @@ _CHALLENGE = ("WWW-Authenticate", 'Basic realm="mock_platform control", charset=
 Environ = Mapping[str, Any]
 
 
-def check(environ: Environ, settings: Settings, guesses: Guesses, *, public: bool = False) -> None:
+def check(
+    environ: Environ,
+    settings: Settings,
+    guesses: Guesses,
+    sessions: Sessions,
+    *,
+    public: bool = False,
+) -> None:
     """Check a request to the control plane; a `public` route needs no token.
 
     Raises:
         Refusal: 403 for a foreign Host or Origin, or if a token is required and none is set; 401
             for a missing or wrong token, 429 after many wrong ones.
+        NoAnswer: Another process, which may know the browser's session, does not answer.
     """
     _check_host(environ, settings)
     _check_origin(environ)
     if not public:
-        _check_token(environ, settings, guesses)
+        _check_token(environ, settings, guesses, sessions)
 
 
 def check_form(environ: Environ) -> None:
@@ -106,7 +114,9 @@ def _check_origin(environ: Environ) -> None:
     )
 
 
-def _check_token(environ: Environ, settings: Settings, guesses: Guesses) -> None:
+def _check_token(
+    environ: Environ, settings: Settings, guesses: Guesses, sessions: Sessions
+) -> None:
     wanted = settings.control_token
     if wanted is None:
         if settings.loopback:
@@ -120,7 +130,7 @@ def _check_token(environ: Environ, settings: Settings, guesses: Guesses) -> None
     given = _read_token(environ)
     if given is not None and try_token(given, environ, settings, guesses):
         return
-    if given is None and has_session(environ, wanted):
+    if given is None and sessions.has(environ, wanted):
         # Browsers send cookies by themselves, so whatever changes something must be our page's.
         if environ["REQUEST_METHOD"] not in {"GET", "HEAD"}:
             check_form(environ)

@@ -123,7 +123,7 @@ def _fill_in(example: Sample, world: World) -> Sample:
 
 def write_curl(example: Sample, base_url: str) -> str:
     """Returns an example as a shell command that can be copied."""
-    return example.curl(base_url, {}).replace("curl -si", "curl -s", 1)
+    return example.write_curl(base_url)
 
 
 def write_python(example: Sample, base_url: str) -> str:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mock_platform.control.metrics import Metrics
+from mock_platform.control.sessions import Sessions
 from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.coverage.recorder import Recorder
 from mock_platform.platform import Platform
@@ -40,6 +41,7 @@ class ControlPlane:
         """How much of the contract clients have exercised."""
         self.warnings = WarningRecorder()
         """What was ignored in requests, and how often."""
+        self._sessions = Sessions(lambda: platform.peers)
         platform.observers += [self.coverage.observe, self.warnings.observe]
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -50,7 +52,9 @@ class ControlPlane:
         """Returns what other processes of the server may ask, by the names of the questions."""
         from mock_platform.control.questions import list_questions
 
-        return list_questions(self.platform, self._metrics, self.coverage, self.warnings)
+        return list_questions(
+            self.platform, self._metrics, self.coverage, self.warnings, self._sessions
+        )
 
     @property
     def is_loaded(self) -> bool:
@@ -63,5 +67,10 @@ class ControlPlane:
         from mock_platform.control.routes import create_control
 
         return create_control(
-            self.platform, self._metrics, self.coverage, self.warnings, self._extend
+            self.platform,
+            self._metrics,
+            self.coverage,
+            self.warnings,
+            self._sessions,
+            self._extend,
         ).wsgi_app

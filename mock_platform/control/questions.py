@@ -12,6 +12,12 @@ from typing import Any
 
 from mock_platform.control.known_credentials import credentials
 from mock_platform.control.metrics import METRICS, Metrics
+from mock_platform.control.sessions import (
+    END_SESSION,
+    OPEN_SESSION,
+    SESSION_SECONDS,
+    Sessions,
+)
 from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.coverage.recorder import Recorder
 from mock_platform.platform import Platform
@@ -53,7 +59,11 @@ def _describe_coverage(platform: Platform, coverage: Recorder, world: str | None
 
 
 def list_questions(
-    platform: Platform, metrics: Metrics, coverage: Recorder, warnings: WarningRecorder
+    platform: Platform,
+    metrics: Metrics,
+    coverage: Recorder,
+    warnings: WarningRecorder,
+    sessions: Sessions,
 ) -> Mapping[str, Question]:
     """Returns the answer to each question, as a function of its argument."""
     return {
@@ -71,6 +81,9 @@ def list_questions(
         COPY: lambda name: pack_if_known(platform, name),
         CREDENTIALS: lambda name: credentials(platform.worlds.get(name)),
         SHADOW: lambda _: None if platform.shadow is None else platform.shadow(),
+        OPEN_SESSION: sessions.open,
+        END_SESSION: sessions.close,
+        SESSION_SECONDS: sessions.find_seconds,
         RELOAD_SCENARIO: lambda file: list(platform.reload_scenario(Path(file))),
     }
 

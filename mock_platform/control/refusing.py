@@ -10,13 +10,17 @@ from mock_platform.control.mistakes import MISTAKES
 from mock_platform.control.refusal import ControlRefusal, refuse_values
 from mock_platform.placement.peers import NoAnswer
 from mock_platform.records.errors import BadRecord
-from mock_platform.store.errors import StoreDamaged
+from mock_platform.store.errors import StoreDamaged, StoreForeign, StoreOutdated
 
 _LATER = (("Retry-After", "1"),)
+_NEVER = (StoreForeign, StoreOutdated)
+"""What somebody has to repair before another attempt."""
 _STATUSES: Mapping[type, int] = {
     **{mistake.kind: mistake.status for mistake in MISTAKES if mistake.status is not None},
     NoAnswer: 503,
     StoreDamaged: 500,
+    StoreForeign: 503,
+    StoreOutdated: 503,
 }
 
 
@@ -35,6 +39,7 @@ def as_refusal(fault: Exception) -> ControlRefusal | None:
     for kind in type(fault).__mro__:
         status = _STATUSES.get(kind)
         if status is not None:
-            headers = _LATER if status == HTTPStatus.SERVICE_UNAVAILABLE else ()
+            later = status == HTTPStatus.SERVICE_UNAVAILABLE and not isinstance(fault, _NEVER)
+            headers = _LATER if later else ()
             return ControlRefusal(status, str(fault), headers=headers)
     return None

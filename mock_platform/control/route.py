@@ -15,6 +15,7 @@ from mock_platform.control.errors import BadQuery
 from mock_platform.control.guesses import Guesses
 from mock_platform.control.metrics import Metrics
 from mock_platform.control.refusal import ControlRefusal, explain_unknown_names, refuse_values
+from mock_platform.control.sessions import Sessions
 from mock_platform.core.faults import flatten
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.pairs import decode_pairs, first_values
@@ -35,6 +36,8 @@ WORLD = "mock_platform.world"
 """Key of the WSGI environ: the world in the path, or `None`."""
 ORIGIN = "mock_platform.origin"
 """Key of the WSGI environ: the address that the client called, without world prefix."""
+_READ = "mock_platform.read"
+"""Key of the WSGI environ: the world that the view has used."""
 
 YAML = ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml")
 """Media types of YAML: the registered one (RFC 9512), and older ones."""
@@ -60,6 +63,7 @@ class Services(Struct, frozen=True):
     description: Description
     coverage: Recorder
     warnings: WarningRecorder
+    sessions: Sessions
     guesses: Guesses = field(default_factory=Guesses)
 
 
@@ -134,7 +138,14 @@ class ControlRequest(Struct, frozen=True):
         if name is None:
             name = self.flask.headers.get("X-Mock-World")
         worlds = self.platform.worlds
-        return worlds.default if name is None else worlds.get(name)
+        found = worlds.default if name is None else worlds.get(name)
+        self.flask.environ[_READ] = found
+        return found
+
+    @property
+    def read_world(self) -> World | None:
+        """The world of the request, if the view has used it."""
+        return self.flask.environ.get(_READ)
 
     @property
     def named_world(self) -> str | None:

@@ -45,6 +45,7 @@ from mock_platform.control.route import (
     body_of,
     query_of,
 )
+from mock_platform.control.sessions import Sessions
 from mock_platform.core.description.openapi import Description
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.warning_counts import WarningRecorder
@@ -52,7 +53,8 @@ from mock_platform.coverage.recorder import Recorder
 from mock_platform.placement.peers import NoAnswer
 from mock_platform.platform import Platform
 from mock_platform.scenario.name_or_file import SCENARIO_NAME
-from mock_platform.world.names import NAME_PATTERN
+from mock_platform.store.errors import StoreError
+from mock_platform.world.names import NAME_PATTERN, UnknownWorld
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/health", about.health),
@@ -240,6 +242,8 @@ PUBLIC = "mock_platform.public"
 """Key of the application's extensions: the endpoints that need no control token."""
 
 
+_POLICY = "default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+"""The content security policy of what is no page: should a browser show it, it loads nothing."""
 Extension = Callable[[Flask, Services], None]
 """Adds to the control plane what is built on it."""
 
@@ -249,6 +253,7 @@ def create_control(
     metrics: Metrics,
     recorder: Recorder,
     warning_recorder: WarningRecorder,
+    sessions: Sessions,
     extend: Extension | None = None,
 ) -> Flask:
     """Returns the Flask application of the control plane; `extend` adds routes to it."""
@@ -259,7 +264,7 @@ def create_control(
     app.url_map.redirect_defaults = False
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     services = Services(
-        platform, metrics, describe_everything(platform), recorder, warning_recorder
+        platform, metrics, describe_everything(platform), recorder, warning_recorder, sessions
     )
     for route in ROUTES:
         add_route(app, route, bind(route, services))
@@ -271,6 +276,7 @@ def create_control(
             request.environ,
             platform.settings,
             services.guesses,
+            sessions,
             public=request.endpoint in public,
         )
     )
@@ -305,7 +311,7 @@ def bind(route: Route, services: Services) -> Callable[..., Response]:
             guard.check_form(request.environ)
         query = query_of(route, request)
         body = body_of(route, request, services.platform)
-        result = route.view(ControlRequest(services, request, args, query, body))
+        result = _view(route, ControlRequest(services, request, args, query, body))
         if isinstance(result, Response):
             return result
         if route.status == 204:
@@ -313,6 +319,21 @@ def bind(route: Route, services: Services) -> Callable[..., Response]:
         return _json(result, route.status, route.media_type)
 
     return answer
+
+
+def _view(route: Route, asked: ControlRequest) -> Any:
+    """Returns what a view does; what was read is read again if another process had the world.
+
+    A change needs no such check, because the archive makes it.
+    """
+    result = route.view(asked)
+    world = asked.read_world
+    if route.method == "GET" and world is not None:
+        try:
+            asked.platform.worlds.check_still_here(world, ())
+        except UnknownWorld:
+            return route.view(asked)
+    return result
 
 
 def _json(value: Any, status: int, media_type: str = "application/json") -> Response:
@@ -327,6 +348,7 @@ def _add_headers(response: Response) -> Response:
     response.headers.setdefault("X-Frame-Options", "DENY")
     # With `no-referrer`, browsers would send `Origin: null` with the console's own forms.
     response.headers.setdefault("Referrer-Policy", "same-origin")
+    response.headers.setdefault("Content-Security-Policy", _POLICY)
     return response
 
 
@@ -369,7 +391,8 @@ def _handle_errors(app: Flask, platform: Platform) -> None:
         return refuse(ControlRefusal(500, text))
 
     app.register_error_handler(ControlRefusal, refuse)
-    app.register_error_handler(NoAnswer, refuse_mistake)
+    for kind in (NoAnswer, StoreError):
+        app.register_error_handler(kind, refuse_mistake)
     for mistake in MISTAKES:
         app.register_error_handler(mistake.kind, refuse_mistake)
     app.register_error_handler(HTTPException, http)

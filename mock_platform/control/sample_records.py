@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import quote
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mock_platform.control.credential_texts import Credentials
 from mock_platform.control.samples import Sample
-from mock_platform.core.jsonio import loads
+from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.packaged import folder
 from mock_platform.operations import TABLES
 from mock_platform.store.interface import Entry, Record
@@ -64,11 +65,18 @@ def use_records_of(world: World, example: Sample, credentials: Credentials) -> S
     if not chosen:
         return example
 
-    def use(found: re.Match[str]) -> str:
-        return chosen.get(found[0], found[0])
+    # Ids of a world's own records may have any characters, and each place writes them in its way.
+    in_address = {name: quote(other, safe="") for name, other in chosen.items()}
+    body = example.body
+    if body is not None:
+        in_json = {name: dumps(other).decode()[1:-1] for name, other in chosen.items()}
+        is_json = example.headers.get("Content-Type") == "application/json"
+        body = _put_in(body, in_json if is_json else in_address)
+    return replace(example, path=_put_in(example.path, in_address), body=body)
 
-    body = None if example.body is None else _NAME.sub(use, example.body)
-    return replace(example, path=_NAME.sub(use, example.path), body=body)
+
+def _put_in(text: str, names: Mapping[str, str]) -> str:
+    return _NAME.sub(lambda found: names.get(found[0], found[0]), text)
 
 
 def _has(world: World, place: _Place, name: str) -> bool:

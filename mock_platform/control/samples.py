@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -32,6 +33,7 @@ from mock_platform.control.sample_values import (
     QUERY,
     USER_TOKEN,
 )
+from mock_platform.core.curl import SHOWN, split_at, write_curl
 from mock_platform.core.fields import Choice
 from mock_platform.core.jsonio import loads
 from mock_platform.core.operation import Location, Operation
@@ -47,20 +49,23 @@ class Sample(Struct, frozen=True):
     headers: Mapping[str, str]
     body: str | None = None
 
-    def curl(self, base_url: str, variables: Mapping[str, str], *headers: str) -> str:
+    def write_curl(
+        self,
+        base_url: str,
+        variables: Mapping[str, str] = MappingProxyType({}),
+        *headers: str,
+        options: Sequence[str] = SHOWN,
+    ) -> str:
         """Returns the request as a shell command; names of `variables` replace their values."""
-        lines = ["curl -si" if self.method == "GET" else f"curl -si -X {self.method}"]
-        for header in (*(f"{name}: {value}" for name, value in self.headers.items()), *headers):
-            shown, quote = header, "'"
-            for name, value in variables.items():
-                if value in header:
-                    shown, quote = header.replace(value, f"${name}"), '"'
-            lines.append(f"-H {quote}{shown}{quote}")
-        if self.body is not None:
-            quoted = self.body.replace(MINUTE, f"'{MINUTE}'")
-            lines.append(f"-d '{quoted}'")
-        lines.append(f"'{base_url}{self.path}'")
-        return " \\\n     ".join(lines)
+        named = [*(f"{name}: {value}" for name, value in self.headers.items()), *headers]
+        body = None if self.body is None else split_at(self.body, {MINUTE.strip("$"): MINUTE})
+        return write_curl(
+            self.method,
+            base_url + self.path,
+            [split_at(header, variables) for header in named],
+            body,
+            options=options,
+        )
 
 
 def sample(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from mock_platform.control.known_credentials import credentials
 from mock_platform.control.operation_details import find_naming_scenarios, make_example
@@ -197,7 +197,7 @@ def _join(*texts: str | None) -> str:
 def _read_path(template: str, path: str) -> dict[str, str]:
     """Returns the values that a path has in the places of a template."""
     return {
-        name[1:-1]: value
+        name[1:-1]: unquote(value)
         for name, value in zip(template.split("/"), path.split("/"), strict=True)
         if name.startswith("{")
     }

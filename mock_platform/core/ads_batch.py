@@ -50,7 +50,8 @@ OPERATION_ERRORS = settled(
     "operation_errors is an array parallel to the input; each entry is an array of error objects "
     "with code, message and parameter (one of params by its name there), empty for a sound item. "
     "Beside it there is only request, the array of the operations as they were understood: without "
-    "values that could not be read, and without the users of user batches.",
+    "values that could not be read, and without the users of user batches; an operation_type that "
+    "is refused is echoed as it was sent, with those of the path as its params.",
     "B, Custom audiences: batch errors",
 )
 RECORD_BATCH = public_fact(
@@ -78,6 +79,9 @@ class BatchItem(Struct):
 
     index: int
     kind: str | None = None
+    """One of the types that the batch takes, or `None`."""
+    sent_kind: str | None = None
+    """What was sent as operation_type, if that is text."""
     params: dict[str, Any] = field(default_factory=dict)
     errors: list[AdsError] = field(default_factory=list)
 
@@ -118,6 +122,7 @@ def _read_item(item: BatchItem, operation: Any, kinds: Sequence[str]) -> BatchIt
         item.refuse(fault, "", inside=False)
         return item
     kind, params = operation.get("operation_type"), operation.get("params")
+    item.sent_kind = kind if isinstance(kind, str) else None
     if kind is None:
         item.refuse(missing("operation_type"), "operation_type", inside=False)
     elif kind not in kinds:
@@ -149,10 +154,11 @@ class RecordItem(Struct):
 
     kind: str | None
     call: Call
+    sent_kind: str | None
 
     def describe(self, path_params: Mapping[str, str]) -> dict[str, Any]:
         """Returns the operation as `request` echoes it: what could be read."""
-        kind = {} if self.kind is None else {"operation_type": self.kind}
+        kind = {} if self.sent_kind is None else {"operation_type": self.sent_kind}
         return {"params": {**self.call.echo, **path_params}, **kind}
 
 
@@ -270,7 +276,7 @@ class _RecordBatch:
                 write = writes[item.kind]
                 write.find_unknown(item, call, unknown)
                 own = write.read(item, call, world, settings)
-            items.append(RecordItem(item.kind, own))
+            items.append(RecordItem(item.kind, own, item.sent_kind))
         report(call, unknown.findings(), strict=settings.strict)
         _refuse_faulty(call, found, items)
         call.params = {"operations": body, "items": items}

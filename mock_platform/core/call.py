@@ -11,8 +11,8 @@ from msgspec import Struct, field
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.challenge import Challenge
 from mock_platform.core.failures.errors import Failure
-from mock_platform.core.jsonio import BadJson, loads
-from mock_platform.core.pairs import Pairs, decode_pairs
+from mock_platform.core.jsonio import MAX_VALUES, BadJson, loads
+from mock_platform.core.pairs import MAX_PAIRS, Pairs, decode_pairs
 from mock_platform.settings import NamesMode
 from mock_platform.store.interface import Record
 
@@ -104,12 +104,20 @@ class Call(Struct):
     """Whether the rules for otherwise correct requests were checked."""
     custom: str | None = None
     """The endpoint of a user's route, if that answered in place of an operation."""
+    give_back: Callable[[], object] | None = None
+    """Undoes what the request used up outside of its world: to be called if it was not executed."""
     switch: Any = None
     """Scenario rules that were requested for this request alone."""
     _json: Any = None
     _header_map: dict[str, str] | None = None
     _query: Pairs | None = None
     _form: Pairs | None = None
+
+    def take_back(self) -> None:
+        """Undo what the request used up, because it was not executed and may be sent again."""
+        if self.give_back is not None:
+            self.give_back()
+            self.give_back = None
 
     def header(self, name: str) -> str | None:
         """Returns the first header of that name in any case, or `None`."""
@@ -145,11 +153,20 @@ class Call(Struct):
 
     @property
     def form(self) -> Pairs:
-        """The form body's parameters in order, decoded; empty for other media types."""
+        """The form body's parameters in order, decoded; empty for other media types.
+
+        One that `has_too_many_pairs` is empty: every operation refuses it.
+        """
         if self._form is None:
-            text = self.form_text
+            text = None if self.has_too_many_pairs else self.form_text
             self._form = [] if text is None else decode_pairs(text)
         return self._form
+
+    @property
+    def has_too_many_pairs(self) -> bool:
+        """Whether the body is a form with more parameters than are read."""
+        body = self.body
+        return len(body) > MAX_PAIRS and body.count(b"&") >= MAX_PAIRS and self.media_type == FORM
 
     def replace_query(self, pairs: Pairs) -> None:
         """Let the query have other parameters than those that were sent."""
@@ -176,7 +193,8 @@ class Call(Struct):
         """The body as JSON, whatever its media type; `ABSENT` if it is not JSON."""
         if self._json is None:
             try:
-                self._json = (loads(self.json_body),) if self.body else (ABSENT,)
+                found = loads(self.json_body, max_values=MAX_VALUES) if self.body else ABSENT
+                self._json = (found,)
             except BadJson:
                 self._json = (ABSENT,)
         return self._json[0]

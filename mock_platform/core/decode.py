@@ -17,12 +17,11 @@ from mock_platform.core.failures.errors import (
     BadBody,
     Failure,
     InvalidParameters,
-    TooLarge,
     UnsupportedMediaType,
 )
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import CommaList
-from mock_platform.core.jsonio import BadJson, loads
+from mock_platform.core.jsonio import MAX_VALUES, BadJson, loads
 from mock_platform.core.loading import loader
 from mock_platform.core.operation import Location, Operation
 from mock_platform.core.pairs import Pairs, first_values
@@ -60,7 +59,6 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
     """Returns the decoder for the calls of one operation; its schema is built once, here."""
     schema = None if operation.params is None else operation.params(unknown=EXCLUDE)
     known = frozenset() if schema is None else frozenset(name for name, _ in _list_names(schema))
-    limit = operation.max_body or settings.max_body
     if operation.location is Location.JSON:
         read = _body_reader(operation, schema, settings)
     elif operation.location is Location.UPLOAD:
@@ -70,8 +68,6 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
     load = None if schema is None else make_reader(operation, schema)
 
     def decode(call: Call) -> dict[str, Any]:
-        if len(call.body) > limit:
-            raise TooLarge(limit)
         sent, unread = read(call)
         if unread:
             report(call, unread, strict=settings.strict)
@@ -227,7 +223,7 @@ def _json(call: Call, max_nesting: int) -> Any:
             call.diagnosis = {"mistake": "world-prefix", "explanation": _PREFIX_MAKES_FORMS}
         raise UnsupportedMediaType(call.media_type, "application/json")
     try:
-        value = loads(call.json_body, max_nesting=max_nesting)
+        value = loads(call.json_body, max_nesting=max_nesting, max_values=MAX_VALUES)
     except BadJson as fault:
         raise BadBody(f"The body is {fault}.") from fault
     if not isinstance(value, dict | list):

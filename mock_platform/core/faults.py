@@ -18,6 +18,12 @@ INVALID = "INVALID_PARAMETER"
 MISSING = "MISSING_PARAMETER"
 EXCLUSIVE = "EXCLUSIVE_PARAMETERS"
 INCLUSIVE = "INCLUSIVE_PARAMETERS"
+MAX_FAULTS = 100
+"""Maximum number of faults that one answer reports."""
+MOST_COMPARED = 200
+"""Characters of a value that is compared with known names; a longer one resembles none."""
+_MOST_REPEATED = 25_000
+"""Characters of a value that a refusal repeats: the longest post."""
 
 
 class Fault(str):
@@ -69,8 +75,13 @@ class Fault(str):
 
 def expected(what: str, value: Any) -> str:
     """Returns `Expected <what>, got <value> for <parameter>`, in the words of the live service."""
-    shown = dumps(value).decode() if _showable(value) else type(value).__name__
+    shown = cut(dumps(value).decode()) if _showable(value) else type(value).__name__
     return f"Expected {what}, got {shown} for {{name}}"
+
+
+def cut(text: str) -> str:
+    """Returns what is shown of a client's value."""
+    return text if len(text) <= _MOST_REPEATED else f"{text[:_MOST_REPEATED]}…"
 
 
 def invalid(what: str, value: Any, details: str) -> ValidationError:
@@ -81,7 +92,8 @@ def invalid(what: str, value: Any, details: str) -> ValidationError:
 def unlisted(allowed: Iterable[object], value: Any, code: str = INVALID) -> Fault:
     """A value that is not one of the allowed ones; the hint names a similar one."""
     names = [str(each) for each in allowed]
-    near = get_close_matches(value, names, 1) if isinstance(value, str) else []
+    is_near = isinstance(value, str) and len(value) <= MOST_COMPARED
+    near = get_close_matches(value, names, 1) if is_near else []
     return Fault(
         expected(f"a value in {', '.join(names)}", value),
         code,

@@ -12,7 +12,15 @@ from typing import Any, Self, TypedDict, Unpack
 from marshmallow import ValidationError, fields, validate
 
 from mock_platform.core.codes import list_countries, list_currencies
-from mock_platform.core.faults import Fault, expected, invalid, missing, refuse, unlisted
+from mock_platform.core.faults import (
+    MAX_FAULTS,
+    Fault,
+    expected,
+    invalid,
+    missing,
+    refuse,
+    unlisted,
+)
 from mock_platform.world.clock import parse_instant, parse_relative, wire_millis, wire_seconds
 
 _INTEGER = re.compile(r"-?[0-9]+", re.ASCII)
@@ -319,8 +327,8 @@ class CommaList(_Wire, fields.List[Any]):
     ) -> None:
         self.repeatable = repeatable
         self.exact = exact
-        checks = None if most is None else [Length(None, most)]
-        super().__init__(inner, validate=checks, **options)
+        self.length = Length(None, most)
+        super().__init__(inner, validate=None if most is None else [self.length], **options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[Any]:
         if not isinstance(value, str | list):
@@ -329,11 +337,14 @@ class CommaList(_Wire, fields.List[Any]):
             raise refuse("A minimum of 1 items must be provided for {name}")
         values: list[Any] = []
         faults: list[Any] = []
-        for part in value if isinstance(value, list) else self._split(value):
+        # Too many are refused before any of them is looked at: reading each takes a while.
+        for part in self.length(value if isinstance(value, list) else self._split(value)):
             try:
                 values.append(self.inner.deserialize(part))
             except ValidationError as fault:
                 faults.extend(fault.messages)
+                if len(faults) > MAX_FAULTS:
+                    break
         if faults:
             raise ValidationError(faults)
         return values
@@ -359,6 +370,7 @@ class ListOf(_Wire, fields.List[Any]):
         **options: Unpack[FieldOptions],
     ) -> None:
         checks = list(validate)
+        self.longest = Length(None, most)
         if least is not None or most is not None:
             checks.append(Length(least, most))
         super().__init__(inner, validate=checks, **options)
@@ -366,7 +378,22 @@ class ListOf(_Wire, fields.List[Any]):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[Any]:
         if not isinstance(value, list):
             raise self._unreadable(value)
-        return super()._deserialize(value, attr, data, **kwargs)
+        self.longest(value)  # before each item is read, which takes a while
+        # As the library does, but faults beyond those that are reported are not looked for.
+        items: list[Any] = []
+        faults: dict[int, Any] = {}
+        for index, each in enumerate(value):
+            try:
+                items.append(self.inner.deserialize(each, **kwargs))
+            except ValidationError as fault:
+                if fault.valid_data is not None:
+                    items.append(fault.valid_data)
+                faults[index] = fault.messages
+                if len(faults) > MAX_FAULTS:
+                    break
+        if faults:
+            raise ValidationError(faults, valid_data=items)
+        return items
 
 
 class Nested(_Wire, fields.Nested):

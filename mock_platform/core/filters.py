@@ -8,16 +8,52 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal, Unpack
 
 from marshmallow import fields
 from msgspec import Struct
 
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Choice, CommaList, Text
+from mock_platform.core.fields import Choice, CommaList, Text, TextOptions
 from mock_platform.store.interface import Record, Term, Within, words
 from mock_platform.world.world import World
+
+
+class FieldSearch(Struct, frozen=True):
+    """Which records a text finds, in any case.
+
+    Their first attribute begins with it or contains it, or all its words are in the attributes.
+    """
+
+    way: Literal["beginning", "part", "words"]
+    attributes: tuple[str, ...] = ("name",)
+
+    def make_test(self, text: str) -> Callable[[Record], bool]:
+        """Returns the test that the records pass which a text finds."""
+        if self.way == "words":
+            terms = [Term(self.attributes, word) for word in words(text)]
+            return lambda record: bool(terms) and all(term.stands_in(record) for term in terms)
+        name, wanted = self.attributes[0], text.casefold()
+        if self.way == "part":
+            return lambda record: wanted in (record.get(name) or "").casefold()
+        return lambda record: (record.get(name) or "").casefold().startswith(wanted)
+
+    def describe(self, parameter: str) -> str:
+        """Returns in words what a parameter leaves of a list."""
+        if self.way == "words":
+            places = ", ".join(self.attributes)
+            return f"only records with each word of {parameter} in one of {places}"
+        way = "contains" if self.way == "part" else "begins with"
+        return f"only records whose {self.attributes[0]} {way} {parameter}"
+
+
+class SearchText(Text):
+    """A text that finds records; it declares how."""
+
+    def __init__(self, search: FieldSearch, **options: Unpack[TextOptions]) -> None:
+        self.search = search
+        super().__init__(**options)
 
 
 class IdsFilter(Struct, frozen=True):
@@ -83,7 +119,8 @@ class PrefixFilter(Struct, frozen=True):
 
     def field(self) -> fields.Field[Any]:
         """Returns the field of the filter's parameter."""
-        return Text(min_length=1, max_length=self.longest)
+        search = FieldSearch("beginning", (self.attribute,))
+        return SearchText(search, min_length=1, max_length=self.longest)
 
 
 class WordsFilter(Struct, frozen=True):
@@ -99,7 +136,8 @@ class WordsFilter(Struct, frozen=True):
 
     def field(self) -> fields.Field[Any]:
         """Returns the field of the filter's parameter."""
-        return Text(min_length=1, max_length=self.longest)
+        search = FieldSearch("words", self.attributes)
+        return SearchText(search, min_length=1, max_length=self.longest)
 
     def sought(self, call: Call) -> list[Term] | None:
         """Returns the value to find; `None` if the parameter was not sent."""

@@ -9,11 +9,18 @@ from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
-from mock_platform.core.cursors import BadCursor, make_cursor, read_cursor
+from mock_platform.core.cursors import (
+    SHORT_CHARACTERS,
+    BadCursor,
+    make_cursor,
+    make_short_cursor,
+    read_cursor,
+    read_short_cursor,
+)
 from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Text
-from mock_platform.store.interface import Order, Record
+from mock_platform.store.interface import Order, Position, Record
 from mock_platform.world.world import World
 
 PAGES = public_fact(
@@ -26,9 +33,9 @@ TOKEN = "pagination_token"
 _SHORTEST_TOKEN = 16
 
 
-def make_token_field() -> Text:
-    """Return the parameter that names the page to begin with."""
-    return Text(min_length=_SHORTEST_TOKEN)
+def make_token_field(*, short: bool = False) -> Text:
+    """Return the parameter that names the page to begin with; `short` as for `take_page`."""
+    return Text(min_length=_SHORTEST_TOKEN, max_length=SHORT_CHARACTERS if short else None)
 
 
 class TokenPage(Struct, frozen=True):
@@ -52,10 +59,12 @@ def take_page(
     order: Order | None = None,
     keys: Sequence[str] | None = None,
     where: Callable[[Record], bool] | None = None,
+    short: bool = False,
 ) -> TokenPage:
     """Return the page of matching records that `max_results` and `pagination_token` ask for.
 
     With `keys`, only those records are in the list; with `where`, those for which it is true.
+    `short` tokens have 16 characters, which is enough for lists in insertion order.
 
     Raises:
         InvalidParameters: The token is not one of this list.
@@ -64,7 +73,7 @@ def take_page(
     count: int = call.params["max_results"]
     text = call.params.get(TOKEN)
     try:
-        after = None if text is None else read_cursor(call, order, text)
+        after = None if text is None else _read_token(call, order, text, short=short)
     except BadCursor as fault:
         hint = "It must be a next_token of this list"
         wrong = Fault("pagination_token is not valid", details="invalid token", hint=hint)
@@ -75,5 +84,12 @@ def take_page(
     else:
         found = store.pick(table, keys, match, order=order, after=after, limit=limit, where=where)
     page = found[:count]
-    token = make_cursor(call, order, page[-1]) if len(found) > count else None
+    token = None
+    if len(found) > count:
+        last = page[-1]
+        token = make_short_cursor(call, last) if short else make_cursor(call, order, last)
     return TokenPage([entry.record for entry in page], token)
+
+
+def _read_token(call: Call, order: Order, text: str, *, short: bool) -> Position:
+    return read_short_cursor(call, text) if short else read_cursor(call, order, text)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, cached_property
+from itertools import chain
 
 from msgspec.structs import replace
 
@@ -20,16 +21,19 @@ from mock_platform.core.challenge import Challenger
 from mock_platform.core.decode import Decoder, decoder
 from mock_platform.core.envelope import Configurable
 from mock_platform.core.failures.errors import (
+    BadBody,
     Failure,
     InvalidParameters,
     NotShown,
     NumericFailure,
     RouteNotFound,
+    TooLarge,
     WarningsRefused,
 )
 from mock_platform.core.failures.rendering import HEADERS, render
 from mock_platform.core.limits import counter
-from mock_platform.core.operation import Operation
+from mock_platform.core.operation import Operation, Rules
+from mock_platform.core.pairs import MAX_PAIRS
 from mock_platform.core.unread import IGNORED
 from mock_platform.settings import Settings
 from mock_platform.store.interface import Change
@@ -67,9 +71,11 @@ class Compiled:
     and tests call a few.
     """
 
-    def __init__(self, operation: Operation, make: Callable[[], Run]) -> None:
+    def __init__(self, operation: Operation, max_body: int, make: Callable[[], Run]) -> None:
         """`make` returns the function with all stages."""
         self.operation = operation
+        self.max_body = max_body
+        """Maximum number of bytes of a body; a larger one is refused unread."""
         self._make = make
 
     @cached_property
@@ -91,8 +97,11 @@ def compile_operation(
     places of scenarios. All run within one transaction; an operation that wants a challenge has
     two, and `challenger` makes it between them.
     """
+    limit = operation.max_body or settings.max_body
     return Compiled(
-        operation, lambda: _make_run(operation, settings, before_auth, before_handler, challenger)
+        operation,
+        limit,
+        lambda: _make_run(operation, settings, before_auth, before_handler, challenger, limit),
     )
 
 
@@ -102,11 +111,13 @@ def _make_run(
     before_auth: Stage,
     before_handler: Stage,
     challenger: Challenger,
+    limit: int,
 ) -> Run:
     checks = _checks(operation, settings)
     handle = _answer(operation, settings)
     echo_of_path, dress = operation.echo.echo_path, operation.dress
     headers = HEADERS.get(operation.dialect, ())
+    unsuspicious = min(limit, MAX_PAIRS)
 
     def act(call: Call, world: World) -> Reply:
         return before_handler(call, world, handle)
@@ -144,9 +155,19 @@ def _make_run(
         call.path_params = path_params
         call.echo = echo_of_path(path_params)
         call.extra_headers += headers
+        if len(call.body) > unsuspicious:
+            _check_size(call, limit)
         return work(call, world, enter) if wanted is None else work_twice(call, world)
 
     return run
+
+
+def _check_size(call: Call, limit: int) -> None:
+    """Refuse a body that is too large before anything reads it, even to authenticate its sender."""
+    if len(call.body) > limit:
+        raise TooLarge(limit)
+    if call.has_too_many_pairs:
+        raise BadBody(f"The body is a form with more than {MAX_PAIRS:,} parameters.")
 
 
 _ASKED = 202
@@ -205,7 +226,7 @@ def _checks(operation: Operation, settings: Settings) -> list[Check]:
 
 def _decode(operation: Operation, settings: Settings) -> Check:
     """Returns the stage that reads the parameters and refuses them by schema and rules together."""
-    rules = operation.rules
+    rules = _join_rules(operation)
 
     @cache
     def decode() -> Decoder:  # built by the first call: all schemas together take a while
@@ -237,6 +258,15 @@ def _decode(operation: Operation, settings: Settings) -> Check:
             raise
 
     return read_or_explain
+
+
+def _join_rules(operation: Operation) -> Rules | None:
+    """Returns the operation's rules together with those that come with its parameters."""
+    of_schema: Rules | None = getattr(operation.params, "find_faults", None)
+    own = operation.rules
+    if own is None or of_schema is None:
+        return own or of_schema
+    return lambda *given: chain(own(*given), of_schema(*given))
 
 
 def _refuse_warnings(call: Call, world: World, beside: InvalidParameters | None = None) -> None:

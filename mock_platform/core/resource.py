@@ -93,6 +93,15 @@ class Resource(Struct, frozen=True):
             match["deleted"] = False
         return match
 
+    def remove(self, world: World, key: str, record: Record) -> Record:
+        """Delete a record, or mark a `soft` one as deleted; returns it as the delete answers."""
+        if not self.soft:
+            world.store.remove(self.table, key)
+            return record | {"deleted": True}
+        gone = mark_deleted(world, record)
+        world.store.put(self.table, key, gone)
+        return gone
+
     def list(
         self,
         filters: Sequence[Filter] = (),
@@ -239,11 +248,7 @@ class Resource(Struct, frozen=True):
             record = self.get_by_id(call, world)
             if before is not None:
                 before(call, world, record)
-            gone = mark_deleted(world, record) if self.soft else record | {"deleted": True}
-            if self.soft:
-                world.store.put(self.table, call.path_params[self.id_parameter], gone)
-            else:
-                world.store.remove(self.table, call.path_params[self.id_parameter])
+            gone = self.remove(world, call.path_params[self.id_parameter], record)
             return gone if show is None else show(call, world, gone)
 
         return ads(

@@ -6,7 +6,8 @@ the class and of its bases to find methods that are marked as hooks, and nearly 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
 
 import marshmallow
 from marshmallow.schema import SchemaMeta
@@ -40,6 +41,24 @@ def _list_additions(cls: type) -> list[str]:
 
 class Schema(marshmallow.Schema, metaclass=_SchemaMeta):
     """The fields of a body, of parameters or of a record, and what is checked about them."""
+
+    find_faults: ClassVar[Callable[..., Iterable[tuple[str, str]]] | None] = None
+    """`Rules` that come with the parameters: every operation that takes them has these as well."""
+
+    def load(self, *arguments: Any, **options: Any) -> Any:
+        """Returns the loaded data, as the library does.
+
+        Its exception refers to a frame that has it in a variable. What was refused would stay in
+        memory until the garbage collector finds that circle: all bodies on the way to it.
+
+        Raises:
+            ValidationError: The data have faults.
+        """
+        try:
+            return super().load(*arguments, **options)
+        except marshmallow.ValidationError as fault:
+            fault.__cause__ = fault.__context__ = None
+            raise fault.with_traceback(None) from None
 
 
 class Stamped(Schema):

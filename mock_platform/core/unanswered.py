@@ -19,7 +19,7 @@ from mock_platform.core.failures.errors import (
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import NotServed, Operation
 from mock_platform.core.routing import Nearest, Router
-from mock_platform.store.errors import StoreDamaged
+from mock_platform.store.errors import StoreDamaged, StoreForeign, StoreOutdated
 from mock_platform.world.names import UnknownWorld
 
 SANDBOX = "/sandbox"
@@ -159,13 +159,14 @@ def _router(operations: Iterable[Operation]) -> Router[Operation]:
 def reply_to_closed_world(fault: Exception) -> Reply:
     """Returns the answer to a request whose world cannot be opened or changed; the text says why.
 
-    A damaged world is as damaged at the next attempt; everything else may end by itself.
+    A damaged world is as damaged at the next attempt, and somebody has to do something about one of
+    another version; everything else may end by itself.
     """
     damaged = isinstance(fault, StoreDamaged)
     status, title = (500, "World damaged") if damaged else (503, "World not open")
     body = {"type": "about:blank", "title": title, "status": status, "detail": str(fault)}
     headers = [("Content-Type", "application/problem+json")]
-    if not damaged:
+    if not isinstance(fault, StoreDamaged | StoreForeign | StoreOutdated):
         headers.append(("Retry-After", "1"))
     return Reply(status, dumps(body), headers)
 

@@ -18,6 +18,7 @@ from mock_platform.core.assumptions import settled
 from mock_platform.core.auth.oauth1 import quote_text
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NotShown
+from mock_platform.core.faults import MOST_COMPARED
 from mock_platform.core.fields import Anything
 
 IGNORED = settled(
@@ -241,5 +242,5 @@ def _contradiction(name: str, value: str) -> Finding:
 
 
 def _did_you_mean(name: str, known: Iterable[str]) -> str:
-    near = get_close_matches(name, list(known), 1)
+    near = get_close_matches(name, list(known), 1) if len(name) <= MOST_COMPARED else []
     return f"; did you mean {near[0]!r}?" if near else ""

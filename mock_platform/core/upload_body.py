@@ -10,7 +10,7 @@ from marshmallow import Schema
 from mock_platform.core.call import FORM, MULTIPART, Call
 from mock_platform.core.failures.errors import BadBody, UnsupportedMediaType
 from mock_platform.core.fields import Content
-from mock_platform.core.jsonio import BadJson, loads
+from mock_platform.core.jsonio import MAX_VALUES, BadJson, loads
 from mock_platform.core.multipart import read_parts
 from mock_platform.core.unread import Finding, find_repeated_parameters, find_unknown_parameters
 
@@ -54,7 +54,7 @@ def _read_body(call: Call, contents: frozenset[str], max_nesting: int) -> list[t
     if call.media_type != "application/json":
         raise UnsupportedMediaType(call.media_type, f"application/json or {MULTIPART}")
     try:
-        value = loads(call.json_body, max_nesting=max_nesting)
+        value = loads(call.json_body, max_nesting=max_nesting, max_values=MAX_VALUES)
     except BadJson as fault:
         raise BadBody(f"The body is {fault}.") from fault
     if not isinstance(value, dict):

@@ -87,6 +87,9 @@ def explain_fault(fault: Exception, where: str, timeout: float) -> tuple[Outboun
     said = {"where": where, "timeout": f"{timeout:g}", "fault": fault}
     if isinstance(fault, ProtocolError) and isinstance(fault.args[-1], http.client.IncompleteRead):
         return "connection", f"the answer from {where} broke off"
+    untrusted = find_certificate_fault(fault)
+    if untrusted is not None:
+        return "tls", f"the certificate of {where} is not trusted: {_say_why(untrusted)}"
     if isinstance(fault, socket.gaierror):
         return "name", f"{where} has no address: {fault.strerror}"
     for kinds, word, text in _TEXTS:
@@ -95,6 +98,46 @@ def explain_fault(fault: Exception, where: str, timeout: float) -> tuple[Outboun
     return "connection", f"{where} sent no usable answer: {fault}"
 
 
+def find_certificate_fault(fault: BaseException) -> ssl.SSLCertVerificationError | None:
+    """Return why the certificate of a server was refused; `None` if a fault is another one."""
+    seen: list[BaseException] = [fault]
+    for each in seen:
+        if isinstance(each, ssl.SSLCertVerificationError):
+            return each
+        within = (each.__cause__, each.__context__, *each.args)
+        seen += [x for x in within if isinstance(x, BaseException) and x not in seen]
+    return None
+
+
+def name_remedy(fault: BaseException) -> str:
+    """Return what helps against an untrusted certificate where `--ca FILE` exists; else nothing."""
+    untrusted = find_certificate_fault(fault)
+    if untrusted is None:
+        return ""
+    if untrusted.verify_code in _OTHER_NAMES:
+        return "; use the name that the certificate is for in the address"
+    if untrusted.verify_code in _OUTSIDE_ITS_TIME:
+        return "; the server needs a certificate that is valid today"
+    return "; name the file of the authority that signed it with --ca FILE"
+
+
+def _say_why(untrusted: ssl.SSLCertVerificationError) -> str:
+    if untrusted.verify_code in _OWN_AUTHORITIES:
+        return "it is self-signed, or signed by an authority of its own"
+    if untrusted.verify_code in _UNKNOWN_AUTHORITIES:
+        return "the authority that signed it is unknown on this machine"
+    if untrusted.verify_code in _OTHER_NAMES:
+        return "it is for another name"
+    if untrusted.verify_code in _OUTSIDE_ITS_TIME:
+        return "it is not valid at this moment"
+    return (untrusted.verify_message or str(untrusted)).rstrip(".")
+
+
+# The codes of OpenSSL, X509_V_ERR_….
+_OWN_AUTHORITIES = frozenset({18, 19})
+_UNKNOWN_AUTHORITIES = frozenset({2, 20, 21})
+_OTHER_NAMES = frozenset({62, 64})
+_OUTSIDE_ITS_TIME = frozenset({9, 10})
 _TEXTS: tuple[tuple[tuple[type[Exception], ...], OutboundFaultKind, str], ...] = (
     (
         (TimeoutError, Urllib3Timeout),

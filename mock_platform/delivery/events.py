@@ -37,6 +37,7 @@ GIVEN = frozenset(EVENTS.fields) - {"id", "_product", "_attempted", "_filter", "
 """The fields that an event to add to a webhook's log may have."""
 HAPPENED = ("event_type", "user_id", "direction", "payload", "includes", "created_at")
 """The fields of an activity that is to happen."""
+_LATER = "Give a later created_at, move the clock, or serve with --releases all"
 
 
 class LoggedEvent(Struct, frozen=True):
@@ -235,7 +236,7 @@ def _load(
             table, loaded, lambda name, key: world.store.get(name, key) is not None
         )
     if not faults:
-        faults += _find_time_faults(loaded, now)
+        faults += _find_time_faults(world, loaded, now)
     if faults:
         raise BadEvent(faults)
     return loaded
@@ -262,20 +263,24 @@ def _fill_moment(given: Any, now: datetime) -> Any:
     return given if since is None else wire_millis(now + since)
 
 
-def _find_time_faults(event: Record, now: datetime) -> list[tuple[str, str]]:
+def _find_time_faults(world: World, event: Record, now: datetime) -> list[tuple[str, str]]:
     happened = parse_instant(event["created_at"])
     if happened > now:
         text = f"created_at must not be in the future: the world's clock reads {wire_millis(now)}"
         return [("created_at", text)]
+    if world.has_all_releases:
+        return []
     name = find_event_name(event["event_type"])
     assert name is not None
     faults = []
     early = explain_not_in_force(name, happened)
     if early is not None:
-        faults.append(("event_type", early))
+        faults.append(("event_type", f"{early}. {_LATER}"))
     field = "direction" if "direction" in event else "_direction"
     if event[field] is not None and happened < DIRECTED_SINCE:
-        text = f"subscriptions have a direction since {DIRECTED_SINCE:%Y-%m-%d}, not before"
+        text = (
+            f"subscriptions have a direction since {DIRECTED_SINCE:%Y-%m-%d}, not before. {_LATER}"
+        )
         faults.append((field, text))
     return faults
 

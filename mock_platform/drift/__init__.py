@@ -1,8 +1,8 @@
 """Comparison: where another server answers differently from this sandbox, and what that means.
 
-`plan` derives the requests from the operations, `check` sends them to both servers, `exchange` and
-`rules` compare the answers. `findings` puts equal differences together, `accepted` knows which are
-expected, `report` and `pages` write them.
+`reads` chooses the operations, `plan` derives the requests from them, `check` sends these to both
+servers, `exchange` and `rules` compare the answers. `findings` puts equal differences together,
+`accepted` knows which are expected, `report` and `pages` write them.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
@@ -11,6 +12,8 @@ from mock_platform.core.jsonio import BadJson, canonical, loads
 
 _MAX_NESTING_LEVELS = 256
 _MAX_DESCRIBED_CODES = 3
+_GZIP = b"\x1f\x8b"
+_MAX_FILE_BYTES = 32 * 1024 * 1024
 _MARKER = "x-mock-"
 _SHARED_BODIES = 8
 """Bodies whose values are kept: a server that differs in nothing answers what the sandbox does."""
@@ -28,8 +31,8 @@ class _Body:
     @cached_property
     def json(self) -> Any:
         try:
-            return loads(self._body, max_nesting=_MAX_NESTING_LEVELS)
-        except BadJson:
+            return loads(_unpack(self._body), max_nesting=_MAX_NESTING_LEVELS)
+        except (BadJson, zlib.error):
             return ABSENT
 
     @cached_property
@@ -42,6 +45,13 @@ class _Body:
     @cached_property
     def keys(self) -> list[str]:
         return [key_of(record) for record in self.records]
+
+
+def _unpack(body: bytes) -> bytes:
+    """Return what is in a gzip file, up to a limit; other bodies as they are."""
+    if not body.startswith(_GZIP):
+        return body
+    return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(body, _MAX_FILE_BYTES)
 
 
 _share = lru_cache(_SHARED_BODIES)(_Body)
@@ -149,6 +159,16 @@ def find_codes(body: Any) -> Sequence[str]:
     if not codes and isinstance(body.get("type"), str):
         return (body["type"].rpartition("/")[2],)
     return list(dict.fromkeys(codes))[:_MAX_DESCRIBED_CODES]
+
+
+def list_parameters(answer: ComparedAnswer) -> list[str]:
+    """Return the parameters that a refusal is about, or the kind of record that it misses."""
+    body = answer.json if isinstance(answer.json, dict) else {}
+    errors = body.get("errors")
+    places = [body, *(each for each in (errors if isinstance(errors, list) else ())
+                      if isinstance(each, dict))]  # fmt: skip
+    names = ("parameter", "resource_type")
+    return [str(each[name]) for each in places for name in names if name in each]
 
 
 def key_of(record: Mapping[str, Any]) -> str:

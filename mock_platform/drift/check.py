@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from mock_platform.core.description.openapi import Description, describe
-from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import Operation
 from mock_platform.drift.answers import ComparedAnswer
 from mock_platform.drift.client import ProbeRequest, Server, Wait
@@ -21,6 +19,7 @@ from mock_platform.drift.exchange import Comparer
 from mock_platform.drift.names import OriginalNames
 from mock_platform.drift.own import OwnSandbox
 from mock_platform.drift.plan import NOT_A_VALUE, Described, Plan, Probe
+from mock_platform.drift.reads import FILE, list_reads, list_unasked
 from mock_platform.drift.results import (
     AskedProbe,
     CheckedOperation,
@@ -29,7 +28,7 @@ from mock_platform.drift.results import (
     SkippedOperation,
 )
 from mock_platform.drift.rules import Asked, compare_lists, compare_pages
-from mock_platform.drift.side import Side, Steps, Walk, make_request
+from mock_platform.drift.side import Side, Steps, Walk
 from mock_platform.drift.values import (
     Known,
     PathValues,
@@ -38,11 +37,11 @@ from mock_platform.drift.values import (
     fill_query,
     list_names,
 )
-from mock_platform.platform import Platform
-from mock_platform.version import __version__
 
 _UNKNOWN_UUID = "00000000-0000-4000-8000-000000000000"
 _LIMITED = "the server's rate limit is used up (429); try again later"
+_UNKNOWN_RECORDS = frozenset({400, 403, 404})
+"""Statuses with which a server refuses an id that it does not have."""
 _LONG_NUMBER = 15
 
 
@@ -67,36 +66,7 @@ def check(
         ServerUnreachable: The server does not answer.
     """
     run = _Run(server, own, description, now, scope or DriftScope())
-    return run.run(list_reads(own.platform.operations), progress)
-
-
-def list_reads(operations: Sequence[Operation]) -> list[Operation]:
-    """Return the operations that only read and whose answers end, lists before their records."""
-    reads = [
-        operation
-        for operation in operations
-        if operation.method == "GET"
-        and operation.returns.media_type == "application/json"
-        and not isinstance(operation.returns, Lines)  # streams do not end
-        and not operation.sandbox_only
-    ]
-    return sorted(reads, key=lambda operation: len(operation.path_names))
-
-
-def describe_reads(platform: Platform) -> Description:
-    """Return the OpenAPI document of the operations that are compared.
-
-    That of all operations takes five times as long to make.
-    """
-
-    def make() -> dict[str, Any]:
-        reads = list_reads(platform.operations)
-        text = "The operations that read."
-        return describe(
-            reads, platform.settings, title="mock_platform", version=__version__, text=text
-        )
-
-    return Description(make)
+    return run.run(own.platform.operations, progress)
 
 
 class _Run:
@@ -111,9 +81,11 @@ class _Run:
         scope: DriftScope,
     ) -> None:
         self._names = OriginalNames() if scope.names == "original" else None
-        self._own = Side(own, Known(), self._names)
+        # The addresses of files are in other answers.
+        files = [o for o in own.platform.operations if o.returns.media_type == FILE]
+        self._own = Side(own, Known(linked=files), self._names)
         self._seeds = own.list_keys()
-        self._other = Side(server, Known(scope.given), self._names)
+        self._other = Side(server, Known(scope.given, files), self._names)
         self._paths: Mapping[str, Any] = description["paths"]
         self._comparer = Comparer(description, same_data=scope.same_data)
         self._now = now
@@ -123,8 +95,17 @@ class _Run:
         self.skipped: list[SkippedOperation] = []
 
     def run(self, operations: Sequence[Operation], progress: Progress) -> Drift:
-        """Ask all, and return what was found."""
-        self._ask_all(operations, progress)
+        """Ask all that read, and return what was found."""
+        covered = [each for each in operations if self._scope.covers(each)]
+        self.skipped += list_unasked(covered)
+        operations = list_reads(operations)
+        left_out = [each for each in operations if self._scope.skips(each)]
+        self.skipped += [
+            SkippedOperation(each.id, "left out with --skip")
+            for each in left_out
+            if self._scope.covers(each)
+        ]
+        self._ask_all([each for each in operations if each not in left_out], progress)
         return Drift(tuple(self.checked), tuple(self.skipped))
 
     def _ask_all(self, operations: Sequence[Operation], progress: Progress) -> None:
@@ -149,13 +130,17 @@ class _Run:
 
     def _ask(self, operation: Operation, *, last: bool) -> bool:
         """Ask an operation; return False if it should be tried again later."""
-        schemes = operation.auth.schemes
-        for side in (self._own, self._other):
-            if schemes and not side.server.has_credentials(schemes):
-                if self._scope.covers(operation):
-                    needed = f"needs credentials for {' or '.join(operation.auth.names)}"
-                    self.skipped.append(SkippedOperation(operation.id, needed))
-                return True
+        sides = (self._own, self._other)
+        both = [set(each.server.list_schemes(operation.auth.schemes)) for each in sides]
+        # A server refuses credentials of one kind otherwise than those of another one.
+        shared = [each for each in operation.auth.schemes if each in both[0] & both[1]]
+        if operation.auth.schemes and not shared:
+            if self._scope.covers(operation):
+                needed = f"needs credentials for {' or '.join(operation.auth.names)}"
+                self.skipped.append(SkippedOperation(operation.id, needed))
+            return True
+        for side in sides:
+            side.schemes = tuple(shared)
         plan = Plan(operation, Described.read(operation, self._paths), self._now)
         done = CheckedOperation(operation.id)
         reason = self._ask_plain(operation, plan, done)
@@ -193,9 +178,34 @@ class _Run:
         if theirs.answer.status == 429:
             self._was_limited = True
             return _LIMITED
+        why = self._explain_unknown(ours, theirs)
+        if why is not None:
+            return why
+        for name, value in plan.required:
+            if isinstance(value, Wanted) and self._other.find(value) is None:
+                self._other.known.keep(name, [theirs.query[name]])
         if ours.answer.records and theirs.answer.is_success and not theirs.answer.records:
             done.notes.append("the server has no records here, so their form was not compared")
         self._compare(operation, ours, theirs, done)
+        return None
+
+    def _explain_unknown(self, ours: Asked, theirs: Asked) -> str | None:
+        """Return why two answers say nothing; `None` if they can be compared.
+
+        A refusal of an id that no list of this server showed is one of its records, not a form:
+        the id is mentioned somewhere, or is the sandbox's.
+        """
+        if ours.answer.status == theirs.answer.status or self._scope.same_data:
+            return None
+        for who, side, asked in (
+            ("the sandbox", self._own, ours),
+            ("the server", self._other, theirs),
+        ):
+            if asked.operation.returns.media_type == FILE and asked.answer.status == 404:
+                return f"the file that {who} names in its answers is gone"
+            name = side.find_unlisted(asked)
+            if name is not None and asked.answer.status in _UNKNOWN_RECORDS:
+                return f"{who} refuses :{name}, which none of its lists shows; give it with --value"
         return None
 
     def _borrow(self, operation: Operation, plan: Plan) -> Asked | None:
@@ -221,6 +231,9 @@ class _Run:
     def _ask_unknown(self, operation: Operation, plan: Plan, done: CheckedOperation) -> None:
         """Send what needs no known id: the refusals for unknown ones, and another method."""
         probes = [each for each in plan.list_probes() if each.kind in self._scope.kinds]
+        for side in (self._own, self._other):
+            listed = side.known.has_listed
+            side.values = {name: each for name, each in side.values.items() if listed(each)}
         self._send(operation, [each for each in probes if each.unknown is not None], done)
 
     def _send(self, operation: Operation, probes: Sequence[Probe], done: CheckedOperation) -> bool:
@@ -228,11 +241,16 @@ class _Run:
 
         The other server gets a few at once, and answers while the sandbox does.
         """
-        unknown = _choose_unknown(operation, self._own.values)
         ready = deque[tuple[Probe, ProbeRequest, ProbeRequest]]()
         for probe in probes:
-            mine, theirs = (s.prepare(operation, probe, unknown) for s in (self._own, self._other))
-            if mine is not None and theirs is not None:
+            replaced = self._replace_ids(operation, probe)
+            mine, theirs = (s.prepare(operation, probe, replaced) for s in (self._own, self._other))
+            if isinstance(mine, str):
+                done.leave_out(probe.name, f"the sandbox has no value for {mine}")
+            elif isinstance(theirs, str):
+                why = f"no answer of the server contains {theirs}; give it with --value"
+                done.leave_out(probe.name, why)
+            else:
                 ready.append((probe, mine, theirs))
         waiting = deque[tuple[Probe, ProbeRequest, ProbeRequest, Wait]]()
         while ready or waiting:
@@ -248,8 +266,28 @@ class _Run:
                 return False
             ours = _learn(self._own, operation, probe, mine, own)
             got = _learn(self._other, operation, probe, theirs, other)
-            self._compare(operation, ours, got, done)
+            silent = self._explain_unknown(ours, got)
+            if silent is None:
+                self._compare(operation, ours, got, done)
+            else:
+                done.leave_out(probe.name, silent)
         return True
+
+    def _replace_ids(self, operation: Operation, probe: Probe) -> dict[str, str]:
+        """Return the ids that do not exist, which both servers get in place of their own.
+
+        What is below an unknown id in a path is unknown as well; so an id that only one server has
+        does not tell them apart.
+        """
+        if probe.unknown is None:
+            return {}
+        made = _choose_unknown(operation, self._own.values)
+        names = operation.path_names
+        if probe.unknown == "*":
+            return made
+        below = names[names.index(probe.unknown) + 1 :]
+        both = self._own.values.keys() & self._other.values.keys()
+        return {n: made[n] for n in (probe.unknown, *(each for each in below if each not in both))}
 
     def _ask_pages(self, operation: Operation, plan: Plan, done: CheckedOperation) -> None:
         size = plan.page_size()
@@ -276,7 +314,7 @@ class _Run:
         self, operation: Operation, ours: Asked, theirs: Asked, done: CheckedOperation
     ) -> None:
         sides = tuple(
-            {**each, **side.values, "base_url": side.server.base_url}
+            {**each, **side.list_values(operation), "base_url": side.server.base_url}
             for each, side in zip(
                 _list_own_values(ours, theirs), (self._own, self._other), strict=True
             )
@@ -337,11 +375,11 @@ def _send_plain(
 ) -> Steps[Asked]:
     """Send the plain request with these values, and keep what its answer shows."""
     probe = plan.make_plain()
-    answer = yield make_request(operation, probe, values, query)
+    answer = yield side.make_request(operation, probe, values, query)
     path = fill(operation.path, values)
     side.known.learn(operation, path, values, answer)
     side.values, side.plain = values, answer
-    return Asked(path, probe, dict(query), answer, answer)
+    return Asked(operation, path, probe, dict(query), answer, answer)
 
 
 def _turn_pages(
@@ -359,8 +397,8 @@ def _turn_pages(
     sent = {**dict(query), name: str(count)}
     for position in ("first page", "next page"):
         probe = Probe(position, "pages")
-        answer = yield make_request(operation, probe, side.values, list(sent.items()))
-        pages.append(Asked(path, probe, dict(sent), answer, side.plain))
+        answer = yield side.make_request(operation, probe, side.values, list(sent.items()))
+        pages.append(Asked(operation, path, probe, dict(sent), answer, side.plain))
         if not isinstance(answer.next_page, str) or not answer.next_page:
             break
         sent[plan.page_name()] = answer.next_page
@@ -373,7 +411,8 @@ def _learn(
     """Return a request with its answer, and keep the values that it shows."""
     if probe.kind == "parameters" and answer.is_success:
         side.known.learn_values(operation, side.values, answer)
-    return Asked(request.path, probe, dict(request.query), answer, side.plain or answer)
+    query = dict(request.query)
+    return Asked(operation, request.path, probe, query, answer, side.plain or answer)
 
 
 def _choose_unknown(operation: Operation, values: PathValues) -> dict[str, str]:

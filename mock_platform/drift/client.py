@@ -22,9 +22,10 @@ from urllib3.connection import HTTPConnection
 from mock_platform.core.auth import signature
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.call import FORM
+from mock_platform.core.operation import Location, Operation
 from mock_platform.core.pairs import decode_pairs
 from mock_platform.delivery.base_address import check_base_url
-from mock_platform.delivery.connections import FAULTS, explain_fault
+from mock_platform.delivery.connections import FAULTS, explain_fault, name_remedy
 from mock_platform.delivery.deadline import set_deadline
 from mock_platform.delivery.upstream import Upstream
 from mock_platform.drift.answers import ComparedAnswer
@@ -94,11 +95,14 @@ class SigningCredentials:
         """Whether requests can be signed at all."""
         return self.has_user_context or self.bearer_token is not None
 
-    def find_scheme(self, schemes: tuple[Scheme, ...]) -> Scheme | None:
-        """Return the first scheme of an operation for which there are credentials."""
+    def list_schemes(self, schemes: tuple[Scheme, ...]) -> tuple[Scheme, ...]:
+        """Return those of an operation's schemes for which there are credentials."""
+        held: list[Scheme] = []
         if "oauth1" in schemes and self.has_user_context:
-            return "oauth1"
-        return "bearer" if "bearer" in schemes and self.bearer_token is not None else None
+            held.append("oauth1")
+        if "bearer" in schemes and self.bearer_token is not None:
+            held.append("bearer")
+        return tuple(held)
 
     def sign(
         self,
@@ -109,7 +113,7 @@ class SigningCredentials:
         form: str | None = None,
     ) -> dict[str, str]:
         """Return the headers that sign a request, with its form body, for one of these schemes."""
-        scheme = None if signing == "none" else self.find_scheme(schemes)
+        scheme = None if signing == "none" else next(iter(self.list_schemes(schemes)), None)
         if scheme == "oauth1":
             token = self.access_token if signing == "good" else _UNKNOWN
             kind = {} if form is None else {"Content-Type": FORM}
@@ -137,6 +141,16 @@ class SigningCredentials:
         return "OAuth " + ", ".join(f'{n}="{signature.escape(v)}"' for n, v in own)
 
 
+def leave_out_signature(operation: Operation, form: str) -> str:
+    """Return a query or form without a signature of OAuth 1.0a: it holds for one request alone.
+
+    The steps of OAuth have such parameters of their own, and keep them.
+    """
+    if operation.location is Location.OAUTH or "oauth_" not in form:
+        return form
+    return "&".join(each for each in form.split("&") if not each.startswith("oauth_"))
+
+
 @dataclass(frozen=True, slots=True)
 class ProbeRequest:
     """A request without a body: path, filled in, and query."""
@@ -145,7 +159,7 @@ class ProbeRequest:
     query: tuple[tuple[str, str], ...] = ()
     method: str = "GET"
     schemes: tuple[Scheme, ...] = ()
-    """Those that the operation accepts; empty for none."""
+    """Those that may be used; empty for none."""
     signing: Signing = "good"
     names: NamesMode = "neutral"
     """The names that a sandbox should answer with; path and query are sent as they are."""
@@ -172,8 +186,8 @@ class Server(Protocol):
     def connections(self) -> int:
         """How many requests may be on their way at once."""
 
-    def has_credentials(self, schemes: tuple[Scheme, ...]) -> bool:
-        """Return whether requests can carry credentials of one of these kinds."""
+    def list_schemes(self, schemes: tuple[Scheme, ...]) -> tuple[Scheme, ...]:
+        """Return those of these schemes for which there are credentials, the best one first."""
 
     def start(self, request: ProbeRequest) -> Wait:
         """Send one request, and return what waits for its answer."""
@@ -207,9 +221,9 @@ class HttpClient:
         self._open: list[HTTPConnection] = []
         self._idle: list[HTTPConnection] = []
 
-    def has_credentials(self, schemes: tuple[Scheme, ...]) -> bool:
-        """Return whether requests can carry credentials of one of these kinds."""
-        return self._credentials.find_scheme(schemes) is not None
+    def list_schemes(self, schemes: tuple[Scheme, ...]) -> tuple[Scheme, ...]:
+        """Return those of these schemes for which there are credentials, the best one first."""
+        return self._credentials.list_schemes(schemes)
 
     def start(self, request: ProbeRequest) -> Wait:
         """Send one request, and return what waits for its answer.
@@ -277,4 +291,5 @@ class HttpClient:
         except FAULTS as fault:
             where = urlsplit(self.base_url).netloc
             text = escape(explain_fault(fault, where, REQUEST_TIMEOUT_SECONDS)[1].strip())
-            raise ServerUnreachable(f"{url} cannot be reached: {text}.") from fault
+            remedy = name_remedy(fault)
+            raise ServerUnreachable(f"{url} cannot be reached: {text}{remedy}.") from fault

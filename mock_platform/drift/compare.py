@@ -25,6 +25,18 @@ def find_differences(
     return list(dict.fromkeys(_compare(value, schema, components, "")))
 
 
+def list_properties(schema: Schema, components: Mapping[str, Schema]) -> Mapping[str, Schema]:
+    """Return the declared properties of an object, also those of parts and alternatives."""
+    reference = schema.get("$ref")
+    if reference is not None:
+        return list_properties(components[reference.removeprefix(_REFERENCE)], components)
+    found: dict[str, Schema] = dict(schema.get("properties", {}))
+    for kind in ("allOf", "anyOf", "oneOf"):
+        for part in schema.get(kind, ()):
+            found.update(list_properties(part, components))
+    return found
+
+
 def _compare(
     value: Any, schema: Schema, components: Mapping[str, Schema], where: str
 ) -> Iterator[Difference]:

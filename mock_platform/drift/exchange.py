@@ -6,7 +6,7 @@ leaves something open: formats of ids and moments, the keys of the envelope, all
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from mock_platform.core.call import ABSENT
@@ -14,9 +14,9 @@ from mock_platform.core.description.openapi import template_path
 from mock_platform.core.jsonio import canonical
 from mock_platform.core.operation import Operation
 from mock_platform.drift.answers import ComparedAnswer, key_of
-from mock_platform.drift.compare import find_differences, find_kind
+from mock_platform.drift.compare import find_differences, find_kind, list_properties
 from mock_platform.drift.difference import Difference, DifferenceKind, shorten
-from mock_platform.drift.formats import Formats, find_formats, is_covered
+from mock_platform.drift.formats import Formats, find_formats, is_covered, is_id_name
 from mock_platform.drift.values import PathValues
 
 _RATE = ("x-rate-limit-", "x-account-rate-limit-")
@@ -97,7 +97,9 @@ class Comparer:
         found += self._compare_formats(operation, there)
         seen = {(each.kind, each.where) for each in found} | flaws
         around = [
-            *_compare_envelopes(ours, theirs),
+            *_compare_envelopes(
+                ours, theirs, self._list_declared(operation, theirs.status, "meta")
+            ),
             *_compare_echo(ours, theirs, own or {}, other or {}),
         ]
         found += [each for each in around if (each.kind, each.where) not in seen]
@@ -137,35 +139,31 @@ class Comparer:
     def check_failure(self, operation: Operation, answer: ComparedAnswer) -> list[Difference]:
         """Return how a failure differs from what the operation declares for its status."""
         entry = self._find_entry(operation).get("responses", {})
-        schema = self.find_schema(operation, answer.status, answer.media_type)
+        schemas = self._list_schemas(operation, answer.status)
         if not entry or operation.returns.media_type != "application/json":
             return []  # a page refuses with a page
         if str(answer.status) not in entry and "default" not in entry:
             declared = ", ".join(sorted(entry))
             return [Difference("status", "status", declared, answer.describe_status())]
-        if schema is None:
+        if not schemas:
             return []
         if answer.json is ABSENT:
             return [Difference("type", "(body)", "JSON", "something else")]
-        return find_differences(answer.json, schema, self._components)
+        # Of several kinds of JSON it is the one that the body has: another media type is a
+        # difference of its own, and hides nothing.
+        found = [find_differences(answer.json, each, self._components) for each in schemas]
+        return min(found, key=len)
 
-    def find_schema(
-        self, operation: Operation, status: int, media_type: str = ""
-    ) -> Mapping[str, Any] | None:
-        """Return the JSON schema of an answer with this status, if one is declared.
+    def find_schema(self, operation: Operation, status: int) -> Mapping[str, Any] | None:
+        """Return the JSON schema of an answer with this status, if one is declared."""
+        return next(iter(self._list_schemas(operation, status)), None)
 
-        Of several kinds of JSON it is that of the media type, else the first one.
-        """
+    def _list_schemas(self, operation: Operation, status: int) -> list[Mapping[str, Any]]:
+        """Return the JSON schemas of the answers with this status."""
         answers = self._find_entry(operation).get("responses", {})
         content = answers.get(str(status), answers.get("default", {}) if status >= 400 else {})
-        content = content.get("content", {})
-        if media_type in content:
-            content = {media_type: content[media_type]}
-        for kind, found in content.items():
-            if "json" in kind:
-                schema: Mapping[str, Any] = found["schema"]
-                return schema
-        return None
+        kinds: Mapping[str, Any] = content.get("content", {})
+        return [found["schema"] for kind, found in kinds.items() if "json" in kind]
 
     def _find_entry(self, operation: Operation) -> Mapping[str, Any]:
         """Return the description of an operation; some are described under a further path."""
@@ -175,6 +173,12 @@ class Comparer:
                 entry: Mapping[str, Any] = found
                 return entry
         return {}
+
+    def _list_declared(self, operation: Operation, status: int, name: str) -> frozenset[str]:
+        """Return the keys that are declared for an object within the answers with this status."""
+        schema = self.find_schema(operation, status) or {}
+        within = list_properties(schema, self._components).get(name, {})
+        return frozenset(list_properties(within, self._components))
 
     def _compare_formats(self, operation: Operation, body: Any) -> Iterator[Difference]:
         known = self._formats.get(operation.id, {})
@@ -227,8 +231,14 @@ def _compare_declared_limits(
             yield Difference("rate", name, expected, shorten(got))
 
 
-def _compare_envelopes(ours: ComparedAnswer, theirs: ComparedAnswer) -> Iterator[Difference]:
-    """Compare the keys around the records: both servers got the same request."""
+def _compare_envelopes(
+    ours: ComparedAnswer, theirs: ComparedAnswer, declared: Collection[str]
+) -> Iterator[Difference]:
+    """Compare the keys around the records: both servers got the same request.
+
+    Of those `declared` in `meta`, some are only there if the list has records.
+    """
+    alike = bool(ours.records) == bool(theirs.records)
     if not isinstance(ours.json, dict) or not isinstance(theirs.json, dict):
         return
     places: list[tuple[str, Any, Any]] = [("", ours.json, theirs.json)]
@@ -242,6 +252,14 @@ def _compare_envelopes(ours: ComparedAnswer, theirs: ComparedAnswer) -> Iterator
             place = f"{where}.{name}" if where else name
             if name in _DATA_DEPENDENT and not (name == "data" and ours.records and theirs.records):
                 continue
+            if where == "meta" and name in declared and not alike:
+                continue
+            if (
+                not where
+                and "data" not in ours.json
+                and not (_is_same_record(here, there) and not _names_record(name, here.get(name)))
+            ):
+                continue  # a record without an envelope
             if name in here:
                 yield Difference("missing", place, find_kind(here[name]), "absent")
             elif where.startswith(("request", "meta")):
@@ -271,10 +289,23 @@ def _compare_records(ours: ComparedAnswer, theirs: ComparedAnswer) -> Iterator[D
     place = "data[]" if theirs.is_list else "data"
     for key, record in zip(theirs.keys, theirs.records, strict=True):
         same = mine.get(key, {})
-        if same.keys() <= record.keys():
+        if same.keys() <= record.keys() or not _is_same_record(same, record):
             continue
-        for name in sorted(same.keys() - record.keys()):
+        lacking = (n for n in same.keys() - record.keys() if not _names_record(n, same[n]))
+        for name in sorted(lacking):
             yield Difference("missing", f"{place}.{name}", find_kind(same[name]), "absent")
+
+
+def _is_same_record(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether two records with one id tell the same: others may lack what is optional."""
+    scalars = (str, int, float, bool)
+    shared = [name for name in one.keys() & other.keys() if isinstance(one[name], scalars)]
+    return all(one[name] == other[name] for name in shared)
+
+
+def _names_record(name: str, value: Any) -> bool:
+    """Return whether a key holds another record, or its id: not every record has one to name."""
+    return is_id_name(name) or (isinstance(value, dict) and any(is_id_name(key) for key in value))
 
 
 def _find_empty(ours: Any, theirs: Any) -> Iterator[Difference]:

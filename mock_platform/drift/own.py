@@ -34,9 +34,9 @@ class OwnSandbox:
             keys = [entry.key for entry in store.page(name, limit=_MAX_KEYS)]
             yield f"{singular(name)}_id", keys
 
-    def has_credentials(self, schemes: tuple[Scheme, ...]) -> bool:
-        """Return whether requests can carry credentials of one of these kinds."""
-        return self._credentials.find_scheme(schemes) is not None
+    def list_schemes(self, schemes: tuple[Scheme, ...]) -> tuple[Scheme, ...]:
+        """Return those of these schemes for which there are credentials, the best one first."""
+        return self._credentials.list_schemes(schemes)
 
     def start(self, request: ProbeRequest) -> Wait:
         """Return what answers one request when it is called."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mock_platform.drift.difference import DifferenceKind, escape, shorten
+from mock_platform.drift.difference import MAX_SHOWN_CHARACTERS, DifferenceKind, escape, shorten
 from mock_platform.drift.findings import DriftFinding, Report
 from mock_platform.version import __version__
 
@@ -17,7 +17,7 @@ WORDS: Mapping[DifferenceKind, str] = {
     "type": "declared as {expected}, got {got}",
     "missing": "missing, here {expected}",
     "extra": "not declared, got {got}",
-    "enum": "got {got}, which is not declared",
+    "enum": "got {got}, which is not declared; declared are {expected}",
     "format": "here {expected}, there {got}",
     "empty": "here {expected}, there {got}",
     "order": "here {expected}, there {got}",
@@ -27,8 +27,11 @@ WORDS: Mapping[DifferenceKind, str] = {
     "wording": "here “{expected}”, there “{got}”",
     "value": "here {expected}, there {got}",
 }
+_MAX_VALUES_CHARACTERS = 1000
+"""Characters of the values of an enumeration: few are longer."""
 _MAX_NAMED = 3
 _MAX_SKIPPED = 10
+_MAX_REASONS = 30
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -52,6 +55,7 @@ def as_json(report: Report) -> dict[str, Any]:
                 ],
                 "equal": each.equal,
                 "notes": each.notes,
+                "not_asked": [{"name": name, "reason": why} for name, why in each.left_out],
             }
             for each in report.checked
         ],
@@ -68,7 +72,8 @@ def render_text(report: Report) -> str:
 
 def describe(finding: DriftFinding) -> str:
     """Return a finding in a sentence, as it came from the other server: escape it."""
-    expected, got = shorten(finding.expected), shorten(finding.got)
+    most = _MAX_VALUES_CHARACTERS if finding.kind == "enum" else MAX_SHOWN_CHARACTERS
+    expected, got = shorten(finding.expected, most), shorten(finding.got)
     return WORDS[finding.kind].format(expected=expected, got=got)
 
 
@@ -120,6 +125,7 @@ def _list_lines(report: Report) -> Iterator[str]:
     more = len(report.skipped) - _MAX_SKIPPED
     if more > 0:
         yield f"not asked: {more} more, for such reasons (--format json lists them)"
+    yield from _list_left_out(report)
     noted = [(each.operation, note) for each in report.checked for note in each.notes]
     by_note: dict[str, list[str]] = {}
     for operation, note in noted:
@@ -128,6 +134,21 @@ def _list_lines(report: Report) -> Iterator[str]:
         yield f"note: {note}: {_name(operations)}"
     yield from (f"note: {each}" for each in report.notes)
     yield summarize(report)
+
+
+def _list_left_out(report: Report) -> Iterator[str]:
+    """Yield a line for each reason for which requests of an operation were not compared."""
+    reasons: dict[str, list[str]] = {}
+    for checked in report.checked:
+        for probe, why in checked.left_out:
+            reasons.setdefault(why, []).append(f"{checked.operation}, {shorten(probe, 40)}")
+    # What only the sandbox lacks, nobody can give it: it comes last.
+    told = sorted(reasons.items(), key=lambda each: each[0].startswith("the sandbox"))
+    for why, probes in told[:_MAX_REASONS]:
+        yield f"not asked: {_name(probes)} ({why})"
+    more = sum(len(probes) for _, probes in told[_MAX_REASONS:])
+    if more:
+        yield f"not asked: {_count(more, 'more request')}, for such reasons (--format json)"
 
 
 def _list_finding(finding: DriftFinding) -> Iterator[str]:

@@ -38,6 +38,8 @@ class CheckedOperation:
     """What could not be compared, and why."""
     equal: int = 0
     """Further probes, whose answers are equal and rest on the same assumptions as others."""
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+    """The probes that were not asked or not compared, each with the reason."""
     _rests_on: set[tuple[str, ...]] = field(default_factory=set, repr=False)
 
     def add(self, asked: AskedProbe) -> None:
@@ -48,6 +50,10 @@ class CheckedOperation:
             return
         self._rests_on.add(asked.assumptions)
         self.probes.append(asked)
+
+    def leave_out(self, probe: str, reason: str) -> None:
+        """Note that a probe was not compared."""
+        self.left_out.append((probe, reason))
 
     @property
     def differs(self) -> bool:
@@ -87,6 +93,8 @@ class DriftScope:
 
     only: tuple[str, ...] = ()
     """Patterns of operation ids; empty for all."""
+    skip: tuple[str, ...] = ()
+    """Patterns of operation ids that are not asked at all, not even for their values."""
     kinds: Collection[str] = PROBE_KINDS
     same_data: bool = False
     """Whether both servers have the same records, so that values are compared as well."""
@@ -98,3 +106,7 @@ class DriftScope:
     def covers(self, operation: Operation) -> bool:
         """Return whether an operation is compared."""
         return not self.only or any(fnmatchcase(operation.id, each) for each in self.only)
+
+    def skips(self, operation: Operation) -> bool:
+        """Return whether an operation must not be asked."""
+        return any(fnmatchcase(operation.id, each) for each in self.skip)

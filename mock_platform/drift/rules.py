@@ -1,16 +1,19 @@
 """What a list promises whatever it contains: its order, its pages, and what its filters leave.
 
-Each rule is checked on both servers. A difference is what holds for the sandbox's list, and not for
-the other one; a rule that says nothing about a list (it is too short, say) holds for neither.
+A difference is a rule that does not hold for the other server's list, unless the sandbox's own list
+breaks it as well. A rule that says nothing about a list (it is too short, say) does not break.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 from msgspec import Struct
 
+from mock_platform.core.filters import SearchText
+from mock_platform.core.jsonio import canonical
+from mock_platform.core.operation import Operation
 from mock_platform.drift.answers import ComparedAnswer
 from mock_platform.drift.difference import Difference, shorten
 from mock_platform.drift.plan import PAGE_SIZES, Probe
@@ -32,6 +35,7 @@ class RuleVerdict(Struct, frozen=True):
 class Asked(Struct, frozen=True):
     """A request for a list as one server got it, and its answer."""
 
+    operation: Operation
     path: str
     probe: Probe
     query: Mapping[str, str]
@@ -41,15 +45,43 @@ class Asked(Struct, frozen=True):
 
 
 def compare_lists(ours: Asked, theirs: Asked) -> Iterator[Difference]:
-    """Return the rules that hold for the sandbox's list and not for the other one."""
+    """Return the rules that the other list breaks and the sandbox's does not."""
     if _is_same(ours, theirs):
         return
-    kept = {(each.kind, each.where, each.rule) for each in judge(ours) if each.holds}
-    for each in judge(theirs):
-        if not each.holds and (each.kind, each.where, each.rule) in kept:
-            yield Difference(each.kind, each.where, each.rule, each.got)
+    yield from _list_broken(judge(ours), judge(theirs))
     if ours.probe.kind != "refusals":
-        yield from _compare_order(ours.answer, theirs.answer)
+        yield from compare_order(ours.query, ours.answer, theirs.answer)
+
+
+def compare_same_request(
+    operation: Operation,
+    path: str,
+    query: Mapping[str, str],
+    ours: ComparedAnswer | None,
+    theirs: ComparedAnswer,
+) -> Iterator[Difference]:
+    """Return the rules that a list breaks which both servers were asked for in the same words.
+
+    `ours` is `None` where the sandbox was not asked: what a list promises holds anyway.
+    """
+    if not theirs.is_success:
+        return
+    probe = Probe("recorded", "plain")
+    own: Iterable[RuleVerdict] = ()
+    if ours is not None:
+        own = judge(Asked(operation, path, probe, query, ours, ours))
+    yield from _list_broken(own, judge(Asked(operation, path, probe, query, theirs, theirs)))
+    if ours is not None:
+        yield from compare_order(query, ours, theirs)
+
+
+def _list_broken(
+    ours: Iterable[RuleVerdict], theirs: Iterable[RuleVerdict]
+) -> Iterator[Difference]:
+    own = {(each.kind, each.where, each.rule) for each in ours if not each.holds}
+    for each in theirs:
+        if not each.holds and (each.kind, each.where, each.rule) not in own:
+            yield Difference(each.kind, each.where, each.rule, each.got)
 
 
 def _is_same(one: Asked, other: Asked) -> bool:
@@ -70,11 +102,8 @@ def judge(asked: Asked) -> Iterator[RuleVerdict]:
 
 
 def compare_pages(ours: list[Asked], theirs: list[Asked]) -> Iterator[Difference]:
-    """Return rules about consecutive pages that hold for the sandbox only."""
-    kept = {(each.kind, each.where, each.rule) for each in judge_pages(ours) if each.holds}
-    for each in judge_pages(theirs):
-        if not each.holds and (each.kind, each.where, each.rule) in kept:
-            yield Difference(each.kind, each.where, each.rule, each.got)
+    """Return rules about consecutive pages that only the other server breaks."""
+    yield from _list_broken(judge_pages(ours), judge_pages(theirs))
 
 
 def judge_pages(pages: list[Asked]) -> Iterator[RuleVerdict]:
@@ -122,15 +151,26 @@ def _is_first(asked: Asked) -> bool:
 
 
 def _check_order(asked: Asked) -> Iterator[RuleVerdict]:
-    wanted = asked.query.get("sort_by", "")
-    name, _, way = wanted.rpartition("-")
-    found = [r[name] for r in asked.answer.records if r.get(name) is not None]
+    return judge_order(asked.query, asked.answer)
+
+
+def judge_order(query: Mapping[str, str], answer: ComparedAnswer) -> Iterator[RuleVerdict]:
+    """Return whether a list is sorted as its request says; of several ways the first counts."""
+    wanted, name, way = _read_sort(query)
+    found = [r[name] for r in answer.records if r.get(name) is not None]
     if not name or len(found) < 2 or len({type(each) for each in found}) > 1:
         return
     holds = found == sorted(found, reverse=way == "desc")
     yield RuleVerdict(
         "order", f"data[].{name}", f"sorted by sort_by={wanted}", holds, "another order"
     )
+
+
+def _read_sort(query: Mapping[str, str]) -> tuple[str, str, str]:
+    """Return what counts of `sort_by`, the attribute, and the way; empty without it."""
+    wanted = query.get("sort_by", "").partition(",")[0].strip()
+    name, _, way = wanted.rpartition("-")
+    return wanted, name, way
 
 
 def _check_total(asked: Asked) -> Iterator[RuleVerdict]:
@@ -167,11 +207,17 @@ def _check_filter(asked: Asked) -> Iterator[RuleVerdict]:
             others = [each for each in found if each not in wanted]
             yield RuleVerdict("filter", f"data[].{field}", rule, not others, ", ".join(others[:3]))
             return
-    if name == "q":
-        names = [str(r["name"]) for r in asked.answer.records if isinstance(r.get("name"), str)]
-        others = [each for each in names if not each.casefold().startswith(value.casefold())]
-        rule = "only records whose name begins with q"
-        yield RuleVerdict("filter", "data[].name", rule, not others, ", ".join(others[:3]))
+    field = _find_field(asked.operation, name)
+    if isinstance(field, SearchText):
+        test = field.search.make_test(value)
+        others = [str(r.get("name")) for r in asked.answer.records if not test(r)]
+        rule, place = field.search.describe(name), field.search.attributes[0]
+        yield RuleVerdict("filter", f"data[].{place}", rule, not others, ", ".join(others[:3]))
+
+
+def _find_field(operation: Operation, name: str) -> Any:
+    """Return how the sandbox declares a parameter; `None` if it does not."""
+    return None if operation.params is None else operation.params().fields.get(name)
 
 
 def _check_deleted(asked: Asked) -> Iterator[RuleVerdict]:
@@ -196,11 +242,29 @@ _RULES: tuple[Callable[[Asked], Iterator[RuleVerdict]], ...] = (
 )
 
 
-def _compare_order(ours: ComparedAnswer, theirs: ComparedAnswer) -> Iterator[Difference]:
-    """Compare the order of two lists of the same records."""
+def compare_order(
+    query: Mapping[str, str], ours: ComparedAnswer, theirs: ComparedAnswer
+) -> Iterator[Difference]:
+    """Compare the order of two lists of the same records.
+
+    The same ids are not enough: the order is that of the values which `sort_by` names, and then of
+    when the records were made. Where these differ, the order may.
+    """
     here, there = ours.keys, theirs.keys
-    if len(here) > 1 and ours.is_list and here != there and sorted(here) == sorted(there):
-        text, got = ", ".join(here[:3]), ", ".join(there[:3])
-        yield Difference(
-            "order", "data[]", "the order of the sandbox", "another order", f"{text} → {got}"
-        )
+    if len(here) < 2 or not ours.is_list or here == there or sorted(here) != sorted(there):
+        return
+    names = (_read_sort(query)[1], "created_at")
+    if _list_ranks(ours, names) != _list_ranks(theirs, names):
+        return
+    text, got = ", ".join(here[:3]), ", ".join(there[:3])
+    yield Difference(
+        "order", "data[]", "the order of the sandbox", "another order", f"{text} → {got}"
+    )
+
+
+def _list_ranks(answer: ComparedAnswer, names: Sequence[str]) -> dict[str, bytes]:
+    """Return what decides about each record's place, by its key: the whole record if no field."""
+    return {
+        key: canonical([record[name] for name in names if name in record] or record)
+        for key, record in zip(answer.keys, answer.records, strict=True)
+    }

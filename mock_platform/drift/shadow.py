@@ -18,10 +18,12 @@ from msgspec import Struct
 from mock_platform.core.call import FORM
 from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import Operation
+from mock_platform.core.pairs import decode_pairs
 from mock_platform.delivery.base_address import check_base_url
 from mock_platform.delivery.outbound import Outbound, OutboundFault
+from mock_platform.delivery.passing_on import OF_SERVER, leave_out_own
 from mock_platform.drift.answers import ComparedAnswer
-from mock_platform.drift.client import SigningCredentials
+from mock_platform.drift.client import SigningCredentials, leave_out_signature
 from mock_platform.drift.difference import escape
 from mock_platform.drift.exchange import Comparer
 from mock_platform.drift.findings import Collector, DriftFinding
@@ -29,6 +31,7 @@ from mock_platform.drift.names import OriginalNames, shows_names
 from mock_platform.drift.recorded import Locate
 from mock_platform.drift.report import describe, name_place
 from mock_platform.drift.results import AskedProbe
+from mock_platform.drift.rules import compare_same_request
 from mock_platform.platform import Platform
 from mock_platform.settings import NamesMode
 from mock_platform.world import redact
@@ -187,8 +190,13 @@ class ShadowTraffic:
     def _compare(self, entry: JournalEntry) -> None:
         operation = self._operations[entry.operation or ""]
         _, path = self._locate(entry.url)
-        query = urlsplit(entry.url).query
-        target, body = f"{path}?{query}" if query else path, entry.request_body
+        query, form = urlsplit(entry.url).query, entry.request_body
+        is_signed = any(name.lower() == "authorization" for name, _ in entry.request_headers)
+        if self.settings.credentials is not None:
+            unsigned = self._leave_out_signature(operation, query, entry)
+            is_signed = is_signed or unsigned != (query, form)
+            query, form = unsigned
+        target, body = f"{path}?{query}" if query else path, form
         ours = ComparedAnswer(entry.status, entry.response_headers, entry.response_body)
         is_original = shows_names(ours) == "original"
         if self.settings.names == "original" and not is_original:
@@ -199,7 +207,7 @@ class ShadowTraffic:
             answer = self._outbound.send(
                 entry.method,
                 self._base + target,
-                self._make_headers(operation, entry, target, body),
+                self._make_headers(operation, entry, target, body, is_signed=is_signed),
                 body,
                 most=MAX_ANSWER_BYTES + 1,
             )
@@ -230,7 +238,10 @@ class ShadowTraffic:
         with self._lock:
             own = {"base_url": entry.url.partition(path)[0]}
             other = {"base_url": self._base}
-            found = tuple(self._comparer.compare(operation, ours, theirs, own, other))
+            compared = self._comparer.compare(operation, ours, theirs, own, other)
+            sent = dict(decode_pairs(query))
+            compared += compare_same_request(operation, path, sent, ours, theirs)
+            found = tuple(dict.fromkeys(compared))
             if is_original or named == "original":
                 found = tuple(self._names.add_names(operation, found))
             name = f"{entry.method} {shown}"
@@ -244,13 +255,32 @@ class ShadowTraffic:
         for finding in findings:
             self._tell(entry, finding)
 
+    def _leave_out_signature(
+        self, operation: Operation, query: str, entry: JournalEntry
+    ) -> tuple[str, bytes]:
+        """Return query and body without a signature that is a parameter of one of them."""
+        body = entry.request_body
+        if ComparedAnswer(0, entry.request_headers).media_type == FORM:
+            text = body.decode("utf-8", "surrogateescape")
+            body = leave_out_signature(operation, text).encode("utf-8", "surrogateescape")
+        return leave_out_signature(operation, query), body
+
     def _make_headers(
-        self, operation: Operation, entry: JournalEntry, target: str, body: bytes
+        self,
+        operation: Operation,
+        entry: JournalEntry,
+        target: str,
+        body: bytes,
+        *,
+        is_signed: bool,
     ) -> dict[str, str]:
         """Return the headers as the client sent them, signed again with other credentials."""
+        sent = leave_out_own(
+            entry.request_headers, OF_SERVER, self._platform.settings.control_token
+        )
         headers = {
             name: value
-            for name, value in entry.request_headers
+            for name, value in sent
             if name.lower() not in _OWN_HEADERS and not name.lower().startswith("x-mock-")
         }
         headers["Accept-Encoding"] = "identity"
@@ -258,12 +288,12 @@ class ShadowTraffic:
         if replaced is None or not operation.auth.schemes:
             return headers
         kept = {n: v for n, v in headers.items() if n.lower() not in {"authorization", "cookie"}}
-        if not any(name.lower() == "authorization" for name in headers):
+        if not is_signed:
             return kept  # the client sent none, and is refused for it
         schemes = operation.auth.schemes
         form = ComparedAnswer(0, entry.request_headers).media_type == FORM
-        sent = body.decode("utf-8", "replace") if form else None
-        return kept | replaced.sign(entry.method, self._base + target, schemes, "good", sent)
+        text = body.decode("utf-8", "replace") if form else None
+        return kept | replaced.sign(entry.method, self._base + target, schemes, "good", text)
 
     def _tell(self, entry: JournalEntry, finding: DriftFinding) -> None:
         """Log a difference when it is seen for the first time."""

@@ -7,12 +7,14 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct, field
 
+from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.operation import Operation
 from mock_platform.drift.answers import ComparedAnswer
 from mock_platform.drift.client import ProbeRequest, Server, Wait
 from mock_platform.drift.names import OriginalNames
 from mock_platform.drift.plan import Probe
-from mock_platform.drift.values import Known, PathValues, fill, fill_query
+from mock_platform.drift.rules import Asked
+from mock_platform.drift.values import Known, PathValues, Wanted, fill, fill_query
 
 Result = TypeVar("Result")
 Steps = Generator[ProbeRequest, ComparedAnswer, Result]
@@ -26,19 +28,54 @@ class Side(Struct):
     known: Known
     names: OriginalNames | None = None
     """What writes and reads original names; `None` if the server has neutral ones."""
+    schemes: tuple[Scheme, ...] = ()
+    """How requests for the operation at hand are signed: as those to the other side."""
     values: PathValues = field(default_factory=dict)
     plain: ComparedAnswer | None = None
 
     def prepare(
-        self, operation: Operation, probe: Probe, unknown: PathValues
-    ) -> ProbeRequest | None:
-        """Return the request of a probe; `None` without a value for one of its parameters."""
-        values = dict(self.values)
+        self, operation: Operation, probe: Probe, replaced: PathValues
+    ) -> ProbeRequest | str:
+        """Return the request of a probe, or the name of a parameter without a value.
+
+        `replaced` are path parameters that get these values instead of the server's own.
+        """
+        values = {**self.values, **replaced}
         for name in operation.path_names:
-            if probe.unknown in {name, "*"} or name not in values:
-                values[name] = unknown[name]
+            if name not in values:
+                return name
         query = fill_query(probe.query, self.known, self.values)
-        return None if isinstance(query, str) else make_request(operation, probe, values, query)
+        return (
+            query if isinstance(query, str) else self.make_request(operation, probe, values, query)
+        )
+
+    def find(self, wanted: Wanted) -> str | None:
+        """Return a value for a parameter of the operation at hand; `None` without any."""
+        return self.known.find(wanted, self.values)
+
+    def list_values(self, operation: Operation) -> dict[str, str]:
+        """Return the values of the path, also under the names that the answers echo."""
+        echoed = {operation.echo.names.get(name, name): x for name, x in self.values.items()}
+        return {**echoed, **self.values}
+
+    def find_unlisted(self, asked: Asked) -> str | None:
+        """Return an id in a request that no list of the server showed; `None` without any."""
+        sent = [(name, asked.query.get(name)) for name, value in asked.probe.query
+                if isinstance(value, Wanted) and not value.word]  # fmt: skip
+        if asked.probe.unknown is None:
+            sent += self.values.items()
+        return next((name for name, each in sent if each and not self.known.has_listed(each)), None)
+
+    def make_request(
+        self,
+        operation: Operation,
+        probe: Probe,
+        values: PathValues,
+        query: Sequence[tuple[str, str]],
+    ) -> ProbeRequest:
+        """Return the request of a probe, with these values."""
+        path = fill(operation.path, values)
+        return ProbeRequest(path, tuple(query), probe.method, self.schemes, probe.signing)
 
     def start(self, operation: Operation, request: ProbeRequest) -> Wait:
         """Send a request, and return what waits for its answer; both have neutral names here."""
@@ -79,11 +116,3 @@ class Walk(Generic[Result]):
             self._result.append(end.value)
             return None
         return self._side.start(self._operation, request)
-
-
-def make_request(
-    operation: Operation, probe: Probe, values: PathValues, query: Sequence[tuple[str, str]]
-) -> ProbeRequest:
-    """Return the request of a probe, with a server's own values."""
-    path = fill(operation.path, values)
-    return ProbeRequest(path, tuple(query), probe.method, operation.auth.schemes, probe.signing)

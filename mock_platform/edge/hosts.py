@@ -18,6 +18,11 @@ _HOST = re.compile(
 )
 
 
+DEFAULT_PORTS = (80, 443)
+"""Ports of a host that is allowed without one."""
+_LAST_PORT = 65_535
+
+
 class BadHosts(ValueError):
     """A file of host names has a line that is not a name."""
 
@@ -42,6 +47,26 @@ def check_host(name: str) -> str:
             "without scheme, port and path"
         )
     return host
+
+
+def read_allowed(text: str) -> tuple[tuple[str, int], ...]:
+    """Returns the hosts and ports that `HOST` or `HOST:PORT` allows.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    host, colon, port = text.strip().lower().rpartition(":")
+    if not colon or text.strip().endswith("]") or (":" in host and not host.endswith("]")):
+        host, port = text.strip().lower(), ""
+    elif not (port.isascii() and port.isdecimal() and 0 < int(port) <= _LAST_PORT):
+        host = ""
+    host = host.strip("[]")
+    if not host or re.search(r"[\s/@?#\[\]]", host):
+        raise ValueError(
+            f"{text!r} is no host: write its name alone for the ports 80 and 443, such as "
+            "example.com, or with another port, such as example.com:8443"
+        )
+    return tuple((host, each) for each in ((int(port),) if port else DEFAULT_PORTS))
 
 
 def read_hosts(file: Path) -> tuple[str, ...]:

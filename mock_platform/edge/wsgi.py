@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from io import BytesIO
+from threading import get_ident
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, unquote
 
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 
 _WORLD_PATH = "/_mock/worlds/"
 _WORLD_HEADER = "X-Mock-World"
+_MOST_ON_LOOP = 65_536
+"""Bytes of a body that is answered on the loop: a few milliseconds, in the worst case."""
 _SAFE = "/:@!$&'()*+,;=~-._"
 
 
@@ -57,6 +60,8 @@ class Edge:
         self.platform = platform
         self._max_body = platform.settings.max_body
         self._names = HeaderNames()
+        self._large: set[int] = set()
+        """The threads that answer a request with a large body now."""
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one WSGI request."""
@@ -81,10 +86,13 @@ class Edge:
         """Returns an object that answers a request on the loop; `None`: call the WSGI application.
 
         Operations do not block, except those that challenge an address. The control plane may
-        (`/_mock/deliveries?wait=…`), and so may what people add to Flask.
+        (`/_mock/deliveries?wait=…`), and so may what people add to Flask. Large bodies take long,
+        and other requests to their world wait for them.
         """
         application = self.application
         if application is not None and (application.adds_routes or application.listens):
+            return None
+        if len(request.body) > _MOST_ON_LOOP or self._large:
             return None
         target = request.target
         path = split_world(target.partition("?")[0])[1]
@@ -180,7 +188,15 @@ class Edge:
             body,
             environ.get("REMOTE_ADDR", ""),
         )
-        reply = self.platform.handle(call, refused, self._way(environ, call, prefix))
+        way = self._way(environ, call, prefix)
+        if len(body) <= _MOST_ON_LOOP:
+            reply = self.platform.handle(call, refused, way)
+        else:
+            self._large.add(thread := get_ident())
+            try:
+                reply = self.platform.handle(call, refused, way)
+            finally:
+                self._large.discard(thread)
         connection, closing = environ.get(CONNECTION), self.platform.closing
         pieces = send(reply, environ["REQUEST_METHOD"], connection, closing, start_response)
         # It contains pauses only if the server accepts them.

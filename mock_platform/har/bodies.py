@@ -47,7 +47,7 @@ def read_content(
     if (name := content.get("_file")) is not None:
         found = attached(name) if isinstance(name, str) else None
         if found is None:
-            body.miss(f"the attached file {name!r:.80} is missing or too large")
+            body.miss(_describe_missing(name))
         else:
             body.data = _unpack(found, encoding, limit)
         return body
@@ -81,7 +81,7 @@ def read_post_data(request: Mapping[str, Any], attached: Attached) -> Body:
     if (name := posted.get("_file")) is not None:
         found = attached(name) if isinstance(name, str) else None
         if found is None:
-            body.miss(f"the attached file {name!r:.80} is missing or too large")
+            body.miss(_describe_missing(name))
         body.data = found or b""
         return body
     text = read_text(posted, "text", where)
@@ -93,6 +93,13 @@ def read_post_data(request: Mapping[str, Any], attached: Attached) -> Body:
     if _says_cut(posted):
         body.miss("the archive holds only the beginning of the request's body")
     return body
+
+
+def _describe_missing(name: object) -> str:
+    return (
+        f"the attached file {name!r:.80} is missing or too large, or not named as an attached "
+        "file: 40 hexadecimal digits and an ending"
+    )
 
 
 def _read_length(response: Mapping[str, Any]) -> int:

@@ -6,6 +6,9 @@ Playwright can keep bodies in files of their own, beside the archive or in the s
 from __future__ import annotations
 
 import gzip
+import os
+import re
+import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -15,6 +18,16 @@ from typing import BinaryIO
 
 from mock_platform.har.splitting import CHUNK_BYTES, Readable, Unreadable
 
+# Who made the archive chose the names in it, but not what else is in the folder: keys, settings, a
+# link to them. Playwright names each body after its hash, so only such files are read; they may
+# have been edited since. A zip file contains nothing that its maker did not have.
+_ATTACHED = re.compile(r"[0-9a-f]{40}\.[A-Za-z0-9]{1,16}", re.ASCII)
+_READ = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)  # a pipe without a writer would wait for ever
+    | getattr(os, "O_BINARY", 0)
+)
 _GZIP, _ZIP, _ZLIB = b"\x1f\x8b", b"PK\x03\x04", b"\x78"
 
 
@@ -27,17 +40,16 @@ class OpenArchive:
         self._packed = packed
 
     def read_attached(self, name: str, limit: int) -> bytes | None:
-        """Returns the bytes of an attached file; `None` if it is missing, outside or too large."""
+        """Returns the bytes of an attached file; `None` if it is missing, too large or not one."""
         try:
             if self._packed is not None:
                 with self._packed.open(name) as file:
                     return _read_all(file, limit)
-            if self._folder is None:
+            if self._folder is None or not _ATTACHED.fullmatch(name):
                 return None
-            path = (self._folder / name).resolve()
-            if not path.is_relative_to(self._folder.resolve()) or not path.is_file():
-                return None
-            with path.open("rb") as file:
+            with os.fdopen(os.open(self._folder / name, _READ), "rb") as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    return None
                 return _read_all(file, limit)
         except (KeyError, OSError, ValueError, zipfile.BadZipFile, zlib.error):
             return None

@@ -22,7 +22,6 @@ _LEAST = 6
 """Minimum length of a value that is replaced wherever it occurs; shorter ones are usual words."""
 _MAX_LEVELS = 4
 _OAUTH_ITEM = re.compile(r"([^\s=,\"]+)\s*=\s*\"?([^\",\s]*)")
-_WORDS = ("cookie", "token", "secret", "password", "api-key")
 _OWN = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL", re.ASCII)
 _HARMLESS = frozenset({"bearer", "client_credentials", "refresh_token", "authorization_code"})
 _BACKSLASH = r"(?:\\|%(?:25){0,5}5[cC])"
@@ -54,7 +53,7 @@ class Secrets:
             elif folded == "cookie":
                 for part in value.split(";"):
                     self.learn(part.partition("=")[2].strip('" '))
-            elif any(word in folded for word in _WORDS):
+            elif redact.is_secret_header(folded):
                 self.learn(value.strip())
             else:
                 self.learn_text(value)
@@ -63,6 +62,9 @@ class Secrets:
         """Learn the secrets of a form, an address or JSON, and of such texts within."""
         if not levels:
             return
+        if "@" in value:
+            for found in redact.URL_PASSWORD.finditer(value):
+                self.learn(unquote(found["password"]))
         start = value.lstrip()[:1]
         if start in {"{", "["}:
             try:
@@ -137,7 +139,7 @@ class Secrets:
             self._learn_nested(value, levels)
 
     def _learn_nested(self, value: str, levels: int) -> None:
-        if "=" in value or value[:1] in {"{", "["}:
+        if "=" in value or "://" in value or value[:1] in {"{", "["}:
             self.learn_text(value, levels - 1)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import gc
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -25,12 +23,14 @@ from mock_platform.importing.deliveries import is_delivery, read_event
 from mock_platform.importing.ids import IdTranslation, list_owned, make_fresh
 from mock_platform.importing.kept_calls import KeptCalls
 from mock_platform.importing.records import Note, RecordCollection, write_records
+from mock_platform.importing.replacing import remove_leftovers, replace_folder
 from mock_platform.importing.replaying import Player, RecordedCall, is_same, make_recorded
 from mock_platform.importing.report import ImportReport
 from mock_platform.importing.rules import (
     CannotAnswer,
     RequestGroup,
     Rule,
+    find_target,
     identify_answer,
     identify_request,
     make_answer,
@@ -86,21 +86,13 @@ def import_har(
         OSError: A file cannot be read or written.
     """
     options = options or ImportOptions()
+    remove_leftovers(folder, progress)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())) and not options.overwrite:
         raise FolderInUse(
             f"{folder} is not empty. Name another folder, or replace it with --force."
         )
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
+    with replace_folder(folder) as made:
         report = _Import(file, made, options, progress).run()
-        made.chmod(0o700)
-        if folder.exists():
-            shutil.rmtree(folder) if folder.is_dir() else folder.unlink()
-        made.rename(folder)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
     report.folder = folder
     return report
 
@@ -123,8 +115,8 @@ class _Import:
         self._record_notes: list[Note] = []
         self._foreign: Counter[str] = Counter()
         self._names: NamesMode = "neutral"
-        self._sent: dict[str, set[str]] = {}
-        """The parameters that were ever sent in the query, by operation."""
+        self._sent: dict[str, list[str]] = {}
+        """The parameters that were ever sent in the query, sorted, by their target."""
         self.report = ImportReport(folder)
 
     def run(self) -> ImportReport:
@@ -197,6 +189,7 @@ class _Import:
     def _collect(self) -> None:
         """Find out which operations were called, and collect the records of their answers."""
         self.report.with_secrets = 0
+        found: dict[str, set[str]] = {}
         with self._start(Settings(limits="off", names=self._names)) as player:
             operations = {each.id: each for each in player.platform.operations}
 
@@ -205,12 +198,14 @@ class _Import:
                 operation = operations.get(recorded.operation or "")
                 if operation is not None and recorded.is_success:
                     self._collection.add_answer(recorded, operation, self._names)
-                sent = self._sent.setdefault(recorded.operation or "", set())
-                sent.update(name for name, _ in recorded.query)
+                sent = [name for name, _ in recorded.query]
+                if sent:
+                    found.setdefault(find_target(recorded), set()).update(sent)
                 self.report.with_secrets += recorded.has_secrets
                 return recorded
 
             self._calls = self._keep_again(self._calls, collect)
+        self._sent = {target: sorted(names) for target, names in found.items()}
         for recorded in self._deliveries:
             self._add_delivery(recorded)
 
@@ -232,7 +227,6 @@ class _Import:
             self._deliveries, lambda each: make_recorded(translation.rewrite(each.exchange))
         )
         self.report.ids = translation.fresh
-        self._sent.clear()
         self._collection = RecordCollection()
         self._collect()
 
@@ -287,17 +281,20 @@ class _Import:
         """Returns which requests are equal."""
         groups: dict[bytes, RequestGroup] = {}
         for position, recorded in enumerate(self._calls):
-            names = self._sent.get(recorded.operation or "", set())
-            key = identify_request(recorded, names)
+            key = identify_request(recorded, self._find_names(recorded))
             groups.setdefault(key, RequestGroup()).add(position, identify_answer(recorded))
         return list(groups.values())
+
+    def _find_names(self, recorded: RecordedCall) -> list[str]:
+        return self._sent.get(find_target(recorded), [])
 
     def _make_rules(
         self, groups: Iterable[RequestGroup], wrong: Mapping[int, bool]
     ) -> Iterator[Rule]:
         for group in groups:
             if chosen := group.choose(wrong):
-                for rule in make_exact_rules(group, chosen, self._sent, self._calls.__getitem__):
+                names = self._find_names(self._calls[group.positions[0]])
+                for rule in make_exact_rules(group, chosen, names, self._calls.__getitem__):
                     self.report.rules += 1
                     yield rule
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct, field
@@ -14,6 +15,8 @@ from mock_platform.importing.replaying import RecordedCall
 from mock_platform.scenario.source import MAX_DEPTH, MAX_VALUES
 
 _MAX_CONDITIONS = 30
+_MAX_NAMES = 2 * _MAX_CONDITIONS
+"""Names that were not sent, of which those that are too long are left out."""
 _MAX_TEXT = 1_000_000
 _KEPT = re.compile(r"content-type|location|retry-after|www-authenticate|x-.*rate-limit.*", re.ASCII)
 _NAME = re.compile(r"[^a-z0-9]+", re.ASCII)
@@ -26,10 +29,10 @@ class CannotAnswer(ValueError):
     """A recorded answer that no rule can send."""
 
 
-def identify_request(recorded: RecordedCall, names: Iterable[str]) -> bytes:
+def identify_request(recorded: RecordedCall, names: Sequence[str]) -> bytes:
     """Returns what requests have in common that the same rules are for.
 
-    `names` are the parameters that were ever sent to their operation.
+    `names` are the parameters that were ever sent to their target, sorted.
     """
     return _digest([find_target(recorded), make_conditions(recorded, names)])
 
@@ -64,21 +67,21 @@ class RequestGroup(Struct):
 def make_exact_rules(
     group: RequestGroup,
     wrong: Mapping[int, bool],
-    names: Mapping[str, set[str]],
+    names: Sequence[str],
     load: Callable[[int], RecordedCall],
 ) -> Iterator[Rule]:
     """Yields rules for those of some equal requests whose answers are wrong.
 
     `wrong` has the places of such requests in the group, and whether their rules act before
-    authentication. `names` are the parameters that were ever sent to each operation; `load` returns
-    the request at a position.
+    authentication. `names` are the parameters that were ever sent to their target, sorted; `load`
+    returns the request at a position.
     """
     answers = group.answers
     is_constant = len({*answers}) == 1
     for run in _join(answers, {min(wrong): wrong[min(wrong)]} if is_constant else wrong):
         recorded = load(group.positions[run.start])
         rule: Rule = {"on": find_target(recorded)}
-        if conditions := make_conditions(recorded, names.get(recorded.operation or "", set())):
+        if conditions := make_conditions(recorded, names):
             rule["when"] = conditions
         if not is_constant:
             rule["call"] = _number_calls(run, len(answers))
@@ -133,8 +136,11 @@ def find_target(recorded: RecordedCall) -> str:
     return f"{recorded.exchange.request.method} {recorded.path}"
 
 
-def make_conditions(recorded: RecordedCall, names: Iterable[str]) -> dict[str, Any]:
-    """Returns the conditions that only a request like the recorded one fulfils."""
+def make_conditions(recorded: RecordedCall, names: Sequence[str]) -> dict[str, Any]:
+    """Returns the conditions that only a request like the recorded one fulfils.
+
+    `names` are the parameters that were ever sent to its target, sorted.
+    """
     query = dict(recorded.query)
     found: dict[str, Any] = {
         "path": {name: _escape(value) for name, value in recorded.path_params.items()},
@@ -142,7 +148,9 @@ def make_conditions(recorded: RecordedCall, names: Iterable[str]) -> dict[str, A
         "form": {name: _escape(value) for name, value in recorded.form if name},
         "json": dict(_list_values(recorded.json)),
     }
-    found["query"] |= {name: {"exists": False} for name in sorted(set(names) - set(query)) if name}
+    # A target may have thousands of names; no more of them are read than can be conditions.
+    unsent = (name for name in names if name and name not in query)
+    found["query"] |= {name: {"exists": False} for name in islice(unsent, _MAX_NAMES)}
     kept = {}
     for part, values in found.items():
         usable = {

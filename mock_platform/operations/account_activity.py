@@ -34,7 +34,7 @@ from mock_platform.rules.account_activity import (
 from mock_platform.rules.account_activity_bodies import BODIES
 from mock_platform.rules.activities import FOLLOWS, LIKES
 from mock_platform.rules.post_objects import LONG_TEXT
-from mock_platform.rules.release_history import find_release
+from mock_platform.rules.release_history import find_release, is_in_force
 from mock_platform.rules.replay_jobs import (
     CREATES,
     MAY_CREATE,
@@ -78,7 +78,7 @@ RETIRED = settled(
 SUCCESSOR = "POST /2/webhooks/replay"
 
 
-_OAUTH2_SINCE = find_release("account-activity-oauth2")
+_OAUTH2 = "account-activity-oauth2"
 _USER = Auth(
     ("oauth1", "oauth2"),
     scopes=("dm.read", "dm.write", "post.read", "users.read"),
@@ -148,15 +148,14 @@ class ReplayAnswer(Schema):
 
 
 def require_oauth2_release(
-    _params: Mapping[str, Any], call: Call, world: World, settings: Settings
+    _params: Mapping[str, Any], call: Call, world: World, _settings: Settings
 ) -> Iterator[tuple[str, str]]:
     """Refuse an OAuth 2.0 user token before the release history says that it is supported.
 
     Raises:
         UnsupportedAuthentication: It is too early on the world's clock.
     """
-    early = settings.releases == "clock" and not _OAUTH2_SINCE.is_in_force(world.clock.now())
-    if call.caller.scheme == "oauth2" and early:
+    if call.caller.scheme == "oauth2" and not is_in_force(_OAUTH2, world):
         call.assume(OAUTH2)
         raise UnsupportedAuthentication(_USER.names[1], _USER.names[:1])
     yield from ()

@@ -21,7 +21,7 @@ from mock_platform.core.operation import Handler, Location
 from mock_platform.core.pages import PAGES, make_token_field, take_page
 from mock_platform.core.schema import Schema
 from mock_platform.records.activity import ActivityFilter
-from mock_platform.rules.activities import DIRECTION, FAN_OUT, make_topic, takes_direction
+from mock_platform.rules.activities import BADGES, DIRECTION, FAN_OUT, make_topic, takes_direction
 from mock_platform.rules.activity_rights import (
     PRIVATE,
     SCOPE_BY_TYPE,
@@ -29,12 +29,12 @@ from mock_platform.rules.activity_rights import (
     require_scope,
 )
 from mock_platform.rules.release_history import (
+    DIRECTED_SINCE,
     canonicalize_name,
     explain_not_in_force,
     explain_unknown_name,
     find_event_name,
     find_name_warnings,
-    find_release,
 )
 from mock_platform.rules.usage import EVENTS
 from mock_platform.rules.webhooks import find_webhook, get_app, make_refusal
@@ -69,7 +69,7 @@ _NEWS = "news.new"
 _REVOKE = "oauth.revoke"
 _SPEC = "Events"
 _LIMIT = 500
-_SINCE = find_release("event-names").effective
+_CLOCK = "Move the world's clock, or serve with --releases all"
 
 
 class NewSubscription(Schema):
@@ -175,9 +175,10 @@ def find_subscription_faults(
     if known is None:
         yield "event_type", explain_unknown_name(name)
         return
-    early = explain_not_in_force(known, world.clock.now())
+    now = world.clock.now()
+    early = None if world.has_all_releases else explain_not_in_force(known, now)
     if early is not None:
-        yield "event_type", early
+        yield "event_type", f"{early}. {_CLOCK}"
     wanted = params.get("filter")
     if wanted is None:
         return
@@ -189,6 +190,9 @@ def find_subscription_faults(
         yield "filter", f"filter.user_id is required for {name}"
     if "direction" in wanted and not takes_direction(name):
         yield "filter", f"filter.direction is not allowed for {name}"
+    elif "direction" in wanted and not world.has_all_releases and now < DIRECTED_SINCE:
+        since = f"filter.direction exists from {DIRECTED_SINCE:%Y-%m-%d} on"
+        yield "filter", f"{since}, and it is {wire_millis(now)}. {_CLOCK}"
 
 
 def make_create(settings: Settings) -> Handler:
@@ -326,14 +330,14 @@ OPERATIONS = (
         params=NewSubscription,
         location=Location.JSON,
         rules=find_subscription_faults,
-        since=_SINCE,
+        since=None,
         returns=Flat(CreatedAnswer),
         auth=SUBSCRIBER,
         limit=_LIMIT,
         errors=("invalid-request", "about:blank"),
         statuses=(400, 403, 409),
         assumptions=(SHAPES, FAN_OUT, DIRECTION),
-        may_assume=(PRIVATE, DUPLICATE, CAP, EVENTS, MISSING, SCOPE_BY_TYPE),
+        may_assume=(PRIVATE, DUPLICATE, CAP, EVENTS, MISSING, SCOPE_BY_TYPE, BADGES),
     ),
     declare_named(
         "activity.list",
@@ -343,7 +347,7 @@ OPERATIONS = (
         summary="List an app's activity subscriptions",
         spec=_SPEC,
         params=ListQuery,
-        since=_SINCE,
+        since=None,
         returns=Flat(SubscriptionPage),
         auth=READER,
         limit=_LIMIT,
@@ -358,7 +362,7 @@ OPERATIONS = (
         spec=_SPEC,
         params=ChangedSubscription,
         location=Location.JSON,
-        since=_SINCE,
+        since=None,
         returns=Flat(ChangedAnswer),
         auth=BEARER,
         limit=_LIMIT,
@@ -371,7 +375,7 @@ OPERATIONS = (
         delete,
         summary="Delete an activity subscription",
         spec=_SPEC,
-        since=_SINCE,
+        since=None,
         returns=Flat(DeletedAnswer),
         auth=BEARER,
         limit=_LIMIT,
@@ -385,7 +389,7 @@ OPERATIONS = (
         summary="Delete several activity subscriptions",
         spec=_SPEC,
         params=SeveralIds,
-        since=_SINCE,
+        since=None,
         returns=Flat(DeletedAnswer),
         auth=BEARER,
         limit=_LIMIT,

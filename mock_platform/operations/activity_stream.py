@@ -19,7 +19,6 @@ from mock_platform.core.operation import Handler
 from mock_platform.core.schema import Schema
 from mock_platform.records.activity import ActivityFilter
 from mock_platform.rules.activities import FAN_OUT, STREAM, is_for_app, make_lines
-from mock_platform.rules.release_history import find_release
 from mock_platform.rules.usage import EVENTS, count_post_event
 from mock_platform.settings import Settings
 from mock_platform.store.errors import StoreUnwritable
@@ -92,7 +91,7 @@ OPERATIONS = (
         spec="Events",
         params=WindowQuery,
         rules=find_window_faults,
-        since=find_release("event-names").effective,
+        since=None,
         returns=Lines(ActivityLine),
         auth=BEARER,
         limit=_CONNECTS,

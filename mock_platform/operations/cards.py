@@ -32,6 +32,7 @@ from mock_platform.core.resource import (
 from mock_platform.core.schema import Schema
 from mock_platform.records.cards import (
     CARD_TYPES,
+    IMAGE_CONVERSATION,
     LEGACY_CARD_TYPES,
     CardContent,
     CardRecord,
@@ -75,7 +76,8 @@ LEGACY = settled(
     "cards.legacy",
     "Legacy cards come from fixtures, image conversation cards from their own operations too. They "
     "are listed with include_legacy_cards, read like others, deleted under their type in any case, "
-    "and cannot be updated by PUT cards/:card_id.",
+    "and cannot be updated by PUT cards/:card_id. Image conversation cards are deleted for good; "
+    "the delete answers with the record, deleted true.",
 )
 CONVERSATION = public_fact(
     "cards.delete-video-conversation",
@@ -103,6 +105,13 @@ class _Cards(Resource, frozen=True):
         if not call.params.get("include_legacy_cards"):
             match["_legacy"] = False
         return match
+
+    def remove(self, world: World, key: str, record: Record) -> Record:
+        """Delete a card; nothing of an image conversation stays."""
+        if record["card_type"] != IMAGE_CONVERSATION:
+            return Resource.remove(self, world, key, record)
+        world.store.remove(self.table, key)
+        return mark_deleted(world, record)
 
 
 CARDS = _Cards(
@@ -219,9 +228,7 @@ def delete(call: Call, world: World) -> Record:
     if kind == VIDEO_CONVERSATION:
         call.assume(CONVERSATION)
         record = CONVERSATION_CARDS.get_by_id(call, world)
-        gone = mark_deleted(world, record)
-        world.store.put(CONVERSATION_CARDS.table, record["id"], gone)
-        return gone
+        return CONVERSATION_CARDS.remove(world, record["id"], record)
     call.assume(LEGACY)
     if kind not in {*LEGACY_CARD_TYPES, *CARD_TYPES}:
         known = (*LEGACY_CARD_TYPES, VIDEO_CONVERSATION)
@@ -231,9 +238,7 @@ def delete(call: Call, world: World) -> Record:
     if not record["_legacy"] or record["card_type"] != kind:
         noun = f"legacy card of the type {kind}"
         raise not_found("CARD_NOT_FOUND", noun, "card_id", record["id"])
-    gone = mark_deleted(world, record)
-    world.store.put("cards", record["id"], gone)
-    return gone
+    return CARDS.remove(world, record["id"], record)
 
 
 def _assume_filters(call: Call) -> None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from mock_platform.core.ads import One, ads
+from mock_platform.core.ads import One, ads, not_found
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.filters import IdsFilter, PrefixFilter
 from mock_platform.core.operation import Echo, Operation, Origin
 from mock_platform.core.resource import TIMESTAMPS, Resource, apply_changes, make_timestamps
-from mock_platform.records.cards import CardRecord, make_card_uri
+from mock_platform.records.cards import IMAGE_CONVERSATION, CardRecord, make_card_uri
 from mock_platform.records.interactive_cards import (
     ConversationChanges,
     ConversationParameters,
@@ -27,7 +27,6 @@ from mock_platform.rules.account_media import find_in_library, find_media
 from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
-IMAGE_CONVERSATION = "IMAGE_CONVERSATION"
 ALL = public_fact(
     "cards-image-conversation.all",
     "Image conversation cards leave unset fields out and do not serve the unlocked image; the "
@@ -56,12 +55,15 @@ class _ImageConversations(Resource, frozen=True):
     def get_by_id(
         self, call: Call, world: World, *, with_deleted: bool = False, key: str | None = None
     ) -> Record:
-        """Return the card in the path, which must be an image conversation."""
-        key = call.path_params[self.id_parameter] if key is None else key
-        stored = world.store.get(self.table, key)
-        if stored is not None and stored["card_type"] != IMAGE_CONVERSATION:
-            key = ""  # a card of another type is not found under this path
-        return Resource.get_by_id(self, call, world, with_deleted=with_deleted, key=key)
+        """Return the card in the path, which must be an image conversation.
+
+        Raises:
+            AdsFailure: CARD_NOT_FOUND (404): it does not exist, or is a card of another type.
+        """
+        found = Resource.get_by_id(self, call, world, with_deleted=with_deleted, key=key)
+        if found["card_type"] != IMAGE_CONVERSATION:
+            raise not_found(self.missing, self.noun, self.id_parameter, found["id"])
+        return found
 
 
 CARDS = _ImageConversations(

@@ -12,6 +12,7 @@ from mock_platform.core.ads import Many, One, ads, fail
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, CommaList, Flag, Text
+from mock_platform.core.filters import PrefixFilter
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.paging import (
     NEXT_CURSOR,
@@ -274,7 +275,7 @@ OPERATIONS: tuple[Operation, ...] = (
             {
                 "custom_audience_ids": CommaList(Text(min_length=1), most=200),
                 "permission_scope": Choice((OWNER, SHARED), load_default=OWNER),
-                "q": Text(min_length=1, max_length=255),
+                "q": PrefixFilter(longest=255).field(),
             },
             sort=(*TIMESTAMPS, "name"),
         ),

@@ -13,7 +13,7 @@ from mock_platform.core.call import Call, Reply
 from mock_platform.core.description.schemas import REQUEST_ECHO
 from mock_platform.core.fields import CommaList, Flag, Text
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.operation import Echo, Operation, Origin
+from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, list_parameters
 from mock_platform.core.resource import Resource
 from mock_platform.core.schema import Schema
@@ -23,6 +23,7 @@ from mock_platform.records.posts import MAX_NAME_CHARACTERS
 from mock_platform.rules.advertiser_posts import GRANT, MEDIA_MIX, TEXT, find_text_faults
 from mock_platform.rules.planned_posts import (
     DELETED,
+    NO_ACCOUNT,
     PLANS,
     WHOSE,
     change_plan,
@@ -157,10 +158,10 @@ OPERATIONS: tuple[Operation, ...] = (
             with_total_count=False,
         ),
         origin=Origin.NAMED,
-        echo=Echo(hidden=("account_id",)),
+        echo=NO_ACCOUNT,
         assumptions=(NEXT_CURSOR, PLANS, WHOSE),
     ),
-    DRAFTS.get(with_deleted=False, origin=Origin.NAMED, assumptions=(PLANS,)),
+    DRAFTS.get(with_deleted=False, echo=NO_ACCOUNT, origin=Origin.NAMED, assumptions=(PLANS,)),
     ads(
         "draft_posts.create",
         "POST",
@@ -171,6 +172,7 @@ OPERATIONS: tuple[Operation, ...] = (
         returns=One(DraftPostRecord),
         params=DraftCreate,
         origin=Origin.NAMED,
+        echo=NO_ACCOUNT,
         errors=(*_REFUSALS, "POST_CANNOT_BE_BLANK"),
         statuses=(403, 404),
         assumptions=(PLANS, GRANT),
@@ -186,6 +188,7 @@ OPERATIONS: tuple[Operation, ...] = (
         returns=One(DraftPostRecord),
         params=DraftUpdate,
         origin=Origin.NAMED,
+        echo=NO_ACCOUNT,
         errors=("NOT_FOUND", *_REFUSALS[2:], "POST_CANNOT_BE_BLANK"),
         statuses=(404,),
         assumptions=(PLANS,),
@@ -200,6 +203,7 @@ OPERATIONS: tuple[Operation, ...] = (
         spec=DRAFTS.spec,
         returns=One(DeletedDraftPost),
         origin=Origin.NAMED,
+        echo=NO_ACCOUNT,
         errors=("NOT_FOUND",),
         statuses=(404,),
         assumptions=(PLANS,),
@@ -213,6 +217,7 @@ OPERATIONS: tuple[Operation, ...] = (
         spec=DRAFTS.spec,
         returns=Message(),
         origin=Origin.NAMED,
+        echo=NO_ACCOUNT,
         errors=("NOT_FOUND",),
         statuses=(404,),
         assumptions=(PLANS, PREVIEW),

@@ -80,8 +80,9 @@ PAY_BY_FOLLOWS = public_fact(
     "line-items.pay-by-follows-goal",
     "pay_by of a line item follows its goal (ENGAGEMENT, FOLLOW, VIEW, APP_CLICK, else IMPRESSION, "
     "or LINK_CLICK with a TARGET bid) unless it was chosen, and follows again when the goal "
-    "changes. So it may have values that the update takes only unchanged, from clients that save "
-    "all that they loaded.",
+    "changes, or when the bid strategy becomes or ceases to be TARGET, unless the request sends "
+    "it. So it may have values that the update takes only unchanged, from clients that save all "
+    "that they loaded.",
     "section 7, line items",
 )
 DELIVERY = public_fact(
@@ -282,12 +283,26 @@ def update(call: Call, world: World) -> Record:
 
 def _update_derived_fields(sent: Mapping[str, Any], before: Record, after: Record) -> None:
     """Change the fields of `after` that follow from other fields."""
-    if sent.get("pay_by") not in PAY_BY and after["goal"] != before["goal"]:
+    if _follows_again(sent, before, after):
         after["pay_by"] = derive_pay_by(after["goal"], after["objective"], after["bid_strategy"])
     if before["standard_delivery"] is derive_standard_delivery(before):
         after["standard_delivery"] = derive_standard_delivery(after)
     if after.get("audience_expansion") is None:
         after.pop("audience_expansion", None)
+
+
+def _follows_again(sent: Mapping[str, Any], before: Record, after: Record) -> bool:
+    """Return whether an update makes `pay_by` follow from goal and bid strategy again."""
+    if sent.get("pay_by") in PAY_BY:
+        return False
+    if after["goal"] != before["goal"]:
+        return True
+    if after["objective"] == "APP_INSTALLS":
+        return False  # here it may have been chosen, which a bid strategy does not undo
+    was, is_now = (record["bid_strategy"] == "TARGET" for record in (before, after))
+    # A stored pay_by that TARGET rules out must not refuse a request that asks for TARGET again.
+    ruled_out = is_now and "bid_strategy" in sent and after["pay_by"] == "IMPRESSION"
+    return was != is_now or ruled_out
 
 
 def _record_deletion(call: Call, world: World, record: Record) -> None:

@@ -7,10 +7,11 @@ from html import escape
 from mock_platform.core.ads import Data, ads
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Choice, CommaList, Long, Text
+from mock_platform.core.fields import Choice, CommaList, Text
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.records.listed_posts import find_listed
+from mock_platform.records.planned_posts import LongId
 from mock_platform.records.posts import POST_TYPES
 from mock_platform.rules.planned_posts import KIND_NAME
 from mock_platform.world.world import World
@@ -31,7 +32,7 @@ FRAME = expectation(
 class PreviewsQuery(Schema):
     """Parameters of the previews."""
 
-    post_ids = CommaList(Long(), required=True, most=200)
+    post_ids = CommaList(LongId(), required=True, most=200)
     post_type = Choice(POST_TYPES, required=True)
 
 
@@ -45,7 +46,7 @@ class PostPreview(Schema):
 def list_(call: Call, world: World) -> list[dict[str, str]]:
     """Return a frame for each of the posts that the account may see."""
     world.transitions.settle_all(KIND_NAME)
-    keys = [str(number) for number in dict.fromkeys(call.params["post_ids"])]
+    keys = list(dict.fromkeys(call.params["post_ids"]))
     found = find_listed(world, call.path_params["account_id"], call.params["post_type"], keys)
     return [{"post_id": post["id_str"], "preview": _make_frame(post)} for post in found]
 

@@ -25,7 +25,7 @@ from mock_platform.core.operation import Handler, Limit, Operation
 from mock_platform.core.pages import PAGES, make_token_field
 from mock_platform.core.schema import Schema
 from mock_platform.rules.post_answers import start_answer
-from mock_platform.rules.post_rules.checks import ACCEPTED_ONLY, LANGUAGE
+from mock_platform.rules.post_rules.checks import ACCEPTED_ONLY, LANGUAGE, NESTING
 from mock_platform.rules.post_search import (
     AT_ONCE,
     FOUND,
@@ -213,7 +213,7 @@ def _start(call: Call, world: World, window: Window, settings: Settings, longest
     if checked.warnings:
         call.assume(ACCEPTED_ONLY)
     user = call.caller.user if call.caller.scheme != "bearer" else None
-    return Search(world, checked.tree, window, settings, None if user is None else user["id"])
+    return Search(world, checked.tree, window, None if user is None else user["id"])
 
 
 def _read_token(call: Call, order: Order) -> Position | None:
@@ -251,7 +251,7 @@ def _make_rules(kind: str) -> Any:
 
 _SPEC = "Versioning: 2026-05-04"
 _RECENT_AUTH = Auth(("bearer", "oauth1", "oauth2"), scopes=("post.read", "users.read"))
-_COMMON = (SHAPES, QUERIES, WINDOW, AT_ONCE, INDEX, FOUND, LANGUAGE)
+_COMMON = (SHAPES, QUERIES, WINDOW, AT_ONCE, INDEX, FOUND, LANGUAGE, NESTING)
 
 
 def _limit(id_: str, count: int, seconds: int = WINDOW_SECONDS, **more: Any) -> Limit:

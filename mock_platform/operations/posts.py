@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from mock_platform.core.ads import Many, One, ads, fail, not_found
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Choice, CommaList, Flag, Long, Text
+from mock_platform.core.fields import Choice, CommaList, Flag, Text
 from mock_platform.core.operation import Echo, Operation, Origin
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, list_parameters, paginate
 from mock_platform.core.schema import Schema
@@ -91,8 +91,7 @@ def list_(call: Call, world: World) -> PageOf:
     if timeline != ALL:
         match["nullcast"] = timeline == NULLCAST
     table, keys = PLAN_TABLES.get(kind, "posts"), call.params.get("post_ids")
-    wanted = None if keys is None else [str(key) for key in keys]
-    page = paginate(call, world, table, match, keys=wanted, where=_make_test(call))
+    page = paginate(call, world, table, match, keys=keys, where=_make_test(call))
     trim = call.params["trim_user"]
     shown = [show_listed(world, kind, record, trim=trim) for record in page.records]
     return replace(page, records=shown)
@@ -141,7 +140,7 @@ OPERATIONS: tuple[Operation, ...] = (
             "PostsList",
             {
                 "post_type": Choice(POST_TYPES, required=True),
-                "post_ids": CommaList(Long(), most=200),
+                "post_ids": CommaList(LongId(), most=200),
                 "user_id": LongId(),
                 "timeline_type": Choice((NULLCAST, ALL, ORGANIC), load_default=NULLCAST),
                 "name": Text(min_length=1, max_length=MAX_NAME_CHARACTERS),

@@ -6,7 +6,7 @@ endpoints, section 5).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mock_platform.core.auth.authenticate import BEARER
@@ -27,9 +27,13 @@ from mock_platform.core.named import declare_named
 from mock_platform.core.operation import Handler, Location
 from mock_platform.core.pages import PAGES, make_token_field, take_page
 from mock_platform.core.schema import Schema
+from mock_platform.rules.post_rules.checks import LANGUAGE, NESTING
 from mock_platform.rules.release_history import find_release
 from mock_platform.rules.stream_rules import (
+    AT_ONCE,
     CAP,
+    MOST_AT_ONCE,
+    MOST_CHARACTERS,
     PARTIAL,
     SHAPES,
     TABLE,
@@ -63,9 +67,9 @@ _WRITES = 100
 class RulesQuery(Schema):
     """Parameters of the list."""
 
-    ids = CommaList(Text(min_length=1), repeatable=True)
+    ids = CommaList(Text(min_length=1), most=MOST_AT_ONCE, repeatable=True)
     max_results = Integer(low=1, high=1000, load_default=1000)
-    pagination_token = make_token_field()
+    pagination_token = make_token_field(short=True)
 
 
 class NewRule(Schema):
@@ -78,8 +82,8 @@ class NewRule(Schema):
 class RulesToDelete(Schema):
     """Rules to delete: their ids, or their values."""
 
-    ids = ListOf(Text(), least=1)
-    values = ListOf(Text(), least=1)
+    ids = ListOf(Text(), least=1, most=MOST_AT_ONCE)
+    values = ListOf(Text(), least=1, most=MOST_AT_ONCE)
 
 
 class RulesChange(Schema):
@@ -87,7 +91,7 @@ class RulesChange(Schema):
 
     dry_run = Flag(load_default=False)
     delete_all = Flag(load_default=False)
-    add = ListOf(Nested(NewRule), least=1)
+    add = ListOf(Nested(NewRule), least=1, most=MOST_AT_ONCE)
     delete = Nested(RulesToDelete)
 
 
@@ -108,7 +112,7 @@ class StreamRule(Schema):
 class _RulesMeta(Schema):
     sent = Instant(millis=True, required=True)
     result_count = Integer(required=True)
-    next_token = Text()
+    next_token = make_token_field(short=True)
 
 
 class RulesPage(Schema):
@@ -162,7 +166,7 @@ class RuleCounts(Schema):
 def list_(call: Call, world: World) -> dict[str, Any]:
     """List the rules of the caller's app."""
     match = {"_app_id": get_app(call)["id"]}
-    page = take_page(call, world, TABLE, match, keys=call.params.get("ids"))
+    page = take_page(call, world, TABLE, match, keys=call.params.get("ids"), short=True)
     shown = {"data": [show_rule(record) for record in page.records]} if page.records else {}
     return {**shown, "meta": {"sent": wire_millis(world.clock.now()), **page.meta()}}
 
@@ -178,8 +182,15 @@ def find_change_faults(
             yield others[0], f"delete_all cannot be used with {' or '.join(others)}"
     elif len(wanted) != 1:
         yield "add", "exactly one of add and delete is required, or delete_all=true in the query"
+    elif "add" in params and _count_characters(params["add"]) > MOST_CHARACTERS:
+        most = f"{MOST_CHARACTERS:,} characters together"
+        yield "add", f"the rules of one request may have {most}; add them in several requests"
     elif "delete" in params and len(params["delete"]) != 1:
         yield "delete", "delete needs exactly one of ids and values"
+
+
+def _count_characters(rules: Iterable[Mapping[str, str]]) -> int:
+    return sum(len(rule.get("value", "")) for rule in rules)
 
 
 def make_change(settings: Settings) -> Handler:
@@ -260,7 +271,7 @@ OPERATIONS = (
         returns=Flat(RulesPage),
         auth=BEARER,
         limit=_READS,
-        assumptions=(SHAPES, PAGES),
+        assumptions=(SHAPES, PAGES, AT_ONCE),
     ),
     declare_named(
         "stream_rules.change",
@@ -281,7 +292,7 @@ OPERATIONS = (
         limit=_WRITES,
         errors=("invalid-request", "rule-cap", "invalid-rules", "duplicate-rules"),
         statuses=(400, 403),
-        assumptions=(SHAPES, PARTIAL),
+        assumptions=(SHAPES, PARTIAL, AT_ONCE, LANGUAGE, NESTING),
         may_assume=(CAP, UNKNOWN_RULE),
     ),
     declare_named(

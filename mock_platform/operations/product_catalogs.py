@@ -59,7 +59,7 @@ NOT_FETCHED = expectation(
 DELETE_MESSAGES = public_fact(
     "products.delete-report",
     "A deleted key is reported under product_key, one that failed under failed_product_key with a "
-    "message.",
+    "message. The echo holds product_keys only.",
     "section 7, products",
 )
 
@@ -315,7 +315,7 @@ OPERATIONS = (
         returns=Data(DeleteResult),
         params=ProductDelete,
         location=Location.JSON,
-        echo=Echo(),
+        echo=Echo(hidden=("product_catalog_id",)),
         assumptions=(DELETE_MESSAGES,),
     ),
 )

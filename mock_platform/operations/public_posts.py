@@ -195,7 +195,7 @@ def make_create(settings: Settings) -> Handler:
         require_length(call, user, text)
         reply_to = _find_named_post(world, params, "reply.in_reply_to_post_id")
         if reply_to is not None:
-            require_reply_allowed(call, world, settings, user, reply_to)
+            require_reply_allowed(call, world, user, reply_to)
         quoted = _find_named_post(world, params, "quote_post_id")
         media = take_media_of_post(world, user, params)
         require_card(world, params)

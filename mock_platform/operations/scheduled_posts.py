@@ -30,6 +30,7 @@ from mock_platform.rules.planned_posts import (
     DELETED,
     DONE,
     MOMENT,
+    NO_ACCOUNT,
     PLANS,
     SCHEDULED,
     WHOSE,
@@ -139,7 +140,7 @@ def _settle(call: Call, world: World, record: Record) -> Record:
 
 
 _ONE = f"{SCHEDULED_POSTS.path}/:{SCHEDULED_POSTS.id_parameter}"
-_NUMBER = Echo(numbers=(SCHEDULED_POSTS.id_parameter,))
+_NUMBER = Echo(numbers=(SCHEDULED_POSTS.id_parameter,), hidden=NO_ACCOUNT.hidden)
 _REFUSALS = ("MEDIA_NOT_FOUND", "CARD_NOT_FOUND", "SCHEDULED_POST_LIMIT_EXCEEDED")
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -160,11 +161,15 @@ OPERATIONS: tuple[Operation, ...] = (
             with_total_count=False,
         ),
         origin=Origin.NAMED,
-        echo=Echo(hidden=("account_id",)),
+        echo=NO_ACCOUNT,
         assumptions=(NEXT_CURSOR, PLANS, WHOSE, MOMENT),
     ),
     SCHEDULED_POSTS.get(
-        with_deleted=False, show=_settle, origin=Origin.NAMED, assumptions=(PLANS, MOMENT)
+        with_deleted=False,
+        show=_settle,
+        echo=NO_ACCOUNT,
+        origin=Origin.NAMED,
+        assumptions=(PLANS, MOMENT),
     ),
     ads(
         "scheduled_posts.create",
@@ -177,6 +182,7 @@ OPERATIONS: tuple[Operation, ...] = (
         params=ScheduledCreate,
         rules=find_moment_faults,
         origin=Origin.NAMED,
+        echo=NO_ACCOUNT,
         errors=("USER_NOT_FOUND", "ACTION_NOT_ALLOWED", *_REFUSALS, "POST_CANNOT_BE_BLANK"),
         statuses=(403, 404),
         assumptions=(PLANS, MOMENT, CROWD, GRANT),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from mock_platform.core.ads import One, ads, fail, not_found
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Text
+from mock_platform.core.fields import Long, Text
 from mock_platform.core.filters import ExactFilter, IdsFilter
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.parents import LINE_ITEM
 from mock_platform.core.resource import Resource
 from mock_platform.core.schema import Schema
-from mock_platform.records.planned_posts import LongId, ScheduledPromotedPostRecord
+from mock_platform.records.planned_posts import ScheduledPromotedPostRecord
 from mock_platform.rules.line_item_parts import (
     INCOMPATIBLE,
     add_part,
@@ -53,14 +53,14 @@ class ScheduledPromotedPostCreate(Schema):
     """Parameters of the creation."""
 
     line_item_id = Text(required=True, min_length=1)
-    scheduled_post_id = LongId(required=True)
+    scheduled_post_id = Long(required=True)
 
 
 def create(call: Call, world: World) -> Record:
     """Let a line item promote a post when it is out."""
     line_item = find_line_item(call, world, call.params["line_item_id"])
     require_product(line_item, "PROMOTED_POSTS", "PROMOTED_ACCOUNT")
-    plan = _require_scheduled(call, world, call.params["scheduled_post_id"])
+    plan = _require_scheduled(call, world, str(call.params["scheduled_post_id"]))
     pair = {"line_item_id": line_item["id"], "scheduled_post_id": plan["id"]}
     for entry in world.store.page(TABLE, pair | {"deleted": False}, limit=1):
         call.assume(REFUSED)

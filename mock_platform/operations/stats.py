@@ -17,7 +17,7 @@ from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.faults import Fault, exclusive
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Number, Text
-from mock_platform.core.operation import Echo, Handler, Limit, Operation, Origin
+from mock_platform.core.operation import Handler, Limit, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.records.figures import PINNED_FIGURES
 from mock_platform.rules.ad_book import CAMPAIGN, FUNDING_INSTRUMENT, LINE_ITEM
@@ -59,7 +59,8 @@ ACTIVE = public_fact(
 )
 REACH = public_fact(
     "stats.reach",
-    "How many people saw ads, and how often on average: made up from the impressions.",
+    "How many people saw ads, and how often on average: made up from the impressions. The echo has "
+    "no account_id, but that of a refusal has it.",
     "adjacent operations, section 10.3",
     gap=True,
 )
@@ -187,6 +188,7 @@ def get_funding_reach(call: Call, world: World) -> dict[str, Any]:
 
 def _measure_reach(call: Call, world: World, entity: str, name: str) -> dict[str, Any]:
     params = call.params
+    call.echo = make_echo(call, name, "start_time", "end_time")
     edges = [read_time(params[each], call, world) for each in ("start_time", "end_time")]
     account_id = call.path_params["account_id"]
     rows = []
@@ -217,7 +219,6 @@ def _declare_reach(noun: str, handler: Handler, params: type[Schema]) -> Operati
         origin=Origin.ADJACENT,
         public_limits=False,
         limits=(_LIMIT,),
-        echo=Echo(hidden=("account_id",)),
         assumptions=(REACH, FIGURES, PINNED, PAST),
         errors=("INVALID_TIME_WINDOW",),
     )
@@ -238,7 +239,6 @@ OPERATIONS: tuple[Operation, ...] = (
         origin=Origin.ADJACENT,
         public_limits=False,
         limits=(_LIMIT,),
-        echo=Echo(hidden=("account_id",)),
         assumptions=(PARAMETERS, SHAPE, FIGURES, PINNED, PAST, CONVERSIONS),
         errors=("INVALID_TIME_WINDOW",),
     ),

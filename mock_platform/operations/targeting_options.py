@@ -17,6 +17,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, Json, ListOf, Long, Text
+from mock_platform.core.filters import FieldSearch, SearchText
 from mock_platform.core.operation import Handler, Limit, Operation, Origin
 from mock_platform.core.paging import NEXT_CURSOR, PageOf, list_parameters, paginate
 from mock_platform.core.schema import Schema
@@ -135,12 +136,13 @@ _LIMIT = Limit("targeting lookups", 400, 900, source="public", category="ads-tar
 _TV_LIMIT = Limit("TV lookups", 2000, 900, source="public")
 """The limits of lookups: those of TV have their own, each for itself."""
 Test = Callable[[Record], bool]
+_BY_NAME = FieldSearch("part")
 _CODE = r"[A-Z]{2}"
 _CODE_TEXT = "an ISO 3166-1 alpha-2 code such as US"
 
 
 def _make_query() -> Text:
-    return Text(min_length=1)
+    return SearchText(_BY_NAME, min_length=1)
 
 
 def _make_country(default: str | None = None) -> Text:
@@ -160,10 +162,7 @@ def _match(kind: str, equal: Sequence[str], call: Call) -> dict[str, Any]:
 
 def _q(call: Call) -> Test | None:
     """Return a test for names that contain `q`."""
-    if "q" not in call.params:
-        return None
-    wanted = call.params["q"].casefold()
-    return lambda row: wanted in row["name"].casefold()
+    return _BY_NAME.make_test(call.params["q"]) if "q" in call.params else None
 
 
 def _all(kind: str, equal: Sequence[str], call: Call, world: World) -> list[Record]:

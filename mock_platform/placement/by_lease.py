@@ -14,7 +14,7 @@ from typing import Protocol
 from mock_platform.placement.interface import Place
 
 _MAX_REMEMBERED = 100_000
-_LOOPBACK = ("127.", "[::1]", "localhost:")
+_LOOPBACK = ("unix:", "127.", "[::1]", "localhost:")
 
 
 class Leases(Protocol):
@@ -133,7 +133,7 @@ class ByLease:
         """Do nothing: the leases end with the archive."""
 
     def _reaches(self, place: Place) -> bool:
-        """Whether this process can connect to another: a loopback address is of its machine."""
+        """Whether this process can connect to another: a path or loopback is of its machine."""
         if not place.address:
             return False
         same = find_machine(place) == find_machine(self._here)

@@ -11,7 +11,8 @@ from urllib3.connection import HTTPConnection
 from urllib3.response import BaseHTTPResponse
 from urllib3.util.request import SKIP_HEADER
 
-from mock_platform.delivery.connections import FAULTS, explain_fault
+from mock_platform.delivery.connections import FAULTS, explain_fault, name_remedy
+from mock_platform.delivery.passing_on import OF_CONSOLE, leave_out_own
 from mock_platform.delivery.upstream import READ_SECONDS, BadUpstream, Upstream
 from mock_platform.har.writing import RecordedExchange
 from mock_platform.world.clock import UPTIME, machine_now
@@ -78,7 +79,8 @@ class Forwarder:
         except FAULTS as fault:
             if connection is not None:
                 connection.close()
-            text = explain_fault(fault, url.split("?")[0], READ_SECONDS)[1]
+            where = "/".join(url.split("/", 3)[:3])
+            text = explain_fault(fault, where, READ_SECONDS)[1] + name_remedy(fault)
             return self._refuse(sent, url, text, start_response)
         shown = [pair for pair in response.headers.items() if pair[0].lower() not in _HOP]
         start_response(f"{response.status} {response.reason or ''}".strip(), shown)
@@ -150,7 +152,7 @@ class _Sent:
         self._method = environ["REQUEST_METHOD"]
         self._http = environ["SERVER_PROTOCOL"]
         self._host = host
-        self.headers = _read_headers(environ)
+        self.headers = leave_out_own(_read_headers(environ), OF_CONSOLE)
         self.body = environ["wsgi.input"].read()
 
     def finish(

@@ -138,7 +138,8 @@ class AccountHistoryRecord(Schema):
 def _check_access(record: Record) -> Iterator[tuple[str, str]]:
     for entry in record["_user_access"]:
         if entry["user_id"] not in record["_users"]:
-            yield "_user_access", f"user {entry['user_id']} is not in _users"
+            text = f"user {entry['user_id']} has permissions but is no user of the account; "
+            yield "_user_access", text + "add the id to the field _users, or remove this entry"
         if COMPOSER in entry["permissions"] and MAY_COMPOSE.isdisjoint(entry["permissions"]):
             allowed = ", ".join(sorted(MAY_COMPOSE))
             yield "_user_access", f"{COMPOSER} needs one of {allowed} beside it"

@@ -71,6 +71,8 @@ class TokenRecord(Schema):
     """
 
     id = Text(required=True, min_length=1)
+    former_id = Text(load_default=None, allow_none=True, min_length=1)
+    """The access token that was published in place of this one before, and is still accepted."""
     kind = Choice(TOKEN_KINDS, required=True)
     state = Choice(
         ("pending", "granted", "denied", "used", "active", "invalidated"), load_default="active"

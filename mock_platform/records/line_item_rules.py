@@ -44,6 +44,10 @@ class Write(Struct, frozen=True):
         value = self.sent.get(name)
         return value is not None and (self.before is None or value != self.before.get(name))
 
+    def derive_pay_by(self) -> str:
+        """Return the pay_by that follows from the goal and the bid strategy after the write."""
+        return derive_pay_by(self.after["goal"], self.objective, self.after["bid_strategy"])
+
 
 ConditionalRule = Callable[[Write], Iterator[AdsError]]
 
@@ -67,14 +71,24 @@ def _check_bid(u: Write) -> Iterator[AdsError]:
 
 
 def _check_pay_by(u: Write) -> Iterator[AdsError]:
-    """pay_by can change for APP_INSTALLS only; IMPRESSION excludes TARGET."""
-    if u.before is not None and u.sets("pay_by") and u.objective != "APP_INSTALLS":
+    """pay_by can change for APP_INSTALLS only, or as it follows; IMPRESSION excludes TARGET."""
+    if (
+        u.before is not None
+        and u.sets("pay_by")
+        and u.objective != "APP_INSTALLS"
+        and not (
+            (u.sets("goal") or u.sets("bid_strategy")) and u.sent["pay_by"] == u.derive_pay_by()
+        )
+    ):
         text = f"pay_by can only be changed for the objective APP_INSTALLS, not {u.objective}"
         yield AdsError(INVALID, text, "pay_by")
     both = u.after["pay_by"] == "IMPRESSION" and u.after["bid_strategy"] == "TARGET"
     if both and u.concerns("pay_by", "bid_strategy"):
         name = "pay_by" if "pay_by" in u.sent else "bid_strategy"
-        text = "pay_by IMPRESSION is not supported with bid_strategy TARGET"
+        text = (
+            "pay_by IMPRESSION is not supported with bid_strategy TARGET; leave pay_by out, and it "
+            "follows from the bid strategy"
+        )
         yield AdsError(INVALID, text, name)
 
 
@@ -192,7 +206,7 @@ def _check_new_placements(u: Write) -> Iterator[AdsError]:
 def _check_new_pay_by(u: Write) -> Iterator[AdsError]:
     """pay_by follows from the goal, and can be chosen for app installs and link clicks only."""
     chosen = u.sent.get("pay_by")
-    derived = derive_pay_by(u.after["goal"], u.objective, u.after["bid_strategy"])
+    derived = u.derive_pay_by()
     key = "APP_INSTALLS" if u.objective == "APP_INSTALLS" else u.after["goal"]
     if chosen is not None and chosen != derived and chosen not in PAY_BY_OF_CREATION.get(key, ()):
         text = f"pay_by of a line item with the goal {u.after['goal']} is {derived}, not {chosen}"

@@ -22,6 +22,12 @@ from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.world import World
 
+BADGES = expectation(
+    "activity.affiliate-badge",
+    "before and after of profile.update.affiliate are the descriptions of the badge, empty without "
+    "one. Without a payload a user gets the badge of an organization, or loses the one they have.",
+)
+
 FOLLOWS = expectation(
     "activity.follows",
     "A follow is a follow.follow sent by the user who follows, and one received by the other; the "

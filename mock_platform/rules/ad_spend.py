@@ -24,6 +24,7 @@ MOST_LINE_ITEMS = 50
 """Line items that share an amount; with more, finding out what they spent takes too long."""
 _TOTAL = "total_budget_amount_local_micro"
 _LEFT = 100
+_CHUNK = 20
 
 
 class _Spend(Struct):
@@ -86,17 +87,18 @@ def is_campaign_budget_used_up(world: World, campaign: Record) -> bool:
     if total is None:
         return False
     instrument = world.store.get("funding_instruments", campaign["funding_instrument_id"])
-    sharing: Iterable[Record] = [campaign]
     if instrument is not None and _find_amount(instrument) is not None:
-        sharing = _iterate_campaigns(world, instrument)  # they are all in one ledger
-    spend = _find_spend(world, campaign["id"], sharing)
-    return spend is not None and spend.uses_up(total)
+        # All campaigns of the instrument are in one ledger.
+        line_item = world.cache(_Sharers).find(world, instrument["id"])
+    else:
+        line_item = _find_sharer(world, [campaign])
+    return _find_spend(world, campaign["id"], line_item).uses_up(total)
 
 
 def find_funding_spend(world: World, instrument: Record) -> int:
     """Return what a funding instrument with an amount has paid until now, in micro units."""
-    spend = _find_spend(world, instrument["id"], _iterate_campaigns(world, instrument))
-    return 0 if spend is None else spend.charge
+    line_item = world.cache(_Sharers).find(world, instrument["id"])
+    return _find_spend(world, instrument["id"], line_item).charge
 
 
 def is_funding_used_up(world: World, instrument: Record) -> bool:
@@ -104,8 +106,8 @@ def is_funding_used_up(world: World, instrument: Record) -> bool:
     amount = _find_amount(instrument)
     if amount is None:
         return False
-    spend = _find_spend(world, instrument["id"], _iterate_campaigns(world, instrument))
-    return spend is not None and spend.uses_up(amount)
+    line_item = world.cache(_Sharers).find(world, instrument["id"])
+    return _find_spend(world, instrument["id"], line_item).uses_up(amount)
 
 
 def _find_amount(instrument: Record) -> int | None:
@@ -113,13 +115,42 @@ def _find_amount(instrument: Record) -> int | None:
     return instrument.get(name) if name else None
 
 
-def _iterate_campaigns(world: World, instrument: Record) -> Iterator[Record]:
-    match = {"funding_instrument_id": instrument["id"]}
-    return (entry.record for entry in world.store.page("campaigns", match))
+def _find_spend(world: World, key: str, line_item: Record | None) -> _Spend:
+    """Return what an entity has spent; nothing if no line item leads to its ledger."""
+    return _Spend() if line_item is None else world.cache(_Spends).find(world, line_item, key)
 
 
-def _find_spend(world: World, key: str, campaigns: Iterable[Record]) -> _Spend | None:
-    """Return what these campaigns have spent together; `None` if nothing, or there are too many."""
+class _Sharers:
+    """A line item for each funding instrument, looked for once as long as no record changes."""
+
+    def __init__(self) -> None:
+        self._versions: tuple[int, ...] = ()
+        self._found: dict[str, Record | None] = {}
+
+    def find(self, world: World, instrument_id: str) -> Record | None:
+        """Return a line item that the instrument pays for; `None` if none or too many share it."""
+        versions = (world.store.version("campaigns"), world.store.version("line_items"))
+        if versions != self._versions:
+            self._versions, self._found = versions, {}
+        if instrument_id not in self._found:
+            campaigns = _iterate_campaigns(world, instrument_id)
+            self._found[instrument_id] = _find_sharer(world, campaigns)
+        return self._found[instrument_id]
+
+
+def _iterate_campaigns(world: World, instrument_id: str) -> Iterator[Record]:
+    """Yield the campaigns of an instrument, which may have thousands; mostly, a few are enough."""
+    match, after = {"funding_instrument_id": instrument_id}, None
+    while True:
+        found = world.store.page("campaigns", match, after=after, limit=_CHUNK)
+        yield from (entry.record for entry in found)
+        if len(found) < _CHUNK:
+            return
+        after = found[-1].position
+
+
+def _find_sharer(world: World, campaigns: Iterable[Record]) -> Record | None:
+    """Return a line item of these campaigns; `None` if they have none or too many together."""
     counted, first = 0, None
     for campaign in campaigns:
         match = {"campaign_id": campaign["id"]}
@@ -128,4 +159,4 @@ def _find_spend(world: World, key: str, campaigns: Iterable[Record]) -> _Spend |
             return None
         if first is None and counted:
             first = world.store.page("line_items", match, limit=1)[0].record
-    return None if first is None else world.cache(_Spends).find(world, first, key)
+    return first

@@ -42,7 +42,7 @@ SHAPE = public_fact(
     "stats.shape",
     "A metric is an array with a number for each hour, day or the whole, or null if there was "
     "nothing of it. Unknown ids, and those of other accounts, are left out. The echo has no "
-    "account_id.",
+    "account_id, but that of a refusal has it, as in the public sample of a refusal.",
     "adjacent operations, section 10.1",
     gap=True,
 )

@@ -211,7 +211,10 @@ Holders = dict[tuple[str, str], set[str]]
 
 
 class Upload(Struct, frozen=True):
-    """One operation of a batch: users to add or to remove. `kind` is its operation_type."""
+    """One operation of a batch: users to add or to remove.
+
+    `kind` is its operation_type as it was sent; an unknown one is refused before it is applied.
+    """
 
     kind: str | None
     users: Sequence[Identifiers]

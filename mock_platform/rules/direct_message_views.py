@@ -23,6 +23,7 @@ from mock_platform.rules.post_selection import (
     MEDIA_FIELDS,
     POST_FIELDS,
     USER_FIELDS,
+    find_early_fields,
     make_names_field,
     read_selection,
 )
@@ -41,6 +42,7 @@ _DEFAULTS = {"id", "event_type", "text"}
 class DirectMessageSelectionQuery(Schema):
     """What a client wants to see of events, and of what they refer to."""
 
+    find_faults = staticmethod(find_early_fields)
     dm_event_fields = make_names_field(FIELDS, data_key="dm_event.fields")
     expansions = make_names_field(_EXPANSIONS)
     post_fields = make_names_field(POST_FIELDS, data_key="post.fields")

@@ -203,7 +203,8 @@ def show_media(world: World, media: Record, *, asked: bool = False) -> dict[str,
 
 
 def _count_seconds(world: World, moment: str) -> int:
-    return max(0, int((parse_instant(moment) - world.clock.now()).total_seconds()))
+    """Return for how many seconds something still exists; one that has begun counts whole."""
+    return max(0, ceil((parse_instant(moment) - world.clock.now()).total_seconds()))
 
 
 def find_own_media(world: World, user_id: str, media_id: str) -> Record | None:

@@ -11,6 +11,7 @@ from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import Fault
+from mock_platform.core.operation import Echo
 from mock_platform.core.paging import PageOf, paginate
 from mock_platform.core.resource import Resource
 from mock_platform.rules.account_media import find_media
@@ -43,14 +44,13 @@ PLANS = public_fact(
     "planned-posts.all",
     "Drafts and scheduled posts have no deleted: a delete removes them, and answers the record "
     "with the status DELETED. text is empty where there is none. An empty card_uri, media_keys or "
-    "name on PUT removes it; text or media must be left.",
+    "name on PUT removes it; text or media must be left. No echo holds account_id.",
     "adjacent operations, section 8.4",
     gap=True,
 )
 WHOSE = public_fact(
     "planned-posts.whose",
-    "A list shows the plans of user_id, by default those of the account's FULL promotable user, "
-    "and does not echo account_id.",
+    "A list shows the plans of user_id, by default those of the account's FULL promotable user.",
     "adjacent operations, section 8.4",
 )
 MOMENT = public_fact(
@@ -71,6 +71,8 @@ DONE = expectation(
     "ACTION_NOT_ALLOWED. The post itself stays.",
 )
 
+NO_ACCOUNT = Echo(hidden=("account_id",))
+"""The echo of all operations on drafts and scheduled posts."""
 Published = Callable[[World, Record, Record], None]
 """Does what follows from a scheduled post that is out: gets the plan and the post."""
 

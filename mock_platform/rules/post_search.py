@@ -101,7 +101,7 @@ def read_query(
     if len(text) > most:
         return CheckedRule(text, None, (f"a query has at most {most} characters",))
     checked = read_rule(text, "search", longest=most, strict=settings.strict)
-    if checked.tree is None or is_in_force("search-index", world, settings):
+    if checked.tree is None or is_in_force("search-index", world):
         return checked
     unknown = [
         f"Reference to invalid operator '{clause.text}'. Operator is not available in current "
@@ -167,13 +167,11 @@ def read_window(call: Call, now: datetime, *, recent: bool, reach: timedelta | N
 class Search:
     """The posts of a world that a query matches within a window, as a user sees them."""
 
-    def __init__(
-        self, world: World, tree: Node, window: Window, settings: Settings, viewer_id: str | None
-    ) -> None:
+    def __init__(self, world: World, tree: Node, window: Window, viewer_id: str | None) -> None:
         self._world = world
         self._window = window
         self._matches = compile_rule(tree, "search")
-        self._new_index = is_in_force("search-index", world, settings)
+        self._new_index = is_in_force("search-index", world)
         self._protected = {
             entry.key for entry in world.store.page("users", {"protected": True})
         } - {viewer_id}

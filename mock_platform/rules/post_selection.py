@@ -5,20 +5,26 @@ Several families take these query parameters: posts, users, searches, streams, n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
 from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact
+from mock_platform.core.call import Call
+from mock_platform.core.faults import Fault, unlisted
 from mock_platform.core.fields import Choice, CommaList, FieldOptions
 from mock_platform.core.schema import Schema
+from mock_platform.rules.release_history import find_release, is_in_force
+from mock_platform.settings import Settings
+from mock_platform.world.world import World
 
 SELECTION = public_fact(
     "v2.fields",
     "post.fields, user.fields, media.fields, poll.fields, place.fields and expansions have the "
     "public values. Without them posts have id, text and edit_history_post_ids, users id, name "
-    "and username. An expansion also selects the field that it follows. Other values answer 400.",
+    "and username. An expansion also selects the field that it follows. Other values answer "
+    "400; so does paid_partnership before 2026-06-03, when no post shows it either.",
     "section 7.2 of the named endpoints, defaults without fields",
 )
 
@@ -62,6 +68,8 @@ _DEFAULTS: Mapping[str, frozenset[str]] = {
     "poll": frozenset({"id", "options"}),
     "place": frozenset({"id", "full_name"}),
 }
+_DATED = {"paid_partnership": "paid-partnership"}
+"""Fields of posts that the release history dates, each with its row."""
 _OLDER = {
     "edit_history_tweet_ids": "edit_history_post_ids",
     "note_tweet": "note_post",
@@ -88,8 +96,26 @@ def make_names_field(values: Sequence[str], **options: Unpack[FieldOptions]) -> 
     return CommaList(NameOfField(values), **options)
 
 
+def find_early_fields(
+    params: Mapping[str, Any], _call: Call, world: World, _settings: Settings
+) -> Iterator[tuple[str, str]]:
+    """Find fields of posts that the release history adds later, which are unknown until then."""
+    for parameter, name in (("post_fields", "post.fields"), ("older_post_fields", "tweet.fields")):
+        for value in params.get(parameter) or ():
+            row = _DATED.get(value)
+            if row is None or is_in_force(row, world):
+                continue
+            known = [one for one in POST_FIELDS if one != value]
+            since = f"The release history adds it on {find_release(row).date}"
+            hint = f"{since}, after the world's clock; --releases all knows it always"
+            fault = unlisted(known, value).naming(name)
+            yield name, Fault(fault, hint=hint)
+
+
 class _CommonFields(Schema):
     """The lists that all selections have."""
+
+    find_faults = staticmethod(find_early_fields)
 
     post_fields = make_names_field(POST_FIELDS, data_key="post.fields")
     older_post_fields = make_names_field(POST_FIELDS, data_key="tweet.fields")

@@ -25,8 +25,9 @@ _URL = re.compile(r"https?://[^\s<>\"]*[^\s<>\".,;:!?')\]]")
 _HASHTAG = re.compile(r"(?<![\w#&/])#(\w*[^\W\d_]\w*)")
 _SYMBOL = re.compile(r"(?<![\w$])\$([A-Za-z]{1,6})\b")
 _MENTION = re.compile(r"(?<![\w@/])@([A-Za-z0-9_]{1,15})")
-_LIGHT = ((0, 4351), (8192, 8205), (8208, 8223), (8242, 8247))
+_LIGHT = "\u0000-\u10ff\u2000-\u200d\u2010-\u201f\u2032-\u2037"
 """The ranges of characters that count as one; all others count as two."""
+_ALL_LIGHT = re.compile(f"[{_LIGHT}]+")
 _EMOJI = re.compile(
     "[\U0001f1e6-\U0001f1ff]{2}"
     "|[\u203c-\u3299\U0001f000-\U0001faff]"
@@ -92,21 +93,21 @@ def find_user(world: World, name: str) -> dict[str, Any] | None:
 def weigh_text(text: str) -> int:
     """Return the weighted length of a text (`posts.weighted-length`)."""
     rest, addresses = _URL.subn("", unicodedata.normalize("NFC", text))
-    rest, emoji = _EMOJI.subn("", rest)
-    return ADDRESS_WEIGHT * addresses + 2 * emoji + sum(map(_weigh_character, rest))
+    rest, emoji = (rest, 0) if rest.isascii() else _EMOJI.subn("", rest)
+    return ADDRESS_WEIGHT * addresses + 2 * emoji + _weigh_characters(rest)
 
 
 def cut_text(text: str, weight: int) -> str:
     """Return the beginning of a text whose characters together have at most this weight."""
     for end, character in enumerate(text):
-        weight -= _weigh_character(character)
+        weight -= _weigh_characters(character)
         if weight < 0:
             return text[:end]
     return text
 
 
-def _weigh_character(character: str) -> int:
-    return 1 if any(low <= ord(character) <= high for low, high in _LIGHT) else 2
+def _weigh_characters(text: str) -> int:
+    return len(text) if text.isascii() else len(text) + len(_ALL_LIGHT.sub("", text))
 
 
 def _find_tags(pattern: re.Pattern[str], text: str) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from mock_platform.core.assumptions import expectation
 from mock_platform.rules.post_texts import cut_text, weigh_text
+from mock_platform.rules.release_history import is_in_force
 from mock_platform.store.interface import Record
 from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.world import World
@@ -230,6 +231,11 @@ def _show_reply_settings(_world: World, post: Record) -> str:
     return own or _REPLY_SETTINGS[post.get("conversation_settings") or "EVERYONE"]
 
 
+def _show_paid_partnership(world: World, post: Record) -> bool | None:
+    known = is_in_force("paid-partnership", world)
+    return bool(post.get("_paid_partnership")) if known else None
+
+
 def _show_counts(_world: World, post: Record) -> dict[str, int]:
     return {name: post.get(stored) or 0 for name, stored in COUNTS.items()}
 
@@ -276,7 +282,7 @@ _POST_VALUES: Mapping[str, Callable[[World, Record], Any]] = {
     "edit_controls": _show_edit_controls,
     "reply_settings": _show_reply_settings,
     "possibly_sensitive": lambda _world, post: bool(post.get("_possibly_sensitive")),
-    "paid_partnership": lambda _world, post: bool(post.get("_paid_partnership")),
+    "paid_partnership": _show_paid_partnership,
     "community_id": _read("_community_id"),
     "card_uri": _read("card_uri"),
     "context_annotations": _read("_context_annotations"),

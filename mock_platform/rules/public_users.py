@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from mock_platform.rules.post_view import add_texts
-from mock_platform.rules.release_history import find_release
+from mock_platform.rules.release_history import is_in_force
 from mock_platform.rules.user_objects import PUBLIC_COUNTS
 from mock_platform.store.interface import Order, Record
 from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.world import World
 
-_AFFILIATION_LIST = find_release("affiliation-array")
 NEWEST_FIRST = Order("created_at", descending=True)
 
 
@@ -74,7 +73,7 @@ def _show_affiliation(world: World, user: Record) -> dict[str, Any]:
     """Show a badge; `user_id` is a list since the release that says so, one id before."""
     badge = user.get("affiliation") or {}
     ids = badge.get("user_id")
-    if not ids or _AFFILIATION_LIST.is_in_force(world.clock.now()):
+    if not ids or is_in_force("affiliation-array", world):
         return badge
     return badge | {"user_id": ids[0]}
 

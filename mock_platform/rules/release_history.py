@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.hints import did_you_mean
-from mock_platform.settings import Settings
 from mock_platform.world.world import World
 
 PUBLIC_NAMES = public_fact(
@@ -148,6 +147,11 @@ def find_release(id_: str) -> Release:
     return _BY_ID[id_]
 
 
+def is_in_force(row: str, world: World) -> bool:
+    """Return whether a row of the release history has taken effect in a world."""
+    return world.has_all_releases or find_release(row).is_in_force(world.clock.now())
+
+
 class EventName(Struct, frozen=True):
     """A name of an event type, and the moment from which it is valid."""
 
@@ -273,8 +277,8 @@ def explain_not_in_force(entry: EventName, moment: datetime) -> str | None:
     former = next((e.name for e in EVENT_NAMES if e.successor == entry.name), None)
     before = f"; until then it is called {former!r}" if former else ""
     return (
-        f"{entry.name!r} is in force from {entry.since:%Y-%m-%dT%H:%M}Z on, and the event happens "
-        f"at {moment:%Y-%m-%dT%H:%M}Z{before}. Give a later created_at, or move the clock"
+        f"{entry.name!r} is in force from {entry.since:%Y-%m-%dT%H:%M}Z on, not yet at "
+        f"{moment:%Y-%m-%dT%H:%M}Z{before}"
     )
 
 
@@ -285,8 +289,3 @@ def find_name_warnings(entry: EventName, moment: datetime) -> Iterator[str]:
         yield f"event type {entry.name!r} is deprecated since {since}: use {entry.successor!r}"
     if not entry.documented:
         yield f"event type {entry.name!r} is a public name that the spec does not list"
-
-
-def is_in_force(row: str, world: World, settings: Settings) -> bool:
-    """Return whether a row of the release history has taken effect in a world."""
-    return settings.releases == "all" or find_release(row).is_in_force(world.clock.now())

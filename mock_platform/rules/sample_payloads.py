@@ -35,6 +35,7 @@ _CHANGES: Mapping[str, tuple[str, Callable[[Any, World], Any]]] = {
     ),
 }
 """The field of a user that an update changes, and what it becomes."""
+_ORGANIZATIONS = frozenset({"business", "government"})
 
 
 class NoSample(ValueError):
@@ -78,6 +79,23 @@ def _verify(world: World, user: Record, _name: str) -> Payload:
     return {"before": name_verification(user), "after": name_verification(changed)}
 
 
+def _affiliate(world: World, user: Record, _name: str) -> Payload:
+    """Give a user the badge of an organization, or take it away."""
+    before = user.get("affiliation") or {}
+    after: Record = {}
+    if not before:
+        other = _find_organization(world, user)
+        after = {
+            "badge_url": other["profile_image_url_https"] or "",
+            "description": other["name"],
+            "user_id": [other["id"]],
+        }
+        if other["url"]:
+            after["url"] = other["url"]
+    world.store.put("users", user["id"], user | {"affiliation": after})
+    return {"before": before.get("description", ""), "after": after.get("description", "")}
+
+
 def _hold_space(world: World, user: Record, name: str) -> Payload:
     return {
         "user": {"data": show_user(user)},
@@ -110,6 +128,16 @@ def _revoke(world: World, user: Record, _name: str) -> Payload:
     return make_revocation(world, app_id, user["id"])
 
 
+def _find_organization(world: World, user: Record) -> Record:
+    """Return the first other user who is an organization, or else any other."""
+    found = world.store.page(
+        "users",
+        where=lambda one: one["id"] != user["id"] and name_verification(one) in _ORGANIZATIONS,
+        limit=1,
+    )
+    return found[0].record if found else _find_other_user(world, user)
+
+
 def _find_other_user(world: World, user: Record) -> Record:
     try:
         return find_other_user(world, user)
@@ -119,6 +147,7 @@ def _find_other_user(world: World, user: Record) -> Record:
 
 _MAKERS: Mapping[str, Callable[[World, Record, str], Payload]] = {
     "profile.update.verified": _verify,
+    "profile.update.affiliate": _affiliate,
     "profile.update.": _update,
     "spaces.": _hold_space,
     "follow.": _act_on_user,

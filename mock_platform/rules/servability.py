@@ -6,9 +6,8 @@ one of these fields itself, from fixtures or `/_mock/state`, shows its own value
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from mock_platform.core.assumptions import public_fact
+from mock_platform.rules.ad_creatives import has_any_creative, match_children
 from mock_platform.rules.ad_spend import (
     find_funding_spend,
     is_campaign_budget_used_up,
@@ -33,9 +32,6 @@ ABILITY = public_fact(
     "STARTS_IN_FUTURE, PAUSED, BUDGET_EXHAUSTED. Stored values are served as they are.",
     "adjacent operations, section 2",
 )
-CREATIVES = ("promoted_posts", "promoted_accounts", "media_creatives")
-"""The tables of what a line item can show."""
-_CHUNK = 50
 _CREDIT_LINES = frozenset({"CREDIT_LINE", "AGENCY_CREDIT_LINE"})
 
 
@@ -104,7 +100,7 @@ def list_campaign_reasons(world: World, campaign: Record) -> list[str]:
         "EXPIRED": _has_ended(world, campaign, first, now),
         "STARTS_IN_FUTURE": first is not None and _starts_later(world, campaign, now),
         "PAUSED_BY_ADVERTISER": campaign["entity_status"] != "ACTIVE",
-        "INCOMPLETE": first is None or not _has_creative(world, campaign),
+        "INCOMPLETE": first is None or not has_any_creative(world, campaign),
         "FUNDING_PROBLEM": not _is_funded(world, campaign, spending=False),
         "ACCOUNT_UNDER_REVIEW": status == "UNDER_REVIEW",
         "ACCOUNT_REJECTED": status == "REJECTED",
@@ -153,7 +149,7 @@ def has_ended(world: World, campaign: Record) -> bool:
 
 def _find_first_to_end(world: World, campaign: Record) -> Record | None:
     """Return a line item without end, else the first to end; `None` without line items."""
-    children, order = _match_children(campaign), Order("end_time")
+    children, order = match_children(campaign), Order("end_time")
     found = world.store.page("line_items", children, order=order, limit=1)
     return found[0].record if found else None
 
@@ -162,19 +158,15 @@ def _has_ended(world: World, campaign: Record, first: Record | None, now: str) -
     if first is None or first.get("end_time") is None:
         return False
     order = Order("end_time", descending=True)
-    last = world.store.page("line_items", _match_children(campaign), order=order, limit=1)
+    last = world.store.page("line_items", match_children(campaign), order=order, limit=1)
     return _is_over(last[0].record["end_time"], now)
 
 
 def _starts_later(world: World, campaign: Record, now: str) -> bool:
     order = Order("start_time")
-    first = world.store.page("line_items", _match_children(campaign), order=order, limit=1)
+    first = world.store.page("line_items", match_children(campaign), order=order, limit=1)
     start = first[0].record.get("start_time") if first else None
     return start is not None and start > now
-
-
-def _has_creative(world: World, campaign: Record) -> bool:
-    return any(has_creative(world, item) for item in _iterate_line_items(world, campaign))
 
 
 def _is_funded(world: World, campaign: Record, *, spending: bool) -> bool:
@@ -182,32 +174,11 @@ def _is_funded(world: World, campaign: Record, *, spending: bool) -> bool:
     return instrument is not None and is_able_to_fund(world, instrument, spending=spending)
 
 
-def _iterate_line_items(world: World, campaign: Record) -> Iterator[Record]:
-    """Yield the line items of a campaign that are not deleted; mostly, the first one is enough."""
-    limit, after = 1, None
-    while True:
-        found = world.store.page("line_items", _match_children(campaign), after=after, limit=limit)
-        yield from (entry.record for entry in found)
-        if len(found) < limit:
-            return
-        limit, after = _CHUNK, found[-1].position
-
-
-def _match_children(campaign: Record) -> dict[str, object]:
-    return {"campaign_id": campaign["id"], "deleted": False}
-
-
 def _is_over(end: str | None, now: str) -> bool:
     return end is not None and end <= now
 
 
 # -- line items --------------------------------------------------------------------------------
-
-
-def has_creative(world: World, line_item: Record) -> bool:
-    """Return whether a line item has anything to show."""
-    match = {"line_item_id": line_item["id"], "deleted": False}
-    return any(world.store.count(table, match) for table in CREATIVES)
 
 
 def is_line_item_servable(world: World, line_item: Record, campaign: Record | None) -> bool:

@@ -49,6 +49,15 @@ UNKNOWN_RULE = expectation(
 )
 
 
+MOST_AT_ONCE = 1_000
+MOST_CHARACTERS = 131_072
+AT_ONCE = expectation(
+    "stream-rules.at-once",
+    f"One request adds or deletes up to {MOST_AT_ONCE:,} rules, as many as one may ask for by ids; "
+    f"those that it adds have up to {MOST_CHARACTERS:,} characters together. More answers 400.",
+)
+
+
 class Allowance(Struct, frozen=True):
     """How many rules a project may have, and of how many characters."""
 

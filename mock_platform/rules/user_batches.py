@@ -128,7 +128,7 @@ class _Reader(Struct, frozen=True):
         self._check_expiry(params, item, effective or times.now, expires)
         sent = {"effective_at": effective, "expires_at": expires}
         return Upload(
-            kind=item.kind,
+            kind=item.sent_kind,
             users=params.get("users") or (),
             effective_at=wire_seconds(effective) if effective else times.now_text,
             expires_at=wire_seconds(expires) if expires else times.expiry_text,

@@ -12,6 +12,7 @@ from mock_platform.core.call import Call
 from mock_platform.scenario.custom import find_route
 from mock_platform.scenario.document import Rule, Scenario
 from mock_platform.scenario.match import Check, Mismatch, find_first_difference, make_checks
+from mock_platform.scenario.pattern import count_pattern_steps
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.world import World
 
@@ -34,6 +35,8 @@ class ActiveRule(Struct):
     index: int
     rule: Rule
     checks: list[Check] = field(default_factory=list)
+    pattern_steps: int = 0
+    """What its regular expressions take at most, in the unit of `pattern.count_steps`."""
     fired: int = 0
     refused: int = 0
     """How many requests to its operations were refused before it could act on them."""
@@ -173,6 +176,7 @@ class ActiveScenario:
         for armed in self.rules:
             own = armed.find_path_params if armed.rule.routes else None
             armed.checks = make_checks(armed.rule.when, self.get_state, own)
+            armed.pattern_steps = count_pattern_steps(armed.rule.when)
 
     def get_state(self) -> str | None:
         """Return the named state that it is in; `None` at the start."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from mock_platform.scenario import custom, deliveries, match
+from mock_platform.scenario import custom, deliveries
 from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.deliveries import WITHOUT_REQUEST
 from mock_platform.scenario.effects import KINDS
@@ -15,6 +15,7 @@ from mock_platform.scenario.effects.effect import EffectKind
 from mock_platform.scenario.forms import Path, Report, parse_reference, quote
 from mock_platform.scenario.names import check_names
 from mock_platform.scenario.parameters import find_reference_at, find_references, substitute
+from mock_platform.scenario.pattern import check_patterns
 from mock_platform.scenario.schema import BEFORE_AUTH, make_forms
 
 
@@ -69,7 +70,7 @@ def find_faults(rule: Mapping[str, Any], catalog: Catalog) -> list[tuple[Path, s
 
 
 def _check_rule(rule: Mapping[str, Any], at: Path, catalog: Catalog, report: Report) -> None:
-    match.check_patterns(rule.get("when", {}), (*at, "when"), report)
+    check_patterns(rule.get("when", {}), (*at, "when"), report)
     custom.check_routes(rule.get("on"), (*at, "on"), catalog, report)
     check_names(rule, at, catalog, report)
     call = rule.get("call")

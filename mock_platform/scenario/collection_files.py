@@ -67,6 +67,8 @@ def _read_records(named: str, file: FilePath | None, id_: str) -> tuple[FilePath
     """
     if file is None:
         raise _Unusable("only a scenario in a file can name one; write the records here, as a list")
+    if "\0" in named:
+        raise _Unusable(f"the name of a file has no NUL character, got {named!r}")
     path = file.parent / named
     if not path.resolve().is_relative_to(file.parent.resolve()):
         raise _Unusable(f"{named} is outside of the scenario's folder, {file.parent}")

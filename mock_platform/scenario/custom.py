@@ -42,8 +42,7 @@ class CustomRoute(Struct, frozen=True):
         """Return the path parameters of a call to this route, else `None`."""
         if call.method != self.method and (call.method, self.method) != ("HEAD", "GET"):
             return None
-        path = SANDBOX + call.path if call.surface == "sandbox" else call.path
-        wanted, got = self.path.split("/"), path.split("/")
+        wanted, got = self.path.split("/"), find_path(call).split("/")
         if len(wanted) != len(got):
             return None
         found: dict[str, str] = {}
@@ -56,6 +55,11 @@ class CustomRoute(Struct, frozen=True):
             elif unquote(name) != value:
                 return None
         return found
+
+
+def find_path(call: Call) -> str:
+    """Return the path of a call as routes have it."""
+    return SANDBOX + call.path if call.surface == "sandbox" else call.path
 
 
 def is_path(on: Any) -> bool:

@@ -40,10 +40,12 @@ class CustomAnswers:
         if not engine.rules.custom and call.header(HEADER) is None:
             raise make_failure()
         try:
-            rules = _list_rules(call, engine)
+            own = _list_requested_rules(call, engine)
         except (UnknownScenario, BadParameters, CannotPerform) as fault:
             return make_refusal(fault), ()
-        found = next((found for a in rules if (found := find_route(a.rule.routes, call))), None)
+        rules = engine.rules.custom.find(call)
+        nearest = own[0] if own else rules.first
+        found = None if nearest is None else find_route(nearest.rule.routes, call)
         if found is None:
             raise make_failure()
         call.custom, call.path_params = str(found[0]), found[1]
@@ -55,7 +57,7 @@ class CustomAnswers:
             raise make_failure()
 
         def act(call: Call, world: World) -> Reply:
-            return engine.rules.act(rules, call, refuse)
+            return engine.rules.act(rules.all, call, refuse, own)
 
         def enter(call: Call, world: World) -> Reply:
             self._find_caller(call, world)
@@ -73,10 +75,10 @@ class CustomAnswers:
                 call.warn(f"the credentials were not accepted: {fault}")
 
 
-def _list_rules(call: Call, engine: Engine) -> list[ActiveRule]:
-    """Return the rules for the path of a call: those that it asks for itself, then active ones."""
-    rules = list(engine.rules.custom)
+def _list_requested_rules(call: Call, engine: Engine) -> list[ActiveRule]:
+    """Return the rules for the path of a call that it asks for itself."""
     name = call.header(HEADER)
-    if name is not None:
-        rules = [*engine.find_rules_for_request(name.strip()), *rules]
+    if name is None:
+        return []
+    rules = engine.find_rules_for_request(name.strip())
     return [armed for armed in rules if find_route(armed.rule.routes, call)]

@@ -67,12 +67,13 @@ class Rule(Struct, frozen=True):
 
     @property
     def is_by_number(self) -> bool:
-        """Whether only the number of a call to its one operation decides, beside conditions."""
+        """Whether only conditions and the number of a call to its one operation or path decide."""
         limits = (self.times, self.until, self.after, self.before, self.probability)
         return (
             all(limit is None for limit in limits)
             and self.every == 1
             and len(self.on) == 1
+            and len(self.routes) <= 1
             and not self.everywhere
         )
 

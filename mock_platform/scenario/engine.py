@@ -13,6 +13,7 @@ from typing import Any
 from mock_platform.core.jsonio import dumps
 from mock_platform.records.table import Tables
 from mock_platform.scenario.active import ActiveRule, ActiveScenario
+from mock_platform.scenario.costs import require_quick
 from mock_platform.scenario.deliveries import DELIVERIES, LINES
 from mock_platform.scenario.document import Scenario, loads
 from mock_platform.scenario.effects.collection import forget_changes
@@ -69,7 +70,7 @@ class Engine:
 
         Raises:
             UnknownScenario: A start-up scenario does not exist.
-            BadParameters: One requires parameters.
+            BadParameters: One requires parameters, or their regular expressions are too slow.
         """
         with self.world.lock:
             defined: Mapping[str, Scenario] = {}
@@ -77,6 +78,7 @@ class Engine:
                 name: ActiveScenario(self._require_scenario(name, defined), {}, at_start=True)
                 for name in self._start_up
             }
+            require_quick(next(reversed(active), ""), active)
             self._put(defined, active)
 
     def find(self, name: str) -> Scenario:
@@ -111,6 +113,7 @@ class Engine:
             if running is not None:
                 self._check(scenario)
                 active[scenario.name] = running.restart(scenario)
+                require_quick(scenario.name, active)
                 forget_changes(self.world, scenario.name)
             self._put({**self._defined, scenario.name: scenario}, active)
 
@@ -136,15 +139,17 @@ class Engine:
 
         Raises:
             UnknownScenario: No scenario has this name.
-            BadParameters: It cannot be activated with these parameters.
+            BadParameters: It cannot be activated with these parameters, or its regular expressions
+                are too slow together with those that are active.
             CannotPerform: It breaks connections and the server cannot.
         """
         with self._switch_or_undo():
             scenario = self.find(name)
             self._check(scenario)
             active = ActiveScenario(scenario, parameters or {})
-            forget_changes(self.world, name)
             others = {other: one for other, one in self._active.items() if other != name}
+            require_quick(name, {**others, name: active})
+            forget_changes(self.world, name)
             self._put(self._defined, {**others, name: active})
             return active
 
@@ -174,8 +179,10 @@ class Engine:
             running = self._active.get(scenario.name)
             if running is not None and scenario.name not in self._defined:
                 self._check(scenario)
+                active = {**self._active, scenario.name: running.restart(scenario)}
+                require_quick(scenario.name, active)
                 forget_changes(self.world, scenario.name)
-                self._put(self._defined, {**self._active, scenario.name: running.restart(scenario)})
+                self._put(self._defined, active)
 
     def deactivate_unperformable(self) -> None:
         """Deactivate scenarios that break connections, if the server cannot do that."""
@@ -194,7 +201,9 @@ class Engine:
         """
         scenario = self.find(name)
         self._check(scenario)
-        return ActiveScenario(scenario, {}).rules
+        alone = ActiveScenario(scenario, {})
+        require_quick(name, {**self._active, f"{name} for this request": alone})
+        return alone.rules
 
     # -- looking ---------------------------------------------------------------------------------
 
@@ -306,7 +315,9 @@ class Engine:
             try:
                 scenario = self._require_scenario(name, defined)
                 self._check(scenario)
-                active[name] = record.restore(scenario)
+                restored = record.restore(scenario)
+                require_quick(name, {**active, name: restored})
+                active[name] = restored
             except (UnknownScenario, BadParameters, CannotPerform) as fault:
                 self._log_loss(f"{name!r} was active and is off. {fault}")
         for name in self._start_up:

@@ -21,14 +21,14 @@ from mock_platform.scenario.forms import (
     Form,
     ListForm,
     NumberForm,
-    Path,
-    Report,
     WordForm,
-    parse_reference,
     quote,
 )
 from mock_platform.scenario.moments import InstantForm
-from mock_platform.scenario.pattern import MAX_TEXT_CHARACTERS, BadPattern, compile_pattern
+from mock_platform.scenario.pattern import (
+    MAX_TEXT_CHARACTERS,
+    compile_pattern,
+)
 
 SCHEMES = ("bearer", "oauth1", "oauth2", "basic", "session", "none")
 
@@ -58,7 +58,10 @@ _OPERATORS: Mapping[str, Form] = {
 ABOUT_OPERATORS = {
     "equals": "Equal to this value; the value alone means the same.",
     "in": "Equal to one of these values.",
-    "matches": "The whole text, of at most 256 characters, matches this regular expression.",
+    "matches": "The whole text, of at most 256 characters, matches this regular expression. It has "
+    "at most three open repetitions such as `.*`, none within another. Of the rules that are "
+    "active on one operation, 34 may have three, or 3,000 two; a scenario with which they would be "
+    "more cannot be activated.",
     "exists": "true: there is a value; false: nothing was sent.",
     "above": "A number, also one written as text, greater than this one.",
     "below": "A number less than this one.",
@@ -140,23 +143,6 @@ WHEN = FieldsForm(
         **ABOUT_WHEN,
     },
 )
-
-
-# -- reading -------------------------------------------------------------------------------------
-
-
-def check_patterns(when: Mapping[str, Any], at: Path, report: Report) -> None:
-    """Report bad regular expressions, which the form of conditions cannot find."""
-    for source, conditions in when.items():
-        if not isinstance(conditions, dict):
-            continue
-        for name, condition in conditions.items():
-            pattern = condition.get("matches") if isinstance(condition, dict) else None
-            if isinstance(pattern, str) and parse_reference(pattern) is None:
-                try:
-                    compile_pattern(pattern)
-                except BadPattern as fault:
-                    report((*at, source, name, "matches"), str(fault))
 
 
 # -- matching ------------------------------------------------------------------------------------

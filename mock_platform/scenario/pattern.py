@@ -1,17 +1,23 @@
 """Regular expressions that cannot hang: bounded, and refused where they backtrack too much.
 
-Python's engine tries every way to share a text among a pattern's repetitions. The number of ways is
-bounded here before the pattern is ever used: by its form, and by the length of the text.
+Python's engine tries every way to share a text among a pattern's repetitions. How many steps that
+takes is bounded here before the pattern is ever used: by its form, and by the length of the text.
+What all patterns that one request meets may take together is bounded as well (`engine.py`).
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib import import_module
+from math import comb
 from typing import Any
+
+from msgspec import Struct
+
+from mock_platform.scenario.forms import Path, Report, parse_reference
 
 # The standard library's own parser: no public module shows the structure of a pattern.
 kinds: Any = import_module("re._constants")
@@ -19,7 +25,14 @@ parser: Any = import_module("re._parser")
 
 MAX_PATTERN_CHARACTERS = 200
 MAX_TEXT_CHARACTERS = 256
-_MAX_WAYS = (MAX_TEXT_CHARACTERS + 1) ** 3
+MAX_STEPS = comb(MAX_TEXT_CHARACTERS + 3, 3)
+"""Of one pattern: what three open repetitions take at most."""
+MAX_ACTIVE_STEPS = 100_000_000
+"""Of all patterns that one request can meet: a fraction of a second, in which nobody is served."""
+_MANY = 128
+"""A repetition with this many choices or more is an open one."""
+_FEW, _SLOW = 8, 8
+"""Choices that are fewer are made in the engine's slow loop, which takes so many times longer."""
 _SIMPLE = (kinds.LITERAL, kinds.NOT_LITERAL, kinds.ANY, kinds.IN, kinds.AT)
 _REPEATS = (kinds.MAX_REPEAT, kinds.MIN_REPEAT, kinds.POSSESSIVE_REPEAT)
 
@@ -41,38 +54,92 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             tree = parser.parse(pattern)
-            ways = _count_ways(tree)
-            if ways > _MAX_WAYS:
-                raise BadPattern("more than three open repetitions can take too long; be narrower")
+            if _count(tree).steps > MAX_STEPS:
+                raise BadPattern(
+                    "more than three open repetitions, or many alternatives, can take too long; "
+                    "be narrower"
+                )
             return re.compile(pattern)
     except (re.error, Warning, OverflowError, RecursionError) as fault:
         raise BadPattern(f"no regular expression: {fault}") from fault
 
 
-def _count_ways(tree: Iterable[Any]) -> int:
-    """Return an upper bound of the ways in which a part can match `MAX_TEXT_CHARACTERS`."""
-    ways = 1
+@lru_cache(maxsize=1024)
+def count_steps(pattern: str) -> int:
+    """Return how many steps a pattern that `compile_pattern` takes needs at most for a text."""
+    return _count(parser.parse(pattern)).steps
+
+
+def check_patterns(when: Mapping[str, Any], at: Path, report: Report) -> None:
+    """Report bad regular expressions, which the form of conditions cannot find."""
+    for (source, name), pattern in _find_patterns(when):
+        if parse_reference(pattern) is None:
+            try:
+                compile_pattern(pattern)
+            except BadPattern as fault:
+                report((*at, source, name, "matches"), str(fault))
+
+
+def count_pattern_steps(when: Mapping[str, Any]) -> int:
+    """Return how many steps the regular expressions of a rule's conditions take at most."""
+    return sum(count_steps(pattern) for _, pattern in _find_patterns(when))
+
+
+def _find_patterns(when: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield the regular expressions of conditions, each with its source and name."""
+    for source, conditions in when.items():
+        for name, condition in conditions.items() if isinstance(conditions, dict) else ():
+            pattern = condition.get("matches") if isinstance(condition, dict) else None
+            if isinstance(pattern, str):
+                yield (source, name), pattern
+
+
+class _Ways(Struct, frozen=True):
+    """In how many ways a part can match: closed choices, and open repetitions that share a text."""
+
+    closed: int = 1
+    opened: int = 0
+    slow: bool = False
+
+    @property
+    def total(self) -> int:
+        """An upper bound of all ways for a text of `MAX_TEXT_CHARACTERS`."""
+        return self.closed * comb(MAX_TEXT_CHARACTERS + self.opened, self.opened)
+
+    @property
+    def steps(self) -> int:
+        """The same, weighted with what a way takes."""
+        return self.total * (_SLOW if self.slow else 1)
+
+
+def _count(tree: Iterable[Any]) -> _Ways:
+    ways = _Ways()
     for kind, argument in tree:
-        ways *= _count_ways_of_part(kind, argument)
-        if ways > _MAX_WAYS:
-            return ways
+        part = _count_part(kind, argument)
+        ways = _Ways(
+            ways.closed * part.closed, ways.opened + part.opened, slow=ways.slow or part.slow
+        )
+        if ways.steps > MAX_STEPS:
+            break
     return ways
 
 
-def _count_ways_of_part(kind: Any, argument: Any) -> int:
+def _count_part(kind: Any, argument: Any) -> _Ways:
     if kind in _SIMPLE:
-        return 1
+        return _Ways()
     if kind in _REPEATS:
         low, high, body = argument
-        inner = _count_ways(body)
-        if inner > 1 and int(high) > 1:
+        inner = _count(body)
+        if inner.total > 1 and int(high) > 1:
             raise BadPattern("a repetition within a repetition, or of alternatives, can take "
                              "too long; write it out")  # fmt: skip
-        return inner * (
-            min(int(high), MAX_TEXT_CHARACTERS) - min(int(low), MAX_TEXT_CHARACTERS) + 1
-        )
+        choices = min(int(high), MAX_TEXT_CHARACTERS) - min(int(low), MAX_TEXT_CHARACTERS) + 1
+        if choices >= _MANY:
+            return _Ways(opened=1)
+        slow = inner.slow or 1 < choices < _FEW
+        return _Ways(inner.closed * choices, inner.opened, slow=slow)
     if kind is kinds.SUBPATTERN:
-        return _count_ways(argument[3])
+        return _count(argument[3])
     if kind is kinds.BRANCH:
-        return sum(_count_ways(branch) for branch in argument[1])
+        return _Ways(sum(_count(branch).total for branch in argument[1]), slow=True)
     raise BadPattern("look-around, back references and conditions are not allowed")

@@ -7,9 +7,9 @@ conditions may hold. Of all others, those that came nearest are known without as
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from msgspec import Struct, field
@@ -37,6 +37,11 @@ class RuleList(list[ActiveRule]):
         """The same rules by their conditions; `None` if there are few."""
         return RuleTree(self) if len(self) >= MIN_INDEXED else None
 
+    def narrow(self, subject: Any) -> NarrowedRules:
+        """Return the rules that a call may concern."""
+        tree = self.tree
+        return NarrowedRules(self, [], []) if tree is None else tree.find(subject)
+
 
 class NarrowedRules(Struct, frozen=True):
     """What a tree knows about a call."""
@@ -47,6 +52,27 @@ class NarrowedRules(Struct, frozen=True):
     """Of the others, those that came nearest."""
     series: list[Series]
     """Those whose conditions hold: each counts the call once."""
+
+
+class JoinedRules:
+    """Several lists of rules that a call may concern together."""
+
+    def __init__(self, lists: Iterable[RuleList], find_order: Callable[[ActiveRule], int]) -> None:
+        """`find_order` returns the place of a rule in the order in which all are asked."""
+        self._lists = [*lists]
+        self._find_order = find_order
+
+    def narrow(self, subject: Any) -> NarrowedRules:
+        """Return the rules that a call may concern, each once."""
+        found = [each.narrow(subject) for each in self._lists]
+        find_order = self._find_order
+        asked = {find_order(armed): armed for each in found for armed in each.asked}
+        missed = {find_order(miss[1]): miss for each in found for miss in each.missed}
+        return NarrowedRules(
+            [asked[order] for order in sorted(asked)],
+            [missed[order] for order in sorted(missed) if order not in asked],
+            [*chain.from_iterable(each.series for each in found)],
+        )
 
 
 class RuleTree:

@@ -16,11 +16,12 @@ from msgspec.structs import replace
 from mock_platform.core.call import Call, Reply
 from mock_platform.records.table import Tables
 from mock_platform.scenario.active import ALL_HOLD, ActiveRule, ActiveScenario
+from mock_platform.scenario.custom_rules import CustomRules
 from mock_platform.scenario.effects.effect import Staging
 from mock_platform.scenario.kept import Ledger
 from mock_platform.scenario.match import Mismatch
 from mock_platform.scenario.performance import perform
-from mock_platform.scenario.rule_index import MAX_NEAR_MISSES, Missed, RuleList
+from mock_platform.scenario.rule_index import MAX_NEAR_MISSES, JoinedRules, Missed, RuleList
 from mock_platform.store.errors import StoreUnwritable
 from mock_platform.world.delivery_faults import DeliveryFault
 from mock_platform.world.names import UnknownWorld
@@ -50,7 +51,7 @@ class Rules:
         """Rules that act before authentication, by operation id."""
         self.late: dict[str, RuleList] = {}
         """All other rules, by operation id."""
-        self.custom: list[ActiveRule] = []
+        self.custom = CustomRules(())
         """Rules on paths that no operation serves."""
         self.everywhere: list[ActiveRule] = []
         """Rules that act on every request."""
@@ -67,12 +68,12 @@ class Rules:
             for operation in armed.rule.on:
                 table.setdefault(operation, RuleList()).append(armed)
         self.early, self.late = early, late
-        self.custom = sort_by_stage(armed for armed in every if armed.rule.routes)
+        self.custom = CustomRules(sort_by_stage(armed for armed in every if armed.rule.routes))
         self.everywhere = sort_by_stage(armed for armed in every if armed.rule.everywhere)
 
     def act(
         self,
-        rules: Iterable[ActiveRule],
+        rules: Iterable[ActiveRule] | JoinedRules,
         call: Call,
         proceed: Callable[[Call, World], Reply],
         first: Iterable[ActiveRule] = (),
@@ -150,13 +151,12 @@ class Rules:
         call.near_misses = [*call.near_misses, *missed][:MAX_NEAR_MISSES]
 
     def _narrow(
-        self, rules: Iterable[ActiveRule], call: Call
+        self, rules: Iterable[ActiveRule] | JoinedRules, call: Call
     ) -> tuple[Iterable[ActiveRule], list[Missed]]:
         """Return the rules to ask, and of the others those that came nearest."""
-        tree = rules.tree if isinstance(rules, RuleList) else None
-        if tree is None:
+        if not isinstance(rules, RuleList | JoinedRules):
             return rules, []
-        found = tree.find(call)
+        found = rules.narrow(call)
         for series in found.series:
             self._remember(series.rules[0][1])
             series.calls += 1

@@ -20,6 +20,7 @@ from mock_platform.server.binding import Bound, share
 from mock_platform.server.loop_server import SWEEP_SECONDS, LoopCompanion
 from mock_platform.server.proxy import THREADS, ProxyConnection
 from mock_platform.server.tls import TlsMaterial
+from mock_platform.server.tunnels import Tunnels
 from mock_platform.settings import ConnectionSettings
 from mock_platform.world.clock import UPTIME
 
@@ -32,8 +33,8 @@ class SharedProxy(Struct, frozen=True):
     tls: TlsMaterial
     hosts: tuple[str, ...]
     """Answered by the application."""
-    allowed: tuple[str, ...]
-    """Passed on to."""
+    allowed: tuple[tuple[str, int], ...]
+    """Hosts and ports that are passed on to."""
 
     @property
     def url(self) -> str:
@@ -53,6 +54,7 @@ class ProxyBeside:
         self._listener = share(shared.reserved)
         self._context = shared.tls.server_context(http2=limits.http2)
         self._backend = Backend(wsgi, shared.bound, "http", THREADS, limits, None)
+        self._tunnels = Tunnels(shared.allowed)
         self._acceptor: Acceptor | None = None
         self._sweep: asyncio.Task[None] | None = None
 
@@ -99,9 +101,8 @@ class ProxyBeside:
 
     def _enter(self) -> asyncio.Protocol:
         shared = self._shared
-        return ProxyConnection(
-            self._backend, self._context, frozenset(shared.hosts), frozenset(shared.allowed)
-        )
+        hosts = frozenset(shared.hosts)
+        return ProxyConnection(self._backend, self._context, hosts, self._tunnels)
 
     async def _expire(self) -> None:
         while True:

@@ -184,7 +184,7 @@ class ClientConnection(asyncio.Protocol):
             took = now - self._body_begun
             due = (took - limits.head_seconds) * limits.body_bytes_per_second
             if took > limits.body_seconds or reader.body_bytes < due:
-                self._refuse(Refusal(408, "The body came too slowly."))
+                self.refuse(Refusal(408, "The body came too slowly."))
             return
         if not self.deadline:
             return
@@ -193,14 +193,18 @@ class ClientConnection(asyncio.Protocol):
             if unsent < self._unsent:  # it takes something: slowly, but it does
                 self._unsent, self.deadline = unsent, now + limits.write_seconds
                 return
-            self._handle.is_slow = True
-            self._abort()
+            self.give_up()
         elif self._discarding:
             self._abort()
         elif reader.has_begun:
-            self._refuse(Refusal(408, "The headers of the request came too slowly."))
+            self.refuse(Refusal(408, "The headers of the request came too slowly."))
         elif self._answer is None:
             self._close()
+
+    def give_up(self) -> None:
+        """End the connection: its client does not read."""
+        self._handle.is_slow = True
+        self._abort()
 
     # -- requests ---------------------------------------------------------------------------------
 
@@ -383,7 +387,7 @@ class ClientConnection(asyncio.Protocol):
             self._reader.wants_continue = False
             self._client.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         if not self._count_body(self._reader.body_bytes):
-            self._refuse(refuse_overload("Too many large bodies are on their way at once."))
+            self.refuse(refuse_overload("Too many large bodies are on their way at once."))
 
     def _count_body(self, size: int) -> bool:
         """Count the bytes of the current body; returns whether there is space for it."""
@@ -392,7 +396,8 @@ class ClientConnection(asyncio.Protocol):
 
     # -- closing ----------------------------------------------------------------------------------
 
-    def _refuse(self, refusal: Refusal) -> None:
+    def refuse(self, refusal: Refusal) -> None:
+        """Read no more, and answer so."""
         self._reader.refuse(refusal)
         self._take_ready()
 

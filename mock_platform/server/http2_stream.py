@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import httptools
 
+from mock_platform.server.http2_head import Header, check_trailers, tell_length, write_head
+from mock_platform.server.refusal import Refusal
+
 if TYPE_CHECKING:
     from mock_platform.server.connection import ClientConnection
 
-Header = tuple[bytes, bytes]
-
-_HOP_BY_HOP = frozenset({b"connection", b"keep-alive", b"transfer-encoding", b"upgrade"})
+_HOP_BY_HOP = frozenset(
+    {b"connection", b"keep-alive", b"proxy-connection", b"te", b"transfer-encoding", b"upgrade"}
+)
 """Headers of one connection of HTTP/1.1, which HTTP/2 does not have (RFC 9113, 8.2.2)."""
 _BODILESS = frozenset({204, 304})
 _HIGH, _LOW = 64 * 1024, 16 * 1024
@@ -55,12 +58,18 @@ class StreamTransport(asyncio.Transport):
         self.protocol = protocol
         self.is_head = self.chunked = self.received = False
         """Whether its request is HEAD; whether the body came without a length; whether all came."""
+        self.expected: int | None = None
+        """Bytes of the request's body, if its head declared them."""
+        self.arrived = 0
+        """Bytes of the body that came."""
         self.unsent = bytearray()
         """The bytes of the body that the client did not take yet."""
+        self.deadline = 0.0
+        """When the client must have taken more of them, on the clock `UPTIME`."""
         self.complete = False
         """Whether the answer has no more bytes than `unsent`."""
         self.ended = False
-        """Whether the client was told so with the head."""
+        """Whether the client was told so, with the head or the last bytes."""
         self.over = False
         """Whether nothing is sent any more."""
         self._frames = frames
@@ -72,8 +81,32 @@ class StreamTransport(asyncio.Transport):
 
     # -- called by the HTTP/2 connection -----------------------------------------------------------
 
+    def begin(self, headers: list[Header], *, ended: bool) -> None:
+        """Pass on the head of the request, or answer what is wrong with it.
+
+        `ended` says that no body follows.
+        """
+        self.received = ended
+        self.protocol.connection_made(self)
+        try:
+            head = write_head(headers, ended=ended)
+        except ValueError as fault:
+            self._refuse(str(fault))
+            return
+        self.is_head, self.chunked, self.expected = head.is_head, head.chunked, head.expected
+        if not self.is_closing():
+            self.protocol.read(head.wire)
+
+    def fits(self, size: int, *, ended: bool) -> bool:
+        """Whether the body has its declared length with `size` bytes more; `ended`: they end it."""
+        if self.expected is None:
+            return True
+        arrived = self.arrived + size
+        return arrived == self.expected if ended else arrived <= self.expected
+
     def receive(self, data: bytes, size: int) -> None:
         """Pass on a part of the request's body, which took `size` bytes of the client's window."""
+        self.arrived += len(data)
         if self._reading_paused:
             self._owed += size
         else:
@@ -82,11 +115,26 @@ class StreamTransport(asyncio.Transport):
             framed = b"%x\r\n%b\r\n" % (len(data), data) if self.chunked else data
             self.protocol.read(framed)
 
+    def receive_trailers(self, headers: list[Header]) -> None:
+        """Check headers that follow the body; they are not used."""
+        try:
+            check_trailers(headers)
+        except ValueError as fault:
+            self.received = True
+            self._refuse(str(fault))
+
     def receive_end(self) -> None:
-        """The request is complete."""
+        """The request is complete, unless its body is shorter than declared."""
         self.received = True
-        if self.chunked and not self._closing:
+        if not self.fits(0, ended=True):
+            self.refuse_body(self.arrived)
+        elif self.chunked and not self._closing:
             self.protocol.read(b"0\r\n\r\n")
+
+    def refuse_body(self, arrived: int) -> None:
+        """Answer that the body has another length than declared."""
+        if self.expected is not None:
+            self._refuse(tell_length(self.expected, arrived))
 
     def note_sent(self) -> None:
         """Let the connection go on if the client took enough, or end the stream."""
@@ -100,6 +148,15 @@ class StreamTransport(asyncio.Transport):
         elif not self._paused and len(self.unsent) > _HIGH:
             self._paused = True
             self.protocol.pause_writing()
+
+    def lose(self, fault: Exception | None) -> None:
+        """End the connection of a stream that was dropped; called once."""
+        self.over = True
+        self.unsent.clear()
+        protocol = self.protocol
+        # They refer to this stream: without them it is freed at once, not by the garbage collector.
+        del self.protocol, self._parser
+        protocol.connection_lost(fault)
 
     # -- called by the parser of the answer --------------------------------------------------------
 
@@ -196,6 +253,11 @@ class StreamTransport(asyncio.Transport):
         return default if found is None else found
 
     # -- details -----------------------------------------------------------------------------------
+
+    def _refuse(self, text: str) -> None:
+        """Answer what is wrong with the request; the connection goes on."""
+        if not self.is_closing():
+            self.protocol.refuse(Refusal(400, f"Malformed request: {text}"))
 
     def _end(self) -> None:
         self.over = True

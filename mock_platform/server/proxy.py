@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import ssl
 from collections.abc import Callable, Collection
 from typing import Any, cast
 
 from mock_platform.edge.connection import Pause
+from mock_platform.edge.hosts import DEFAULT_PORTS
 from mock_platform.server.answer import Answer
 from mock_platform.server.backend import Backend
 from mock_platform.server.binding import bind
@@ -22,6 +24,7 @@ from mock_platform.server.connection import ClientConnection
 from mock_platform.server.entrance import greet, require_http2
 from mock_platform.server.loop_server import LoopServer
 from mock_platform.server.tls import TlsMaterial
+from mock_platform.server.tunnels import Tunnels
 from mock_platform.settings import ConnectionSettings
 from mock_platform.world.clock import UPTIME
 
@@ -36,7 +39,8 @@ THREADS = 8
 class ProxyServer:
     """A proxy for one WSGI application, in a thread of this process; bound when constructed.
 
-    `hosts` are answered by the application, `allowed` are passed on to; `url` is its address.
+    `hosts` are answered by the application, `allowed` hosts and ports are passed on to; `url` is
+    its address.
 
     Raises:
         CannotBind: It cannot listen on the address.
@@ -48,7 +52,7 @@ class ProxyServer:
         wsgi: Any,
         tls: TlsMaterial,
         hosts: Collection[str],
-        allowed: Collection[str],
+        allowed: Collection[tuple[str, int]],
         limits: ConnectionSettings,
     ) -> None:
         if limits.http2:
@@ -57,8 +61,10 @@ class ProxyServer:
         context = tls.server_context(http2=limits.http2)
         listener, self.bound = bind("127.0.0.1", 0, "http")
 
+        tunnels = Tunnels(allowed)
+
         def enter(backend: Backend) -> asyncio.Protocol:
-            return ProxyConnection(backend, context, frozenset(hosts), frozenset(allowed))
+            return ProxyConnection(backend, context, frozenset(hosts), tunnels)
 
         self._server = LoopServer(
             wsgi, listener, self.bound, None, THREADS, limits, None, entrance=enter
@@ -83,13 +89,17 @@ class ProxyConnection(asyncio.Protocol):
         backend: Backend,
         context: ssl.SSLContext,
         hosts: frozenset[str],
-        allowed: frozenset[str],
+        tunnels: Tunnels,
     ) -> None:
         self._backend = backend
         self._context = context
         self._hosts = hosts
-        self._allowed = allowed
+        self._tunnels = tunnels
+        self._address = ""
+        self._is_counted = False
         self._head = b""
+        self._early = b""
+        """What the client sent behind its request: the first bytes of the tunnel."""
         self._transport: asyncio.Transport | None = None
         self._task: asyncio.Task[None] | None = None
         self._deadline = UPTIME() + backend.limits.head_seconds
@@ -97,24 +107,36 @@ class ProxyConnection(asyncio.Protocol):
     # -- called by the loop -----------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Wait for the first request."""
+        """Wait for the first request, or refuse the client if there are too many."""
         self._transport = cast("asyncio.Transport", transport)
-        self._backend.connections.add(self)
+        self._address = str((transport.get_extra_info("peername") or ("",))[0])
+        self._is_counted = True
+        refusal = self._backend.admit(self, self._address)
+        if refusal is not None:
+            self._refuse("503 Service Unavailable", refusal.text)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client has left."""
-        self._backend.connections.discard(self)
+        self._leave()
+        if self._task is not None:
+            self._task.cancel()
 
     def data_received(self, data: bytes) -> None:
         """Read the head of the first request, and decide where the connection leads."""
+        assert self._transport is not None
+        if self._transport.is_closing():
+            return
+        if self._task is not None:  # it was read before reading paused
+            self._early += data
+            return
         self._head += data
         if not _CONNECT.startswith(self._head[: len(_CONNECT)]):
             self._hand_over(ClientConnection(self._backend))
         elif len(self._head) > self._backend.limits.head_bytes:
             self._refuse("431 Request Header Fields Too Large", "The request is too large.")
         elif _END in self._head:
-            target = self._head[len(_CONNECT) :].split(b" ", 1)[0].decode("latin-1")
-            self._connect(target)
+            head, _, self._early = self._head.partition(_END)
+            self._connect(head[len(_CONNECT) :].split(b" ", 1)[0].decode("latin-1"))
 
     # -- called by the server (`backend.Client`) --------------------------------------------------
 
@@ -143,17 +165,23 @@ class ProxyConnection(asyncio.Protocol):
         assert self._transport is not None
         host, _, port = target.rpartition(":")
         host = host.strip("[]").lower()
+        number = int(port) if port.isascii() and port.isdecimal() and len(port) < 6 else None
+        loop = asyncio.get_running_loop()
         if host in self._hosts:
-            self._task = asyncio.get_running_loop().create_task(self._answer_as(host))
-        elif host in self._allowed and port.isdecimal():
-            self._task = asyncio.get_running_loop().create_task(self._pass_on(host, int(port)))
+            self._transport.pause_reading()
+            self._task = loop.create_task(self._answer_as(host))
+        elif number is None or not self._tunnels.allows(host, number):
+            self._refuse(*refuse_host(host or target, number))
+        elif (full := self._tunnels.begin(self._address)) is not None:
+            self._refuse("503 Service Unavailable", full)
         else:
-            self._refuse(*refuse_host(host or target))
+            self._transport.pause_reading()
+            self._task = loop.create_task(self._pass_on(host, number))
 
     def _hand_over(self, connection: ClientConnection) -> None:
         """Let the client's plain requests be answered."""
         assert self._transport is not None
-        self._backend.connections.discard(self)
+        self._leave()
         self._transport.set_protocol(connection)
         connection.connection_made(self._transport)
         connection.data_received(self._head)
@@ -164,14 +192,15 @@ class ProxyConnection(asyncio.Protocol):
         loop = asyncio.get_running_loop()
         self._transport.write(_ESTABLISHED)
         inner = _Upgraded(self._backend)
+        limits = self._backend.limits
         try:
             transport = await loop.start_tls(
-                self._transport,
+                await self._begin_tls(),
                 inner,
                 self._context,
                 server_side=True,
-                ssl_handshake_timeout=self._backend.limits.head_seconds,
-                ssl_shutdown_timeout=self._backend.limits.linger_seconds,
+                ssl_handshake_timeout=limits.head_seconds,
+                ssl_shutdown_timeout=limits.linger_seconds,
             )
         except (ssl.SSLError, OSError) as fault:
             log.warning(
@@ -182,24 +211,73 @@ class ProxyConnection(asyncio.Protocol):
             self.cut()
             return
         finally:
-            self._backend.connections.discard(self)
+            self._leave()
         if transport is not None:
             inner.begin(transport)
+
+    async def _begin_tls(self) -> asyncio.Transport:
+        """Returns the transport of a handshake of which the first bytes may have been read.
+
+        A handshake cannot be given bytes that were read already. So a client that did not wait for
+        the answer to its request gets a pair of sockets in between.
+        """
+        assert self._transport is not None
+        if not self._early:
+            return self._transport
+        loop = asyncio.get_running_loop()
+        near, far = socket.socketpair()
+        for each in (near, far):
+            each.settimeout(0)
+        relay = _Relay(self._transport, self._transport.close)
+        outward, _ = await loop.connect_accepted_socket(lambda: relay, near)
+        inner, _ = await loop.connect_accepted_socket(asyncio.Protocol, far)
+        inner.pause_reading()
+        self._join(outward, outward.close)
+        return inner
 
     async def _pass_on(self, host: str, port: int) -> None:
         """Pass the bytes of a tunnel on to a host that was allowed."""
         assert self._transport is not None
         loop = asyncio.get_running_loop()
-        relay = _Relay(self._transport, self.cut)
+        relay = _Relay(self._transport, self._transport.close)
+        outward: asyncio.Transport | None = None
         try:
-            outward, _ = await loop.create_connection(lambda: relay, host, port)
-        except OSError as fault:
-            self._refuse("502 Bad Gateway", f"{host}:{port} cannot be reached: {fault}.")
+            async with asyncio.timeout(self._backend.limits.head_seconds):
+                outward, _ = await loop.create_connection(lambda: relay, host, port)
+        except (OSError, TimeoutError) as fault:
+            why = str(fault) or "it does not answer"
+            self._refuse("502 Bad Gateway", f"{host}:{port} cannot be reached: {why}.")
             return
-        back = _Relay(outward, outward.close)
+        finally:
+            if outward is None:
+                self._tunnels.end(self._address)
+        there = outward
+
+        def end() -> None:
+            self._tunnels.end(self._address)
+            self._leave()
+            there.close()
+
+        self._transport.write(_ESTABLISHED)
+        self._join(outward, end)
+
+    def _join(self, outward: asyncio.Transport, end: Callable[[], object]) -> None:
+        """Pass on what the client sent, and will send; `end` is called when it has left."""
+        assert self._transport is not None
+        back = _Relay(outward, end)
         back.connection_made(self._transport)
         self._transport.set_protocol(back)
-        self._transport.write(_ESTABLISHED)
+        if self._early:
+            outward.write(self._early)
+        self._early = b""
+        if not self._transport.is_closing():
+            self._transport.resume_reading()
+
+    def _leave(self) -> None:
+        """Stop counting this connection."""
+        if self._is_counted:
+            self._is_counted = False
+            self._backend.forget(self, self._address)
 
     def _refuse(self, status: str, text: str) -> None:
         assert self._transport is not None
@@ -213,12 +291,32 @@ class ProxyConnection(asyncio.Protocol):
         self._transport.close()
 
 
-def refuse_host(host: str) -> tuple[str, str]:
+def refuse_host(host: str, port: int | None) -> tuple[str, str]:
     """Returns the status and the text that refuse another host; clients show the status."""
-    remedy = f"--allow-host {host}"
+    shown = host
+    if port is not None and port not in DEFAULT_PORTS:
+        shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    remedy = f"--allow-host {shown}"
     return (
-        f"403 mock-platform sends nothing to {host} without {remedy}",
-        f"{host} is no host of the platform, so nothing was sent to it. Allow it with {remedy}.",
+        f"403 mock-platform sends nothing to {shown} without {remedy}",
+        f"{host} is no host of the platform, so nothing was sent to it. Allow it with {remedy}"
+        f"{'' if shown == host else '; without the port, only 80 and 443 are allowed'}.",
+    )
+
+
+def refuse_plain_http(address: str, allowed: Collection[tuple[str, int]]) -> str:
+    """Returns the text that refuses a plain request to another host, of which port may be a part.
+
+    Bytes are passed on unread, which is only possible in a tunnel: a plain request has to be read.
+    """
+    name, _, port = address.rpartition(":")
+    host = (name if port.isdecimal() and name else address).lower()
+    if all(host != known for known, _ in allowed):
+        return f"{refuse_host(host, None)[1]} Then https to it is passed on, plain http is not."
+    return (
+        f"{address} was allowed with --allow-host, but only for https, and this request came over "
+        f"plain http, so nothing was sent. Call it with https://, or without the proxy: add {host} "
+        "to NO_PROXY."
     )
 
 

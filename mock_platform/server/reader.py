@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import httptools
 
 from mock_platform.edge.request import Request
+from mock_platform.server.chunks import Chunks
 from mock_platform.server.refusal import Refusal
 from mock_platform.settings import ConnectionSettings
 
@@ -23,6 +24,9 @@ _WATCHED = {
     b"expect": "expect",
 }
 """Headers that decide how a request is read."""
+_END_OF_HEAD = b"\r\n\r\n"
+_OVERLAP = len(_END_OF_HEAD) - 1
+_CHUNKED = b"chunked"
 _REQUEST_LINE_EXTRA = len("  HTTP/1.1\r\n")
 _HEADER_EXTRA = len(": \r\n")
 
@@ -45,6 +49,9 @@ class RequestReader:
         self._origin_form = self._authority = self._version = ""
         self._headers: list[tuple[bytes, bytes]] = []
         self._parts: list[bytes] = []
+        self._chunks: Chunks | None = None
+        self._collected = bytearray()
+        self._before = b""
         self._body_bytes = self._expected = self._head_fed = self._feeding = 0
         self._parser = httptools.HttpRequestParser(self)
 
@@ -65,6 +72,49 @@ class RequestReader:
 
     def feed(self, data: bytes) -> None:
         """Read what the client sent; `ready` contains the completed requests."""
+        if self._is_in_one_part(data):  # so it is with nearly every request
+            self._parse(data)
+            if self._begun and not self._in_body:
+                self._before = (self._before + data)[-_OVERLAP:]
+            return
+        start = 0
+        while start < len(data) and not self.ended:
+            end, refusal = self._find_part(data, start)
+            self._parse(data[start:end])
+            if refusal is not None:
+                self.refuse(refusal)
+            start = end
+
+    def _is_in_one_part(self, data: bytes) -> bool:
+        """Whether these bytes certainly have no chunks."""
+        if self._chunks is not None:
+            return False
+        if self._in_body:
+            return len(data) <= self._expected - self._body_bytes
+        return not self._begun and _CHUNKED not in data.lower()
+
+    def _find_part(self, data: bytes, start: int) -> tuple[int, Refusal | None]:
+        """Returns where the head or the body ends that these bytes belong to, from `start` on.
+
+        The refusal is for a body that is too large.
+
+        Head and body are parsed one after the other, so that it is known where chunks begin.
+        """
+        if self._chunks is not None:
+            return self._chunks.find_end(data, start), self._chunks.refusal
+        if self._in_body:
+            return min(len(data), start + self._expected - self._body_bytes), None
+        before, self._before = self._before, b""
+        place = (before + data[start : start + _OVERLAP]).find(_END_OF_HEAD) - len(before)
+        if place >= -len(before):
+            return start + place + len(_END_OF_HEAD), None
+        place = data.find(_END_OF_HEAD, start)
+        if place >= 0:
+            return place + len(_END_OF_HEAD), None
+        self._before = (before + data[start:])[-_OVERLAP:]
+        return len(data), None
+
+    def _parse(self, data: bytes) -> None:
         while data and not self.ended:
             self._feeding = len(data)
             if not self._in_body:
@@ -93,6 +143,7 @@ class RequestReader:
             self.ended = True
             self.ready.append(refusal)
         self._parts.clear()
+        self._collected.clear()
 
     def leave(self) -> None:
         """Read nothing more, because the connection has ended."""
@@ -140,6 +191,8 @@ class RequestReader:
         except ValueError as fault:
             self._refuse(400, f"Malformed request target: {fault}.")
         self._has_body = chunked or self._expected > 0
+        if chunked:
+            self._chunks = Chunks(self._limits)
         if not self._has_body:
             self.wants_continue = False
 
@@ -152,7 +205,10 @@ class RequestReader:
         if self._body_bytes > self._limits.body_bytes:
             self._refuse_body()
             return
-        self._parts.append(part)
+        if self._chunks is None:
+            self._parts.append(part)
+        else:  # there may be millions of parts
+            self._collected += part
 
     def on_message_complete(self) -> None:
         """Add the complete request to `ready`."""
@@ -171,7 +227,7 @@ class RequestReader:
                 self._authority,
                 self._version,
                 self._headers,
-                b"".join(parts) if parts else b"",
+                b"".join(parts) if parts else bytes(self._collected),
                 keep_alive,
             )
         )
@@ -187,6 +243,8 @@ class RequestReader:
         self._target, self._headers = b"", []
         if self._parts:
             self._parts = []
+        if self._chunks is not None:
+            self._chunks, self._collected = None, bytearray()
         self._body_bytes = self._expected = self._head_fed = 0
 
     def _restore_body(self) -> None:
@@ -211,7 +269,7 @@ class RequestReader:
             if kind == "host":
                 hosts += 1
             elif kind == "length":
-                self._expected = int(value)
+                self._expected = int(value.lstrip(b"0") or b"0")  # Python reads 4,300 digits
             elif kind == "coding":
                 chunked = True
                 if value.strip().lower() != b"chunked":

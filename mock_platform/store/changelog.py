@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from mock_platform.store.errors import StoreDamaged
-from mock_platform.store.files import PRIVATE
+from mock_platform.store.files import open_beside
 from mock_platform.store.sealing import SEAL, open_line, seal_line
 
 _LOG = logging.getLogger(__name__)
@@ -39,8 +39,7 @@ class ChangeLog:
         self.size = 0
         """Number of bytes of valid lines; anything after them is not part of the log."""
         self._sync = sync
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        self._fd = os.open(path, flags, PRIVATE)
+        self._fd = open_beside(path)
         self._ragged = False
         if sync:
             sync_folder(path.parent)
@@ -53,7 +52,9 @@ class ChangeLog:
         Raises:
             StoreDamaged: A line before the last does not contain what was written.
         """
-        content = self.path.read_bytes()
+        with os.fdopen(os.dup(self._fd), "rb") as file:
+            file.seek(0)
+            content = file.read()
         lines = content.split(b"\n")
         for number, line in enumerate(lines, 1):
             body = open_line(line) if number < len(lines) else None

@@ -25,6 +25,10 @@ class StoreForeign(StoreError):
     """The file is from another program; it is not changed."""
 
 
+class StoreOutdated(StoreError):
+    """What is kept is in the form of another version of mock_platform. Nothing was changed."""
+
+
 class StoreInUse(StoreError):
     """Another server has the files open."""
 

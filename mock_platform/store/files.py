@@ -7,6 +7,7 @@ another name of the same file.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
@@ -45,16 +46,46 @@ def require_regular_files(path: Path) -> None:
     """
     for each in (path, make_sibling_path(path, "log"), make_sibling_path(path, "lock")):
         try:
-            mode = each.stat().st_mode
+            mode = each.lstat().st_mode  # the path of the store is behind all links
         except FileNotFoundError:
             continue
         if stat.S_ISDIR(mode) and each == path:
             raise StoreError(f"{path} is a folder; name a file in it, tinydb:{path / 'state.json'}")
         if not stat.S_ISREG(mode):
-            raise StoreError(
-                f"{each} is {_kind(mode)}, where a store needs a regular file; it is not "
-                "changed. Name a file that does not exist yet, or one that mock_platform wrote."
-            )
+            raise _refuse(each, _kind(mode))
+
+
+def open_beside(path: Path) -> int:
+    """Returns the descriptor of a log or lock, open for appending; creates it if needed.
+
+    What is written there contains secrets, and a lock is emptied first. Whoever may write into the
+    folder could plant a link to another file of ours, or a file of his own to read it later. So
+    links are not followed, also hard ones, and the file is ours, or that of the folder's owner, who
+    can replace everything in it anyway. What was opened is checked, not what has the name.
+
+    Raises:
+        StoreError: The file is not one that a store made.
+        OSError: It cannot be opened.
+    """
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        opened = os.open(path, flags, PRIVATE)
+    except OSError as fault:
+        if fault.errno in {errno.ELOOP, errno.EMLINK} and path.is_symlink():
+            raise _refuse(path, "a symbolic link") from fault
+        raise
+    found = os.fstat(opened)
+    what = None
+    if not stat.S_ISREG(found.st_mode):
+        what = _kind(found.st_mode)
+    elif found.st_nlink > 1:
+        what = "also known by another name (a hard link)"
+    elif found.st_uid not in {os.geteuid(), path.parent.stat().st_uid}:
+        what = "a file of another user"
+    if what is not None:
+        os.close(opened)
+        raise _refuse(path, what)
+    return opened
 
 
 def create_private(path: Path) -> BinaryIO:
@@ -67,7 +98,8 @@ def create_private(path: Path) -> BinaryIO:
 def is_in_use(path: Path) -> bool:
     """Whether another server has the store's file open."""
     try:
-        lock = os.open(make_sibling_path(resolve(path), "lock"), os.O_RDWR | os.O_CLOEXEC)
+        flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+        lock = os.open(make_sibling_path(resolve(path), "lock"), flags)
     except OSError:
         return False
     try:
@@ -127,7 +159,7 @@ class StoreLock:
     def _hold_name(self) -> int:
         path = make_sibling_path(self._path, "lock")
         try:
-            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
+            lock = open_beside(path)
         except FileNotFoundError as fault:
             raise StoreError(
                 f"{self._path.parent} does not exist: create the folder first"
@@ -168,6 +200,19 @@ class StoreLock:
         return os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
 
 
+def _refuse(path: Path, what: str) -> StoreError:
+    return StoreError(
+        f"{path} is {what}, where a store needs a regular file of its own; it is not changed. "
+        "Remove it if you do not need it, or name a store that does not exist yet, or one that "
+        "mock_platform wrote."
+    )
+
+
 def _kind(mode: int) -> str:
-    kinds = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
+    kinds = (
+        (stat.S_ISLNK, "a symbolic link"),
+        (stat.S_ISDIR, "a folder"),
+        (stat.S_ISFIFO, "a pipe"),
+        (stat.S_ISSOCK, "a socket"),
+    )
     return next((name for check, name in kinds if check(mode)), "a device")

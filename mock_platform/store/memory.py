@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from heapq import merge
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any, cast
 
 from msgspec import Struct
@@ -121,6 +121,8 @@ class MemoryStore:
         self._changes: list[Change] = []
         self._edits = 0
         self._versions: dict[str, int] = {}
+        self._edited: dict[str, dict[str, int]] = {}
+        """By table, the changed keys with the number of their last edit, in the order of those."""
         self._restored = 0
         self._nesting = 0
         """Number of open transactions, each inside the one before it."""
@@ -246,6 +248,13 @@ class MemoryStore:
         """Returns a number that is another one after each change of a table."""
         return self._versions.get(table, self._restored)
 
+    def list_changed(self, table: str, since: int) -> list[str] | None:
+        """Returns the keys that changed since the table had that version; `None`: all may have."""
+        if since < self._restored:
+            return None
+        edited = reversed(self._edited.get(table, {}).items())
+        return [key for key, _ in takewhile(lambda item: item[1] > since, edited)]
+
     # -- writes ----------------------------------------------------------------------------------
 
     def put(self, table: str, key: str, record: Record) -> None:
@@ -302,7 +311,7 @@ class MemoryStore:
         self._next_seq = snapshot.next_seq
         self._indexes = {}
         self._edits += 1
-        self._restored, self._versions = self._edits, {}
+        self._restored, self._versions, self._edited = self._edits, {}, {}
 
     def clear(self) -> None:
         """Return to the fixtures, at a cost that depends only on the changes."""
@@ -384,6 +393,9 @@ class MemoryStore:
         """Set the overlay's value for a key to `slot` (remove it if not `present`)."""
         self._edits += 1
         self._versions[table] = self._edits
+        edited = self._edited.setdefault(table, {})
+        edited.pop(key, None)  # the last edit goes to the end
+        edited[key] = self._edits
         rows = self._rows.setdefault(table, {})
         old, was_present = rows.get(key), key in rows
         base_row = self._base.rows.get(table, {}).get(key)

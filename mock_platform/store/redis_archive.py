@@ -3,6 +3,7 @@
 A commit is one entry of the world's stream. Whole states replace what is before them: at a reset,
 and when the stream has become long. Every change is one script (`redis/scripts.py`), which refuses
 a token that is not the world's current one. The token changes whenever a process opens the world.
+`redis/lease.py` and `redis/writing.py` say what holds when the engine is started again.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from math import isinf
+from typing import NoReturn
 
 from mock_platform.settings import Durability
 from mock_platform.store.archive import (
@@ -23,7 +26,12 @@ from mock_platform.store.archive import (
     check_new,
     check_part,
 )
-from mock_platform.store.errors import StoreError, StoreUnwritable, WorldElsewhere, WorldLost
+from mock_platform.store.errors import (
+    StoreError,
+    StoreUnwritable,
+    WorldElsewhere,
+    WorldLost,
+)
 from mock_platform.store.interface import SavedWorld, Snapshot
 from mock_platform.store.memory import Base
 from mock_platform.store.redis import owners, scripts
@@ -34,22 +42,22 @@ from mock_platform.store.redis.encoding import (
     Fixtures,
     check_format,
     encode_commit,
-    encode_fixtures,
     encode_meta,
-    encode_state,
     encode_whole,
 )
 from mock_platform.store.redis.engine import EngineLink
-from mock_platform.store.redis.held import HeldWorld
-from mock_platform.store.redis.lease import Lease
+from mock_platform.store.redis.held import HeldPoint, HeldWorld
+from mock_platform.store.redis.lease import SETTLING, Lease
 from mock_platform.store.redis.name_set import NameSet
 from mock_platform.store.redis.processes import Processes
 from mock_platform.store.redis.reading import WorldReader
-from mock_platform.store.stored_worlds import StoredState
+from mock_platform.store.redis.writing import WorldWriter
 
 _LOG = logging.getLogger(__name__)
 _COMPACT_BYTES = 1024 * 1024
 _COMPACT_AT_REST = 64 * 1024
+_MOST_LOSSES = 20
+"""Losses that are remembered, the newest ones."""
 
 
 class RedisArchive:
@@ -66,15 +74,18 @@ class RedisArchive:
         self.place = address.shown
         self.credentials = EngineCredentials(self._engine)
         self.unfinished = NameSet(self._engine, "unfinished")
-        self.lease = Lease(self._engine, self._check_tokens, self._take_turn)
+        self.lease = Lease(self._engine, self._check_tokens, self._confirm_worlds, self._take_turn)
         self.processes = Processes(self._engine)
         self.lost_listeners: list[Callable[[str], None]] = []
         """Called with the name of a world that another process took over, or dropped."""
         self.turn_listeners: list[Callable[[], object]] = []
         """Called in the thread of the lease, each time after it was renewed."""
+        self.restart_listeners: list[Callable[[], object]] = []
+        """Called in the thread of the lease after the engine was started again."""
         self._fixtures = Fixtures()
-        self._written: set[str] = set()
-        """Hashes of the fixtures that the engine has."""
+        self._writer = WorldWriter(self._engine, self.lease, self._fixtures, self._lose)
+        self._losses: deque[str] = deque(maxlen=_MOST_LOSSES)
+        self._restarted = False
         self._compact_bytes = compact_bytes
         self._held: dict[str, HeldWorld] = {}
         self._lock = threading.Lock()
@@ -91,7 +102,8 @@ class RedisArchive:
     def names(self) -> Collection[str]:
         """Returns the names of all worlds in the archive, whoever owns them."""
         self._check_open()
-        return [name.decode() for name in self._engine.call("SMEMBERS", self._key("worlds"))]
+        key = self._key("worlds")
+        return [self._engine.read_text(name, key) for name in self._engine.call("SMEMBERS", key)]
 
     def open(self, name: str, base: Base) -> KeptWorld | None:
         """Take over a world, and return it as it was left; `None` if it is missing.
@@ -100,7 +112,7 @@ class RedisArchive:
             WorldElsewhere: A process whose lease holds has the world open.
             StoreDamaged: The engine does not have what was written to it.
         """
-        found = self._claim(name)
+        found, run = self._claim(name)
         if found is None:
             return None
         token = int(found[1])
@@ -112,6 +124,7 @@ class RedisArchive:
             raise
         if found[3] not in {"", self.lease.process}:
             _LOG.warning("World %r is taken over; the process that had it is gone", name)
+        held.run = run
         self._held[name] = held
         rows = {table: dict(slots) for table, slots in held.state.rows.items()}
         now = Snapshot(rows, held.state.next_place)
@@ -121,30 +134,33 @@ class RedisArchive:
         """Add a new world with its points, in one commit; returns its token."""
         self._check_open()
         check_new(name, ())
-        base = self._put_fixtures(whole.base)
+        base = self._writer.put_fixtures(whole.base)
         body, state = encode_whole(whole, base, 0)
-        more: list[str | bytes] = []
+        kept = {}
         for label, saved in points.items():
             check_part(label, "a point")
             at_point = WholeWorld(whole.base, saved.records, saved.meta)
-            more += [label, encode_whole(at_point, base, 0)[0]]
-        self.lease.ensure()
-        found = self._engine.run(
-            scripts.ADD,
-            [*self._keys(name), self._key("worlds"), self._key("token")],
-            name, self.lease.process, os.urandom(8).hex(), body, *more,
-        )  # fmt: skip
-        if found == "kept":
+            kept[label] = HeldPoint(base, encode_whole(at_point, base, 0)[0])
+        more = [part for label, point in kept.items() for part in (label, point.body)]
+        keys = [*self._keys(name), *map(self._key, ("worlds", "token", "run", "settling"))]
+        born = os.urandom(8).hex()
+        found, run = self.lease.become_owner(
+            scripts.ADD, keys, lambda run: (name, self.lease.process, born, body, run, *more)
+        )
+        if found[0] == "kept":
             check_new(name, [name])
-        token = int(found)
-        self._held[name] = HeldWorld(token, state, encode_meta(whole.meta), base, 0)
+        token = int(found[1])
+        meta = encode_meta(whole.meta)
+        self._held[name] = HeldWorld(token, state, meta, base, 0, points=kept, run=run)
+        self._writer.put_fixtures(whole.base)  # again, if the engine was started meanwhile
         return token
 
     def drop(self, name: str, token: int) -> None:
         """Delete a world with its points."""
         held = self._find(name, token)
         with held.lock:
-            found = self._drop(name, token)
+            keys, values = self._describe_drop(name)
+            found = self._writer.run(name, held, scripts.DROP, keys, *values)
             # After a repetition it may be gone because the first attempt arrived.
             if found == "lost" and self._engine.call("EXISTS", self._key("world", name)):
                 self._lose(name)
@@ -156,10 +172,11 @@ class RedisArchive:
         Raises:
             WorldElsewhere: A process whose lease holds has the world open.
         """
-        found = self._claim(name)
+        found, _ = self._claim(name)
         if found is None:
             return False
-        self._drop(name, int(found[1]))
+        keys, values = self._describe_drop(name)
+        self._engine.run(scripts.DROP, keys, int(found[1]), *values)
         return True
 
     def give_back(self, name: str, token: int) -> None:
@@ -171,11 +188,9 @@ class RedisArchive:
         """
         held = self._find(name, token)
         with held.lock:
-            if held.unsure:
-                self._repair(name, held)
-            elif held.log_bytes > _COMPACT_AT_REST:
-                self._compact(name, held)
-            self._engine.run(scripts.GIVE_BACK, [self._key("world", name)], token)
+            if held.log_bytes > _COMPACT_AT_REST and not held.unsure:
+                self._writer.compact(name, held)
+            self._writer.run(name, held, scripts.GIVE_BACK, [self._key("world", name)])
             self._held.pop(name, None)
 
     def find_owner(self, name: str) -> str | None:
@@ -203,7 +218,7 @@ class RedisArchive:
                 return
             body = encode_commit(slots, changed, removed)
             keys = self._keys(name)[:2]
-            self._change(name, held, scripts.COMMIT, keys, body)
+            self._writer.change(name, held, scripts.COMMIT, keys, body)
             held.state.take(slots)
             held.meta, held.state.seq = parts, held.seq
             held.log_bytes += len(body)
@@ -214,38 +229,49 @@ class RedisArchive:
         """Record the state of a world, and delete the points `dropped`, in one commit."""
         held = self._find(name, token)
         with held.lock:
-            base = self._put_fixtures(whole.base)
+            base = self._writer.put_fixtures(whole.base)
             # A repair before it gives the change another number; the state's own is only compared
             # with those of commits, which are deleted with it.
             body, state = encode_whole(whole, base, held.seq + 1)
-            self._change(name, held, scripts.REPLACE, self._keys(name), body, *dropped)
+            self._writer.change(name, held, scripts.REPLACE, self._keys(name), body, *dropped)
             held.state, held.base, held.log_bytes = state, base, 0
             held.meta = encode_meta(whole.meta)
             held.state.seq = held.seq
+            self._writer.put_fixtures(whole.base)  # again, if the engine was started meanwhile
+            for label in dropped:
+                held.points.pop(label, None)
 
     def keep_point(self, name: str, token: int, label: str, whole: WholeWorld) -> None:
         """Save a point; replaces the one with its label."""
         check_part(label, "a point")
         held = self._find(name, token)
         with held.lock:
-            base = self._put_fixtures(whole.base)
+            base = self._writer.put_fixtures(whole.base)
             body, _ = encode_whole(whole, base, held.seq + 1)
             keys = [self._key("world", name), self._key("points", name)]
-            self._change(name, held, scripts.KEEP_POINT, keys, label, body)
+            self._writer.change(name, held, scripts.KEEP_POINT, keys, label, body)
+            held.points[label] = HeldPoint(base, body)
+            self._writer.put_fixtures(whole.base)  # again, if the engine was started meanwhile
 
     def drop_point(self, name: str, token: int, label: str) -> None:
         """Delete a saved point."""
         held = self._find(name, token)
         with held.lock:
             keys = [self._key("world", name), self._key("points", name)]
-            self._change(name, held, scripts.DROP_POINT, keys, label)
+            self._writer.change(name, held, scripts.DROP_POINT, keys, label)
+            held.points.pop(label, None)
 
     # -- end -------------------------------------------------------------------------------------
 
     @property
     def trouble(self) -> str | None:
-        """Why the engine cannot be reached at present; `None` if it can."""
-        return self._engine.trouble
+        """Why the engine cannot be used at present; `None` if it can."""
+        waits = f"{self.place}: {SETTLING}" if self.lease.waits else None
+        return self._engine.trouble or waits
+
+    def list_warnings(self) -> Sequence[str]:
+        """Returns what should be set otherwise on the engine, and what it lost."""
+        return [*self._engine.advice, *self._losses]
 
     def close(self) -> None:
         """Give all worlds back, so that other processes need not wait for the end of the lease."""
@@ -284,22 +310,25 @@ class RedisArchive:
         self._engine.call("SET", key, FORMAT, "NX")
         check_format(self.place, self._engine.address.prefix, self._engine.call("GET", key))
 
-    def _claim(self, name: str) -> list[str] | None:
-        """Become the owner of a world; returns what `CLAIM` does, `None` if it is missing."""
+    def _claim(self, name: str) -> tuple[list[str] | None, str]:
+        """Become the owner of a world.
+
+        Returns what `CLAIM` does, `None` if it is missing, and the run of the engine.
+        """
         self._check_open()
-        self.lease.ensure()
-        found: list[str] = self._engine.run(
-            scripts.CLAIM, [self._key("world", name), self._key("token")],
-            self.lease.process, self._engine.address.prefix,
-        )  # fmt: skip
+        keys = [self._key("world", name), *map(self._key, ("token", "run", "settling"))]
+        prefix = self._engine.address.prefix
+        found, run = self.lease.become_owner(
+            scripts.CLAIM, keys, lambda run: (self.lease.process, prefix, run)
+        )
         if found[0] == "elsewhere":
             raise WorldElsewhere(name, found[1])
-        return None if found[0] == "none" else found
+        return (None if found[0] == "none" else found), run
 
-    def _drop(self, name: str, token: int) -> Any:
+    def _describe_drop(self, name: str) -> tuple[list[str], tuple[str, str]]:
+        """Returns the keys of `DROP`, and its values after the token."""
         own = (self._key("worlds"), self._key("credentials", name), self._key("nonces", name))
-        keys = [*self._keys(name), *own]
-        return self._engine.run(scripts.DROP, keys, token, name, self._engine.address.prefix)
+        return [*self._keys(name), *own], (name, self._engine.address.prefix)
 
     def _find(self, name: str, token: int) -> HeldWorld:
         self._check_open()
@@ -308,67 +337,60 @@ class RedisArchive:
             raise WorldLost(name, self.place)
         return held
 
-    def _change(
-        self, name: str, held: HeldWorld, script: str, keys: list[str], *values: str | bytes
-    ) -> None:
-        """Make one change; the world's lock is held.
-
-        Raises:
-            WorldLost: The token is not the current one.
-            LookupError: A point does not exist.
-            StoreUnwritable: It could not be written. Then the engine may have it: the next change
-                first writes the state that counts.
-        """
-        if held.unsure:
-            self._repair(name, held)
-        try:
-            found = self._engine.run(script, keys, held.token, held.seq + 1, *values)
-            if found in ("ahead", "behind"):
-                # An engine that crashed came back without its last changes; they are all here.
-                _LOG.warning(
-                    "%s lost changes of world %r that it had acknowledged; they are written again",
-                    self.place, name,
-                )  # fmt: skip
-                self._repair(name, held)
-                found = self._engine.run(script, keys, held.token, held.seq + 1, *values)
-        except StoreUnwritable:
-            held.unsure = True
-            raise
-        if found == "lost":
-            self._lose(name)
-        if found != "done":
-            raise LookupError(f"world {name!r} has no point {found[1]!r}")
-        held.seq += 1
-
-    def _repair(self, name: str, held: HeldWorld) -> None:
-        """Write the state that counts in place of whatever the engine has."""
-        kept = self._engine.call("HMGET", self._key("world", name), "token", "seq")
-        if kept[0] is None or int(kept[0]) != held.token:
-            self._lose(name)
-        seq = max(int(kept[1]), held.seq) + 1
-        self._written.discard(held.base)
-        state = held.copy_state()
-        self._put_rows(held.base, state)
-        state.seq = seq
-        body = encode_state(state, held.base)
-        found = self._engine.run(scripts.REPLACE, self._keys(name), held.token, seq, body)
-        if found == "lost":
-            self._lose(name)
-        held.seq, held.unsure, held.log_bytes = seq, False, 0
-
-    def _lose(self, name: str) -> None:
+    def _lose(self, name: str, *, after_restart: bool = False) -> NoReturn:
         """Forget a world that another process owns now, and say so.
 
         Raises:
             WorldLost: Always.
         """
         if self._held.pop(name, None) is not None:
-            _LOG.warning(
-                "World %r was taken over by another process, or dropped; it is closed here", name
-            )
+            if after_restart:
+                self._note_loss(
+                    f"World {name!r}: {self.place} was started again and had forgotten that this "
+                    "process has it, and another process has it now. What only this process had "
+                    "acknowledged is lost; the world is closed here"
+                )
+            else:
+                _LOG.warning(
+                    "World %r was taken over by another process, or dropped; it is closed here",
+                    name,
+                )
             for listener in self.lost_listeners:
                 listener(name)
         raise WorldLost(name, self.place)
+
+    def _note_loss(self, text: str) -> None:
+        _LOG.error("%s", text)
+        if text not in self._losses:
+            self._losses.append(text)
+
+    def _confirm_worlds(self, forgotten: float) -> bool:
+        """Confirm all worlds on an engine that was started again, and forgot some seconds.
+
+        Returns whether that was possible for all of them; if not, it has to settle first.
+        """
+        self._restarted = True
+        self._check_format()
+        if forgotten > 0:
+            what = "anything" if isinf(forgotten) else f"the last {forgotten:.1f} s or more"
+            self._note_loss(
+                f"{self.place} was started again without {what} of what it had acknowledged. "
+                "Processes write the worlds again that they have open; what had changed in other "
+                "worlds is lost. Start it with --appendonly yes --appendfsync always, and change "
+                "to a replica only when that has everything"
+            )
+        return self._confirm_late()
+
+    def _confirm_late(self) -> bool:
+        """Confirm the worlds that are not yet in this run; returns whether none is left."""
+        confirmed = True
+        for name, held in list(self._held.items()):
+            if held.run == self._engine.run_id:
+                continue
+            with held.lock, suppress(WorldLost):
+                if self._held.get(name) is held:
+                    confirmed &= self._writer.confirm(name, held)
+        return confirmed
 
     def _check_tokens(self) -> None:
         """Find the worlds that were lost while the lease did not hold."""
@@ -379,13 +401,20 @@ class RedisArchive:
         tokens = self._engine.call_all([("HGET", key, "token") for key in keys])
         for name, token in zip(names, tokens, strict=True):
             held = self._held.get(name)
-            if held is not None and (token is None or int(token) != held.token):
-                try:
+            # The engine may have been started again meanwhile; then the world is confirmed.
+            same_run = held is not None and held.run == self._engine.run_id
+            if held is not None and same_run and token != str(held.token).encode():
+                with suppress(WorldLost):
                     self._lose(name)
-                except WorldLost:
-                    continue
 
     def _take_turn(self) -> None:
+        self._engine.try_writing()
+        self._confirm_late()
+        if self._restarted:
+            self._restarted = False
+            self._engine.look_at_settings()
+            for listener in self.restart_listeners:
+                listener()
         self._compact_long()
         for listener in self.turn_listeners:
             listener()
@@ -393,32 +422,7 @@ class RedisArchive:
     def _compact_long(self) -> None:
         for name, held in list(self._held.items()):
             if held.log_bytes > self._compact_bytes and not held.unsure:
-                self._compact(name, held)
-
-    def _compact(self, name: str, held: HeldWorld) -> None:
-        """Replace the commits of a world by a whole state, while new ones are added."""
-        with held.lock:
-            state, size, base = held.copy_state(), held.log_bytes, held.base
-        self._put_rows(base, state)
-        body = encode_state(state, base)
-        self._engine.run(scripts.COMPACT, self._keys(name)[:3], held.token, state.seq, body)
-        with held.lock:
-            held.log_bytes = max(0, held.log_bytes - size)
-
-    def _put_fixtures(self, base: Base) -> str:
-        """Write fixtures that the engine does not have; returns their hash."""
-        found = self._fixtures.hash_of(base)
-        if found and found not in self._written:
-            self._engine.call("SET", self._key("fixtures", found), encode_fixtures(base.rows), "NX")
-            self._written.add(found)
-        return found
-
-    def _put_rows(self, base: str, state: StoredState) -> None:
-        """Write the fixtures of a state that the engine does not have."""
-        if base and base not in self._written:
-            body = encode_fixtures(state.base)
-            self._engine.call("SET", self._key("fixtures", base), body, "NX")
-            self._written.add(base)
+                self._writer.compact(name, held)
 
 
 def open_archive(place: str, durability: Durability) -> RedisArchive:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -24,6 +25,20 @@ Instant = datetime | str
 
 UPTIME = time.monotonic
 """Seconds that only grow, to measure durations."""
+
+
+_SLEEPING: int | None = getattr(
+    time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC if sys.platform == "darwin" else None
+)
+"""The clock that counts sleep; `None` where `time.monotonic` does, as on Windows."""
+
+
+def count_seconds() -> float:
+    """Returns seconds that only grow, also while the machine sleeps, which `UPTIME` may leave out.
+
+    What another machine counts as well is measured with it: the end of a lease.
+    """
+    return time.monotonic() if _SLEEPING is None else time.clock_gettime(_SLEEPING)
 
 
 def machine_now() -> datetime:

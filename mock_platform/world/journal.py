@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
+from sys import getsizeof
 from typing import Any
 from weakref import WeakSet
 
@@ -29,6 +30,8 @@ _OF_CHANGE = 1000
 _OF_NEAR_MISS = 400
 _OF_DIAGNOSIS = 800
 """Approximate size in bytes of each object in Python, without its long texts."""
+_LARGE_BODY = 16 * 1024
+"""Bytes of a body from which on what was made of it is measured too; of others it is little."""
 _PART = 8
 """Minimum part of itself that the largest journal drops when all together are too large."""
 
@@ -105,6 +108,11 @@ class JournalEntry(Struct, gc=False):
         if self.diagnosis is not None:
             said = [value for value in self.diagnosis.values() if isinstance(value, str)]
             size += _OF_DIAGNOSIS + len("".join(said))
+        if len(self.request_body) > _LARGE_BODY:
+            kept = [
+                record for change in self.kept_changes for record in (change.before, change.after)
+            ]
+            size += _measure([kept, self.diagnosis])
         return size if self.traceback is None else size + len(self.traceback)
 
     def summary(self) -> dict[str, Any]:
@@ -181,6 +189,19 @@ class Query(Struct, frozen=True):
             and (self.since is None or entry.at >= self.since)
             and (self.rule is None or self.rule in _names(entry.rule))
         )
+
+
+def _measure(value: Any) -> int:
+    """Returns the size in memory of a JSON value, in bytes."""
+    size, waiting = 0, [value]
+    while waiting:
+        each = waiting.pop()
+        size += getsizeof(each)
+        if isinstance(each, dict):
+            waiting += each.values()
+        elif isinstance(each, list | tuple):
+            waiting += each
+    return size
 
 
 def _names(rule: dict[str, Any] | None) -> tuple[str, ...]:

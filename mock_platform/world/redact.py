@@ -11,22 +11,52 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, unquote, unquote_plus
 
 MASK = "[redacted]"
 
-_SECRET_NAMES = (
-    "oauth_token_secret|oauth_signature|oauth_verifier|oauth_token|access_token_secret|access_token"
-    "|oauth2_access_token|refresh_token|consumer_secret|client_secret|bearer_token|control_token"
-    "|code_verifier|code_challenge|password|authenticity_token|crc_token|response_token|pin|x_auth_password"
-)
-_NAMES = frozenset(_SECRET_NAMES.split("|"))
+SECRET_NAMES = (
+    "oauth_token_secret", "oauth_signature", "oauth_verifier", "oauth_token",
+    "oauth_consumer_secret", "oauth2_access_token", "access_token_secret", "access_token",
+    "refresh_token", "request_token", "user_token", "auth_token", "id_token", "session_token",
+    "token_secret", "bearer_token", "control_token", "mock_control_token", "authenticity_token",
+    "csrf_token", "xsrf_token", "crc_token", "response_token", "consumer_secret", "client_secret",
+    "client_assertion", "api_secret", "api_key", "secret_key", "private_key", "secret",
+    "code_verifier", "code_challenge", "verifier", "auth_password", "password", "passwd",
+    "passphrase", "signature", "session_id", "proxy_authorization", "authorization", "pin",
+)  # fmt: skip
+"""What names a secret, of the interface, of OAuth and of the sandbox.
+
+Each is known in every spelling: `client_secret`, `client-secret`, `clientSecret`, `Client-Secret`,
+and with what the sandbox and headers have before it: `_password`, `X-Api-Key`,
+`MOCK_PLATFORM_CLIENT_SECRET`.
+"""
+_PREFIX = r"_*+(?:mock[_-]?platform[_-]?)?(?:x[_-]?)?"
+_SECRET_NAMES = _PREFIX + "(?:" + "|".join(n.replace("_", "[_-]?") for n in SECRET_NAMES) + ")"
+_NAMES = frozenset(name.replace("_", "") for name in SECRET_NAMES)
+_STEMS = (
+    "token", "secret", "signature", "verifier", "challenge", "passw", "passphrase", "assertion",
+    "authorization", "apikey", "api_key", "api-key", "privatekey", "private_key", "private-key",
+    "session", 'pin"', "pin=",
+)  # fmt: skip
+"""Each text with one of the names has one of these, in small letters; most texts have none."""
+_SECRET_WORDS = ("cookie", "token", "secret", "password", "apikey", "csrf", "xsrf", "session")
+"""A header whose name has one of these, without its dashes, has a secret as its value."""
 _FLAGS = re.ASCII | re.IGNORECASE
 _LONG_NAMES = frozenset({"code", "token"})
-"""Names of OAuth 2.0 whose value is a secret if it is long; elsewhere they name other things."""
+"""Names of OAuth 2.0 whose value is a secret if it is long; elsewhere they name other things.
+
+A value without a small letter or digit is a constant, such as the code of an error: what is drawn
+at random has some.
+"""
 _LONG = 20
-_LONG_PAIR = re.compile(r"(?<![A-Za-z0-9_])(code|token)=[A-Za-z0-9_.~%-]{20,}", _FLAGS)
+_DRAWN = re.compile(r"[a-z0-9]", re.ASCII)
+_LONG_PAIR = re.compile(
+    r"(?<![A-Za-z0-9_])(code|token)=(?=[A-Za-z0-9_.~%-]*(?-i:[a-z0-9]))[A-Za-z0-9_.~%-]{20,}",
+    _FLAGS,
+)
 _LONG_JSON = re.compile(
     r"(\"(?:code|token)\"\s*+:\s*+)\"(?=[^\"]*[a-z0-9])[A-Za-z0-9_.~%-]{20,}\"", re.ASCII
 )
@@ -48,9 +78,14 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.~,:;@!$()*/&=-]*+", re.ASCII)
 """Pattern of a query without encodings and without addresses that have their own query."""
 _ENCODED = re.compile(r"[^\s\"&=]++", re.ASCII)
 _HIDDEN_INPUT = re.compile(
-    rf"(name=\"(?:{_SECRET_NAMES})\"[^>]{{0,200}}?value=)\"(?!{_KEPT}\")[^\"]*\"", re.ASCII
+    rf"(name=\"(?:{_SECRET_NAMES})\"[^>]{{0,200}}?value=)\"(?!{_KEPT}\")[^\"]*\"", _FLAGS
 )
 _PIN = re.compile(rf"(<code id=\"pin\"[^>]*>)(?!{_KEPT}<)[^<]*", re.ASCII)
+URL_PASSWORD = re.compile(
+    r"(?P<before>://[^\s/?#@:\"'<>]*+:)(?!\[redacted-?[0-9]*\]@)(?P<password>[^\s/?#\"'<>]+)@",
+    re.ASCII,
+)
+"""The password before the host of an address: `http://user:password@host`."""
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9-]{0,15})[ \t]+(.*)", re.ASCII | re.DOTALL)
 _OAUTH_ITEM = re.compile(
     rf"([^\s=,\"]++)(\s*+=\s*+)(?!\"?{_KEPT})(?:\"[^\"]*+\"?|[^\s\",]*+)", re.ASCII
@@ -99,7 +134,7 @@ def header(name: str, value: str) -> str:
         return value
     if folded == "set-cookie":
         return re.sub(rf"=(?!{_KEPT})[^;]*", f"={MASK}", value, count=1)
-    if any(word in folded for word in ("cookie", "token", "secret", "password", "api-key")):
+    if is_secret_header(folded):
         return MASK
     if folded in {"location", "referer"}:
         return address(value)
@@ -138,19 +173,47 @@ def is_secret(name: str, value: str = "") -> bool:
     """Returns whether a parameter, whose name and value are decoded, has a secret as its value."""
     if value and _PLACEHOLDER.fullmatch(value):
         return False
+    least = _find_least(name)
+    if least is None or len(value) < least:
+        return False
+    return least == 0 or _DRAWN.search(value) is not None
+
+
+@lru_cache(4096)
+def _find_least(name: str) -> int | None:
+    """Returns from how many characters on a value of this name is a secret; `None` if none is."""
     folded = name.strip().lower()
-    return folded in _NAMES or (folded in _LONG_NAMES and len(value) >= _LONG)
+    if folded in _LONG_NAMES:
+        return _LONG
+    squashed = folded.replace("_", "").replace("-", "").removeprefix("mockplatform")
+    return 0 if squashed in _NAMES or squashed.removeprefix("x") in _NAMES else None
+
+
+@lru_cache(1024)
+def is_secret_header(name: str) -> bool:
+    """Returns whether the whole value of a header is a secret, such as a key or a cookie."""
+    squashed = name.lower().replace("-", "").replace("_", "")
+    return any(word in squashed for word in _SECRET_WORDS) or is_secret(name)
 
 
 # -- details ---------------------------------------------------------------------------------------
 
 
+def _has_stem(small: str) -> bool:
+    return any(stem in small for stem in _STEMS)
+
+
 def _text(value: str, levels: int) -> str:
+    if "@" in value and "://" in value:
+        value = URL_PASSWORD.sub(rf"\g<before>{MASK}@", value)
+    is_named = ("=" in value or '"' in value) and _has_stem(value.lower())
     if "=" in value:
-        value = _PAIR.sub(_mask_pair, value)
+        if is_named:
+            value = _PAIR.sub(_mask_pair, value)
         value = _LONG_PAIR.sub(rf"\1={MASK}", value)
     if '"' in value:
-        value = _JSON.sub(rf'\1"{MASK}"', value)
+        if is_named:
+            value = _JSON.sub(rf'\1"{MASK}"', value)
         value = _LONG_JSON.sub(rf'\1"{MASK}"', value)
         if "\\" in value:
             value = _redact_json_escapes(value, levels)
@@ -170,7 +233,7 @@ def _mask_pair(found: re.Match[str]) -> str:
 def _form(value: str, levels: int) -> str:
     if "=" not in value:
         return _text(value, levels)
-    if _PLAIN.fullmatch(value):  # most are, and cost next to nothing
+    if "@" not in value and _PLAIN.fullmatch(value):  # most are, and cost next to nothing
         items = [item.partition("=") for item in value.split("&")]
         return "&".join(
             [f"{n}={MASK}" if v and is_secret(n, v) else n + sign + v for n, sign, v in items]

@@ -7,11 +7,12 @@ rest: its memory is freed, and the archive has it until the next request, here o
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from mock_platform.store.archive import AlreadyKept, KeptWorld
-from mock_platform.store.errors import StoreDamaged, StoreError
+from mock_platform.store.errors import StoreDamaged, StoreError, StoreOutdated
+from mock_platform.store.interface import Change
 from mock_platform.store.memory import Base
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.names import DEFAULT, TooManyWorlds, UnknownWorld, check_name, is_name
@@ -36,7 +37,10 @@ class Keeper(Protocol):
         """
 
     def find_trouble(self) -> str | None:
-        """Returns why the archive cannot be reached at present; `None` if it can."""
+        """Returns why the archive cannot be used at present; `None` if it can."""
+
+    def list_warnings(self) -> Sequence[str]:
+        """Returns what people should know of the archive, although it can be used."""
 
     def open(self, name: str, base: Base) -> KeptWorld | None:
         """Take over a world; `None` if it does not exist.
@@ -51,8 +55,8 @@ class Keeper(Protocol):
     def remove(self, name: str) -> bool:
         """Delete a world that cannot be read; returns whether it was there."""
 
-    def report_damage(self, name: str, fault: Exception) -> StoreDamaged:
-        """Returns the error of a world that cannot be restored."""
+    def report_other_form(self, name: str, fault: BaseException) -> StoreOutdated:
+        """Returns the error of a world that is whole, and cannot be restored all the same."""
 
     def make_store(self, world: World, kept: KeptWorld | None) -> WorldStore:
         """Returns the store of a world."""
@@ -102,7 +106,7 @@ class SharedWorlds(Worlds):
         if world is None or world.closed:
             try:
                 world = self._wake(name)
-            except StoreDamaged as fault:
+            except (StoreDamaged, StoreOutdated) as fault:
                 self._damaged[name] = str(fault)
                 raise
             self._damaged.pop(name, None)
@@ -127,7 +131,7 @@ class SharedWorlds(Worlds):
         with self._lock:
             try:
                 self.get(name)
-            except StoreDamaged as fault:
+            except (StoreDamaged, StoreOutdated) as fault:
                 _LOG.warning("World %r is removed. %s", name, fault)
                 self._keeper.remove(name)
                 self._damaged.pop(name, None)
@@ -149,12 +153,41 @@ class SharedWorlds(Worlds):
         return self._keeper.list_owners()
 
     def list_damaged(self) -> Mapping[str, str]:
-        """Returns what is damaged in each world that could not be opened when it was asked for."""
+        """Returns why each world could not be opened that was damaged, or of an older version."""
         return dict(self._damaged)
 
     def find_trouble(self) -> str | None:
         """Returns why worlds cannot be opened or changed at present; `None` if they can."""
         return self._keeper.find_trouble()
+
+    def list_warnings(self) -> Sequence[str]:
+        """Returns what people should know of the archive, although it can be used."""
+        return self._keeper.list_warnings()
+
+    def check_still_here(self, world: World, changes: Iterable[Change]) -> None:
+        """Check that no other process has had a world while an answer was made from it.
+
+        A process may be stopped at any moment for longer than its lease, and go on. What it reads
+        after that is outdated if another process changed the world meanwhile. With `changes`, the
+        archive has checked it already.
+
+        Raises:
+            UnknownWorld: It is closed here.
+            StoreError: The archive cannot be reached, so this cannot be found out.
+        """
+        if changes:
+            return
+        if not self._keeper.is_held():
+            self._keeper.ensure()
+        if world.moved:
+            raise UnknownWorld(world.name)
+
+    def index_again(self) -> None:
+        """Record the credentials of all open worlds, which the archive may have forgotten."""
+        for world in self:
+            with world.lock:
+                differences = world.list_differences()
+                self._index(world, [Change(c.table, c.key, c.after, c.before) for c in differences])
 
     def rest_idle(self) -> None:
         """Put the worlds to rest that were not used for as long as the settings say."""
@@ -215,7 +248,7 @@ class SharedWorlds(Worlds):
         """Returns a world as it was kept.
 
         Raises:
-            StoreDamaged: What it keeps beside its records cannot be restored.
+            StoreOutdated: What it keeps beside its records has another form.
             TooManyWorlds: Something runs in all worlds that are awake.
         """
         self._make_room()
@@ -228,7 +261,7 @@ class SharedWorlds(Worlds):
         except (LookupError, TypeError, ValueError, AttributeError) as fault:
             world.closed = True  # for what was begun on its behalf
             self._close(world)
-            raise self._keeper.report_damage(name, fault) from fault
+            raise self._keeper.report_other_form(name, fault) from fault
         return world
 
     def _make(self, name: str, **how: Any) -> World:

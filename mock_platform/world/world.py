@@ -64,6 +64,8 @@ class WorldSettings(Struct, frozen=True):
     """Whether requests of which something would be ignored are refused."""
     names: NamesMode = "neutral"
     """Which names the clients of a world use and get."""
+    all_releases: bool = False
+    """Whether all of the release history is in force, whatever the clock says."""
 
 
 class Notice(Struct, frozen=True):
@@ -116,6 +118,7 @@ class World:
         """Whether it was closed here alone: it rests in the archive, or another process has it."""
         self.names = settings.names
         self.refuses_warnings = settings.refuse_warnings
+        self.has_all_releases = settings.all_releases
         self.clock = Clock(settings.freeze, lock=self.lock, record=self._record_jump)
         self.ids = Ids(self.seed, name)
         self.journal = Journal(

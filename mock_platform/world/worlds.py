@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -152,6 +152,13 @@ class Worlds:
     def list_damaged(self) -> Mapping[str, str]:
         """Returns what is damaged in each world that could not be opened; none where none rests."""
         return {}
+
+    def list_warnings(self) -> Sequence[str]:
+        """Returns what people should know of what keeps the worlds, although it can be used."""
+        return ()
+
+    def check_still_here(self, world: World, changes: Iterable[Change]) -> None:
+        """Do nothing: no other process can have had a world of this one."""
 
     def find_trouble(self) -> str | None:
         """Returns why worlds cannot be opened or changed at present; `None` if they can."""

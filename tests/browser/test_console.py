@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import pytest
 import requests
@@ -164,7 +165,8 @@ def test_copy(live_world: LiveWorld, new_context: NewContext) -> None:
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
 
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith(f"curl -i -X GET '{live_world.base_url}/oauth2/tokn'")
+    assert copied.startswith("curl -sSi ")
+    assert shlex.split(copied)[-1] == f"{live_world.base_url}/oauth2/tokn"
     assert [] == visit.complaints
 
 

@@ -119,7 +119,8 @@ def test_consent(
 
     assert status == result.exit_code
     assert (
-        "Send requests that only read, signed with your credentials, to 127.0.0.1" in result.stderr
+        "Send requests that only read, and PATCH to ids that do not exist, signed with your "
+        "credentials, to 127.0.0.1" in result.stderr
     )
     assert sent == bool(server.asked)
     assert sent != ("Nothing was sent. Use --yes" in result.stderr)
@@ -136,6 +137,8 @@ def test_usage(run: Run, file: Path, tmp_path: Path) -> None:
         (["--base-url", "http://127.0.0.1", "--credentials-file", broken], "--format json"),
         (["--base-url", "http://127.0.0.1", "--credentials-file", tmp_path], "cannot be read"),
         (["--base-url", "http://127.0.0.1", "--only", "line_item.*"], "Did you mean line_items"),
+        (["--base-url", "http://127.0.0.1", "--skip", "line_item.list"], "mean line_items.list?"),
+        (["--base-url", "http://127.0.0.1", "--skip", "refusal"], "Did you mean refusals?"),
         (["--base-url", "http://127.0.0.1", "--accept", "all"], "add --accepted FILE"),
         (["--base-url", "http://127.0.0.1", "--reason", "x"], "belong to --accept"),
         (["--base-url", "http://127.0.0.1", "--report", "x.pdf"], "must end in .html"),

@@ -131,9 +131,33 @@ def test_another_server_is_compared(run: Run, other: Differing, tmp_path: Path) 
     assert f"\n\n- drift: {stale}\n" in (tmp_path / "page.md").read_text()
 
 
+def test_another_server_gets_safe_methods_alone(run: Run, other: Differing, tmp_path: Path) -> None:
+    """Only GET is sent, unless --methods asks for more; what --skip names is not asked at all."""
+    other.start_over()
+    held = tmp_path / "credentials"
+    held.write_text(credentials_text("env", ()))
+    against = ("--against", other.url, "--credentials-file", held, "--yes")
+    only = ("--coverage-only", "line_items.list,campaigns.list")
+
+    plain = run(*against, *only, "--skip", "campaigns.*,pages")
+    safe = list(other.asked)
+    more = run(*against, "--coverage-only", "line_items.list", "--methods")
+
+    assert (0, 0) == (plain.exit_code, more.exit_code), plain.output
+    assert {"GET"} == {method for method, _ in safe}
+    assert not [path for _, path in safe if "/campaigns" in path]
+    assert "not asked: campaigns.list (left out with --skip)" in plain.stdout
+    assert {"GET", "PATCH"} == {method for method, _ in other.asked}
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["verify", "--skip", "x", "--", "true"], "--skip, --methods and --yes need --against URL"),
+        (
+            ["verify", "--against", "http://127.0.0.1:1", "--skip", "campaign.list", "--", "true"],
+            "matches no operation that reads. Did you mean campaigns.list?",
+        ),
         (["verify"], "The command is missing"),
         (["verify", "--accepted", "x", "--", "true"], "need --against URL"),
         (["verify", "--contract", "/nowhere.json", "--", "true"], "--contract: /nowhere.json"),
@@ -144,7 +168,8 @@ def test_usage(words: list[str], said: str) -> None:
     """What cannot be used is refused before anything is started."""
     result = CliRunner().invoke(group, words, prog_name="mock-platform")
 
-    assert (2, True) == (result.exit_code, said in result.output), result.output
+    shown = " ".join(result.output.split())
+    assert (2, True) == (result.exit_code, said in shown), result.output
 
 
 def test_a_command_that_does_not_exist() -> None:

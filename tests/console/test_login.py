@@ -1,8 +1,21 @@
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+from urllib.parse import quote, unquote
+
 import pytest
+from itsdangerous import URLSafeSerializer
 from werkzeug.test import TestResponse
 
+from mock_platform.control.sessions import (
+    END_SESSION,
+    MAX_SECONDS,
+    OPEN_SESSION,
+    SESSION_SECONDS,
+    Sessions,
+)
+from mock_platform.placement.peers import Alone
 from tests.control.support import call
 from tests.support import FORM, Sandbox, sandbox
 
@@ -17,9 +30,37 @@ def locked() -> Sandbox:
     return sandbox(control_token=TOKEN)
 
 
+class Others(Alone):
+    """The other processes of a group, whose answers are their own functions."""
+
+    count = 3
+
+    def __init__(self, group: list[Sessions], own: int) -> None:
+        self._others = [each for number, each in enumerate(group) if number != own]
+
+    def ask_all(self, question: str, argument: Any = None) -> dict[str, Any]:
+        """Returns their answers."""
+        names = {OPEN_SESSION: "open", END_SESSION: "close", SESSION_SECONDS: "find_seconds"}
+        return {
+            str(number): getattr(each, names[question])(argument)
+            for number, each in enumerate(self._others)
+        }
+
+
+def _open(value: str) -> str:
+    """The session that a cookie names."""
+    return str(URLSafeSerializer("", salt="").load_payload(value.partition(".")[0].encode()))
+
+
 def log_in(box: Sandbox, token: str = TOKEN, world: str = "", **form: str) -> TestResponse:
     """Send the form of the login."""
     return call(box, "POST", "/console/login", world, form={"token": token, **form}, headers=OWN)
+
+
+def open_with(box: Sandbox, cookie: str) -> TestResponse:
+    """What a client gets that has this cookie and no other."""
+    client = box.app.test_client(use_cookies=False)
+    return client.get("/_mock/clock", headers={"Cookie": cookie})
 
 
 def test_a_browser_is_led_to_the_login(locked: Sandbox) -> None:
@@ -65,6 +106,40 @@ def test_logout(locked: Sandbox) -> None:
     assert 303 == call(locked, "GET", "/", headers=PAGE).status_code
 
 
+def test_a_copy_of_the_cookie_is_worth_nothing_after_the_logout(locked: Sandbox) -> None:
+    """The server ends the session: whoever has its cookie is asked to log in; others go on."""
+    other = log_in(locked).headers["Set-Cookie"].partition(";")[0]
+    kept = log_in(locked).headers["Set-Cookie"].partition(";")[0]
+    call(locked, "POST", "/console/logout", form={}, headers=OWN)
+
+    assert [200, 401] == [open_with(locked, each).status_code for each in (other, kept)]
+
+
+def test_a_session_is_that_of_all_processes() -> None:
+    """One begins it, another accepts it, and a third, which knew nothing of it, ends it for all."""
+    group: list[Sessions] = []
+    group += [Sessions(partial(Others, group, each)) for each in range(3)]
+    value = group[0].start("token")
+    group[2].close(_open(value))  # as one that began later
+    environ = {"HTTP_COOKIE": f"mock_platform_console={value}"}
+
+    assert [True] * 3 == [each.has(environ, "token") for each in group]
+    group[2].end(environ, "token")
+    assert [False] * 3 == [each.has(environ, "token") for each in group]
+
+
+def test_a_session_ends_by_itself() -> None:
+    """After twelve hours it is not open any more."""
+    now = [0.0]
+    sessions = Sessions(uptime=lambda: now[0])
+    sessions.open("s")
+
+    now[0] = MAX_SECONDS - 1
+    assert 1 == sessions.find_seconds("s")
+    now[0] = MAX_SECONDS
+    assert 0 == sessions.find_seconds("s")
+
+
 def test_writes_of_a_session_need_our_own_page(locked: Sandbox) -> None:
     """Browsers send the cookie by themselves, so it alone changes nothing."""
     log_in(locked)
@@ -82,9 +157,9 @@ def test_a_session_of_another_token(locked: Sandbox) -> None:
     cookie = log_in(locked).headers["Set-Cookie"].partition(";")[0]
     other = sandbox(control_token="another")
 
-    assert 401 == call(other, "GET", "/clock", headers={"Cookie": cookie}).status_code
-    made_up = {"Cookie": "mock_platform_console=s3cret"}
-    assert 401 == call(other, "GET", "/clock", headers=made_up).status_code
+    assert 200 == open_with(locked, cookie).status_code
+    assert 401 == open_with(other, cookie).status_code
+    assert 401 == open_with(other, "mock_platform_console=s3cret").status_code
 
 
 def test_wrong_token(locked: Sandbox) -> None:
@@ -103,6 +178,27 @@ def test_wrong_token(locked: Sandbox) -> None:
 def test_the_login_leads_to_our_own_pages(locked: Sandbox, path: str) -> None:
     """An address elsewhere is replaced by the first page."""
     assert "/_mock/" == log_in(locked, next=path).headers["Location"]
+
+
+@pytest.mark.parametrize("path", ["/console\nX: y", "/a\r\nSet-Cookie: a=b", "/a\0b", "/\x7f"])
+def test_the_login_takes_no_control_characters(locked: Sandbox, path: str) -> None:
+    """A page with control characters in its address is refused before and after the login."""
+    before = call(locked, "GET", f"/console/login?next={quote(path)}", headers=PAGE)
+    after = log_in(locked, next=path)
+
+    assert (400, 400) == (before.status_code, after.status_code)
+    assert "a path without control characters" in before.text
+    assert "next must be a path without control characters" in after.text
+    assert "Set-Cookie" not in after.headers
+
+
+def test_an_odd_address_leads_back_to_itself(locked: Sandbox) -> None:
+    """What is written with percent signs in an address is written so after the login as well."""
+    answer = call(locked, "GET", "/console/requests/50%25%0A?text=a%26b", headers=PAGE)
+    path = unquote(answer.headers["Location"].partition("?next=")[2])
+    logged_in = log_in(locked, next=path)
+
+    assert "/_mock/console/requests/50%25%0A?text=a%26b" == logged_in.headers["Location"]
 
 
 def test_login_in_a_world(locked: Sandbox) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from mock_platform.console.scenarios import PAGE_SIZE
+from mock_platform.core.packaged import folder
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
 from tests.console.support import done, refused, show, submit, text_of
 from tests.control.support import call
 from tests.scenario.support import LINE_ITEMS, define
-from tests.support import Sandbox
+from tests.support import Sandbox, sandbox
 
 SCENARIOS = "/console/scenarios"
 
@@ -164,3 +166,21 @@ def test_pages(box: Sandbox) -> None:
     assert all(any(f'class="name" href="/_mock{SCENARIOS}/{n}"' in p for p in pages) for n in names)
     assert "skip=0" in pages[1]
     assert "Next" not in pages[-1]
+
+
+def test_the_heading_of_a_text_says_where_its_file_is(tmp_path: Path) -> None:
+    """Without what differs on each machine; the whole path is below it."""
+    own = tmp_path / "given" / "late" / "own.yaml"
+    own.parent.mkdir(parents=True)
+    packaged = folder("scenarios") / "rate-limited.yaml"
+    own.write_text(packaged.read_text().replace("name: rate-limited", "name: own"))
+    box = sandbox(scenarios=(str(tmp_path / "given"),))
+
+    for name, place, file in (
+        ("rate-limited", "scenarios/rate-limited.yaml of the package", packaged),
+        ("own", "given/late/own.yaml", own),
+    ):
+        page = call(box, "GET", f"{SCENARIOS}/{name}").text
+        heading = page.partition('<h2 id="text">')[2].partition("</h2>")[0]
+        assert f'Its text <span class="note">{place}</span>' == heading
+        assert f"<code>{file}</code>" in page

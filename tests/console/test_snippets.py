@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
 from mock_platform.console.snippets import write_snippets
 from tests.control.support import call
+from tests.shells import open_shell, read_words
 from tests.support import BEARER, HARBOR, Keys, Sandbox, sandbox
 
 LIST = "/12/accounts/18ce54d4x5t/account_media?count=2"
@@ -53,18 +56,38 @@ def test_python_is_python(written: list[dict[str, str]]) -> None:
 
 def test_the_shell_gets_what_was_sent(written: list[dict[str, str]]) -> None:
     """Quotes and dollars reach curl as they were sent; only the token is the shell's."""
-    shown = written[1]["curl"].replace("curl", "printf '%s\\n'", 1)
+    with open_shell() as shell:
+        words, piped = shell.paste(written[1]["curl"], MOCK_PLATFORM_BEARER_TOKEN="token")
 
-    printed = subprocess.run(
-        ["sh", "-c", shown],
-        check=True,
-        capture_output=True,
-        text=True,
-        env={"MOCK_PLATFORM_BEARER_TOKEN": "token"},
-    ).stdout.splitlines()
+    method, url, headers, body = read_words(words, piped)
+    assert ("POST", "http://localhost/2/webhooks/replay") == (method, url)
+    assert "Authorization: Bearer token" in headers
+    assert body is not None
+    assert {"webhook_id": 'it\'s "x" $y \\'} == json.loads(body)
 
-    assert "Authorization: Bearer token" in printed
-    assert '{"webhook_id":"it\'s \\"x\\" $y \\\\"}' in printed[-1].replace(": ", ":")
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "@/etc/hostname",
+        "a';touch${IFS}made;echo '",
+        "\x1b[201~\ntouch made\n",
+        '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n@made\r\n--b--\r\n',
+    ],
+    ids=["file", "quote", "terminal", "multipart"],
+)
+def test_no_copied_request_sends_or_runs_something_else(box: Sandbox, data: str) -> None:
+    """A body is sent as text, whatever it begins with, and an address with brackets once."""
+    path = "/2/tweets?id=[1-50]&b={c,d}"
+    kind = "multipart/form-data; boundary=b" if data.startswith("--b") else "text/plain"
+    box.call("POST", path, keys=None, data=data.encode(), headers={"Content-Type": kind})
+
+    with open_shell() as shell:
+        words, piped = shell.paste(texts(box)[0]["curl"])
+
+    method, url, _, body = read_words(words, piped)
+    assert ("POST", data) == (method, body)
+    assert unquote(url) == f"http://localhost{path}"
 
 
 def test_the_tests_pass(written: list[dict[str, str]], tmp_path: Path) -> None:

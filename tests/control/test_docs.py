@@ -47,6 +47,26 @@ def test_policy(box: Sandbox) -> None:
     assert not re.search(r"https?:|\*", policy)
 
 
+def test_every_answer_has_a_policy(box: Sandbox) -> None:
+    """Pages, their files, data, refusals and redirections: nothing is loaded from elsewhere."""
+    page = call(box, "GET", "/docs/").text
+    files = [each.partition("/_mock")[2] for each in re.findall(r'(?:src|href)="([^"]+)"', page)]
+    files += re.findall(r'="/_mock(/console/assets/[^"]+)"', call(box, "GET", "/").text)
+    assert len(files) >= 8
+    paths = ["", "/docs", "/coverage?format=html", "/openapi.json", "/nothing", "/clock"]
+
+    for path in (*files, *paths, "/docs/assets/index.html", "/docs/assets/none.js"):
+        policy = call(box, "GET", path, buffered=True).headers.get("Content-Security-Policy", "")
+        assert "default-src 'none'" in policy, path
+        assert "frame-ancestors 'none'" in policy, path
+
+
+def test_only_our_own_page_shows_the_assets(box: Sandbox) -> None:
+    """The pages of Swagger UI itself, which run scripts of their own, are not served."""
+    for name in ("", "index.html", "oauth2-redirect.html"):
+        assert 404 == call(box, "GET", f"/docs/assets/{name}", buffered=True).status_code
+
+
 def test_no_way_out_of_the_assets(box: Sandbox) -> None:
     """The assets' address serves the assets and nothing else."""
     inside = resources.files("flask_swagger_ui") / "flask_swagger_ui.py"

@@ -9,6 +9,7 @@ from mock_platform.control import guard
 from mock_platform.control.guard import check_form
 from mock_platform.control.guesses import Guesses
 from mock_platform.control.refusal import ControlRefusal
+from mock_platform.control.sessions import Sessions
 from mock_platform.settings import Settings
 from tests.support import sandbox
 
@@ -24,7 +25,7 @@ def environ(method: str = "GET", **headers: str) -> dict[str, Any]:
 
 def check(request: dict[str, Any], settings: Settings) -> None:
     """Check a request of an address that was never wrong."""
-    guard.check(request, settings, Guesses())
+    guard.check(request, settings, Guesses(), Sessions())
 
 
 def refused(settings: Settings, method: str = "GET", **headers: str) -> ControlRefusal:

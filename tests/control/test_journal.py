@@ -139,3 +139,20 @@ def test_dropped(box: Sandbox) -> None:
     body = call(box, "GET", "/requests").get_json()
 
     assert (["r2", "r3"], 1) == ([entry["id"] for entry in body["requests"]], body["dropped"])
+
+
+def test_no_secret_is_in_what_the_control_plane_shows(box: Sandbox) -> None:
+    """Passwords in addresses, and secrets under other spellings, in the journal and in archives."""
+    secret = "hunter2Value"
+    path = f"/2/users/me?next=http://me:{secret}@h/&client-secret={secret}&Verifier={secret}"
+    headers = {"Referer": f"http://me:{secret}@h/", "X-Csrf-Token": secret, "Api-Key": secret}
+    box.call("GET", path, headers=headers)
+    box.call("POST", "/2/webhooks", json={"url": f"https://me:{secret}@h/", "tokenSecret": secret})
+
+    entries = call(box, "GET", "/requests").get_json()["requests"]
+    shown = [f"/requests/{entry['id']}" for entry in entries]
+    pages = [f"/console{each}" for each in shown]
+    for each in (*shown, *pages, "/requests", "/requests.har", "/warnings", "/"):
+        answer = call(box, "GET", each)
+        assert 200 == answer.status_code
+        assert secret not in answer.text, each

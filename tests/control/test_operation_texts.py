@@ -61,7 +61,7 @@ def test_a_page_has_everything_about_an_operation(box: Sandbox) -> None:
         "- replay.window: ",
     ):
         assert text in answer.text
-    found = re.search(r"^curl .*?'\n\n", answer.text, re.MULTILINE | re.DOTALL)
+    found = re.search(r"^curl .*?\n\n", answer.text, re.MULTILINE | re.DOTALL)
     assert found is not None
     assert "http://localhost/2/webhooks/replay" == shlex.split(found[0])[-1]
     program = answer.text.partition("import requests")[2].partition("\n\n## ")[0]

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import json
 import re
+from html import unescape
 
 import pytest
 
 from mock_platform.control.operation_details import make_example
 from mock_platform.core.jsonio import dumps, loads
+from tests.shells import open_shell, read_words
 from tests.support import Sandbox, sandbox
 
 ACCOUNT, OWN_ACCOUNT = "18ce54d4x5t", "18ce54own5t"
@@ -19,6 +22,8 @@ RENAMED = {
     "1146654567674912769": "1146654567674912000",
     "1991600000000000203": "1991600000000000999",
 }
+HOSTILE = "x';touch${IFS}made;echo '\"$(touch made)[1-9]\x1b&a=b\\"
+"""What a fixture, an archive or the control plane may bring as an id or a token."""
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +89,37 @@ def test_interactive_documentation_of_a_world(box: Sandbox) -> None:
 
     assert ACCOUNT.encode() not in dumps(loads(document)["paths"])
     assert OWN_ACCOUNT.encode() in document
+
+
+def test_no_copied_example_runs_what_a_record_brings() -> None:
+    """Both pages of each operation show one call of curl, whose words are those of the example."""
+    box = sandbox()
+    state = box.client.get("/_mock/state").text
+    token = box.client.get("/_mock/credentials").get_json()["bearer_token"]
+    for name in (*RENAMED, "hwtq0", "pt4vx", token):
+        state = state.replace(f'"{name}"', json.dumps(name + HOSTILE))
+    answer = box.client.put("/_mock/state?unchecked=true", json=loads(state.encode()))
+    assert 200 == answer.status_code, answer.text
+    hostile = 0
+
+    with open_shell() as shell:
+        for operation in box.platform.operations:
+            example = make_example(box.platform, operation, box.world)
+            if example is None:
+                continue
+            text = box.client.get(f"/_mock/operations/{operation.id}.txt").text
+            page = box.client.get(f"/_mock/console/operations/{operation.id}").text
+            shown = unescape(
+                page.partition('<pre id="curl" tabindex="0">')[2].partition("</pre>")[0]
+            )
+            assert f"\n{shown}\n" in text
+            words = read_words(*shell.paste(shown))
+            headers = [f"{name}: {value}" for name, value in example.headers.items()]
+            url = f"http://localhost{example.path}"
+            assert (example.method, url, headers, example.body) == words
+            if example.headers.get("Content-Type") == "application/json":
+                assert example.body is not None
+                json.loads(example.body)
+            hostile += "touch" in f"{example}"
+        assert hostile > 100
+    assert 200 == box.client.get("/_mock/docs/openapi.json").status_code

@@ -132,6 +132,25 @@ def test_faults_of_an_item(box: Sandbox, bad: Any, expected: tuple[str, str]) ->
     assert expected in found[1]
 
 
+@pytest.mark.parametrize(
+    ("bad", "shown"),
+    [
+        ({"operation_type": "Remove", "params": {}}, {"operation_type": "Remove"}),
+        ({"operation_type": "Create"}, {"operation_type": "Create"}),
+        ({"operation_type": 5, "params": {}}, {}),
+        ({"params": {}}, {}),
+        (7, {}),
+    ],
+)
+def test_a_refused_item_is_echoed_as_it_was_sent(
+    box: Sandbox, bad: Any, shown: dict[str, str]
+) -> None:
+    """The operation_type is in the echo of an item, an unknown one too, unless it is no text."""
+    body = send(box, bad, item("Create", **NEW)).get_json()
+
+    assert {"params": {"account_id": ACCOUNT}, **shown} == body["request"][0]
+
+
 def test_values_of_loose_types(box: Sandbox) -> None:
     """Numbers and booleans may be text, text may be a number, and null counts as not sent."""
     loose = {

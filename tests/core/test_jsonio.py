@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -68,3 +71,36 @@ def test_the_depth_is_exact(value: object, limit: int) -> None:
         accepted = False
 
     assert accepted is (deepest <= limit)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [1] * 9,
+        [[], {}] * 4,
+        {"a": [1, 2], "b": {"c": "d", "e": [None, {}]}},
+        ['a,b[{,\\",[', "\\", '"', "{}[],"] * 2,
+        {"[,,,,,,,,,,,,": ",,,,,,,,,,\\"},
+    ],
+)
+@pytest.mark.parametrize("written", [json.dumps, partial(json.dumps, separators=(",", ":"))])
+def test_the_values_of_a_text_are_limited(value: Any, written: Callable[[Any], str]) -> None:
+    """Those at any depth count, before they are read; commas and brackets in texts do not."""
+    data = written(value).encode()
+    count = count_values(value)
+
+    assert loads(data, max_values=count) == value
+    with pytest.raises(BadJson, match=f"more than {count - 1} values"):
+        loads(data, max_values=count - 1)
+
+
+def count_values(value: Any) -> int:
+    """A value and all values within it."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + sum(map(count_values, inner))
+
+
+def test_a_text_of_nothing_but_texts_has_too_many_values() -> None:
+    """It is refused without being taken apart."""
+    with pytest.raises(BadJson, match="more than 10 values"):
+        loads(b"[" + b",".join([b'""'] * 100) + b"]", max_values=10)

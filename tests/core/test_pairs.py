@@ -33,6 +33,15 @@ def test_pairs_are_those_of_the_standard_library(text: str) -> None:
     assert parse_qsl(text, keep_blank_values=True, errors="replace") == decode_pairs(text)
 
 
+@pytest.mark.parametrize("piece", ["%C3%A9%e2%82%ac", "a%4", "é%FF", "%", "+%2B", "x=1&%41="])
+@pytest.mark.parametrize("before", ["", "a", "ab"])
+def test_long_texts_are_read_like_short_ones(piece: str, before: str) -> None:
+    """They are decoded in pieces, none of which ends within an encoded byte."""
+    text = before + piece * (200_000 // len(piece))
+
+    assert parse_qsl(text, keep_blank_values=True, errors="replace") == decode_pairs(text)
+
+
 def test_the_first_value_of_a_name_counts() -> None:
     """Names that occur again are listed once."""
     pairs = [("a", "1"), ("b", "2"), ("a", "3"), ("a", "4")]

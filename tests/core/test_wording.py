@@ -217,7 +217,7 @@ def test_item_faults_are_parallel_to_the_input(
                 "params": {"expires_at": "2027-01-01T00:00:00Z", **ids},
                 "operation_type": "Update"
             },
-            {"params": ids},
+            {"params": ids, "operation_type": "Create"},
             {"params": ids},
         ],
     }) == (answer.status_code, answer.get_json())  # fmt: skip

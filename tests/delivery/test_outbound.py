@@ -371,7 +371,22 @@ class TestTLS:
         fault = fault_of(lambda: Outbound().send("POST", secure.url, {}, b"{}"))
 
         assert "tls" == fault.kind
+        assert "the authority that signed it is unknown on this machine" in str(fault)
         assert [] == secure.received
+
+    def test_a_certificate_for_another_name(
+        self, authority: trustme.CA, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A fault says that the certificate is for another name, though its authority is known."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        authority.issue_cert("elsewhere.example").configure_cert(context)
+        with Receiver(tls=context) as other, authority.cert_pem.tempfile() as file:
+            monkeypatch.setenv("SSL_CERT_FILE", file)
+
+            fault = fault_of(lambda: Outbound().send("POST", other.url, {}, b"{}"))
+
+        assert "tls" == fault.kind
+        assert "is not trusted: it is for another name" in str(fault)
 
     def test_the_time_holds_over_tls(
         self,

@@ -199,7 +199,7 @@ class TestChallenge:
             job_id = desk.create()
             desk.wait()
 
-            assert "no trusted TLS connection" in (desk.job(job_id)["_reason"] or "")
+            assert "is not trusted" in (desk.job(job_id)["_reason"] or "")
             assert desk.record("webhooks", WEBHOOK)["valid"] is False
             assert [] == stranger.received
 

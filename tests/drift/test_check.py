@@ -7,8 +7,8 @@ import pytest
 from mock_platform.core.operation import Origin
 from mock_platform.drift import Drift, DriftScope, OwnSandbox, check, make_report
 from mock_platform.drift.answers import ComparedAnswer
-from mock_platform.drift.check import list_reads
 from mock_platform.drift.client import ProbeRequest
+from mock_platform.drift.reads import list_reads, list_unasked
 from mock_platform.drift.report import render_text
 from mock_platform.platform import Platform
 from mock_platform.world.clock import machine_now
@@ -55,7 +55,8 @@ def test_everything_of_document_b_is_asked(comparison: Comparison) -> None:
         if op.origin is Origin.DOCUMENT_B and op.method == "GET" and not op.sandbox_only
     ]
     assert asked > {op.id for op in reads}
-    assert left_out == {each.operation for each in drift.skipped}
+    endless = {each.operation for each in list_unasked(comparison.platform.operations)}
+    assert left_out | endless == {each.operation for each in drift.skipped}
     assert not drift.differs
 
 
@@ -129,7 +130,9 @@ def test_without_values_refusals_are_asked(comparison: Comparison) -> None:
 
     checked = {each.operation: each for each in drift.checked}
     probes = {probe.probe for probe in checked["line_items.get"].probes}
-    assert {"unknown account_id", "unknown line_item_id", "other method"} == probes
+    assert {"unknown account_id", "other method"} == probes
+    left_out = dict(checked["line_items.get"].left_out)
+    assert "no answer of the server contains account_id" in left_out["unknown line_item_id"]
     (skipped,) = drift.skipped
     assert "give it with --value" in skipped.reason
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import pytest
+
+from mock_platform.drift import Format, make_report, render
 from mock_platform.drift.difference import Difference, DifferenceKind
 from mock_platform.drift.findings import Collector
 from mock_platform.drift.results import AskedProbe, CheckedOperation, Drift
@@ -36,3 +39,16 @@ def test_equal_answers_are_counted() -> None:
 
     assert 2000 == Drift((checked,), ()).requests
     assert 500 + 1 + 10 == len(checked.probes)
+
+
+@pytest.mark.parametrize("form", ["text", "junit", "html", "json"])
+def test_declared_values_are_in_each_form(form: Format) -> None:
+    """A value that is not declared is shown beside those that are, whoever reads it how."""
+    differences = (Difference("enum", "data[].status", "ACTIVE, DRAFT, PAUSED", "RUNNING"),)
+    asked = AskedProbe("plain", "GET /x", 200, differences, ())
+    drift = Drift((CheckedOperation("x.list", [asked]),), ())
+
+    shown = render(make_report(drift, "http://x", {}), form)
+
+    assert "ACTIVE, DRAFT, PAUSED" in shown
+    assert "RUNNING" in shown

@@ -64,6 +64,31 @@ def test_reads_are_compared(other: Differing) -> None:
     assert BEARER not in json.dumps(report)
 
 
+def test_what_opens_the_console_stays_here(other: Differing) -> None:
+    """The other service gets the client's cookies without the console's, and no control token."""
+    seen: list[Request] = []
+    other.patches.append(lambda asked, _: seen.append(asked))
+    box = sandbox(control_token="s3cret")
+    traffic = make_shadow(box.platform, ShadowSettings(other.url))
+    traffic.start()
+    logged_in = box.client.post(
+        "/_mock/console/login", data={"token": "s3cret"}, headers={"Origin": "http://localhost"}
+    )
+    cookie = logged_in.headers["Set-Cookie"].partition(";")[0]
+    assert cookie.startswith("mock_platform_console=")
+    box.client.set_cookie("own", "1")
+    sent = {"X-Mock-Control-Token": "s3cret", "Authorization": f"Bearer {BEARER}"}
+    box.client.get(LIST, headers=sent)
+    box.client.get(LIST, headers={"Authorization": "Bearer s3cret"})
+
+    assert traffic.wait_until_idle(IDLE_SECONDS)
+    traffic.stop()
+
+    assert ["own=1"] * 2 == [asked.headers["Cookie"] for asked in seen]
+    assert {f"Bearer {BEARER}", None} == {asked.headers.get("Authorization") for asked in seen}
+    assert "s3cret" not in "".join(str(asked.headers) for asked in seen)
+
+
 def test_writes_and_credentials(other: Differing) -> None:
     """Writes are sent if wanted, with their body, and signed for the other address."""
     box, traffic = shadowed(other, writes=True, credentials=known_credentials())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import os
 import tracemalloc
 import zipfile
 import zlib
@@ -110,21 +111,32 @@ def test_packed(tmp_path: Path, how: str) -> None:
         list(read_har(file))
 
 
-def test_attached_files_stay_in_the_folder(tmp_path: Path) -> None:
-    """A body in a file beside the archive is read; a file elsewhere is not."""
-    (tmp_path / "inner").mkdir()
-    (tmp_path / "secret").write_text("secret")
-    (tmp_path / "inner" / "body.json").write_text("{}")
-    entries = [
-        make_entry(content={"_file": name}) for name in ("body.json", "../secret", "/etc/hosts")
+def test_only_attached_files_are_read(tmp_path: Path) -> None:
+    """A body in a file beside the archive, named after a hash; neither links nor other files."""
+    folder, secret = tmp_path / "inner", tmp_path / f"{'5' * 40}.json"
+    attached, link, pipe = (f"{digit * 40}.json" for digit in "123")
+    (folder / "below").mkdir(parents=True)
+    others = ("id_rsa", ".env", "settings.json", f"below/{attached}")
+    for path in (secret, *(folder / name for name in others)):
+        path.write_text("secret")
+    (folder / attached).write_text("{}")
+    (folder / link).symlink_to(secret)
+    os.mkfifo(folder / pipe)
+    refused = [*others, link, pipe, "below", f"../{secret.name}", str(secret), f"./{attached}", 7]
+    entries = [make_entry(content={"_file": name}) for name in (attached, *refused)]
+    entries += [
+        make_entry(method="POST", posted={"mimeType": "text/plain", "_file": name}, text="")
+        for name in refused
     ]
 
-    inside, above, absolute = read_har(write_har(tmp_path / "inner", *entries))
+    first, *rest = read_har(write_har(folder, *entries))
 
-    assert b"{}" == inside.response.body
-    assert not above.response.body
-    assert not absolute.response.body
-    assert "'../secret' is missing or too large" in above.notes[0]
+    assert b"{}" == first.response.body
+    assert 2 * len(refused) == len(rest)
+    for each in rest:
+        assert not each.response.body
+        assert not each.request.body
+        assert "is missing or too large, or not named as an attached file" in each.notes[0]
 
 
 @pytest.mark.parametrize(

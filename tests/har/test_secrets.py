@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from mock_platform.har.secrets import Secrets
 from mock_platform.har.writing import RecordedExchange, make_entry
+from mock_platform.operations import OPERATIONS
 
 SECRET = "s3cr3t/Vx9+Lm4=%2FtR8wYc3"
 JSON, FORM = ("Content-Type", "application/json"), (
@@ -66,6 +67,15 @@ PLACES: dict[str, dict[str, Any]] = {
     "location": {"response_headers": [("Location", f"http://c/?state=1&oauth_verifier={QUOTED}")]},
     "fragment": {"response_headers": [("Location", f"http://c/#access_token={QUOTED}")]},
     "referer": {"request_headers": [("Referer", f"http://c/?oauth_token={QUOTED}")]},
+    "password in an address": {"url": f"https://me:{QUOTED}@h/x"},
+    "address with a password in the query": {
+        "url": "https://h/x?next=" + quote(f"http://me:{QUOTED}@c/", safe="")},
+    "address with a password in JSON": {
+        "request_headers": [JSON],
+        "request_body": json.dumps({"feed_url": f"http://me:{QUOTED}@c/"}).encode()},
+    "other names": {
+        "request_headers": [("X-Csrf-Token", SECRET), JSON],
+        "request_body": json.dumps({"tokenSecret": SECRET, "Verifier": SECRET}).encode()},
     "query": {"url": f"https://h/x?oauth_token={QUOTED}&a=1"},
     "encoded name": {"url": f"https://h/x?oauth%5Ftoken={QUOTED}&a=1"},
     "address in the query": {"url": f"https://h/x?next={quote(f'http://c/?oauth_token={QUOTED}')}"},
@@ -120,6 +130,18 @@ def test_a_known_secret_is_found_wherever_it_is_repeated(spelled: str) -> None:
 
     assert SECRET not in show(entry)
     assert "[redacted-1]" in entry["response"]["content"]["text"]
+
+
+def test_codes_of_failures_are_no_secrets() -> None:
+    """A long code of an error stays in an archive: it is declared, and not drawn."""
+    codes = sorted({code for each in OPERATIONS for code in each.errors if code.isupper()})
+    body = json.dumps({"errors": [{"code": code} for code in codes]}).encode()
+
+    entry = make_entry(exchange(response_headers=[JSON], response_body=body), 4096, Secrets())
+
+    shown = json.loads(entry["response"]["content"]["text"])["errors"]
+    assert codes == [each["code"] for each in shown]
+    assert any(len(code) >= 20 for code in codes)
 
 
 def test_placeholders_keep_equality() -> None:

@@ -234,6 +234,16 @@ def test_failures_become_scenarios(tmp_path: Path) -> None:
     assert (404, json.loads(text)) == (answer.status_code, answer.get_json())
 
 
+def test_a_failure_with_a_long_code(tmp_path: Path) -> None:
+    """A failure whose code has twenty characters and more is imported like any other."""
+    box = Sandbox(Settings(freeze=NOON, limits="off"))
+    box.call("GET", "/12/accounts/18ce54d4x5t/funding_instruments/zzzz")
+
+    report = import_har(write_journal(box, tmp_path / "traffic.har"), tmp_path / "made")
+
+    assert ["fails-funding-instruments-get-404-funding-instrument-not-found"] == report.failures
+
+
 def test_a_state_that_was_exported_answers_alike() -> None:
     """`PUT /_mock/state` of a whole state: reads are answered as where it came from."""
     boxes = [Sandbox(Settings(freeze=NOON, limits="off")) for _ in range(2)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
@@ -13,6 +14,7 @@ import pytest
 import requests
 
 from mock_platform.store.redis.address import parse_address
+from tests.conftest import Tool
 from tests.engine import EngineServer
 from tests.live.processes import Served, serving
 from tests.support import BEARER
@@ -93,6 +95,62 @@ def test_a_process_that_was_paused(
     tokens = [int(fields[b"t"]) for _, fields in log]
     assert sorted(tokens) == tokens
     assert 2 == len(set(tokens))
+
+
+def test_the_first_read_after_a_pause(
+    engine: EngineServer, url: str, first: Served, second: Served
+) -> None:
+    """It has what another owner has changed meanwhile, or is refused; each time."""
+    assert 200 == ask(first, "PUT", "/_mock/worlds/w3").status_code
+    for number in range(3):
+        path = f"/~w3/_mock/state/users/{number + 1}"
+        user = {"id": str(number + 1), "screen_name": f"u{number}", "name": "Someone"}
+        assert 404 == ask(first, "GET", path).status_code
+        with ThreadPoolExecutor() as threads:
+            os.kill(first.process.pid, signal.SIGSTOP)
+            try:
+                waiting = threads.submit(ask, first, "GET", path)
+                wait_until_gone(engine, url, first)
+                assert 200 == ask(second, "PUT", path, user).status_code
+            finally:
+                os.kill(first.process.pid, signal.SIGCONT)
+            later = ask(first, "GET", path)
+            assert {200, 503} >= {waiting.result(PATIENCE).status_code, later.status_code}
+
+
+def test_an_engine_that_is_started_again_and_again(tool: Tool) -> None:
+    """However often it is killed under load, the server answers and has what it acknowledged."""
+    tool("redis-server")
+    engine = EngineServer()
+    made: list[str] = []
+    stopped = threading.Event()
+    try:
+        with serving("--store", engine.url(), *_LEASE) as served:
+            assert 200 == put_world(served)
+
+            def write() -> None:
+                for number in range(1000, 100_000):
+                    if stopped.is_set():
+                        return
+                    if put_user(served, str(number)) == 200:
+                        made.append(str(number))
+
+            with ThreadPoolExecutor() as threads:
+                writing = threads.submit(write)
+                for _ in range(120):
+                    engine.kill()
+                    engine.start()
+                stopped.set()
+                writing.result(PATIENCE)
+            while put_user(served, "999") != 200:
+                with engine.connect() as client:
+                    client.blpop(["nothing"], timeout=0.05)
+            found = ask(served, "GET", "/~w1/_mock/state/users").json()["records"]
+            assert {*made, "999"} <= {each["id"] for each in found}
+            assert 200 == ask(served, "GET", "/_mock/health/ready").status_code
+    finally:
+        stopped.set()
+        engine.close()
 
 
 def test_a_replay_goes_on_in_the_next_process(

@@ -8,8 +8,10 @@ import socket
 import ssl
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -17,6 +19,7 @@ import requests
 
 from mock_platform import MockPlatform, WorldFace
 from mock_platform.control.credential_texts import environment
+from mock_platform.server import tunnels
 from tests.commands import finished
 from tests.conftest import Tool
 from tests.waits import PATIENCE
@@ -94,6 +97,7 @@ def test_other_hosts_are_refused(world: WorldFace) -> None:
 
     assert 403 == plain.status_code
     assert "no host of the platform" in plain.text
+    assert "Allow it with --allow-host example.com. Then https to it is passed on" in plain.text
     assert 0 == len(world.journal)
 
 
@@ -101,18 +105,40 @@ def test_a_host_that_was_allowed(platform: MockPlatform) -> None:
     """Bytes are passed on to it unread, in both directions."""
     listener = socket.create_server(("127.0.0.1", 0))
     host, port = "127.0.0.1", listener.getsockname()[1]
-    with listener, platform.intercept(allow_hosts=[host]) as variables:
-        address = variables["HTTPS_PROXY"].removeprefix("http://").split(":")
-        with socket.create_connection((address[0], int(address[1])), PATIENCE) as client:
-            client.sendall(f"CONNECT {host}:{port} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-            server, _ = listener.accept()
-            with server:
-                assert client.recv(100).startswith(b"HTTP/1.1 200 ")
-                client.sendall(b"ping")
-                assert b"ping" == server.recv(100)
-                server.sendall(b"pong")
-                assert b"pong" == client.recv(100)
-            assert b"" == client.recv(100)
+    with (
+        listener,
+        platform.intercept(allow_hosts=[f"{host}:{port}"]) as variables,
+        socket.create_connection(_address(variables), PATIENCE) as client,
+    ):
+        head = f"CONNECT {host}:{port} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+        client.sendall(head + b"at once")
+        server, _ = listener.accept()
+        with server:
+            assert b"at once" == server.recv(100)
+            assert client.recv(100).startswith(b"HTTP/1.1 200 ")
+            client.sendall(b"ping")
+            assert b"ping" == server.recv(100)
+            server.sendall(b"pong")
+            assert b"pong" == client.recv(100)
+        assert b"" == client.recv(100)
+
+
+def test_plain_http_to_a_host_that_was_allowed(platform: MockPlatform) -> None:
+    """It is refused, and the refusal names the cause and the remedy: not the option that is set."""
+    with (
+        platform.intercept(allow_hosts=["Backend.example"]) as variables,
+        socket.create_connection(_address(variables), PATIENCE) as client,
+    ):
+        client.sendall(
+            b"GET http://backend.example:81/ HTTP/1.1\r\nHost: backend.example:81\r\n"
+            b"Connection: close\r\n\r\n"
+        )
+        answer = b"".join(iter(lambda: client.recv(4096), b"")).decode()
+
+    assert answer.startswith("HTTP/1.1 403 ")
+    assert "was allowed with --allow-host, but only for https" in answer
+    assert "Call it with https://" in answer
+    assert "add backend.example to NO_PROXY" in answer
 
 
 def test_a_host_that_cannot_be_reached(platform: MockPlatform) -> None:
@@ -120,7 +146,7 @@ def test_a_host_that_cannot_be_reached(platform: MockPlatform) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     with (
-        platform.intercept(allow_hosts=["127.0.0.1"]) as variables,
+        platform.intercept(allow_hosts=[f"127.0.0.1:{port}"]) as variables,
         socket.create_connection(_address(variables), PATIENCE) as client,
     ):
         client.sendall(f"CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\n".encode())
@@ -131,6 +157,95 @@ def test_a_host_that_cannot_be_reached(platform: MockPlatform) -> None:
 def _address(variables: Mapping[str, str]) -> tuple[str, int]:
     host, port = variables["HTTPS_PROXY"].removeprefix("http://").split(":")
     return host, int(port)
+
+
+def test_a_handshake_that_does_not_wait(platform: MockPlatform) -> None:
+    """Its first bytes may come with the request for the tunnel."""
+    with (
+        platform.intercept() as variables,
+        socket.create_connection(_address(variables), PATIENCE) as client,
+    ):
+        sent, got = ssl.MemoryBIO(), ssl.MemoryBIO()
+        context = ssl.create_default_context(cafile=variables["REQUESTS_CA_BUNDLE"])
+        tls = context.wrap_bio(got, sent, server_hostname="api.x.com")
+        with pytest.raises(ssl.SSLWantReadError):
+            tls.do_handshake()
+        client.sendall(b"CONNECT api.x.com:443 HTTP/1.1\r\n\r\n" + sent.read())
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            head += client.recv(1)
+        assert head.startswith(b"HTTP/1.1 200 ")
+
+        def finish(act: Callable[[], Any]) -> Any:
+            while True:
+                try:
+                    return act()
+                except ssl.SSLWantReadError:
+                    client.sendall(sent.read())
+                    got.write(client.recv(65_536))
+
+        finish(tls.do_handshake)
+        tls.write(b"GET /2/users/1 HTTP/1.1\r\nHost: api.x.com\r\n\r\n")
+        client.sendall(sent.read())
+        assert finish(lambda: tls.read(100)).startswith(b"HTTP/1.1 401 ")
+
+
+@pytest.mark.parametrize(
+    ("allowed", "target", "remedy"),
+    [
+        ("example.test", "example.test:22", "--allow-host example.test:22"),
+        ("example.test:22", "example.test:443", "--allow-host example.test"),
+        ("::1", "[::1]:22", "--allow-host [::1]:22"),
+    ],
+)
+def test_an_allowed_host_opens_no_other_port(
+    platform: MockPlatform, allowed: str, target: str, remedy: str
+) -> None:
+    """A name alone allows 80 and 443; the refusal names what allows the port."""
+    with (
+        platform.intercept(allow_hosts=[allowed]) as variables,
+        socket.create_connection(_address(variables), PATIENCE) as client,
+    ):
+        client.sendall(f"CONNECT {target} HTTP/1.1\r\n\r\n".encode())
+        answer = client.recv(4096).decode()
+    assert answer.startswith("HTTP/1.1 403 ")
+    assert f"Allow it with {remedy}" in answer
+
+
+@pytest.mark.parametrize("text", ["", "https://a.test", "a.test:0", "a.test:70000", "a.test:x"])
+def test_what_is_no_allowed_host(platform: MockPlatform, text: str) -> None:
+    """It is refused when the proxy is made, with what to write."""
+    with pytest.raises(ValueError, match="is no host"), platform.intercept(allow_hosts=[text]):
+        pass
+
+
+def open_tunnel(variables: Mapping[str, str], port: int) -> tuple[socket.socket, bytes]:
+    """A connection to the proxy, and what it answers to the request for a tunnel."""
+    client = socket.create_connection(_address(variables), PATIENCE)
+    client.sendall(f"CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\n".encode())
+    return client, client.recv(4096)
+
+
+def test_tunnels_are_counted(platform: MockPlatform, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client has so many outward connections at a time; one that ended makes space."""
+    monkeypatch.setattr(tunnels, "MAX_TUNNELS_PER_CLIENT", 3)
+    with socket.create_server(("127.0.0.1", 0)) as listener, ExitStack() as held:
+        port = listener.getsockname()[1]
+        variables = held.enter_context(platform.intercept(allow_hosts=[f"127.0.0.1:{port}"]))
+        opened = [open_tunnel(variables, port) for _ in range(3)]
+        servers = [held.enter_context(listener.accept()[0]) for _ in opened]
+        for client, answer in opened:
+            held.enter_context(client)
+            assert answer.startswith(b"HTTP/1.1 200 ")
+        client, answer = open_tunnel(variables, port)
+        client.close()
+        assert answer.startswith(b"HTTP/1.1 503 ")
+        assert b"3 tunnels of one client" in answer
+        servers[0].close()
+        assert b"" == opened[0][0].recv(1)  # the proxy has ended it
+        client, answer = open_tunnel(variables, port)
+        held.enter_context(client)
+        assert answer.startswith(b"HTTP/1.1 200 ")
 
 
 @pytest.mark.parametrize(

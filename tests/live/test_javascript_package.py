@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import shutil
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -29,6 +31,7 @@ from mock_platform.client.world_parts import (
     TableFace,
 )
 from mock_platform.control.mistakes import MISTAKES
+from tests.conftest import Tool
 from tests.live.conftest import JAVASCRIPT, NODE, NodeProject
 from tests.live.pages import ROOT
 
@@ -118,16 +121,17 @@ def test_npm_packs_what_users_need(node_project: NodeProject) -> None:
         assert all((node_project.package / target).is_file() for target in entry.values())
 
 
-def test_its_own_tests_pass(node_project: NodeProject) -> None:
-    """Every test in the folder of the package is run, against servers that it starts itself."""
-    tests = node_project.add(JAVASCRIPT / "tests")
-    files = sorted(tests.iterdir())
+def test_its_own_tests_pass(node_project: NodeProject, tool: Tool) -> None:
+    """`npm test` runs every test of the package as it is packed, against servers of its own."""
+    folder = node_project.add(node_project.package)
+    shutil.copytree(JAVASCRIPT / "tests", folder / "tests", dirs_exist_ok=True)
+    files = sorted((folder / "tests").iterdir())
     written = [re.findall(r"^test\(", file.read_text("utf-8"), re.MULTILINE) for file in files]
 
-    ran = node_project.run("--test", "--test-reporter=tap", *files)
+    ran = replace(node_project, program=tool("npm")).run("test", folder=folder)
 
     assert ran.returncode == 0, ran.stdout
-    assert f"\n# pass {sum(map(len, written))}\n" in ran.stdout
+    assert re.search(rf"^. pass {sum(map(len, written))}$", ran.stdout, re.MULTILINE), ran.stdout
 
 
 def test_its_types_are_sound(node_project: NodeProject) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import signal
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -256,8 +257,13 @@ def test_an_address_of_another_machine_is_refused(store: str) -> None:
 def test_an_advertised_address_lets_in_only_who_knows_the_secret(
     servers: tuple[Served, Served], advertised: int
 ) -> None:
-    """It asks for a proof, and closes the connection without it."""
-    with socket.create_connection(("127.0.0.1", advertised), PATIENCE) as stranger:
+    """It speaks TLS, asks for a proof, and closes the connection without it."""
+    tls = ssl.create_default_context()
+    tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
+    with (
+        socket.create_connection(("127.0.0.1", advertised), PATIENCE) as plain,
+        tls.wrap_socket(plain) as stranger,
+    ):
         assert stranger.recv(9 + 32)
         stranger.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         assert b"" == stranger.recv(4096)

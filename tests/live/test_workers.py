@@ -219,7 +219,7 @@ def test_counts_are_those_of_all_processes(served: Served, token: str) -> None:
 def test_readiness_says_how_many_processes_answer(served: Served) -> None:
     """A probe gets 200 while all answer."""
     answer = ask(served, "GET", "/_mock/health/ready")
-    assert {"status": "ready", "processes": 2} == answer.json()
+    assert {"status": "ready", "processes": 2, "warnings": []} == answer.json()
     assert 200 == ask(served, "GET", "/_mock/health").status_code
 
 

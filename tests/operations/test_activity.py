@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from mock_platform.rules.release_history import EVENT_NAMES
 from mock_platform.rules.usage import count_month
 from tests.operations.app_client import AppClient, messages
 from tests.support import HARBOR, NORTHBIKE, USER_TOKEN, Keys
@@ -161,6 +162,49 @@ class TestSubscribe:
         assert "in force from 2026-06-04" in message
         with Desk(freeze=datetime(2026, 6, 4, tzinfo=UTC)) as desk:
             assert 200 == Client(desk).subscribe(event_type="post.create").status_code
+
+    @pytest.mark.parametrize(
+        ("event_type", "status"),
+        [
+            ("dm.received", 200),
+            ("spaces.start", 200),
+            ("ProfileBioUpdate", 200),
+            ("profile.update.bio", 400),
+            ("like.create", 400),
+        ],
+    )
+    def test_before_dotted_names(self, event_type: str, status: int) -> None:
+        """Before 2026-03-18 the interface is there with its types of that time, and no others."""
+        with Desk(freeze=datetime(2026, 3, 12, tzinfo=UTC)) as desk:
+            client = Client(desk)
+            answer = client.subscribe(event_type=event_type)
+            listed = client.call("GET")
+        assert (status, 200) == (answer.status_code, listed.status_code)
+        if status == 400:
+            body = answer.get_json()
+            assert body["type"].endswith("/invalid-request")
+            assert {"event_type": [event_type]} == body["errors"][0]["parameters"]
+            assert "is in force from 2026-03-18" in body["errors"][0]["message"]
+
+    def test_direction_before_its_date(self) -> None:
+        """A direction is refused until the release history adds it."""
+        wanted = {"user_id": USER, "direction": "sent"}
+        moment = datetime(2026, 3, 17, tzinfo=UTC)
+        with Desk(freeze=moment) as desk:
+            (message,) = messages(Client(desk).subscribe(event_type="dm.sent", filter=wanted))
+        with Desk(freeze=moment, releases="all") as desk:
+            answer = Client(desk).subscribe(event_type="dm.sent", filter=wanted)
+
+        assert message.startswith("filter.direction exists from 2026-03-18 on")
+        assert 200 == answer.status_code
+
+    def test_all_releases_know_all_types(self) -> None:
+        """With --releases all a type is taken, and can happen, before its date."""
+        with Desk(freeze=datetime(2025, 1, 1, tzinfo=UTC), releases="all") as desk:
+            client = Client(desk)
+
+            assert 200 == client.subscribe(event_type="post.delete").status_code
+            assert 201 == client.emit().status_code
 
     @pytest.mark.parametrize("webhook", ["1", "1201845037316968449"])
     def test_webhook(self, client: Client, webhook: str) -> None:
@@ -554,6 +598,14 @@ class TestEmit:
         assert {"before": "business", "after": "none"} == payload
         assert not desk.record("users", USER)["verified"]
 
+    @pytest.mark.parametrize("event_type", [entry.name for entry in EVENT_NAMES])
+    def test_every_type(self, client: Client, event_type: str) -> None:
+        """Each named type of activity can happen without a payload, and gets one that says more."""
+        answer = client.emit(event_type=event_type)
+
+        assert 201 == answer.status_code, answer.get_data(as_text=True)
+        assert answer.get_json()["activity"]["payload"]
+
     @pytest.mark.parametrize("event_type", ["spaces.start", "spaces.end"])
     def test_spaces(self, client: Client, event_type: str) -> None:
         """A Space has its host and its name in the payload."""
@@ -572,7 +624,7 @@ class TestEmit:
     @pytest.mark.parametrize(
         ("event", "field"),
         [
-            ({"event_type": "profile.update.affiliate"}, "payload"),
+            ({"event_type": "broadcast.start"}, "payload"),
             ({"event_type": "no.such"}, "event_type"),
             ({"user_id": "1"}, "user_id"),
             ({"created_at": "2027-01-01T00:00:00Z"}, "created_at"),

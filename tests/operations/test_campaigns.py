@@ -45,16 +45,19 @@ def listed(box: Sandbox, **query: str) -> list[str]:
     return [record["id"] for record in box.call("GET", PATH, query_string=query).get_json()["data"]]
 
 
+LIVING = ["8wku2", "8wmq4", "8x0ab", "8x0m7", "8x3fz", "8x3t2", "8x44h", "8x7ny"]
+
+
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        ({}, ["8wku2", "8x0ab", "8x3fz", "8x7ny"]),
-        ({"with_deleted": "true"}, ["8wku2", "8x0ab", "8x3fz", "8x7ny", "8xc2m"]),
+        ({}, LIVING),
+        ({"with_deleted": "true"}, [*LIVING, "8xc2m"]),
         ({"campaign_ids": "8x3fz,9a1wd,8wku2"}, ["8wku2", "8x3fz"]),
-        ({"funding_instrument_ids": "m2k8s"}, ["8wku2"]),
+        ({"funding_instrument_ids": "m2k8s"}, ["8wku2", "8wmq4"]),
         ({"q": "bRAND"}, ["8x3fz"]),
         ({"sort_by": "name-desc", "count": "1"}, ["8x0ab"]),
-        ({"sort_by": "total_budget_amount_local_micro-desc", "count": "2"}, ["8wku2", "8x3fz"]),
+        ({"sort_by": "total_budget_amount_local_micro-desc", "count": "2"}, ["8wku2", "8wmq4"]),
     ],
 )
 def test_lists(box: Sandbox, query: dict[str, str], expected: list[str]) -> None:

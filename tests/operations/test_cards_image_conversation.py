@@ -64,6 +64,7 @@ def test_created(box: Sandbox) -> None:
 
 def test_read_and_listed(box: Sandbox) -> None:
     """Those of the fixtures are among them; deleted ones when asked for; other types never."""
+    box.change("cards", "57jc4", deleted=True)
     listed, one = ask(box, "GET"), ask(box, "GET", f"{PATH}/{LEGACY}")
     every = ask(box, "GET", with_deleted="true")["data"]
 
@@ -103,6 +104,31 @@ def test_found_by_the_operations_of_all_cards(box: Sandbox) -> None:
     assert card | {"deleted": True, "updated_at": gone["data"]["updated_at"]} == gone["data"]
     assert 404 == box.call("GET", path).status_code
     assert 404 == box.call("DELETE", f"{PATH}/{card['id']}").status_code
+
+
+@pytest.mark.parametrize("under", ["image_conversation", "IMAGE_CONVERSATION", None])
+def test_nothing_stays_of_a_deleted_card(box: Sandbox, under: str | None) -> None:
+    """The delete answers with the record as deleted; then no read shows it, whatever it asks."""
+    path = f"{CARDS}/{LEGACY}" if under is None else f"{CARDS}/{under}/{LEGACY}"
+    gone = ask(box, "DELETE", path)["data"]
+    all_of_them = {"with_deleted": "true", "include_legacy_cards": "true"}
+
+    assert (LEGACY, True) == (gone["id"], gone["deleted"])
+    for each in (f"{PATH}/{LEGACY}", f"{CARDS}/{LEGACY}", f"{CARDS}/all/{LEGACY}"):
+        assert 404 == box.call("GET", each, query_string={"with_deleted": "true"}).status_code
+    for each in (PATH, CARDS):
+        listed = ask(box, "GET", each, **all_of_them)["data"]
+        assert LEGACY not in [card["id"] for card in listed]
+    assert box.world.store.get("cards", LEGACY) is None
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+@pytest.mark.parametrize("key", ["UNKNOWN", OTHER_TYPE])
+def test_a_refusal_names_the_card(box: Sandbox, method: str, key: str) -> None:
+    """The id of a card that does not exist, or has another type, is in the message."""
+    (error,) = box.call(method, f"{PATH}/{key}").get_json()["errors"]
+
+    assert f"No image conversation card has the id {key!r}" == error["message"]
 
 
 def test_changed(box: Sandbox) -> None:

@@ -61,7 +61,7 @@ def test_created_read_changed_and_deleted(box: Sandbox) -> None:
     deleted = ask(box, "DELETE", path)
 
     assert KEYS == set(draft)
-    assert {"as_user_id": OWNER, **sent, "account_id": ACCOUNT} == created["request"]["params"]
+    assert {"as_user_id": OWNER, **sent} == created["request"]["params"]
     assert (OWNER, True, [], CARD) == (
         draft["user_id"], draft["nullcast"], draft["media_keys"], draft["card_uri"]
     )  # fmt: skip
@@ -163,7 +163,7 @@ def test_a_preview(box: Sandbox) -> None:
 
     assert {"request", "message"} == set(body)
     assert "@harbor_roasters" in body["message"]
-    assert {"draft_post_id": FIRST, "account_id": ACCOUNT} == body["request"]["params"]
+    assert {"draft_post_id": FIRST} == body["request"]["params"]
     answer = box.call("POST", f"{PATH}/preview/1")
     assert (404, [("NOT_FOUND", "draft_post_id")]) == refusal(answer)
 

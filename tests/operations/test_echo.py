@@ -191,6 +191,30 @@ class TestTypes:
 
         assert {**HERE, "post_id": shown, "name": "N"} == echo(response)
 
+    @pytest.mark.parametrize("path", ["posts", "post_previews"])
+    def test_the_ids_of_posts_that_are_read(self, box: Sandbox, path: str) -> None:
+        """post_ids are texts where posts are read, and only numbers are taken."""
+        read = get(box, path, post_type="PUBLISHED", post_ids=f"{POST},12")
+        refused = get(box, path, post_type="PUBLISHED", post_ids="x")
+
+        shown = {**HERE, "post_type": "PUBLISHED"}
+        assert (200, {**shown, "post_ids": [POST, "12"]}) == (read.status_code, echo(read))
+        assert (400, shown) == (refused.status_code, echo(refused))
+
+    def test_the_ids_of_posts_that_are_promoted(self, box: Sandbox) -> None:
+        """post_ids and scheduled_post_id are numbers where they are promoted."""
+        box.world.clock.freeze(datetime(2026, 11, 20, tzinfo=UTC))
+        now = {"line_item_id": "itttx", "post_ids": POST}
+        later = {"line_item_id": "iumz0", "scheduled_post_id": "1991600000000000203"}
+        promoted = post(box, "promoted_posts", **now)
+        scheduled = post(box, "scheduled_promoted_posts", **later)
+        unknown = post(box, "scheduled_promoted_posts", **later | {"scheduled_post_id": "12"})
+
+        assert {**HERE, **now, "post_ids": [int(POST)]} == echo(promoted)
+        shown = {**HERE, **later, "scheduled_post_id": 1991600000000000203}
+        assert (200, shown) == (scheduled.status_code, echo(scheduled))
+        assert (404, shown | {"scheduled_post_id": 12}) == (unknown.status_code, echo(unknown))
+
     @pytest.mark.parametrize("sent", ["2026-11-01", "2026-11-01T00:00Z", "2026-11-01T00:00:00.0Z"])
     def test_times_are_normalised(self, box: Sandbox, sent: str) -> None:
         """Whatever form a time was sent in, it is echoed with seconds and Z."""
@@ -250,6 +274,65 @@ class TestBodies:
 
         assert status == response.status_code
         assert {**HERE, "targeting_criteria": None} == echo(response)
+
+
+class TestAccount:
+    """Where account_id is not echoed."""
+
+    @pytest.mark.parametrize("kind", ["draft", "scheduled"])
+    def test_planned_posts_have_no_account(self, box: Sandbox, kind: str) -> None:
+        """No verb echoes account_id for drafts and scheduled posts, a refused one neither."""
+        box.world.clock.freeze(datetime(2026, 11, 20, tzinfo=UTC))
+        path = f"{kind}_posts"
+        when = {"scheduled_at": "2026-11-22T12:05:00Z"} if kind == "scheduled" else {}
+        sent = {"as_user_id": "2244994945", "text": "Soon", **when}
+        made = post(box, path, **sent)
+        one = f"{path}/{made.get_json()['data']['id']}"
+        answers = [made, get(box, path), get(box, one), put(box, one, text="Later")]
+        if kind == "draft":
+            answers.append(post(box, f"{path}/preview/{one.rpartition('/')[2]}"))
+        answers += [delete(box, one), get(box, one), post(box, path), get(box, path, count="0")]
+
+        assert [404, 400, 400] == [answer.status_code for answer in answers[-3:]]
+        assert {200} == {answer.status_code for answer in answers[:-3]}
+        for answer in answers:
+            assert "account_id" not in echo(answer)
+
+    @pytest.mark.parametrize(
+        ("path", "name", "key"),
+        [
+            ("", "entity_ids", "itttx"),
+            ("/reach/campaigns", "campaign_ids", "8wku2"),
+            ("/reach/funding_instruments", "funding_instrument_ids", "lygyi"),
+        ],
+    )
+    def test_statistics_have_an_account_when_refused(
+        self, box: Sandbox, path: str, name: str, key: str
+    ) -> None:
+        """Figures do not echo account_id, but their refusals do."""
+        sent = {name: key, "start_time": "2026-11-16T08:00:00Z"}
+        if not path:
+            sent |= {"entity": "LINE_ITEM", "granularity": "TOTAL", "metric_groups": "ENGAGEMENT"}
+            sent["placement"] = "ALL_ON_PLATFORM"
+        whole = f"/12/stats/accounts/{ACCOUNT}{path}"
+        end = {"end_time": "2026-11-17T08:00:00Z"}
+        answer = box.call("GET", whole, query_string=sent | end)
+        refused = box.call("GET", whole, query_string=sent | {"end_time": "x"})
+
+        assert (200, [key]) == (answer.status_code, echo(answer)[name])
+        assert "account_id" not in echo(answer)
+        assert (400, ACCOUNT, [key]) == (
+            refused.status_code, echo(refused)["account_id"], echo(refused)[name]
+        )  # fmt: skip
+
+    def test_deleted_products_echo_their_keys_only(self, box: Sandbox) -> None:
+        """The catalog is not echoed, nor in a refusal."""
+        path = f"/{CATALOG}/products"
+        gone = on_catalogs(box, "DELETE", path, json={"product_keys": [PRODUCT]})
+        refused = on_catalogs(box, "DELETE", path, json={})
+
+        assert (200, {"product_keys": [PRODUCT]}) == (gone.status_code, echo(gone))
+        assert (400, {}) == (refused.status_code, echo(refused))
 
 
 def test_a_refusal_echoes_what_could_be_read(box: Sandbox) -> None:

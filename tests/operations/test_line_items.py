@@ -132,8 +132,8 @@ REFUSED = [
      [("INVALID_PARAMETER", "bid_strategy")]),
     ("TARGET is for REACH or WEBSITE_CLICKS", INSTALLS, {"bid_strategy": "TARGET"},
      [("INVALID_PARAMETER", "bid_strategy")]),
-    ("IMPRESSION does not go with TARGET", CLICKS, {"bid_strategy": "TARGET"},
-     [("INVALID_PARAMETER", "bid_strategy")]),
+    ("IMPRESSION does not go with TARGET", CLICKS,
+     {"bid_strategy": "TARGET", "pay_by": "IMPRESSION"}, [("INVALID_PARAMETER", "pay_by")]),
     ("bid_strategy is one of three", CLICKS, {"bid_strategy": "BEST"},
      [("INVALID_PARAMETER", "bid_strategy")]),
     ("duration is 1, 7 or 30", REACH, {"duration_in_days": "2"},
@@ -238,13 +238,46 @@ def test_auto_does_not_keep_an_amount(box: Sandbox) -> None:
 
 
 @pytest.mark.spec("B, Line items", "bid_strategy: TARGET")
-def test_target_is_for_website_clicks_too(box: Sandbox) -> None:
-    """TARGET suits WEBSITE_CLICKS where it is not paid by impression."""
-    box.change("line_items", CLICKS, pay_by="LINK_CLICK")
+@pytest.mark.parametrize("sent", [{}, {"pay_by": "LINK_CLICK"}])
+@pytest.mark.parametrize("line_item", [CLICKS, REACH])
+def test_pay_by_follows_the_bid_strategy(
+    box: Sandbox, line_item: str, sent: dict[str, str]
+) -> None:
+    """TARGET pays by link click, sent or not; without TARGET the goal decides again."""
+    params = {"bid_strategy": "TARGET", BID: "900000"}
+    taken = [put(box, line_item, **params, **sent), put(box, line_item, bid_strategy="AUTO")]
 
-    response = put(box, CLICKS, bid_strategy="TARGET")
+    assert [("TARGET", "LINK_CLICK"), ("AUTO", "IMPRESSION")] == [
+        (data["bid_strategy"], data["pay_by"])
+        for data in (response.get_json()["data"] for response in taken)
+    ]
 
-    assert response.get_json()["data"]["bid_strategy"] == "TARGET"
+
+def test_a_stored_pay_by_does_not_refuse_target(box: Sandbox) -> None:
+    """A stored IMPRESSION beside TARGET is replaced when TARGET is sent once more."""
+    box.change("line_items", CLICKS, bid_strategy="TARGET", pay_by="IMPRESSION")
+
+    data = put(box, CLICKS, bid_strategy="TARGET").get_json()["data"]
+
+    assert data["pay_by"] == "LINK_CLICK"
+
+
+def test_pay_by_of_app_installs_stays_as_chosen(box: Sandbox) -> None:
+    """Where pay_by can be chosen, leaving TARGET does not undo the choice."""
+    box.change("line_items", INSTALLS, bid_strategy="TARGET", pay_by="APP_CLICK")
+
+    data = put(box, INSTALLS, bid_strategy="AUTO").get_json()["data"]
+
+    assert (data["bid_strategy"], data["pay_by"]) == ("AUTO", "APP_CLICK")
+
+
+def test_pay_by_of_link_clicks_stays_as_chosen_without_target(box: Sandbox) -> None:
+    """Between AUTO and MAX, a link click that was chosen at the creation stays."""
+    box.change("line_items", CLICKS, bid_strategy="AUTO", pay_by="LINK_CLICK")
+
+    data = put(box, CLICKS, bid_strategy="MAX", **{BID: "900000"}).get_json()["data"]
+
+    assert (data["bid_strategy"], data["pay_by"]) == ("MAX", "LINK_CLICK")
 
 
 def test_the_fixtures_have_website_clicks_that_can_be_bid_by_target(box: Sandbox) -> None:
@@ -383,7 +416,7 @@ def test_a_line_item_of_another_account_is_not_found(box: Sandbox) -> None:
 @pytest.mark.spec("B, Not shown", "Endpoints not shown")
 def test_line_items_are_listed_and_filtered(box: Sandbox) -> None:
     """The public list takes ids, campaigns and a name prefix."""
-    by_campaign = box.call("GET", PATH, query_string={"campaign_ids": "8wku2"}).get_json()
+    by_campaign = box.call("GET", PATH, query_string={"campaign_ids": "8wku2,8wmq4"}).get_json()
     by_prefix = box.call("GET", PATH, query_string={"q": "app"}).get_json()
     by_ids = box.call("GET", PATH, query_string={"line_item_ids": f"{VIDEO},{CLICKS},x"}).get_json()
 

@@ -308,15 +308,15 @@ def test_an_app_targets_its_platform(box: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        ({"campaign_ids": "8x0ab"}, ["iu4ce", "iu8h1"]),
-        ({"campaign_ids": "8x7ny,8x0ab,nope"}, ["iu4ce", "iu8h1", "iumz0"]),
+        ({"campaign_ids": "8x44h"}, ["iuj2q", "iuk8w"]),
+        ({"campaign_ids": "8x44h,8x0ab,nope"}, ["iu4ce", "iuj2q", "iuk8w"]),
         ({"campaign_ids": "8x7ny", "with_deleted": "true"}, ["iumz0", "iuqf4"]),
         ({"funding_instrument_ids": "m2k8s"}, ["itttx", "iu0p9"]),
-        ({"funding_instrument_ids": "lygyi", "campaign_ids": "8wku2,8x0ab"}, ["iu4ce", "iu8h1"]),
+        ({"funding_instrument_ids": "lygyi", "campaign_ids": "8wku2,8x44h"}, ["iuj2q", "iuk8w"]),
         ({"funding_instrument_ids": "n1x4e"}, []),
-        ({"campaign_ids": "8x0ab", "line_item_ids": "iu8h1,itttx"}, ["iu8h1"]),
-        ({"campaign_ids": "8x0ab,8wku2", "q": "holiday r"}, ["iu0p9"]),
-        ({"campaign_ids": "8x0ab,8wku2", "sort_by": "bid_amount_local_micro-desc"},
+        ({"campaign_ids": "8x44h", "line_item_ids": "iuk8w,itttx"}, ["iuk8w"]),
+        ({"campaign_ids": "8wmq4,8wku2", "q": "holiday r"}, ["iu0p9"]),
+        ({"campaign_ids": "8x0ab,8wku2,8wmq4,8x0m7", "sort_by": "bid_amount_local_micro-desc"},
          ["iu0p9", "iu4ce", "itttx", "iu8h1"]),
     ],
 )  # fmt: skip
@@ -332,8 +332,8 @@ def test_lists(box: Sandbox, query: dict[str, str], expected: list[str]) -> None
 def test_pages_of_several_campaigns(box: Sandbox, order: str) -> None:
     """Pages of one line item each show what one page shows, in each order."""
     for _ in range(3):
-        create(box, campaign_id="8x3fz", objective="VIDEO_VIEWS")
-    query = {"campaign_ids": "8x3fz,8wku2,8x0ab"} | ({"sort_by": order} if order else {})
+        assert create(box, campaign_id="8x3t2", objective="VIDEO_VIEWS").status_code == 200
+    query = {"campaign_ids": "8x3t2,8wku2,8x0ab"} | ({"sort_by": order} if order else {})
     whole = [each["id"] for each in box.call("GET", PATH, query_string=query).get_json()["data"]]
     found: list[str] = []
     cursor: str | None = ""
@@ -346,7 +346,7 @@ def test_pages_of_several_campaigns(box: Sandbox, order: str) -> None:
 
     assert found == whole
     assert {box.record("line_items", key)["campaign_id"] for key in whole} == {
-        "8x3fz",
+        "8x3t2",
         "8wku2",
         "8x0ab",
     }
@@ -401,10 +401,10 @@ def test_children_of_a_deleted_campaign(box: Sandbox) -> None:
 
 def test_the_limits_are_off_by_default_and_are_settings() -> None:
     """Each limit allows as many as it says."""
-    box = sandbox(campaign_limit=4, line_items_per_campaign=2, line_item_limit=100)
+    box = sandbox(campaign_limit=7, line_items_per_campaign=2, line_item_limit=100)
     sent = {"name": "One more", "funding_instrument_id": "lygyi"}
 
-    # Of the five campaigns, one is deleted and one has ended.
+    # Of the nine campaigns, one is deleted and two have ended.
     first = box.call("POST", f"{BASE}/campaigns", query_string=sent | {"entity_status": "PAUSED"})
     assert first.status_code == 200
     again = box.call("POST", f"{BASE}/campaigns", query_string=sent)

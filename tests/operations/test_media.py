@@ -447,6 +447,17 @@ class TestAccess:
         assert 404 == client.append(late).status_code
         assert 404 == client.finalize(early).status_code
 
+    def test_a_moment_after_the_start(self, client: Client) -> None:
+        """A second that has begun counts whole: a new upload exists for 86,400 seconds."""
+        clock = client.desk.world.clock
+        begun = client.begin()
+        clock.advance(0.004)
+        seconds = client.data(client.status(begun))["expires_after_secs"]
+        clock.advance(0.996)
+
+        left = client.data(client.status(begun))["expires_after_secs"]
+        assert (DAY, DAY - 1) == (seconds, left)
+
     def test_expiry_of_media(self, client: Client) -> None:
         """Media are gone after 24 hours, unless something refers to them."""
         world = client.desk.world

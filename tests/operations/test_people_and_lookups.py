@@ -122,6 +122,18 @@ def test_entries_that_cannot_be(box: Sandbox, entry: dict[str, Any]) -> None:
     assert 200 == box.client.patch(path, json={"_user_access": sound}).status_code
 
 
+def test_permissions_of_a_stranger_are_explained(box: Sandbox) -> None:
+    """The refusal names the user, and what to do."""
+    access = [{"user_id": "3805104374", "permissions": ["ANALYST"]}]
+
+    refused = box.client.patch(f"/_mock/state/accounts/{ACCOUNT}", json={"_user_access": access})
+
+    assert (
+        "user 3805104374 has permissions but is no user of the account; add the id to the field "
+        "_users, or remove this entry"
+    ) in refused.get_data(as_text=True)
+
+
 # -- promotable users --------------------------------------------------------------------------
 
 

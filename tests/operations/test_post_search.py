@@ -216,7 +216,7 @@ def test_a_bad_query(box: Sandbox, path: str) -> None:
 @pytest.mark.parametrize(
     "query",
     ["min_faves:1", "min_retweets:1", "since:2026-01-01", "until:2026-01-01", "sample:10 a",
-     "(cat", "cat OR", "-cat", "lang:en", "bio:coffee"],
+     "(cat", "cat OR", "-cat", "lang:en", "bio:coffee", "cat AND dog", "(" * 200 + "a" + ")" * 200],
 )  # fmt: skip
 def test_queries_that_are_refused(box: Sandbox, query: str) -> None:
     """Operators of streams and of other products, unknown ones and bad syntax answer 400."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from werkzeug.test import TestResponse
@@ -354,6 +355,39 @@ class TestFaults:
         assert [message] == messages(client.change(query, **body))
         assert [] == client.values()
 
+    @pytest.mark.parametrize(
+        ("body", "name"),
+        [
+            ({"delete": {"ids": [1]}}, "delete.ids"),
+            ({"delete": {"values": [1]}}, "delete.values"),
+            ({"add": [{"value": 1}]}, "add"),
+        ],
+    )
+    def test_too_many(self, client: Client, body: dict[str, Any], name: str) -> None:
+        """Of more than 1,000 rules in a request none is looked at: only their number is wrong."""
+        if "add" in body:
+            answer = client.change(add=body["add"] * 1001)
+        else:
+            answer = client.change(delete={each: [1] * 1001 for each in body["delete"]})
+
+        assert [f"A maximum of 1000 items may be provided for {name}"] == messages(answer)
+
+    def test_long_rules(self, client: Client) -> None:
+        """The rules of one request have 131,072 characters together, and no more are read."""
+        values = [f"{number:04}" + "a" * 1020 for number in range(128)]
+
+        assert 128 == client.add(*values)["meta"]["summary"]["created"]
+        (message,) = messages(client.change(add=[{"value": each} for each in [*values, "b"]]))
+        assert "131,072 characters together" in message
+
+    @pytest.mark.parametrize("value", ["(" * 200 + "cat" + ")" * 200, "cat AND dog"])
+    def test_rules_that_cannot_be_read(self, client: Client, value: str) -> None:
+        """Such a rule is an entry of the errors, beside the others."""
+        body = client.add("fox", value)
+
+        assert (1, 1) == (body["meta"]["summary"]["created"], len(body["errors"]))
+        assert f"{PROBLEMS}/invalid-rules" == body["errors"][0]["type"]
+
     def test_no_body(self, client: Client) -> None:
         """A request without a body must delete all."""
         assert 400 == client.call("POST", PATH).status_code
@@ -401,6 +435,50 @@ class TestList:
             [rule["value"] for rule in page["data"]] for page in (first, last)
         ]
         assert "next_token" not in last["meta"]
+
+    def test_tokens(self, client: Client) -> None:
+        """Tokens have exactly 16 characters, and are equal for equal pages."""
+        client.ids(*(f"word{number}" for number in range(30)))
+        found, query = [], ""
+        while True:
+            page = client.call("GET", f"{PATH}?max_results=1{query}").get_json()
+            found += [rule["value"] for rule in page["data"]]
+            token = page["meta"].get("next_token")
+            if token is None:
+                break
+            again = client.call("GET", f"{PATH}?max_results=1{query}").get_json()
+            assert (16, token) == (len(token), again["meta"]["next_token"])
+            query = f"&pagination_token={token}"
+
+        assert [f"word{number}" for number in range(30)] == found
+
+    @pytest.mark.parametrize(
+        "spoil",
+        [
+            lambda token: token[:-1],
+            lambda token: token + "A",
+            lambda token: ("A" if token[0] != "A" else "B") + token[1:],
+            lambda token: token[:-1] + ("A" if token[-1] != "A" else "B"),
+            lambda token: token[:8] + "!" * 8,
+            lambda _: "\u00e4" * 16,
+            lambda _: "A" * 16,
+        ],
+    )
+    def test_other_tokens(self, client: Client, spoil: Callable[[str], str]) -> None:
+        """A token that this list did not give is refused."""
+        client.ids("cat", "dog", "fox")
+        first = client.call("GET", f"{PATH}?max_results=1").get_json()
+        query = urlencode({"pagination_token": spoil(first["meta"]["next_token"])})
+
+        assert 400 == client.call("GET", f"{PATH}?{query}").status_code
+
+    def test_too_many_ids(self, client: Client) -> None:
+        """Up to 1,000 rules are asked for by their ids; of more, none is looked at."""
+        ids = [str(number) for number in range(1, 1001)]
+
+        assert 200 == client.call("GET", f"{PATH}?ids={','.join(ids)}").status_code
+        answer = client.call("GET", f"{PATH}?ids={','.join([*ids, ''])}")
+        assert ["A maximum of 1000 items may be provided for ids"] == messages(answer)
 
     @pytest.mark.parametrize(("count", "status"), [(0, 400), (1, 200), (1000, 200), (1001, 400)])
     def test_page_size(self, client: Client, count: int, status: int) -> None:

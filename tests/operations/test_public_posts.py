@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from mock_platform.operations import OPERATIONS
 from mock_platform.rules.post_selection import EXPANSIONS, POST_FIELDS
+from mock_platform.rules.post_view import show_whole_post
 from tests.operations.app_client import messages
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, sandbox
 
@@ -233,6 +235,46 @@ def test_keys_are_known_from_their_date_on(
         stored = box.record("posts", before.get_json()["data"]["id"])
         assert stored[f"_{key}"] is False
         assert box.record("posts", after.get_json()["data"]["id"])[f"_{key}"] is True
+
+
+@pytest.mark.parametrize("parameter", ["post.fields", "tweet.fields"])
+def test_a_field_is_read_from_its_date_on(box: Sandbox, parameter: str) -> None:
+    """A second before its date a field is unknown to readers; from then on it is shown."""
+    clock, since = box.platform.worlds.default.clock, datetime(2026, 6, 3, tzinfo=UTC)
+    clock.freeze(since)
+    made = make(box, paid_partnership=True)
+    path, query = f"/2/posts/{made}", {parameter: "paid_partnership"}
+    after = box.call("GET", path, keys=BEARER, query_string=query)
+    clock.freeze(since - timedelta(seconds=1))
+    before = box.call("GET", path, keys=BEARER, query_string=query)
+
+    assert after.get_json()["data"]["paid_partnership"] is True
+    (message,) = messages(before)
+    assert 400 == before.status_code
+    assert message.endswith(f'withheld, got "paid_partnership" for {parameter}')
+    assert "paid_partnership" not in message.partition(", got")[0]
+
+
+def test_all_operations_know_the_dates_of_fields() -> None:
+    """Whichever operation takes fields of posts, it refuses one that is not known yet."""
+    takers = [
+        each for each in OPERATIONS
+        if each.params is not None and "post_fields" in each.params._declared_fields
+    ]  # fmt: skip
+
+    assert len(takers) > 10
+    assert [] == [each.id for each in takers if getattr(each.params, "find_faults", None) is None]
+
+
+def test_payloads_have_a_field_from_its_date_on(box: Sandbox) -> None:
+    """The payload of an event has no paid_partnership before its date."""
+    world = box.platform.worlds.default
+    post = world.store.page("posts", limit=1)[0].record
+    world.clock.freeze(datetime(2026, 6, 2, 23, 59, 59, tzinfo=UTC))
+    before = show_whole_post(world, post)
+    world.clock.freeze(datetime(2026, 6, 3, tzinfo=UTC))
+
+    assert {"paid_partnership"} == set(show_whole_post(world, post)) - set(before)
 
 
 def test_all_releases_know_all_keys() -> None:

@@ -136,7 +136,6 @@ def test_seconds_are_ignored(box: Sandbox) -> None:
         "as_user_id": int(OWNER),
         "text": "a",
         "scheduled_at": "2026-11-22T12:05:00Z",
-        "account_id": ACCOUNT,
     } == body["request"]["params"]
 
 

@@ -338,8 +338,8 @@ class TestActiveEntities:
         [
             ({"entity": "PROMOTED_POST", "line_item_ids": CLICKS}, ["1efwlo", "1efx0t"]),
             ({"entity": "PROMOTED_POST", "line_item_ids": "iu8h1"}, []),
-            ({"entity": "LINE_ITEM", "campaign_ids": CAMPAIGN}, [CLICKS, "iu0p9"]),
-            ({"entity": "CAMPAIGN", "funding_instrument_ids": FUNDING}, [CAMPAIGN]),
+            ({"entity": "LINE_ITEM", "campaign_ids": f"{CAMPAIGN},8wmq4"}, [CLICKS, "iu0p9"]),
+            ({"entity": "CAMPAIGN", "funding_instrument_ids": FUNDING}, [CAMPAIGN, "8wmq4"]),
             ({"entity": "FUNDING_INSTRUMENT", "funding_instrument_ids": FUNDING}, [FUNDING]),
         ],
     )

@@ -11,6 +11,7 @@ HERE = Place("one/1", "127.0.0.1:7001")
 NEAR = Place("one/2", "127.0.0.1:7002")
 FAR = Place("two/1", "10.0.0.2:7001")
 HIDDEN = Place("three/1", "127.0.0.1:7001")
+PRIVATE = Place("three/2", "unix:/tmp/p/2.sock")
 
 
 class Engine:
@@ -18,7 +19,7 @@ class Engine:
 
     def __init__(self) -> None:
         self.owners: dict[str, Place] = {}
-        self.living: list[Place] | None = [HERE, NEAR, FAR, HIDDEN]
+        self.living: list[Place] | None = [HERE, NEAR, FAR, HIDDEN, PRIVATE]
         self.claims = 0
 
     def owns(self, world: str) -> bool:
@@ -85,11 +86,12 @@ def test_an_owner_is_remembered_while_it_lives(
     assert HERE == placement.settle("w", owner)
 
 
-def test_a_loopback_address_of_another_machine_is_not_used(
-    placement: Placement, engine: Engine
+@pytest.mark.parametrize("owner", [HIDDEN, PRIVATE])
+def test_an_address_within_another_machine_is_not_used(
+    placement: Placement, engine: Engine, owner: Place
 ) -> None:
     """This process refuses such a request, and says which one has the world."""
-    engine.owners["w"] = HIDDEN
+    engine.owners["w"] = owner
     assert HERE == placement.settle("w")
     assert [HERE, NEAR, FAR] == placement.list_places()
 

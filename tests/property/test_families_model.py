@@ -54,7 +54,8 @@ AIMED = {"itttx": {"US"}, "iu0p9": {"US"}, "iuc5v": {"US", "GB"}}
 def become(before: Record, sent: Mapping[str, str]) -> Record:
     """A line item with changes in the types in which it is stored.
 
-    AUTO keeps no amount; only a daily budget of its own is delivered evenly.
+    AUTO keeps no amount; only a daily budget of its own is delivered evenly. What is paid follows
+    from TARGET in the objectives that have it, unless it was sent.
     """
     typed: Record = {
         name: (None if text == "" else int(text) if name in NUMBERS else text)
@@ -62,6 +63,11 @@ def become(before: Record, sent: Mapping[str, str]) -> Record:
     }
     after = before | typed
     after["standard_delivery"] = None if after[DAILY] is None else True
+    if "pay_by" not in sent and after["objective"] in {"REACH", "WEBSITE_CLICKS"}:
+        if after["bid_strategy"] == "TARGET" and "bid_strategy" in sent:
+            after["pay_by"] = "LINK_CLICK"
+        elif before["bid_strategy"] == "TARGET" != after["bid_strategy"]:
+            after["pay_by"] = "IMPRESSION"
     return after | {BID: None} if after["bid_strategy"] == "AUTO" else after
 
 
@@ -79,6 +85,7 @@ def told(before: Record, campaign: Record, sent: Mapping[str, str]) -> set[tuple
     found: set[tuple[str, str]] = set()
     bids, budgets = sent.keys() & {"bid_strategy", BID}, sent.keys() & {DAILY, TOTAL}
     by_target = objective in {"REACH", "WEBSITE_CLICKS"}
+    followed = become(before, {n: value for n, value in sent.items() if n != "pay_by"})["pay_by"]
     checks = [
         (bids and after["bid_strategy"] != "AUTO" and after[BID] is None, MISSING, BID),
         (
@@ -90,7 +97,8 @@ def told(before: Record, campaign: Record, sent: Mapping[str, str]) -> set[tuple
         (
             "pay_by" in sent
             and after["pay_by"] != before["pay_by"]
-            and objective != "APP_INSTALLS",
+            and objective != "APP_INSTALLS"
+            and (after["pay_by"] != followed or before["bid_strategy"] == after["bid_strategy"]),
             INVALID,
             "pay_by",
         ),

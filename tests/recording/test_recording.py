@@ -133,6 +133,24 @@ def test_a_run_is_recorded(
     assert "exists already. Name another file, or replace it with --force." in again.output
 
 
+def test_an_untrusted_certificate_is_said(
+    record: Callable[..., tuple[Result, list[HarExchange]]], tmp_path: Path
+) -> None:
+    """The terminal says why a server is not trusted, once for each cause, and what helps."""
+    material = TlsMaterial.generate(directory=tmp_path)
+    with ServerThread(Sandbox().app, tls=material) as real:
+        result, found = record("--upstream", real.url, paths=(ACCOUNTS, "/2/users/me"))
+        trusted, _ = record("--upstream", real.url, "--ca", str(material.ca), "--force")
+
+    assert [0, 0] == [each.response.status for each in found]
+    assert (
+        f"Without an answer, 2 times: the certificate of {real.url} is not trusted: the authority "
+        "that signed it is unknown on this machine; name the file of the authority that signed it "
+        "with --ca FILE." in result.output
+    )
+    assert "Without an answer" not in trusted.output
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [
@@ -161,6 +179,23 @@ def forward(
     """A server that forwards, and what it records."""
     found: list[RecordedExchange] = []
     return ServerThread(Forwarder(upstream, found.append, keep_host=keep_host)), found
+
+
+def test_the_session_of_a_console_is_neither_passed_on_nor_recorded(
+    service: str, session: requests.Session
+) -> None:
+    """Browsers send the cookies of a host to all its ports: those of a console stay out."""
+    server, found = forward(Upstream(service))
+    with server:
+        session.get(
+            f"{server.url}{ACCOUNTS}",
+            headers={"Cookie": "a=1; mock_platform_console_8080=x", "X-Mock-Control-Token": "x"},
+        )
+
+    (exchange,) = found
+    sent = dict(exchange.request_headers)
+    assert "a=1" == sent["Cookie"]
+    assert "X-Mock-Control-Token" not in sent
 
 
 def test_answers_are_passed_on_as_they_are(odd: str, session: requests.Session) -> None:

@@ -84,6 +84,17 @@ def test_figures_of_three_months_add_up(box: Sandbox, entity: str) -> None:
     assert seen
 
 
+def test_line_items_of_a_campaign_are_alike(box: Sandbox) -> None:
+    """Each shipped campaign has one objective and one product, as creations demand."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    for entry in box.world.store.page("line_items"):
+        item = entry.record
+        found.setdefault(item["campaign_id"], set()).add((item["objective"], item["product_type"]))
+
+    assert len(found) > 8
+    assert {1} == {len(kinds) for kinds in found.values()}
+
+
 def test_budgets_are_kept(box: Sandbox) -> None:
     """No day and no life costs more than a line item, campaign or funding instrument allows."""
     spent = 0

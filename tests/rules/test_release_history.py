@@ -102,9 +102,8 @@ def test_a_name_that_comes_too_early_says_what_it_is_called_until_then() -> None
     assert entry is not None
 
     assert (
-        "'profile.update.bio' is in force from 2026-03-18T00:00Z on, and the event happens at "
-        "2026-03-17T23:59Z; until then it is called 'ProfileBioUpdate'. Give a later created_at, "
-        "or move the clock"
+        "'profile.update.bio' is in force from 2026-03-18T00:00Z on, not yet at "
+        "2026-03-17T23:59Z; until then it is called 'ProfileBioUpdate'"
     ) == explain_not_in_force(entry, NAMING - timedelta(minutes=1))
 
 

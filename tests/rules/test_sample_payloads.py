@@ -62,7 +62,20 @@ def test_revocation(desk: Desk) -> None:
         make(desk, "oauth.revoke")
 
 
-@pytest.mark.parametrize("event_type", ["profile.update.affiliate", "broadcast.start"])
+def test_affiliation(desk: Desk) -> None:
+    """A user gets the badge of an organization, and the next event takes it away again."""
+    got = make(desk, "profile.update.affiliate")
+    badge = desk.record("users", USER)["affiliation"]
+    lost = make(desk, "profile.update.affiliate")
+
+    assert ("", badge["description"]) == (got["before"], got["after"])
+    organization = desk.record("users", badge["user_id"][0])
+    assert (badge["description"], USER) != (organization["name"], organization["id"])
+    assert {"before": got["after"], "after": ""} == lost
+    assert {} == desk.record("users", USER)["affiliation"]
+
+
+@pytest.mark.parametrize("event_type", ["broadcast.start"])
 def test_no_sample(desk: Desk, event_type: str) -> None:
     """For other types the payload is needed."""
     with pytest.raises(NoSample, match=f"^payload is required for {event_type}"):

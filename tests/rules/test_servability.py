@@ -19,6 +19,12 @@ CAMPAIGN, CHILDREN = "8wku2", ("itttx", "iu0p9")
 REASONS = "reasons_not_servable"
 
 
+@pytest.fixture(autouse=True)
+def _two_line_items(box: Sandbox) -> None:
+    """The campaign has a second line item."""
+    box.change("line_items", CHILDREN[1], campaign_id=CAMPAIGN)
+
+
 def campaign(box: Sandbox) -> tuple[str, Any, list[str]]:
     """The three computed fields of the campaign that serves."""
     found = complete_campaign(box.world, box.record("campaigns", CAMPAIGN))

@@ -4,9 +4,11 @@ import pytest
 
 from mock_platform.scenario.pattern import (
     MAX_PATTERN_CHARACTERS,
+    MAX_STEPS,
     MAX_TEXT_CHARACTERS,
     BadPattern,
     compile_pattern,
+    count_steps,
 )
 from mock_platform.world.clock import UPTIME
 from tests.waits import PATIENCE
@@ -51,6 +53,32 @@ def test_patterns_that_could_hang_are_refused(pattern: str, expected: str) -> No
 def test_the_longest_pattern() -> None:
     """Up to the maximum length it is accepted."""
     assert compile_pattern("a" * MAX_PATTERN_CHARACTERS).fullmatch("a" * MAX_PATTERN_CHARACTERS)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "steps"),
+    [
+        ("it[a-z]{4}", 1),
+        (".*", 257),
+        (".*a.*", 257 * 258 // 2),
+        (".*.*.*x", MAX_STEPS),
+        ("[0-9]{1,3}", 3 * 8),
+        ("(?:ab|c)d?", 2 * 2 * 8),
+        ("a{0,99}b{0,99}", 100 * 100),
+    ],
+)
+def test_steps(pattern: str, steps: int) -> None:
+    """What a pattern takes at most follows from its repetitions and its alternatives."""
+    compile_pattern(pattern)
+
+    assert steps == count_steps(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["a?" * 19, "(?:ab|c)" * 19, "(?:ab|c).*.*.*x", ".*.*.*a?x"])
+def test_many_choices_are_refused(pattern: str) -> None:
+    """Optional parts and alternatives take longer than open repetitions, and count for more."""
+    with pytest.raises(BadPattern, match="many alternatives"):
+        compile_pattern(pattern)
 
 
 @pytest.mark.parametrize("pattern", [".*.*.*x", "a*a*a*b", "[ab]*?[ab]*?[ab]*c"])

@@ -5,10 +5,8 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import Any
 
-import h2.config
-import h2.connection
 import h2.errors
 import h2.events
 import httpx
@@ -18,6 +16,7 @@ from mock_platform.edge.connection import Pause
 from mock_platform.server import ServerThread
 from mock_platform.server.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
+from tests.server.frames import Frames
 from tests.server.wire import Environ, Start, Wire, doing, hello, reply, show
 from tests.waits import PATIENCE
 
@@ -53,45 +52,6 @@ def visit(request: pytest.FixtureRequest, tls: TlsMaterial) -> Iterator[Callable
     yield begin
     for part in opened:
         part.close() if isinstance(part, httpx.Client) else part.stop()
-
-
-class Frames:
-    """One connection of a client that chooses its frames itself."""
-
-    def __init__(self, server: ServerThread) -> None:
-        self.socket = socket.create_connection((server.host, server.port), PATIENCE)
-        self.h2 = h2.connection.H2Connection(h2.config.H2Configuration(header_encoding="utf-8"))
-        self.h2.initiate_connection()
-        self.send()
-
-    def send(self) -> Self:
-        """Send the frames that wait."""
-        self.socket.sendall(self.h2.data_to_send())
-        return self
-
-    def ask(self, *headers: tuple[str, str], method: str = "GET", ended: bool = True) -> int:
-        """Send the head of a request; returns the number of its stream."""
-        number = self.h2.get_next_available_stream_id()
-        head = [(":method", method), (":path", "/"), (":scheme", "http"), (":authority", "a.test")]
-        self.h2.send_headers(number, [*head, *headers], end_stream=ended)
-        self.send()
-        return number
-
-    def read_until(self, kind: type[h2.events.Event]) -> Any:
-        """Read frames until an event of this kind."""
-        while True:
-            data = self.socket.recv(65_536)
-            assert data, f"the server closed before {kind.__name__}"
-            for event in self.h2.receive_data(data):
-                if isinstance(event, kind):
-                    return event
-            self.send()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.socket.close()
 
 
 def test_requests_arrive_whole(visit: Callable[..., Any]) -> None:
@@ -240,21 +200,6 @@ def test_a_request_can_be_taken_back() -> None:
             client.h2.reset_stream(number)
             client.send()
     assert server.errors == []
-
-
-def test_taking_back_without_end_is_refused() -> None:
-    """A client that only opens and resets streams is sent away (CVE-2023-44487)."""
-    with ServerThread(hello, limits=HTTP2) as server, Frames(server) as client:
-        for _ in range(500):
-            number = client.h2.get_next_available_stream_id()
-            head = [(":method", "GET"), (":path", "/"), (":scheme", "http"), (":authority", "a")]
-            client.h2.send_headers(number, head)
-            client.h2.reset_stream(number)
-        client.send()
-
-        left = client.read_until(h2.events.ConnectionTerminated)
-
-        assert h2.errors.ErrorCodes.ENHANCE_YOUR_CALM == left.error_code
 
 
 def test_bytes_that_are_no_frames_end_the_connection() -> None:

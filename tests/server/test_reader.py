@@ -55,6 +55,27 @@ REFUSED: dict[str, tuple[int, bytes]] = {
     "a blank behind a chunk size": (400, CHUNKED + b"5 \r\nhello\r\n0\r\n\r\n"),
     "a chunk size with a bare LF": (400, CHUNKED + b"5\nhello\r\n0\r\n\r\n"),
     "a chunk size beyond all numbers": (400, CHUNKED + b"fffffffffffffffff\r\nhello\r\n0\r\n\r\n"),
+    "a chunk with more bytes than any body": (413, CHUNKED + b"7fffffffffffffff\r\n"),
+    "a chunk with one byte too many": (413, CHUNKED + b"2000001\r\nhello"),
+    "chunks that announce too much together": (413, CHUNKED + b"1\r\nh\r\n2000000\r\n"),
+    "a chunk size with too many leading zeros": (400, CHUNKED + b"0" * 70_000 + b"5\r\n"),
+    "a chunk that is too large and malformed": (400, CHUNKED + b"7fffffffffffffff \r\n"),
+    "a chunk extension without an end": (400, CHUNKED + b"5;a=" + b"b" * 70_000),
+    "a chunk extension that is too long": (400, CHUNKED + b"5;a=" + b"b" * 70_000 + b"\r\nhello"),
+    "headers behind a body without an end": (431, CHUNKED + b"0\r\n" + b"X-A: b\r\n" * 9_000),
+    "headers behind a body that are too long": (
+        431,
+        CHUNKED + b"0\r\nX-A: " + b"b" * 70_000 + b"\r\n\r\n",
+    ),
+    "a long name of a header behind a body": (
+        431,
+        CHUNKED + b"0\r\n" + b"X" * 70_000 + b": a\r\n\r\n",
+    ),
+    "a chunk too large for a client that asks for another protocol": (
+        413,
+        POST + b"Connection: Upgrade\r\nUpgrade: h2c\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"7fffffffffffffff\r\n",
+    ),
     "an empty chunk size": (400, CHUNKED + b"\r\nhello\r\n0\r\n\r\n"),
     "a chunk longer than its size": (400, CHUNKED + b"5\r\nhelloXX0\r\n\r\n"),
     "an unknown coding": (501, POST + b"Transfer-Encoding: gzip\r\n\r\nhello"),
@@ -269,6 +290,25 @@ def test_nothing_follows_a_request_that_says_it_is_the_last() -> None:
 def test_empty_lines_before_a_request_are_passed_over() -> None:
     """Some clients send one behind a body (RFC 9112, 2.2)."""
     assert [Request] == [type(item) for item in read(b"\r\n\r\n" + GET + b"\r\n")]
+
+
+def test_a_chunk_that_is_too_large_is_refused_behind_other_requests() -> None:
+    """However the bytes are cut, also if the body before it ends in the same ones."""
+    data = POST + b"Content-Length: 5\r\n\r\nhello" + CHUNKED + b"1\r\na\r\n0\r\n\r\n"
+    data += b"\r\n" + CHUNKED + b"7fffffffffffffff\r\n"
+    for cut in range(len(data)):
+        found = read(data, cut)
+
+        assert [b"hello", b"a"] == [item.body for item in found if isinstance(item, Request)]
+        assert [413] == [item.status for item in found if isinstance(item, Refusal)]
+
+
+def test_a_length_may_begin_with_any_number_of_zeros() -> None:
+    """RFC 9112 allows them; the length is the number that they write."""
+    (found,) = read(POST + b"Content-Length: " + b"0" * 6_000 + b"5\r\n\r\nhello")
+
+    assert isinstance(found, Request)
+    assert b"hello" == found.body
 
 
 def test_a_client_that_waits_says_so() -> None:

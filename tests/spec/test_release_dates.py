@@ -100,7 +100,7 @@ PROBES: dict[str, Probe] = {
     "paid-partnership": is_known_key(paid_partnership=True),
     "search-index": takes_counts_in_searches,
     "replay-path-retired": lambda box: not exists("POST", OLD_REPLAY)(box),
-    "event-names": exists("GET", "/2/activity/subscriptions"),
+    "event-names": is_known_event("profile.update.bio"),
     "direct-message-events": is_known_event("dm.received"),
     "programmatic-replies": refuses_uninvited_replies,
     "space-events": is_known_event("spaces.start"),

@@ -271,7 +271,8 @@ def test_threads_share_an_archive(archive: Archive) -> None:
 def test_a_store_of_a_lost_world_changes_nothing(archive: Archive) -> None:
     """What may not be recorded is undone in memory as well."""
     store = open_store(archive, BASE)
-    archive.drop("default", 1)
+    assert store._token is not None
+    archive.drop("default", store._token)
 
     with pytest.raises(LookupError, match="world 'default' is not kept in"):
         store.clear()

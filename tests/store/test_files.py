@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 from mock_platform.store.errors import StoreError, StoreInUse
-from mock_platform.store.files import StoreLock, require_regular_files
+from mock_platform.store.files import (
+    StoreLock,
+    make_sibling_path,
+    open_beside,
+    require_regular_files,
+)
 from mock_platform.store.memory import Base
 from mock_platform.store.tinydb_archive import TinyDBArchive
 from tests.world.backends import open_store
@@ -28,17 +33,63 @@ def change(archive: TinyDBArchive) -> None:
     archive.snapshot()
 
 
-@pytest.mark.parametrize("suffix", ["", ".log", ".lock"])
-def test_a_device_is_refused(path: Path, suffix: str) -> None:
-    """What would be replaced or truncated must be a regular file; nothing happens to it."""
-    link = path.with_name(f"{path.name}{suffix}")
-    link.symlink_to("/dev/null")
+def test_a_device_is_refused(path: Path) -> None:
+    """What would be replaced must be a regular file; nothing happens to it."""
+    path.symlink_to("/dev/null")
 
     with pytest.raises(StoreError, match=r"is a device, where a store needs a regular file"):
         TinyDBArchive(path)
 
-    assert [link] == list(path.parent.iterdir())
+    assert [path] == list(path.parent.iterdir())
     assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize("suffix", [".log", ".lock"])
+@pytest.mark.parametrize("way", ["symbolic", "hard", "dangling"])
+def test_a_planted_link_is_refused(path: Path, suffix: str, way: str) -> None:
+    """Whoever may write into the folder cannot make a store write to another file."""
+    other = path.with_name("other")
+    if way != "dangling":
+        other.write_text("precious", "utf-8")
+    link = path.with_name(f"{path.name}{suffix}")
+    if way == "hard":
+        link.hardlink_to(other)
+    else:
+        link.symlink_to(other)
+
+    with pytest.raises(StoreError, match="link") as caught:
+        TinyDBArchive(path)
+
+    assert str(link) in str(caught.value)
+    assert ("precious" if way != "dangling" else None) == (
+        other.read_text("utf-8") if other.exists() else None
+    )
+
+
+@pytest.mark.parametrize("suffix", ["log", "lock"])
+def test_a_link_that_is_planted_after_the_check_is_refused(path: Path, suffix: str) -> None:
+    """What was opened is checked, not what had the name before."""
+    other = path.with_name("other")
+    other.write_text("precious", "utf-8")
+    link = make_sibling_path(path, suffix)
+    link.symlink_to(other)
+
+    with pytest.raises(StoreError, match="is a symbolic link"):
+        open_beside(link)
+
+    assert other.read_text("utf-8") == "precious"
+
+
+def test_a_file_of_another_user_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """He could read the tokens in it; the folder's owner can replace everything in any case."""
+    link = make_sibling_path(path, "log")
+    link.touch()
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    os.close(open_beside(link))
+    monkeypatch.setattr(Path, "stat", lambda _: os.stat_result([0] * 4 + [os.getuid() + 2] * 6))
+
+    with pytest.raises(StoreError, match="a file of another user"):
+        open_beside(link)
 
 
 def test_a_pipe_is_refused_without_waiting_for_its_writer(path: Path) -> None:

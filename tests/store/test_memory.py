@@ -82,6 +82,27 @@ def test_versions() -> None:
     assert 6 == len(set(seen))
 
 
+def test_changed_keys() -> None:
+    """What changed since a version is known, each key once, until another state is restored."""
+    store = MemoryStore(Base(fixtures()))
+    begin = store.version("items")
+    store.put("items", "n", item("n"))
+    store.put("others", "o", item("o"))
+    after = store.version("items")
+    store.remove("items", "f1")
+    store.put("items", "n", item("n", name="changed"))
+    with suppress(ZeroDivisionError), store.transaction():
+        store.put("items", "m", item("m"))
+        raise ZeroDivisionError
+
+    assert ["m", "n", "f1"] == store.list_changed("items", begin)
+    assert ["m", "n", "f1"] == store.list_changed("items", after)
+    assert [] == store.list_changed("items", store.version("items"))
+    store.restore(store.snapshot())
+    assert None is store.list_changed("items", after)
+    assert [] == store.list_changed("items", store.version("items"))
+
+
 @pytest.mark.parametrize("rank", [2.0, True, "2"])
 def test_adopt_tells_types_apart(rank: Any) -> None:
     """A value that merely equals the fixture's is adopted as it came."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import socket
 import threading
 import zlib
@@ -23,9 +22,13 @@ from mock_platform.store.errors import (
 )
 from mock_platform.store.redis.address import BadAddress, parse_address
 from mock_platform.store.redis_archive import RedisArchive
+from mock_platform.world.clock import count_seconds
 from tests.engine import EngineServer
 from tests.store.test_archive import BASE, CHANGES, item, own_records, point, whole
+from tests.waits import PATIENCE
 
+_LONG = 60.0
+"""A lease that does not end while a test runs."""
 Opener = Callable[..., RedisArchive]
 
 
@@ -65,6 +68,14 @@ def end_lease(engine: EngineServer, url: str) -> None:
     with engine.connect() as client:
         for key in client.scan_iter(f"{prefix}process:*"):
             client.delete(key)
+
+
+def wait_for_turn(archive: RedisArchive) -> None:
+    """Wait until the thread of the lease has renewed it once more."""
+    turned = threading.Event()
+    archive.turn_listeners.append(turned.set)
+    assert turned.wait(PATIENCE)
+    archive.turn_listeners.remove(turned.set)
 
 
 # -- addresses -------------------------------------------------------------------------------------
@@ -288,6 +299,7 @@ def test_an_engine_that_is_gone(caplog: pytest.LogCaptureFixture, process: Opene
     with own_engine(durable=True) as server:
         url = server.url("a:")
         archive = process(url)
+        archive.lease.start(_LONG, "here", count_seconds)
         token = archive.add("w1", whole(), {})
         archive.commit("w1", token, item("n", 5), {"ids": 2})
         server.kill()
@@ -296,8 +308,7 @@ def test_an_engine_that_is_gone(caplog: pytest.LogCaptureFixture, process: Opene
                 archive.commit("w1", token, item("lost", 6), {"ids": 3})
         assert archive.trouble is not None
         server.start()
-        with caplog.at_level(logging.WARNING):
-            assert archive.lease._engine.probe()
+        wait_for_turn(archive)
         assert "can be reached again" in caplog.text
         archive.commit("w1", token, item("m", 7), {"ids": 4})
         archive.close()
@@ -313,11 +324,11 @@ def test_a_change_whose_answer_was_lost(url: str, process: Opener) -> None:
     token = archive.add("w1", whole(), {})
     run = archive._engine.run
 
-    def lose(*call: Any) -> Any:
-        run(*call)
+    def lose(*call: Any, **how: Any) -> Any:
+        run(*call, **how)
         raise StoreUnreachable("there", "the line is cut")
 
-    archive._engine.run = lose  # type: ignore[method-assign, assignment]
+    archive._engine.run = lose  # type: ignore[method-assign]
     with pytest.raises(StoreUnreachable):
         archive.commit("w1", token, item("lost", 6), {"ids": 3})
     archive._engine.run = run  # type: ignore[method-assign]
@@ -335,11 +346,11 @@ def test_a_repeated_change_counts_once(url: str, process: Opener) -> None:
     token = archive.add("w1", whole(), {})
     run = archive._engine.run
 
-    def twice(*call: Any) -> Any:
-        run(*call)
-        return run(*call)
+    def twice(*call: Any, **how: Any) -> Any:
+        run(*call, **how)
+        return run(*call, **how)
 
-    archive._engine.run = twice  # type: ignore[method-assign, assignment]
+    archive._engine.run = twice  # type: ignore[method-assign]
     archive.commit("w1", token, item("n", 5), {"ids": 2})
     archive.keep_point("w1", token, "a", whole())
     archive.keep_point("w1", token, "b", whole())
@@ -415,6 +426,6 @@ def test_credentials_are_found_by_every_process(
     with engine.connect() as client:
         prefix = parse_address(url).prefix
         left = {key.decode() for key in client.scan_iter(f"{prefix}*")}
-    assert {"format", "token", "fixtures", "process"} == {
+    assert {"format", "token", "fixtures", "process", "run", "beat"} == {
         key.removeprefix(prefix).partition(":")[0] for key in left
     }

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import re
 from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mock_platform.control.credential_texts import environment
+from mock_platform.control.headers import TOKEN_HEADER
+from mock_platform.control.known_credentials import credentials
+from mock_platform.drift import SigningCredentials
+from mock_platform.operations import TABLES
+from mock_platform.platform import Platform
 from mock_platform.world import redact
 
 SECRET = "s3cretValue"
@@ -76,6 +84,8 @@ def test_texts_lose_their_secrets(shown: str, value: str) -> None:
         ("/a?x=%zz&oauth_token", "/a?x=%zz&oauth_token"),
         ("/a?c%6Fde=[redacted]&code_challenge=[redacted]", f"/a?c%6Fde={LONG}&code_challenge=x"),
         ("/a?code=short&token=short", "/a?code=short&token=short"),
+        ("/a?c%6Fde=UNAUTHORIZED_CLIENT_APPLICATION", "/a?c%6Fde=UNAUTHORIZED_CLIENT_APPLICATION"),
+        ("code=UNAUTHORIZED_CLIENT_APPLICATION", "code=UNAUTHORIZED_CLIENT_APPLICATION"),
         ("/12/accounts/1;oauth_token=[redacted]", "/12/accounts/1;oauth_token=abc"),
     ],
 )  # fmt: skip
@@ -223,3 +233,127 @@ def test_a_tokens_key_is_cut_because_it_is_the_token() -> None:
     """Among the changed records a token shows its beginning only, others their whole key."""
     assert "AAAAAAAAAAAA…" == redact.key("tokens", "A" * 40)
     assert "18ce54d4x5t" == redact.key("accounts", "18ce54d4x5t")
+
+
+WORDS = re.compile(
+    r"secret|token|passw|passphrase|verifier|signature|challenge|csrf|session|assertion"
+    r"|private_?key|api_?key|authorization|cookie|\bpin\b",
+    re.IGNORECASE,
+)
+"""What a name has in it that may name a secret."""
+PUBLIC = {
+    "next_token": "a page of a list", "previous_token": "a page of a list",
+    "pagination_token": "a page of a list", "conversation_token": "an id of a conversation",
+    "token": "a secret if it is long", "tokens": "the name of a table",
+    "token_type": "a word of OAuth 2.0", "token_type_hint": "a word of OAuth 2.0",
+    "code_challenge_method": "a word of OAuth 2.0", "authorization_id": "the key of a record",
+    "oauth_signature_method": "a word of OAuth 1.0a", "_challenged_at": "a moment",
+    "_authorization_id": "the key of a record", "sessions": "the name of a table",
+}  # fmt: skip
+"""Names that only look so, each with what it is."""
+
+
+def list_declared() -> set[str]:
+    """The names of parameters, fields, columns, credentials and headers that the package has."""
+    platform = Platform()
+    schemas = [each.params for each in platform.operations if each.params is not None]
+    schemas += [table.schema for table in TABLES]
+    names = {
+        field.data_key or name for schema in schemas for name, field in schema().fields.items()
+    }
+    found = credentials(platform.worlds.default)
+    names |= {name for part in (found, found["app"], found["user"]) for name in part}
+    names |= environment(found).keys()
+    names |= {each.name for each in dataclasses.fields(SigningCredentials)}
+    names |= {TOKEN_HEADER, "MOCK_PLATFORM_CONTROL_TOKEN"}
+    return {name for name in names if WORDS.search(name) and name not in PUBLIC}
+
+
+USED = {
+    "oauth_token_secret", "oauth_verifier", "oauth_signature", "oauth_token", "refresh_token",
+    "client_secret", "consumer_secret", "code_verifier", "code_challenge", "authenticity_token",
+    "token_secret", "request_token", "x_csrf_token", "api_key", "proxy_authorization",
+    "authorization", "signature", "client_assertion", "id_token", "crc_token", "x_auth_password",
+}  # fmt: skip
+"""Names of the interface, of OAuth and of services like it, which no schema declares."""
+DECLARED = sorted(list_declared() | USED)
+
+
+def spell(name: str) -> set[str]:
+    """A name as JSON, forms, headers and other languages write it."""
+    words = [
+        word for word in re.split(r"[_-]", name.lower().removeprefix("mock_platform_")) if word
+    ]
+    camel = words[0] + "".join(word.title() for word in words[1:])
+    return {
+        name, name.upper(), "_".join(words), "-".join(words), camel, camel[0].upper() + camel[1:],
+        "-".join(word.title() for word in words), "_" + "_".join(words),
+        "MOCK_PLATFORM_" + "_".join(words).upper(),
+    }  # fmt: skip
+
+
+def test_the_list_has_what_the_package_declares() -> None:
+    """Fields of records, parameters and credentials are found; a new one has to be decided."""
+    assert len(DECLARED) > 30
+    assert {"secret", "verifier", "_password", "client_secret"} <= set(DECLARED)
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_no_spelling_of_a_secret_name_is_shown(name: str) -> None:
+    """In queries, forms, JSON, multipart forms, pages, texts and headers."""
+    for each in spell(name):
+        part = f'--b\r\nContent-Disposition: form-data; name="{each}"\r\n\r\n{SECRET}\r\n--b--\r\n'
+        shown = {
+            "query": redact.address(f"/a?x=1&{each}={SECRET}&y=2"),
+            "encoded": redact.address(f"/a?x=1&{quote_hard(each)}={SECRET}"),
+            "nested": redact.address(f"/a?next={quote(f'http://cb/?{each}={SECRET}', safe='')}"),
+            "form": redact.content(f"{each}={SECRET}", "application/x-www-form-urlencoded"),
+            "json": redact.content(json.dumps({"a": [{each: SECRET}]}), "application/json"),
+            "json in json": redact.text(json.dumps({"a": json.dumps({each: SECRET})})),
+            "multipart": redact.content(part, "multipart/form-data; boundary=b"),
+            "page": redact.text(f'<input name="{each}" type="hidden" value="{SECRET}">'),
+            "text": redact.text(f"{each}={SECRET} was sent"),
+            "header": redact.header(each.replace("_", "-"), SECRET),
+            "pair": redact.pair(each, SECRET),
+        }
+        assert {} == {place: text for place, text in shown.items() if SECRET in text}, each
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_what_only_looks_like_a_secret_is_shown(name: str) -> None:
+    """Pages, ids and words of OAuth stay readable."""
+    assert f"/a?{name}=short" == redact.address(f"/a?{name}=short")
+    assert f'{{"{name}":"short"}}' == redact.text(f'{{"{name}":"short"}}')
+
+
+def quote_hard(text: str) -> str:
+    """A text with each character percent-encoded."""
+    return "".join(f"%{ord(each):02X}" for each in text)
+
+
+@pytest.mark.parametrize(
+    ("shown", "value"),
+    [
+        ("http://me:[redacted]@h:80/a?b=1", f"http://me:{SECRET}@h:80/a?b=1"),
+        ("http://:[redacted]@h/", f"http://:{SECRET}@h/"),
+        ("see redis://u:[redacted]@h and x@y", f"see redis://u:{SECRET}@h and x@y"),
+        ("http://u:[redacted]@h/", f"http://u:{SECRET}:a@b@h/"),
+        ("/a?next=http://u:[redacted]@h/&y=1", f"/a?next=http://u:{SECRET}@h/&y=1"),
+        ("/a?next=http%3A%2F%2Fu%3A[redacted]%40h%2F",
+         f"/a?next=http%3A%2F%2Fu%3A{SECRET}%40h%2F"),
+        ('{"url":"http://u:[redacted]@h/"}', f'{{"url":"http://u:{SECRET}@h/"}}'),
+        ("http://h:80/a@b", "http://h:80/a@b"),
+        ("http://u@h/", "http://u@h/"),
+    ],
+)  # fmt: skip
+def test_the_password_in_an_address_is_not_shown(shown: str, value: str) -> None:
+    """Wherever the address is: the user and the host stay."""
+    assert shown == redact.address(value)
+    assert SECRET not in redact.text(value)
+    for name in ("Location", "Referer", "X-Other"):
+        assert SECRET not in redact.header(name, value)
+
+
+def test_a_password_in_an_escaped_address_is_not_shown() -> None:
+    """JSON may escape each slash."""
+    assert SECRET not in redact.text(f'{{"url":"http:\\/\\/u:{SECRET}@h\\/"}}')

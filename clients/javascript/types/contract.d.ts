@@ -68,8 +68,8 @@ export interface Settings {
   /** Form of a single card in the data of an answer: the object, or an array with it. */
   cardEnvelope?: "object" | "array";
   /**
-   * Whether an endpoint exists from its date in the release history on, by the world's clock, or
-   * always.
+   * Whether endpoints, fields and types of events exist from their dates in the release history on,
+   * by the world's clock, or always.
    */
   releases?: "clock" | "all";
   /** Form of the webhook that POST /2/webhooks answers with: the flat record, or under data. */

@@ -11,15 +11,16 @@ token="X-Mock-Control-Token: ${MOCK_PLATFORM_CONTROL_TOKEN:-none}"
 bearer="Authorization: Bearer $MOCK_PLATFORM_BEARER_TOKEN"
 json='Content-Type: application/json'
 answer=$(mktemp)
-trap 'rm -f "$answer"' EXIT
+fault=$(mktemp)
+trap 'rm -f "$answer" "$fault"' EXIT
 
 # expect STATUS WHAT CURL-ARGUMENTS…   000 is no answer at all
 expect() {
   local wanted=$1 what=$2 status
   shift 2
-  status=$(curl -s --max-time 10 -o "$answer" -w '%{http_code}' "$@") || true
+  status=$(curl -sS --max-time 10 -o "$answer" -w '%{http_code}' "$@" 2> "$fault") || true
   if [[ $status != "$wanted" ]]; then
-    echo "FAILED $what: status $status instead of $wanted: $(cat "$answer")" >&2
+    echo "FAILED $what: status $status instead of $wanted: $(cat "$answer" "$fault")" >&2
     exit 1
   fi
   echo "ok     $what ($status)"

@@ -15,6 +15,8 @@ from mock_platform.store.interface import Record
 from mock_platform.world.world import World
 
 _HINT = re.compile(r'oauth_(token|consumer_key)="?([^"&,\s]+)', re.ASCII)
+_LOOKED_AT = 65_536
+"""Bytes of a body that may have credentials; other requests wait for the look at them."""
 _OAUTH2_HINTS = ("code", "refresh_token", "token", "client_id")
 """Parameters of the OAuth 2.0 endpoints that name a token or an app."""
 
@@ -38,6 +40,23 @@ def find_app(world: World, consumer_key: str) -> Record | None:
 def find_client(world: World, client_id: str) -> Record | None:
     """Returns the app with this `client_id`."""
     return first(world, "apps", {"client_id": client_id})
+
+
+def find_signing_token(call: Call, world: World, value: str) -> Record | None:
+    """Returns the token with this value, which signs requests of OAuth 1.0a.
+
+    A published access token that was replaced is found under its former value too, so that there
+    is one state of both. The journal warns of it.
+    """
+    token = world.store.get("tokens", value)
+    if token is None:
+        token = first(world, "tokens", {"former_id": value})
+        if token is not None:
+            call.warn(
+                "this published access token was replaced and will be refused by a later version: "
+                "`mock-platform credentials` prints the new one"
+            )
+    return token
 
 
 def find_bearer(call: Call, world: World, value: str) -> Record | None:
@@ -85,11 +104,12 @@ def credential_hints(call: Call) -> Iterator[str]:
     texts = [rest] if scheme.lower() == "oauth" else []
     if "oauth_" in call.query_string:
         texts.append(call.query_string)
-    if call.media_type == FORM and b"oauth_" in call.body[:65536]:
-        texts.append(call.body[:65536].decode("latin-1"))
+    if call.media_type == FORM and b"oauth_" in call.body[:_LOOKED_AT]:
+        texts.append(call.body[:_LOOKED_AT].decode("latin-1"))
     found = [match.groups() for text in texts for match in _HINT.finditer(text)]
     for kind in ("token", "consumer_key"):
         yield from (unquote_plus(value) for name, value in found if name == kind)
     if "/oauth2/" in call.path:
-        values, _ = first_values([*call.query, *call.form])
+        form = call.form if len(call.body) <= _LOOKED_AT else []
+        values, _ = first_values([*call.query, *form])
         yield from (values[name] for name in _OAUTH2_HINTS if values.get(name))

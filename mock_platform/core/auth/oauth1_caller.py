@@ -7,13 +7,14 @@ journal gets a diagnosis.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
 from mock_platform.core.assumptions import expectation, public_fact
-from mock_platform.core.auth.lookup import find_app
+from mock_platform.core.auth.lookup import find_app, find_signing_token
 from mock_platform.core.auth.oauth1 import (
     VERSION,
     Credentials,
@@ -121,19 +122,19 @@ class SignatureAuthenticator:
             raise Unauthorized("timestamp", why)
 
     def _check_nonce(self, call: Call, world: World, credentials: Credentials, now: float) -> None:
-        fresh = world.nonces.first_use(
+        used = (
             credentials.consumer_key,
             credentials.token or "",
             credentials.nonce,
             credentials.timestamp,
-            now=int(now),
-            keep=self._tolerance,
         )
+        fresh = world.nonces.first_use(*used, now=int(now), keep=self._tolerance)
         if not fresh:
             call.assume(NONCE)
             why = f"the nonce {credentials.nonce!r} was used before with this timestamp"
             call.diagnosis = {"mistake": "nonce", "explanation": why}
             raise Unauthorized("nonce", why)
+        call.give_back = partial(world.nonces.give_back, *used)
 
 
 def _find_token(
@@ -145,7 +146,7 @@ def _find_token(
             call.diagnosis = {"mistake": "missing-token", "explanation": why}
             raise Unauthorized("no-token", why)
         return None
-    token = world.store.get("tokens", credentials.token)
+    token = find_signing_token(call, world, credentials.token)
     if token is None or token["kind"] not in _OAUTH1_KINDS or token["app_id"] != app["id"]:
         why = (
             f"the token {_shorten(credentials.token)} was never issued to app {app['id']} "

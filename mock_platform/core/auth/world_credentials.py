@@ -58,7 +58,7 @@ def replace_credentials(world: World) -> None:
             }
             world.store.put("apps", entry.key, entry.record | changes)
         for entry in world.store.page("tokens"):
-            token = entry.record | {"id": _draw_like(world, entry.key)}
+            token = entry.record | {"id": _draw_like(world, entry.key), "former_id": None}
             if token["secret"] is not None:
                 token["secret"] = _draw_like(world, token["secret"])
             world.store.remove("tokens", entry.key)

@@ -7,6 +7,7 @@ dialect in its own way.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Literal, Self
 
 from msgspec import Struct, field
@@ -15,7 +16,7 @@ from mock_platform.core.assumptions import Assumption, public_fact, settled
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES, NumericCode
 from mock_platform.core.failures.problem_details import describe_unsupported_authentication
 from mock_platform.core.failures.problems import STATUS_BY_TYPE, TITLES, Problem
-from mock_platform.core.faults import EXCLUSIVE, INCLUSIVE, INVALID, MISSING, Fault
+from mock_platform.core.faults import EXCLUSIVE, INCLUSIVE, INVALID, MAX_FAULTS, MISSING, Fault
 from mock_platform.core.pairs import Pairs
 
 ADS_ERRORS = public_fact(
@@ -259,8 +260,11 @@ class InvalidParameters(Failure):
         sent: Mapping[str, Any],
         valid: Mapping[str, Any] | None = None,
     ) -> None:
+        found = list(islice(faults, MAX_FAULTS + 1))
+        if len(found) > MAX_FAULTS:
+            found[-1] = ("", f"There are more than {MAX_FAULTS} faults; the others are left out")
         self.faults = [
-            (name, text if isinstance(text, Fault) else Fault(text)) for name, text in faults
+            (name, text if isinstance(text, Fault) else Fault(text)) for name, text in found
         ]
         self.sent = sent
         self.valid = valid or {}

@@ -39,13 +39,11 @@ from mock_platform.core.failures.errors import (
     WarningsRefused,
 )
 from mock_platform.core.failures.problems import MEDIA_TYPE, Problem, problem
-from mock_platform.core.faults import INVALID, MISSING
+from mock_platform.core.faults import INVALID, MISSING, cut
 from mock_platform.core.jsonio import dumps
 
 JSON = "application/json; charset=utf-8"
 _MAX_HINTS = 20
-_MOST_REPEATED = 25_000
-"""Characters of a value that a refusal repeats: the longest post."""
 HEADERS: Mapping[str, tuple[tuple[str, str], ...]] = {"ads": (("x-current-api-version", "12"),)}
 """Headers of every answer of a dialect (public facts, section 3, versions)."""
 
@@ -189,8 +187,9 @@ def _(failure: InvalidParameters, call: Call) -> Problem:
 
 
 def _list_faults(failure: InvalidParameters) -> list[dict[str, Any]]:
+    shown: dict[str, list[str]] = {}  # many faults may be inside the same large value
     return [
-        {"message": str(text), "parameters": {name: _repeat_value(failure.sent, name)}}
+        {"message": str(text), "parameters": _repeat_value(failure.sent, name, shown)}
         for name, text in failure.faults
     ]
 
@@ -227,15 +226,18 @@ def _(failure: NotShown, call: Call) -> Problem:
     return _blank(501, "Not Implemented", str(failure))
 
 
-def _repeat_value(sent: Mapping[str, Any], name: str) -> list[str]:
+def _repeat_value(
+    sent: Mapping[str, Any], name: str, shown: dict[str, list[str]]
+) -> dict[str, list[str]]:
+    """Returns a parameter with the value that was sent; `shown` keeps those of this answer."""
     head = name if name in sent else name.partition(".")[0].partition("[")[0]
-    if head not in sent:
-        return []
-    value = sent[head]
-    if isinstance(value, bytes):  # the content of a file
-        return []
-    text = value if isinstance(value, str) else dumps(value).decode()
-    return [text if len(text) <= _MOST_REPEATED else f"{text[:_MOST_REPEATED]}…"]
+    if head not in shown:
+        value = sent.get(head, b"")
+        if isinstance(value, bytes):  # not sent, or the content of a file
+            shown[head] = []
+        else:
+            shown[head] = [cut(value if isinstance(value, str) else dumps(value).decode())]
+    return {name: shown[head]} if name else {}
 
 
 _AUTH_CODES: Mapping[str, int] = {

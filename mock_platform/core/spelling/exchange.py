@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import FORM, Call, Reply
 from mock_platform.core.dialect import Dialect, dialect_of
-from mock_platform.core.jsonio import BadJson, dumps, loads
+from mock_platform.core.jsonio import MAX_VALUES, BadJson, dumps, loads
 from mock_platform.core.operation import Operation
 from mock_platform.core.spelling.pairs import ACCOUNT_ACTIVITY, PAIRS
 from mock_platform.core.spelling.translation import Reading, Spelling
@@ -123,7 +123,7 @@ def _write_body(body: bytes, spelling: Spelling) -> bytes:
 
 def _read_body(call: Call, reading: Reading) -> bytes:
     try:
-        value = loads(call.body, max_nesting=_MOST_LEVELS)
+        value = loads(call.body, max_nesting=_MOST_LEVELS, max_values=MAX_VALUES)
     except BadJson:  # refused where the operation reads it
         return call.body
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from mock_platform.core.assumptions import public_fact
+from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.rules.post_rules.operators import OPERATORS, Product
-from mock_platform.rules.post_rules.syntax import RuleSyntaxError, parse
+from mock_platform.rules.post_rules.syntax import MAX_NESTING, RuleSyntaxError, parse
 from mock_platform.rules.post_rules.tree import And, Clause, Node, Not, Or, list_clauses
 
 LANGUAGE = public_fact(
@@ -25,6 +25,10 @@ ACCEPTED_ONLY = public_fact(
     "post-rules.accepted-only",
     "Operators on places, profiles and pages behind links are accepted and never match.",
     "section 5.2 of the named endpoints",
+)
+NESTING = expectation(
+    "post-rules.nesting",
+    f"Groups and negations may be nested {MAX_NESTING} deep; a rule or query with more is refused.",
 )
 _LONGEST_DISTANCE = 6
 _STANDALONE = "is/has/lang cannot be used as a standalone operator (at position 1)"
@@ -115,8 +119,8 @@ def _faults_of_word(clause: Clause, at: str, *, alone: bool) -> Iterator[str]:
     word = clause.value
     if word.lower() == "and" and not alone:
         yield (
-            f"Ambiguous use of {word} as a keyword. Use a space to logically join two clauses, or "
-            f'"{word}" to find occurrences of {word} in text {at}'
+            "Ambiguous use of and as a keyword. Use a space to logically join two clauses, or "
+            f'"and" to find occurrences of and in text {at}'
         )
     elif word.endswith(":"):
         yield f"Reference to invalid field '{word[:-1]}' {at}"

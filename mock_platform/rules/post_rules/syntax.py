@@ -30,6 +30,8 @@ PHRASE.1: /"[^"]+"/
 WORD: /[^\s()"\-\[\]][^\s()"]*/
 %ignore /\s+/
 """
+MAX_NESTING = 50
+"""Groups and negations within one another: each takes several calls of Python's stack."""
 _ENTITIES: dict[str, ClauseKind] = {"#": "hashtag", "@": "mention", "$": "cashtag"}
 
 
@@ -47,7 +49,7 @@ def parse(text: str) -> Node:
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
     try:
-        return _disjunction(_parser().parse(text).children[0])
+        return _disjunction(_parser().parse(text).children[0], 0)
     except UnexpectedCharacters as fault:
         raise RuleSyntaxError(
             _explain_unreadable(fault.char, (fault.pos_in_stream or 0) + 1)
@@ -78,21 +80,35 @@ def _explain_unexpected(token: Token, text: str) -> str:
     return f"no viable alternative at input '{token}' (at position {position})"
 
 
-def _disjunction(tree: Any) -> Node:
-    return combine(Or, [_conjunction(child) for child in tree.children])
+def _disjunction(tree: Any, depth: int) -> Node:
+    return combine(Or, [_conjunction(child, depth) for child in tree.children])
 
 
-def _conjunction(tree: Tree[Token]) -> Node:
-    return combine(And, [_factor(child) for child in tree.children])
+def _conjunction(tree: Tree[Token], depth: int) -> Node:
+    return combine(And, [_factor(child, depth) for child in tree.children])
 
 
-def _factor(tree: Any) -> Node:
+def _factor(tree: Any, depth: int) -> Node:
+    """Return a term with its signs; `depth` is how many groups and signs are around it."""
     *signs, last = tree.children
-    inner = last.children[0]
-    node = _disjunction(inner) if last.data == "group" else _clause(inner)
+    inner, is_group = last.children[0], last.data == "group"
+    depth += len(signs) + is_group
+    if depth > MAX_NESTING:
+        raise RuleSyntaxError(
+            f"Groups and negations may be nested {MAX_NESTING} deep, and these are nested deeper: "
+            f"use fewer brackets and signs (at position {_find_position(tree)})"
+        )
+    node = _disjunction(inner, depth) if is_group else _clause(inner)
     for sign in reversed(signs):
         node = Not(node, position=sign.start_pos + 1)
     return node
+
+
+def _find_position(part: Any) -> int:
+    """Return the position of the first token of a part, counted from 1."""
+    while hasattr(part, "children"):
+        part = part.children[0]
+    return int(part.start_pos) + 1
 
 
 def _clause(token: Token) -> Clause:

@@ -17,6 +17,7 @@ from mock_platform.edge.request import Direct, Request
 from mock_platform.placement import Misplaced, Place, Placement
 from mock_platform.placement.peers import NoAnswer
 from mock_platform.server.backend import Backend
+from mock_platform.server.hop.channel import LOCAL, make_certificate
 from mock_platform.server.hop.frames import Kind, pack
 from mock_platform.server.hop.handing import HandedRequest
 from mock_platform.server.hop.link import Link, listen
@@ -49,8 +50,13 @@ class Hop:
         """`application` answers the requests for worlds of this process.
 
         `listener` is bound to the address of this process, unless that is the path of a socket.
+
+        Raises:
+            MissingExtra: There is a listener, and the library for its certificate is missing.
         """
-        self._listener = listener
+        self._listener = None if listener is None else (listener, make_certificate())
+        self.channel = LOCAL if self._listener is None else self._listener[1].fingerprint
+        """What other processes see of this one's end of a connection."""
         self.is_leaving = False
         """Whether this process takes no more requests of others."""
         self._placement = placement
@@ -67,7 +73,7 @@ class Hop:
         placement.gone_listeners.append(self._give_up)
         self._connections: set[PeerConnection] = set()
         self._server: asyncio.Server | None = None
-        self._door = Door(placement.here, placement.secret)
+        self._door = Door(placement.here)
         # Questions have threads of their own: those that answer never wait for another process.
         self._threads = Workers(_MAX_THREADS)
 
@@ -167,6 +173,11 @@ class Hop:
         return self.backend.call_later_in_any_case(seconds, act)
 
     # -- the owner's ------------------------------------------------------------------------------
+
+    @property
+    def here(self) -> Place:
+        """The place of this process."""
+        return self._placement.here
 
     def lives_here(self, world: str) -> bool:
         """Whether a world lives in this process, as far as is known."""

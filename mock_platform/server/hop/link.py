@@ -9,8 +9,14 @@ from collections.abc import Callable
 from typing import Protocol, cast
 
 from mock_platform.placement import Place
+from mock_platform.server.hop.channel import (
+    Certificate,
+    find_fingerprint,
+    is_stranger,
+    make_client_context,
+)
 from mock_platform.server.hop.frames import MAX_PAYLOAD, FrameReader, Kind, pack
-from mock_platform.server.hop.proof import FRONT, NONCE_BYTES, OWNER, draw, is_proof, prove
+from mock_platform.server.hop.proof import FRONT, OWNER, Greeting, draw
 
 _LOG = logging.getLogger(__name__)
 _UNIX = "unix:"
@@ -106,9 +112,16 @@ class Link(FrameProtocol):
         self._secret = secret
         self._takers: dict[int, Taker] = {}
         self._numbers = 0
-        self._texts = (b"", b"")
+        self._greeting: Greeting | None = None
         self._opening = self._loop.create_task(self._open())
         self._hello = self._loop.call_later(_CONNECT_SECONDS, self._expect_welcome)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport, unless a process of another user listens there."""
+        super().connection_made(transport)
+        assert self.transport is not None
+        if is_stranger(self.transport):
+            self.refuse_stranger()
 
     def add(self, taker: Taker) -> int:
         """Returns a number under which a taker gets the frames of the other process."""
@@ -150,13 +163,15 @@ class Link(FrameProtocol):
 
     def _hear(self, kind: int, payload: bytes) -> None:
         """Hear what the owner says of itself."""
-        if kind == Kind.CHALLENGE and self.transport is not None:
-            first, second = self._texts = (payload, draw())
-            code = prove(self._secret, FRONT, first, second)
-            self.transport.write(pack(Kind.HELLO, 0, second + code))
-        elif kind == Kind.WELCOME and len(self._texts[0]) == NONCE_BYTES:
+        greeting = self._greeting
+        if kind == Kind.CHALLENGE and greeting is None and self.transport is not None:
+            greeting = Greeting(payload, draw(), self.place, find_fingerprint(self.transport))
+            self._greeting = greeting
+            code = greeting.prove(self._secret, FRONT)
+            self.transport.write(pack(Kind.HELLO, 0, greeting.second + code))
+        elif kind == Kind.WELCOME and greeting is not None:
             self._hello.cancel()
-            if is_proof(payload, self._secret, OWNER, *self._texts):
+            if greeting.is_proof(payload, self._secret, OWNER):
                 self.trust()
                 self._flush()
             else:
@@ -167,7 +182,8 @@ class Link(FrameProtocol):
 
     def refuse_stranger(self) -> None:
         """End the connection: something else listens where the process was."""
-        _LOG.error("What listens at %s is no process of ours.", self.place.address)
+        place = self.place
+        _LOG.error("What listens at %s is not our process %s.", place.address, place.label)
         self.abort()
 
     def _expect_welcome(self) -> None:
@@ -193,19 +209,23 @@ async def connect(
         await loop.create_unix_connection(make, address.removeprefix(_UNIX))
         return
     host, _, port = address.rpartition(":")
-    await loop.create_connection(make, host.strip("[]"), int(port))
+    context = make_client_context()
+    await loop.create_connection(make, host.strip("[]"), int(port), ssl=context, server_hostname="")
 
 
 async def listen(
     loop: asyncio.AbstractEventLoop,
-    address: str | socket.socket,
+    address: str | tuple[socket.socket, Certificate],
     make: Callable[[], asyncio.Protocol],
 ) -> asyncio.Server:
-    """Listen at the address `unix:PATH`, or on a bound socket.
+    """Listen at the address `unix:PATH`, or with a certificate on a bound socket.
 
     Raises:
         OSError: The address is in use, or cannot be used.
     """
     if isinstance(address, str):
         return await loop.create_unix_server(make, address.removeprefix(_UNIX))
-    return await loop.create_server(make, sock=address)
+    bound, certificate = address
+    return await loop.create_server(
+        make, sock=bound, ssl=certificate.context, ssl_handshake_timeout=_CONNECT_SECONDS
+    )

@@ -9,9 +9,7 @@ and HTTP/2, where the system can pass sockets on (Linux). All others use the hop
 from __future__ import annotations
 
 import asyncio
-import hmac
 import logging
-import os
 import socket
 import stat
 from contextlib import suppress
@@ -21,6 +19,7 @@ from mock_platform.edge.request import Direct, Request
 from mock_platform.placement import Place
 from mock_platform.server.backend import Backend
 from mock_platform.server.connection import ClientConnection
+from mock_platform.server.hop.channel import is_own_user
 from mock_platform.server.hop.frames import Kind, pack_request, read_frame, read_request
 from mock_platform.server.hop.handing import HandedRequest
 
@@ -38,9 +37,8 @@ _STAYS = 255
 class Door:
     """Takes connections from other processes, and passes some on to them. Runs on the loop."""
 
-    def __init__(self, here: Place, secret: bytes) -> None:
+    def __init__(self, here: Place) -> None:
         self._here = here
-        self._secret = secret
         self._backend: Backend
         self._loop: asyncio.AbstractEventLoop
         self._listener: socket.socket | None = None
@@ -109,6 +107,10 @@ class Door:
         except OSError:  # it is being started again: the request takes the hop, and waits there
             way.close()
             return None
+        if not is_own_user(way):  # the process and its folder are gone, and someone made another
+            _LOG.error("What listens at %s is not our process %s.", place.door, place.label)
+            way.close()
+            return None
         self._ways[place] = way
         self._watch(way, place)
         return way
@@ -125,7 +127,7 @@ class Door:
         way.close()
 
     def _send(self, way: socket.socket, client: int, request: Request, moves: int) -> bool:
-        message = self._secret + pack_request(moves, "", request, ())
+        message = pack_request(moves, "", request, ())
         if len(message) > _MAX_MESSAGE:
             return False
         try:
@@ -143,7 +145,11 @@ class Door:
             while True:
                 way, _ = self._listener.accept()
                 way.settimeout(0)
-                self._watch(way, None)
+                if is_own_user(way):
+                    self._watch(way, None)
+                else:
+                    _LOG.warning("A process of another user is not let in.")
+                    way.close()
 
     def _receive(self, way: socket.socket) -> None:
         for _ in range(_MAX_WAITING):
@@ -160,16 +166,10 @@ class Door:
                 self._take(way, message, descriptors[0])
 
     def _take(self, way: socket.socket, message: bytes, descriptor: int) -> None:
-        size = len(self._secret)
-        if not hmac.compare_digest(message[:size], self._secret):
-            _LOG.warning("Someone who does not know the secret of the processes is not let in.")
-            os.close(descriptor)
-            self._forget(way)
-            return
         client = socket.socket(fileno=descriptor)
         client.settimeout(0)
         client.set_inheritable(False)
-        _, moves, payload = read_frame(message[size:], Kind.REQUEST)
+        _, moves, payload = read_frame(message, Kind.REQUEST)
         _, _, request = read_request(payload, 0)
         if (
             moves < _STAYS

@@ -13,12 +13,14 @@ from typing import Protocol
 
 from mock_platform.edge.connection import Pause
 from mock_platform.edge.request import Direct, Peer, Request
+from mock_platform.placement import Place
 from mock_platform.server.answer import Answer, ExcInfo, Pair
 from mock_platform.server.backend import Backend, Timer
 from mock_platform.server.handle import Handle
+from mock_platform.server.hop.channel import is_stranger
 from mock_platform.server.hop.frames import Kind, pack, pack_start, read_length, read_request
 from mock_platform.server.hop.link import FrameProtocol
-from mock_platform.server.hop.proof import FRONT, NONCE_BYTES, OWNER, draw, is_proof, prove
+from mock_platform.server.hop.proof import FRONT, NONCE_BYTES, OWNER, Greeting, draw
 from mock_platform.world.clock import UPTIME
 
 _PEER_TEXTS = 4
@@ -29,9 +31,15 @@ class Owner(Protocol):
     """What this process answers for others."""
 
     secret: bytes
+    channel: bytes
+    """The fingerprint of this process's certificate, or `channel.LOCAL`."""
     backend: Backend
     is_leaving: bool
     """Whether this process takes no more requests of others."""
+
+    @property
+    def here(self) -> Place:
+        """The place of this process."""
 
     def lives_here(self, world: str) -> bool:
         """Whether a world lives in this process, as far as is known."""
@@ -60,6 +68,9 @@ class PeerConnection(FrameProtocol):
         super().connection_made(transport)
         self._all.add(self)
         assert self.transport is not None
+        if is_stranger(self.transport):
+            self.refuse_stranger()
+            return
         self.transport.write(pack(Kind.CHALLENGE, 0, self._text))
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -113,16 +124,17 @@ class PeerConnection(FrameProtocol):
     def _greet(self, kind: int, payload: bytes) -> None:
         """Let the front in if its proof is right, and prove the same to it."""
         text, code = payload[:NONCE_BYTES], payload[NONCE_BYTES:]
-        secret = self._owner.secret
-        if kind != Kind.HELLO or not is_proof(code, secret, FRONT, self._text, text):
+        owner = self._owner
+        greeting = Greeting(self._text, text, owner.here, owner.channel)
+        if kind != Kind.HELLO or not greeting.is_proof(code, owner.secret, FRONT):
             self.refuse_stranger()
             return
-        if self._owner.is_leaving:
+        if owner.is_leaving:
             # A request after the welcome could be cut off by the end of this process.
             self.abort()
             return
         self.trust()
-        self.write(pack(Kind.WELCOME, 0, prove(secret, OWNER, self._text, text)))
+        self.write(pack(Kind.WELCOME, 0, greeting.prove(owner.secret, OWNER)))
 
     def _begin(self, number: int, payload: bytes) -> None:
         world, peer, request = read_request(payload, _PEER_TEXTS)

@@ -27,13 +27,21 @@ class EngineCredentials:
 
     def find_worlds(self, credential: str) -> Sequence[str]:
         """Returns the worlds that have a credential, whoever owns them."""
-        found = self._engine.call("SMEMBERS", self._engine.key("credential", credential))
-        return [name.decode() for name in found]
+        key = self._engine.key("credential", credential)
+        return [self._engine.read_text(name, key) for name in self._engine.call("SMEMBERS", key)]
 
-    def use_nonce(self, world: str, nonce: str, *, now: int, until: int) -> bool:
-        """Returns whether a nonce of a world is new; it is remembered until then, epoch seconds."""
+    def use_nonce(self, world: str, nonce: str, mark: float, *, now: int, until: int) -> bool:
+        """Returns whether a nonce of a world is new; it is remembered until then, epoch seconds.
+
+        `mark`, from 0 up to 1, is of this use: a repetition of it finds the nonce new as well.
+        """
         keys = [self._engine.key("nonces", world)]
-        return bool(self._engine.run(scripts.USE_NONCE, keys, now, until, nonce, 2 * until - now))
+        values = now, repr(until + mark), nonce, 2 * until - now
+        return bool(self._engine.run(scripts.USE_NONCE, keys, *values))
+
+    def give_nonce_back(self, world: str, nonce: str) -> None:
+        """Forget a nonce of a world, whose request changed nothing."""
+        self._engine.call("ZREM", self._engine.key("nonces", world), nonce)
 
     def clear_nonces(self, world: str) -> None:
         """Forget the nonces of a world, because it was reset."""

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import orjson
 
 from mock_platform.store.archive import Meta, Slots, WholeWorld
-from mock_platform.store.errors import StoreDamaged, StoreError
+from mock_platform.store.errors import StoreDamaged, StoreError, StoreOutdated
 from mock_platform.store.interface import Row, Rows
 from mock_platform.store.memory import Base
 from mock_platform.store.sealing import open_line, seal_line
@@ -23,6 +23,11 @@ from mock_platform.store.stored_worlds import StoredState
 STRICT = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 FORMAT = b"mock_platform 1"
 """The value of the key `format`: who wrote the keys, and in which version of their form."""
+OUTDATED_REMEDY = (
+    "It is not damaged: serve with the version of mock_platform that wrote it, or remove the "
+    "world: DELETE /_mock/worlds/NAME."
+)
+"""What to do about a world in the form of another version."""
 REMEDY = "Put back a copy of the engine's data, or remove the world: DELETE /_mock/worlds/NAME."
 """What to do about a damaged world."""
 _NEWLINE = 1
@@ -101,10 +106,13 @@ def open_state(place: str, what: str, body: bytes) -> dict[str, Any]:
 
     Raises:
         StoreDamaged: This is not what was written.
+        StoreOutdated: An older version wrote it.
     """
     try:
         sealed = zlib.decompress(body)
     except zlib.error as fault:
+        if open_line(body) is not None:
+            raise report_other_form(place, what, "it is not compressed") from fault
         raise report_damage(place, what, "it cannot be decompressed") from fault
     return {"base": ""} | _open(place, what, sealed)
 
@@ -115,7 +123,7 @@ def decode_state(
     """Returns a state of a world that was opened.
 
     Raises:
-        StoreDamaged: This is not what was written.
+        StoreOutdated: Another version wrote it: it is whole, and has another form.
     """
     try:
         base = fixtures[found["base"]] if found["base"] else {}
@@ -127,7 +135,7 @@ def decode_state(
             for table, rows in found["rows"].items()
         }
     except (LookupError, TypeError, ValueError, AttributeError) as fault:
-        raise report_damage(place, what, f"it is incomplete ({fault!r})") from fault
+        raise report_other_form(place, what, _describe(fault)) from fault
     return state
 
 
@@ -149,6 +157,7 @@ def take_commits(
 
     Raises:
         StoreDamaged: This is not what was written.
+        StoreOutdated: Another version wrote it: it is whole, and has another form.
     """
     lines = []
     for number, body in commits:
@@ -173,8 +182,7 @@ def take_commits(
                 del meta[name]
         state.meta_json, state.seq = orjson.dumps(meta), number
     except (LookupError, TypeError, ValueError, AttributeError) as fault:
-        damaged = f"change {number} of {what}"
-        raise report_damage(place, damaged, f"it is incomplete ({fault!r})") from fault
+        raise report_other_form(place, f"change {number} of {what}", _describe(fault)) from fault
 
 
 def encode_meta(meta: Meta) -> dict[str, bytes]:
@@ -231,3 +239,16 @@ def _open(place: str, what: str, body: bytes) -> dict[str, Any]:
 def report_damage(place: str, what: str, fault: str) -> StoreDamaged:
     """Returns the error of a value that is not what was written."""
     return StoreDamaged(place, f"{what} is damaged: {fault}", REMEDY)
+
+
+def report_other_form(place: str, what: str, difference: str) -> StoreOutdated:
+    """Returns the error of a value that is as it was written, by another version."""
+    return StoreOutdated(
+        f"{place}: {what} is in the form of an older version of mock_platform ({difference}). "
+        f"Nothing was changed. {OUTDATED_REMEDY}"
+    )
+
+
+def _describe(fault: Exception) -> str:
+    missing = isinstance(fault, KeyError)
+    return f"it has no {fault}" if missing else f"a value has another form: {fault}"

@@ -7,6 +7,10 @@ costs one request the time of `EngineAddress.timeout`, and the others nothing.
 
 The library connects, identifies itself and reads answers. The way around them, from its client
 to the connection, takes several times as long as all of this, so it is here.
+
+An engine that was started again may be older than what it acknowledged. So each connection knows
+the run of the engine that it leads to, and a command can be bound to one run: it is never sent to
+another one.
 """
 
 from __future__ import annotations
@@ -15,8 +19,9 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import sha1
-from typing import Any
+from typing import Any, NamedTuple
 
 import redis
 from redis.backoff import NoBackoff
@@ -33,6 +38,7 @@ from redis.exceptions import TimeoutError as TookTooLong
 from redis.retry import Retry
 
 from mock_platform.store.errors import StoreError, StoreForeign, StoreUnreachable
+from mock_platform.store.redis import key_types
 from mock_platform.store.redis.address import EngineAddress
 
 _LOG = logging.getLogger(__name__)
@@ -41,11 +47,32 @@ _REASONS = {
     "WRONGPASS": "it does not accept this user name and password: redis://USER:PASSWORD@HOST",
     "NOAUTH": "it wants a password: redis://:PASSWORD@HOST or redis://USER:PASSWORD@HOST",
     "OOM": "its memory is full: give it a larger maxmemory",
+    "command not allowed when used memory": "its memory is full: give it a larger maxmemory",
+    "READONLY": "it is a replica, which takes no changes: name the one that it follows",
+    "You can't write against a read only": (
+        "it is a replica, which takes no changes: name the one that it follows"
+    ),
+    "MISCONF": "it cannot write its own files, so it takes no changes: see its log",
+    "NOREPLICAS": "too few replicas follow it, so it takes no changes",
     "DB index": "it has no database with this number",
 }
 """What to do about errors, by how their texts begin."""
+_SAFE_POLICY = "noeviction"
+_UNCOUNTED = 2**31
+"""The library's pool only makes connections here, and counts those that broke as well."""
 Word = str | bytes | int
 """A part of a command."""
+
+
+class EngineRestarted(Exception):
+    """The engine is not in the run that a command was bound to. Nothing was sent."""
+
+
+class _Line(NamedTuple):
+    """A connection, and the run of the engine that it leads to."""
+
+    connection: Any
+    run: str
 
 
 class EngineLink:
@@ -63,20 +90,31 @@ class EngineLink:
                 socket_timeout=address.timeout,
                 socket_connect_timeout=address.timeout,
                 client_name="mock_platform",
+                max_connections=_UNCOUNTED,
             )
         except (ValueError, RedisError) as fault:
             raise StoreError(f"{self.place}: this address cannot be used ({fault}).") from None
-        self._free: deque[Any] = deque()
+        self._free: deque[_Line] = deque()
         """Connections that no thread uses at the moment."""
+        self.run_id = ""
+        """The run of the engine that was reached last; each start of it has another one."""
+        self.advice: tuple[str, ...] = ()
+        """What should be set otherwise on the engine, as it was found last."""
         self._scripts: dict[str, str] = {}
         """The hashes of scripts by their texts."""
         self._lock = threading.Lock()
         self._gone: str | None = None
+        self._refusing: str | None = None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the engine cannot be reached at present."""
+        return self._gone is not None
 
     @property
     def trouble(self) -> str | None:
-        """Why the engine cannot be reached at present; `None` if it can."""
-        return self._gone
+        """Why the engine cannot be reached, or takes no changes, at present; `None` if it does."""
+        return self._gone or self._refusing
 
     def key(self, *parts: str) -> str:
         """Returns the name of a key, with the prefix."""
@@ -94,16 +132,47 @@ class EngineLink:
             raise StoreError(
                 f"{self.place} is version {shown}; 6.2 is the oldest that can be used."
             )
+        self.look_at_settings()
+
+    def look_at_settings(self) -> None:
+        """Find out what should be set otherwise on the engine, and log what was not so before."""
         try:
             kept = _read_info(self.call("INFO", "persistence"))
+            memory = _read_info(self.call("INFO", "memory"))
+        except StoreError:  # a user who may not ask
+            return
+        found = []
+        if kept.get("aof_enabled") == "0":
+            found.append(
+                f"{self.place} keeps no append-only file: what was written since its last snapshot "
+                "is lost if it crashes. Start it with --appendonly yes --appendfsync always"
+            )
+        policy = memory.get("maxmemory_policy", _SAFE_POLICY)
+        if policy != _SAFE_POLICY:
+            found.append(
+                f"{self.place} may delete keys when its memory is full (maxmemory-policy "
+                f"{policy}), so worlds, or who owns them, would be lost. Set maxmemory-policy "
+                "noeviction"
+            )
+        for text in found:
+            if text not in self.advice:
+                _LOG.warning("%s", text)
+        self.advice = tuple(found)
+
+    def try_writing(self) -> None:
+        """Find out whether the engine takes changes, so that `trouble` says so if it does not."""
+        try:
+            self.call("SET", self.key("probe"), "1")
         except StoreError:
             return
-        if kept.get("aof_enabled") == "0":
-            _LOG.warning(
-                "%s keeps no append-only file: what was written since its last snapshot is lost if "
-                "it crashes. Start it with --appendonly yes --appendfsync always",
-                self.place,
-            )
+        was, self._refusing = self._refusing, None
+        if was is not None:
+            _LOG.warning("%s takes changes again", self.place)
+
+    def find_run(self) -> str:
+        """Returns the run of the engine that is reached now. Raises the same as `call`."""
+        self.call("PING")
+        return self.run_id
 
     def call(self, *command: Word) -> Any:
         """Returns the answer to a command.
@@ -118,17 +187,35 @@ class EngineLink:
         """Returns the answers to commands that are sent together. Raises the same as `call`."""
         return self._run(commands)
 
-    def run(self, text: str, keys: Sequence[str], *values: Word) -> Any:
-        """Returns what a script returns, with texts as `str`. Raises the same as `call`."""
+    def run(self, text: str, keys: Sequence[str], *values: Word, within: str | None = None) -> Any:
+        """Returns what a script returns, with texts as `str`. Raises the same as `call`.
+
+        Raises:
+            EngineRestarted: The engine is in another run than `within`, if that is given.
+        """
         known = self._scripts.get(text)
         if known is None:
             known = self._scripts[text] = sha1(text.encode(), usedforsecurity=False).hexdigest()
-        found = self._run([("EVALSHA", known, len(keys), *keys, *values)], text)[0]
+        found = self._run([("EVALSHA", known, len(keys), *keys, *values)], text, within)[0]
         if isinstance(found, bytes):
-            return found.decode()
+            return self.read_text(found, *keys)
         if isinstance(found, list):
-            return [each.decode() if isinstance(each, bytes) else each for each in found]
+            return [
+                self.read_text(each, *keys) if isinstance(each, bytes) else each for each in found
+            ]
         return found
+
+    def read_text(self, body: bytes, *keys: str) -> str:
+        """Returns a value of one of these keys as text.
+
+        Raises:
+            StoreForeign: It is no text.
+        """
+        try:
+            return body.decode()
+        except UnicodeDecodeError:
+            named = " or ".join(keys)
+            raise self._report_foreign(f"the key {named} holds bytes that are no text") from None
 
     def probe(self) -> bool:
         """Whether the engine can be reached again; then commands are sent again."""
@@ -147,36 +234,48 @@ class EngineLink:
 
     def close(self) -> None:
         """Close all connections to the engine."""
-        while self._free:
-            self._free.pop().disconnect()
+        with suppress(IndexError):  # other threads take connections as well
+            while True:
+                self._free.pop().connection.disconnect()
 
-    def _run(self, commands: Sequence[Sequence[Word]], script: str = "") -> list[Any]:
+    def _run(
+        self, commands: Sequence[Sequence[Word]], script: str = "", within: str | None = None
+    ) -> list[Any]:
         if self._gone is not None:
             raise StoreUnreachable(self.place, self._gone)
         try:
             try:
-                return self._exchange(commands)
-            except NoScriptError:  # its first use, or the engine was started again
-                rest = commands[0][2:]
-                return self._exchange([("EVAL", script, *rest)])
+                return self._try(commands, script, within)
             except Disconnected as fault:
                 if isinstance(fault, AuthenticationError):
                     raise
                 self.close()  # all connections are from the same time
-                return self._exchange(commands)  # what it repeats has no effect twice
+                return self._try(commands, script, within)  # what it repeats has no effect twice
         except RedisError as fault:
-            raise self._translate(fault) from None  # the address in its text may have a password
+            # The address in its text may have a password.
+            raise self._translate(fault, commands) from None
 
-    def _exchange(self, commands: Sequence[Sequence[Word]]) -> list[Any]:
+    def _try(
+        self, commands: Sequence[Sequence[Word]], script: str, within: str | None
+    ) -> list[Any]:
+        try:
+            return self._exchange(commands, within)
+        except NoScriptError:  # its first use, or the engine was started again
+            rest = commands[0][2:]
+            return self._exchange([("EVAL", script, *rest)], within)
+
+    def _exchange(self, commands: Sequence[Sequence[Word]], within: str | None = None) -> list[Any]:
         """Send commands and return their answers; each thread uses a connection of its own.
 
         Raises:
             RedisError: This failed, or an answer is an error.
+            EngineRestarted: The engine is in another run than `within`. Nothing was sent.
         """
-        try:
-            connection: Any = self._free.pop()
-        except IndexError:
-            connection = self._pool.make_connection()
+        line = self._take_line()
+        if within is not None and line.run != within:
+            self._free.append(line)
+            raise EngineRestarted
+        connection = line.connection
         answers: list[Any] = []
         error: ResponseError | None = None
         try:
@@ -189,25 +288,64 @@ class EngineLink:
         except BaseException:
             connection.disconnect()
             raise
-        self._free.append(connection)
+        self._free.append(line)
         if error is not None:
             raise error
         return answers
 
-    def _translate(self, fault: RedisError) -> StoreError:
+    def _take_line(self) -> _Line:
+        """Returns a connection that no other thread uses, to the newest known run of the engine."""
+        while True:
+            try:
+                line = self._free.pop()
+            except IndexError:
+                return self._connect()
+            if line.run == self.run_id:
+                return line
+            line.connection.disconnect()
+
+    def _connect(self) -> _Line:
+        connection: Any = self._pool.make_connection()
+        try:
+            connection.send_packed_command([_pack(("INFO", "server"))])
+            run = _read_info(connection.read_response()).get("run_id", "")
+        except BaseException:
+            connection.disconnect()
+            raise
+        self.run_id = run
+        return _Line(connection, run)
+
+    def _translate(self, fault: RedisError, commands: Sequence[Sequence[Word]]) -> StoreError:
         reason = self._explain(fault)
-        if isinstance(fault, ResponseError) and str(fault).startswith("WRONGTYPE"):
-            return StoreForeign(
-                f"{self.place}: a key that begins with {self.address.prefix} is from another "
-                "program. Nothing was changed. Name another prefix with ?prefix=NAME:, or another "
-                "number of a database."
-            )
+        if isinstance(fault, ResponseError) and "WRONGTYPE" in str(fault):
+            return self._report_foreign(self._find_wrong_key(commands))
+        if reason in _REASONS.values() and isinstance(fault, ResponseError):
+            was, self._refusing = self._refusing, reason
+            if was is None:
+                _LOG.warning("%s takes no changes (%s); trying again", self.place, reason)
         if isinstance(fault, Disconnected | TookTooLong):
             with self._lock:
                 was_there, self._gone = self._gone is None, reason
             if was_there:
                 _LOG.warning("%s cannot be reached (%s); trying again", self.place, reason)
         return StoreUnreachable(self.place, reason)
+
+    def _find_wrong_key(self, commands: Sequence[Sequence[Word]]) -> str:
+        """Returns what is wrong with the key that holds another type than it should."""
+        for key in key_types.find_keys(commands):
+            wanted = key_types.find_type(key.removeprefix(self.address.prefix))
+            with suppress(RedisError):
+                found = self._exchange([("TYPE", key)])[0].decode()
+                if found not in {"none", wanted}:
+                    return f"the key {key} holds a {found} where mock_platform keeps a {wanted}"
+        return f"a key that begins with {self.address.prefix} holds another type than it should"
+
+    def _report_foreign(self, what: str) -> StoreForeign:
+        return StoreForeign(
+            f"{self.place}: {what}, so it is from another program. Nothing was changed. Remove the "
+            "key if nobody needs it; or name another prefix with ?prefix=NAME:, or another number "
+            "of a database."
+        )
 
     def _explain(self, fault: RedisError) -> str:
         """Returns why a command failed, and what to do, without the secrets of the address."""
@@ -219,7 +357,9 @@ class EngineLink:
         if isinstance(fault, AuthenticationError):
             return _REASONS["WRONGPASS" if "WRONGPASS" in text or "invalid" in text else "NOAUTH"]
         for begin, reason in _REASONS.items():
-            if text.startswith(begin):
+            if (
+                text.startswith(begin) or f": {begin}" in text
+            ):  # older engines name the script first
                 return reason
         if isinstance(fault, NoPermissionError):
             return f"this user may not do all that is needed ({text})"

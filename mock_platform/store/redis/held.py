@@ -11,6 +11,14 @@ from mock_platform.store.redis.encoding import join_meta
 from mock_platform.store.stored_worlds import StoredState
 
 
+class HeldPoint(Struct, frozen=True):
+    """A saved state as the engine has it, in case that forgets it."""
+
+    base: str
+    """The hash of its fixtures."""
+    body: bytes
+
+
 class HeldWorld(Struct):
     """The world's token, and its state as the engine has it. Use it under its lock."""
 
@@ -25,6 +33,10 @@ class HeldWorld(Struct):
     """Number of the last change to the world or to its points."""
     log_bytes: int = 0
     """Size of the commits after its last whole state."""
+    points: dict[str, HeldPoint] = field(default_factory=dict)
+    """Its saved states, by their labels."""
+    run: str = ""
+    """The run of the engine in which this process is known to be the owner."""
     unsure: bool = False
     """Whether the engine may have a change that counts as not made: its answer did not come."""
     lock: threading.RLock = field(default_factory=threading.RLock)

@@ -22,4 +22,5 @@ class NameSet:
 
     def read(self) -> set[str]:
         """Returns the names of all worlds in the set."""
-        return {name.decode() for name in self._engine.call("SMEMBERS", self._key)}
+        found = self._engine.call("SMEMBERS", self._key)
+        return {self._engine.read_text(name, self._key) for name in found}

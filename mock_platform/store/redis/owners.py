@@ -13,11 +13,13 @@ def find_owner(engine: EngineLink, name: str, process: str) -> str | None:
     Raises:
         StoreUnreachable: The engine cannot be reached.
     """
-    owner = engine.call("HGET", engine.key("world", name), "owner")
-    if not owner or owner.decode() == process:
+    key = engine.key("world", name)
+    owner = engine.read_text(engine.call("HGET", key, "owner") or b"", key)
+    if owner in {"", process}:
         return None
-    address = engine.call("GET", engine.key("process", owner.decode()))
-    return None if address is None else address.decode()
+    key = engine.key("process", owner)
+    address = engine.call("GET", key)
+    return None if address is None else engine.read_text(address, key)
 
 
 def list_owners(engine: EngineLink, names: Sequence[str]) -> dict[str, str | None]:
@@ -28,12 +30,15 @@ def list_owners(engine: EngineLink, names: Sequence[str]) -> dict[str, str | Non
     """
     if not names:
         return {}
-    owners = engine.call_all([("HGET", engine.key("world", name), "owner") for name in names])
+    worlds = [engine.key("world", name) for name in names]
+    told = engine.call_all([("HGET", key, "owner") for key in worlds])
+    owners = [engine.read_text(each or b"", key) for each, key in zip(told, worlds, strict=True)]
     asked = list({owner for owner in owners if owner})
-    found = engine.call_all([("GET", engine.key("process", owner.decode())) for owner in asked])
+    keys = [engine.key("process", owner) for owner in asked]
+    found = engine.call_all([("GET", key) for key in keys])
     addresses = {
-        owner: address.decode()
-        for owner, address in zip(asked, found, strict=True)
+        owner: engine.read_text(address, key)
+        for owner, key, address in zip(asked, keys, found, strict=True)
         if address is not None
     }
     return {

@@ -16,6 +16,7 @@ class Processes:
     def __init__(self, engine: EngineLink) -> None:
         self._engine = engine
         self._names = engine.key("processes")
+        self._secret = b""
 
     def enter(self, process: str) -> None:
         """Let the others find a process as long as its lease holds."""
@@ -23,20 +24,28 @@ class Processes:
 
     def list_living(self) -> list[str]:
         """Returns what the living processes say of themselves; those that are gone are removed."""
-        names = sorted(self._engine.call("SMEMBERS", self._names))
-        keys = [self._engine.key("process", name.decode()) for name in names]
+        names = sorted(
+            self._engine.read_text(name, self._names)
+            for name in self._engine.call("SMEMBERS", self._names)
+        )
+        keys = [self._engine.key("process", name) for name in names]
         found = self._engine.call("MGET", *keys) if keys else []
         gone = [name for name, text in zip(names, found, strict=True) if text is None]
         if gone:
             self._engine.call("SREM", self._names, *gone)
-        return [text.decode() for text in found if text is not None]
+        return [
+            self._engine.read_text(text, key)
+            for key, text in zip(keys, found, strict=True)
+            if text is not None
+        ]
 
     def find_secret(self) -> bytes:
         """Returns what only the processes of this engine know, and whoever may use the engine."""
         key = self._engine.key("secret")
-        self._engine.call("SET", key, os.urandom(32).hex(), "NX")
-        found: bytes = self._engine.call("GET", key)
-        return found
+        # An engine that came back without it gets the one that this process has used so far.
+        self._engine.call("SET", key, self._secret or os.urandom(32).hex(), "NX")
+        self._secret = self._engine.call("GET", key)
+        return self._secret
 
     def draw_number(self) -> tuple[int, int]:
         """Returns a number for a process, and how many there are before they repeat."""

@@ -16,7 +16,7 @@ from mock_platform.store.redis.encoding import (
     take_commits,
 )
 from mock_platform.store.redis.engine import EngineLink
-from mock_platform.store.redis.held import HeldWorld
+from mock_platform.store.redis.held import HeldPoint, HeldWorld
 from mock_platform.store.stored_worlds import StoredState
 
 
@@ -48,7 +48,7 @@ class WorldReader:
             raise report_damage(place, what, "it has no state")
         if not seq.isdigit():
             raise report_damage(place, what, "it has no number of its last change")
-        state = self._decode(what, found)
+        state, _ = self._decode(what, found)
         numbered = ((int(at.partition(b"-")[0]), fields) for at, fields in log)
         commits = [
             (number, dict(_pair(fields)).get(b"b", b""))
@@ -57,16 +57,19 @@ class WorldReader:
         ]
         take_commits(place, what, commits, state)
         size = sum(len(body) for _, body in commits)
-        saved = {}
-        for label, body in _pair(kept):
-            point = self._decode(f"the point {label.decode()!r} of {what}", body)
-            saved[label.decode()] = self._lay_over(point, base)
+        saved, points = {}, {}
+        for named, body in _pair(kept):
+            label = self._engine.read_text(named, key("points", name))
+            point, hashed = self._decode(f"the point {label!r} of {what}", body)
+            saved[label], points[label] = self._lay_over(point, base), HeldPoint(hashed, body)
         self._lay_over(state, base)
         meta = encode_meta(state.meta)
-        held = HeldWorld(token, state, meta, self._fixtures.hash_of(base), int(seq), size)
+        hashed = self._fixtures.hash_of(base)
+        held = HeldWorld(token, state, meta, hashed, int(seq), size, points)
         return held, saved
 
-    def _decode(self, what: str, body: bytes) -> StoredState:
+    def _decode(self, what: str, body: bytes) -> tuple[StoredState, str]:
+        """Returns a state, and the hash of its fixtures."""
         place = self._engine.place
         opened = open_state(place, what, body)
         wanted = opened["base"]
@@ -75,7 +78,7 @@ class WorldReader:
             if found is None:
                 raise report_damage(place, what, "its fixtures are missing")
             self._fixtures.by_hash[wanted] = decode_fixtures(place, found)
-        return decode_state(place, what, opened, self._fixtures.by_hash)
+        return decode_state(place, what, opened, self._fixtures.by_hash), wanted
 
     def _lay_over(self, state: StoredState, base: Base) -> SavedWorld:
         """Use these fixtures; the same ones, as is usual, cost nothing."""

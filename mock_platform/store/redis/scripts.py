@@ -1,7 +1,7 @@
 """The changes of an engine, one Lua script for each: all of it happens, or nothing.
 
 A world has these keys, after the prefix: `world:NAME` (a hash: token, number of the last change,
-owner), `state:NAME` (its last whole state), `log:NAME` (a stream of the commits after it),
+owner, run), `state:NAME` (its last whole state), `log:NAME` (a stream of the commits after it),
 `points:NAME` (a hash of saved states), `credentials:NAME` (a set), `nonces:NAME` (by expiry). All
 worlds share `worlds` (a set of names), `token` (the last token), `fixtures:HASH`, `process:ID`
 (where a living process is reached; expires with its lease) and `credential:TEXT` (the worlds that
@@ -10,6 +10,13 @@ have a credential).
 Every change names a token and a number. A token that is not the world's current one belongs to a
 process that lost the world: nothing happens. A number that is there already is a repetition,
 because the answer was lost: nothing happens a second time.
+
+An engine that is started again may be older than it was. Tokens are moments of the engine's clock,
+each higher than all before it, so none comes twice although the engine forgot it. `run` is the run
+of the engine that the leases are of, and `settling` is there for the length of a lease after the
+first process has found a new one. As long as it is, no process takes over a world unless its owner
+has confirmed it in this run (`run` of the world): a living owner, whose claim the engine may have
+forgotten, has the time to write its world again.
 """
 
 from __future__ import annotations
@@ -55,21 +62,69 @@ return 'done'
 """
 """world, points; token, number, label."""
 
-ADD = """
+_TOKEN = """
+local function draw_token(key)
+  local now = redis.call('TIME')
+  local token = tonumber(now[1]) * 1000000 + tonumber(now[2])
+  local last = tonumber(redis.call('GET', key) or '') or 0
+  if last >= token then token = last + 1 end
+  token = string.format('%.0f', token)
+  redis.call('SET', key, token)
+  return token
+end
+"""
+_NOTE_RUN = """
+local function note_run(key, settling, run, milliseconds, knew)
+  local last = redis.call('GET', key)
+  if last == run then return end
+  redis.call('SET', key, run)
+  if last or knew == '1' then redis.call('SET', settling, run, 'PX', milliseconds) end
+end
+"""
+
+RENEW = f"""{_NOTE_RUN}
+local before = redis.call('GET', KEYS[1])
+note_run(KEYS[2], KEYS[3], ARGV[3], ARGV[2], ARGV[4])
+if before == ARGV[1] then
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+else
+  redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+end
+local beat = redis.call('GET', KEYS[4])
+local now = redis.call('TIME')
+now = now[1] .. '.' .. string.format('%06d', now[2])
+if type(redis.pcall('SET', KEYS[4], now)) == 'table' and beat then
+  local kept = redis.call('GET', KEYS[4])
+  now = kept or '0'
+end
+return {{before and 'held' or 'ended', redis.call('PTTL', KEYS[3]), beat or '0', now}}
+"""
+"""process, run, settling, beat; address, length of the lease in milliseconds, run, 1 if the process
+knew another run. Returns whether the lease held, how many milliseconds the engine still settles,
+and the moments of the renewal before this one, of any process, and of this one. It needs no memory
+that the engine does not have, if the process had its lease: a full engine renews it."""
+
+ADD = f"""{_TOKEN}
+if redis.call('GET', KEYS[7]) ~= ARGV[5] or redis.call('EXISTS', KEYS[9]) == 0 then
+  return {{'renew'}}
+end
 local kept = redis.call('HMGET', KEYS[1], 'token', 'born')
 if kept[1] then
-  if kept[2] == ARGV[3] then return kept[1] end
-  return 'kept'
+  if kept[2] == ARGV[3] then return {{'ours', kept[1]}} end
+  return {{'kept'}}
 end
+if redis.call('EXISTS', KEYS[8]) == 1 then return {{'settling'}} end
 redis.call('DEL', KEYS[2], KEYS[3], KEYS[4])
-local token = tostring(redis.call('INCR', KEYS[6]))
-redis.call('HSET', KEYS[1], 'token', token, 'seq', '0', 'owner', ARGV[2], 'born', ARGV[3])
+local token = draw_token(KEYS[6])
+redis.call('HSET', KEYS[1], 'token', token, 'seq', '0', 'owner', ARGV[2], 'born', ARGV[3],
+           'run', ARGV[5])
 redis.call('SET', KEYS[3], ARGV[4])
-for i = 5, #ARGV, 2 do redis.call('HSET', KEYS[4], ARGV[i], ARGV[i + 1]) end
+for i = 6, #ARGV, 2 do redis.call('HSET', KEYS[4], ARGV[i], ARGV[i + 1]) end
 redis.call('SADD', KEYS[5], ARGV[1])
-return token
+return {{'ours', token}}
 """
-"""world, log, state, points, worlds, last token; name, process, id of this call, state, points."""
+"""world, log, state, points, worlds, last token, run, settling, process; name, process, id of this
+call, state, run, points."""
 
 DROP = """
 local token = redis.call('HGET', KEYS[1], 'token')
@@ -94,18 +149,56 @@ return 'done'
 """
 """world, log, state; token, number of the last change in the state, state."""
 
-CLAIM = """
-local kept = redis.call('HMGET', KEYS[1], 'token', 'owner', 'seq')
-if not kept[1] then return {'none'} end
+CLAIM = f"""{_TOKEN}
+if redis.call('GET', KEYS[3]) ~= ARGV[3] or redis.call('EXISTS', KEYS[5]) == 0 then
+  return {{'renew'}}
+end
+local kept = redis.call('HMGET', KEYS[1], 'token', 'owner', 'seq', 'run')
+if redis.call('EXISTS', KEYS[4]) == 1 and kept[4] ~= ARGV[3] then return {{'settling'}} end
+if not kept[1] then return {{'none'}} end
 if kept[2] and kept[2] ~= '' and kept[2] ~= ARGV[1] then
   local address = redis.call('GET', ARGV[2] .. 'process:' .. kept[2])
-  if address then return {'elsewhere', address} end
+  if address then return {{'elsewhere', address}} end
 end
-local token = tostring(redis.call('INCR', KEYS[2]))
-redis.call('HSET', KEYS[1], 'token', token, 'owner', ARGV[1])
-return {'ours', token, kept[3] or '', kept[2] or ''}
+local token = draw_token(KEYS[2])
+redis.call('HSET', KEYS[1], 'token', token, 'owner', ARGV[1], 'run', ARGV[3])
+return {{'ours', token, kept[3] or '', kept[2] or ''}}
 """
-"""world, last token; process, prefix."""
+"""world, last token, run, settling, process; process, prefix, run."""
+
+_STAND = f"""{_NOTE_RUN}
+note_run(KEYS[2], KEYS[3], ARGV[2], ARGV[3], '1')
+local kept = redis.call('HMGET', KEYS[1], 'token', 'seq', 'run')
+if kept[1] ~= ARGV[1] then
+  if ARGV[4] == '1' or kept[3] == ARGV[2] then return 'lost' end
+  if kept[1] and tonumber(kept[1]) > tonumber(ARGV[1]) then return 'lost' end
+end
+local final = ARGV[5] == '1' or redis.call('EXISTS', KEYS[3]) == 0
+"""
+
+CONFIRM = f"""{_STAND}
+if kept[1] ~= ARGV[1] or kept[2] ~= ARGV[6] then return 'older' end
+if not final then return 'waits' end
+redis.call('HSET', KEYS[1], 'run', ARGV[2])
+return 'done'
+"""
+"""world, run, settling; token, run, length of the lease in milliseconds, 1 if the process confirmed
+the world in this run before, 1 if it is certain that nobody else has a later claim, number of the
+last change. `lost`: somebody else has the world in this run. `older`: the engine does not have the
+claim, or not all changes. `waits`: the same as `done`, but not before the engine has settled."""
+
+RESTORE = f"""{_STAND}
+redis.call('DEL', KEYS[4], KEYS[6])
+redis.call('SET', KEYS[5], ARGV[9])
+for i = 10, #ARGV, 2 do redis.call('HSET', KEYS[6], ARGV[i], ARGV[i + 1]) end
+redis.call('SADD', KEYS[7], ARGV[7])
+redis.call('HSET', KEYS[1], 'token', ARGV[1], 'seq', ARGV[6], 'whole', ARGV[6], 'owner', ARGV[8])
+if not final then return 'waits' end
+redis.call('HSET', KEYS[1], 'run', ARGV[2])
+return 'done'
+"""
+"""The same keys, log, state, points, worlds; the same values, name, process, state, points. Puts a
+world in place of whatever the engine has of it."""
 
 GIVE_BACK = """
 if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then return 'lost' end
@@ -128,6 +221,10 @@ USE_NONCE = """
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. ARGV[1])
 local new = redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[3])
 redis.call('EXPIREAT', KEYS[1], ARGV[4])
+if new == 0 and tonumber(redis.call('ZSCORE', KEYS[1], ARGV[3])) == tonumber(ARGV[2]) then
+  return 1
+end
 return new
 """
-"""nonces; now, end of this nonce, nonce, end of all of them; 1 if it is new."""
+"""nonces; now, end of this nonce, nonce, end of all of them; 1 if it is new. The fraction of its
+end is of this use alone: so a repetition, because the answer was lost, finds its own nonce."""

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.rules.post_rules.checks import read_rule
+from mock_platform.rules.post_rules.checks import CheckedRule, read_rule
+from mock_platform.rules.post_rules.matching import compile_rule, explain
 from mock_platform.rules.post_rules.operators import OPERATORS
+from mock_platform.rules.post_rules.subject import Subject
+from mock_platform.rules.post_rules.syntax import MAX_NESTING
 from mock_platform.rules.post_rules.tree import spell
 
 _NEGATED = (
@@ -84,6 +87,8 @@ def test_rules_that_are_accepted(rule: str) -> None:
         ("has:links OR is:repost", _STANDALONE),
         ("lang:en -cat", _STANDALONE),
         ("snow  and day", (_AMBIGUOUS,)),
+        ("snow  AND day", (_AMBIGUOUS,)),
+        ("snow  And day", (_AMBIGUOUS,)),
         ("h:cat", ("Reference to invalid field 'h' (at position 1)",)),
         ("cat from:", ("Reference to invalid field 'from' (at position 5)",)),
         ("cat has:polls", ("Reference to invalid operator 'has:polls'",)),
@@ -120,6 +125,36 @@ def test_bounds_of_sample(value: str, accepted: bool) -> None:
 def test_bounds_of_distance(value: str, accepted: bool) -> None:
     """Words near each other are 1 to 6 tokens apart."""
     assert accepted == (not read_rule(f'"social media"~{value}', "stream").faults)
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"), [("(", ")"), ("-(cat ", ")"), ("(cat OR -(dog ", "))")]
+)
+def test_nesting(opening: str, closing: str) -> None:
+    """Groups and negations are nested up to a bound, and deeper ones are refused however deep."""
+    step = opening.count("(") + opening.count("-")
+
+    def nest(times: int) -> CheckedRule:
+        text = f"cat ({opening * times}cat{closing * times})"
+        return read_rule(text, "stream", longest=len(text))
+
+    most = (MAX_NESTING - 1) // step
+    fitting = nest(most)
+    assert () == fitting.faults
+    assert fitting.tree is not None
+    described = explain(fitting.tree, Subject({"id": "1", "text": "cat"}, "stream", {}, {}))
+    assert spell(fitting.tree) == described["text"]
+    assert compile_rule(fitting.tree, "stream")(Subject({"id": "1"}, "stream", {}, {})) is False
+    for times in (most + 1, 200, 2000):
+        (fault,) = nest(times).faults
+        assert f"may be nested {MAX_NESTING} deep" in fault
+
+
+def test_signs_are_nested_as_well() -> None:
+    """Many signs in front of one term are refused, too."""
+    (fault,) = read_rule("cat " + "-" * 2000 + "dog", "stream", longest=4096).faults
+
+    assert fault.endswith("use fewer brackets and signs (at position 5)")
 
 
 def test_length() -> None:

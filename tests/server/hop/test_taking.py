@@ -10,6 +10,7 @@ from typing import Any
 
 from mock_platform.edge.request import Direct, Request
 from mock_platform.placement import Place
+from mock_platform.server.hop.channel import LOCAL
 from mock_platform.server.hop.frames import FrameReader, Kind, pack_request
 from mock_platform.server.hop.link import Link, listen
 from mock_platform.server.hop.taking import PeerConnection, TakenRequest
@@ -99,20 +100,20 @@ class Leaving:
 
     def __init__(self, path: Path) -> None:
         self.secret = b"s"
+        self.channel = LOCAL
+        self.here = Place("1", f"unix:{path}")
         self.is_leaving = False
         self.backend: Any = Front()
         self.connections: set[PeerConnection] = set()
         self.began, self.said_goodbye = asyncio.Event(), asyncio.Event()
         self.heard: asyncio.Queue[object] = asyncio.Queue()
-        self._path = path
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Link]:
         """Listen; returns the front's connection, on which a request is sent."""
-        address = f"unix:{self._path}"
-        loop = asyncio.get_running_loop()
+        loop, address = asyncio.get_running_loop(), self.here.address
         server = await listen(loop, address, lambda: PeerConnection(self, self.connections))
-        link = Link(Place("1", address), self.secret, lambda _: self.said_goodbye.set())
+        link = Link(self.here, self.secret, lambda _: self.said_goodbye.set())
         self.ask(link)
         async with server, asyncio.timeout(PATIENCE):
             yield link
