@@ -10,14 +10,14 @@ import statistics
 from typing import Any
 from urllib.parse import urlsplit
 
-from mock_platform.control.known_credentials import credentials
+from mock_platform.api.oauth.known_credentials import credentials
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.platform import Platform, load_base
 from mock_platform.settings import Settings
-from mock_platform.store.interface import Record
-from mock_platform.store.memory import Base
 from mock_platform.world.clock import UPTIME
+from mock_platform.world.store.interface import Record
+from mock_platform.world.store.memory import Base
 
 HOST = "http://127.0.0.1:8080"
 ACCOUNT = "18ce54d4x5t"

@@ -23,13 +23,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from servers import Server, load, running
 
-from mock_platform.app import create_app
-from mock_platform.control.known_credentials import credentials
-from mock_platform.edge.application import PlatformApplication
-from mock_platform.edge.connection import Pause
-from mock_platform.edge.request import Direct, Peer, Request
+from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.core.connection import Direct, Pause, Peer, Request
 from mock_platform.platform import Platform
-from mock_platform.server import ServerThread
+from mock_platform.serving.app import create_app
+from mock_platform.serving.flask.application import PlatformApplication
+from mock_platform.serving.http import ServerThread
 from mock_platform.world.clock import UPTIME
 
 if TYPE_CHECKING:

@@ -24,20 +24,20 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 
-from mock_platform.control.known_credentials import credentials
+from mock_platform.api.oauth.known_credentials import credentials
 from mock_platform.core.call import Call
-from mock_platform.garbage import collect_rarely
 from mock_platform.platform import Platform
-from mock_platform.restoring import Opened, open_platform
+from mock_platform.serving.garbage import collect_rarely
+from mock_platform.serving.restoring import Opened, open_platform
 from mock_platform.settings import Settings
-from mock_platform.store.archive import Archive, WholeWorld
-from mock_platform.store.interface import Row, Snapshot
-from mock_platform.store.memory import Base
-from mock_platform.store.redis.address import parse_address
-from mock_platform.store.redis_archive import RedisArchive
-from mock_platform.store.tinydb_archive import TinyDBArchive
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.shared_worlds import SharedWorlds
+from mock_platform.world.store.archive import Archive, WholeWorld
+from mock_platform.world.store.interface import Row, Snapshot
+from mock_platform.world.store.memory import Base
+from mock_platform.world.store.redis.engine import parse_address
+from mock_platform.world.store.redis_archive import RedisArchive
+from mock_platform.world.store.tinydb_archive import TinyDBArchive
 from mock_platform.world.world import World
 from tests.engine import EngineServer
 

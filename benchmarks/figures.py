@@ -13,8 +13,8 @@ from advertising import ACCOUNT, Caller
 
 from mock_platform.platform import Platform, load_base
 from mock_platform.settings import Settings
-from mock_platform.store.memory import Base
 from mock_platform.world.clock import UPTIME
+from mock_platform.world.store.memory import Base
 
 NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
 ENTITIES = 20

@@ -19,10 +19,10 @@ from flask import Flask
 from oauthlib.oauth1 import Client
 from werkzeug.test import EnvironBuilder
 
-from mock_platform.app import create_app
-from mock_platform.control.known_credentials import credentials
+from mock_platform.api.oauth.known_credentials import credentials
 from mock_platform.core.call import Call
 from mock_platform.platform import Platform
+from mock_platform.serving.app import create_app
 
 HOST = "http://127.0.0.1:8080"
 ACCOUNT = "/12/accounts/18ce54d4x5t"

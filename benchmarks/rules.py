@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
+from mock_platform.api.v2.filtered_stream.rules import RuleBook, find_rule_book
+from mock_platform.api.v2.search.matching import compile_rule
+from mock_platform.api.v2.search.query import read_rule
+from mock_platform.api.v2.search.subjects import Subject
 from mock_platform.platform import Platform
-from mock_platform.rules.post_rules.checks import read_rule
-from mock_platform.rules.post_rules.matching import compile_rule
-from mock_platform.rules.post_rules.subject import Subject
-from mock_platform.rules.stream_rules import RuleBook, find_rule_book
 from mock_platform.settings import Settings
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.ids import Ids

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from mock_platform.api.v2.posts.changes import create_post
+from mock_platform.api.v2.search.query import read_rule
+from mock_platform.api.v2.search.search import RECENT, Search, Window
 from mock_platform.platform import Platform
-from mock_platform.rules.post_rules.checks import read_rule
-from mock_platform.rules.post_search import RECENT, Search, Window
-from mock_platform.rules.posts import create_post
 from mock_platform.settings import Settings
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.world import World

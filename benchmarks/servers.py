@@ -324,7 +324,7 @@ def compare(found: dict[tuple[str, str, int], Load]) -> None:
 
 def serve_constant() -> None:
     """Serve a constant on the product's own server, until killed."""
-    from mock_platform.server import ServerThread
+    from mock_platform.serving.http import ServerThread
 
     head = [("Content-Type", "application/json"), ("Content-Length", str(len(BODY)))]
 

@@ -13,10 +13,10 @@ from itertools import count
 from pathlib import Path
 
 from mock_platform.settings import Durability
-from mock_platform.store.interface import Order, Record
-from mock_platform.store.memory import Base, MemoryStore
-from mock_platform.store.tinydb_archive import TinyDBArchive
 from mock_platform.world.clock import UPTIME
+from mock_platform.world.store.interface import Order, Record
+from mock_platform.world.store.memory import Base, MemoryStore
+from mock_platform.world.store.tinydb_archive import TinyDBArchive
 from mock_platform.world.world_store import WorldStore
 
 SIZES = (1_000, 10_000, 100_000)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from mock_platform.version import __version__
 
 if TYPE_CHECKING:
-    from mock_platform.app import create_app
     from mock_platform.client.interface import WorldFace
     from mock_platform.client.platform import MockPlatform
-    from mock_platform.in_process.session import WsgiAdapter
+    from mock_platform.serving.app import create_app
+    from mock_platform.serving.in_process.session import WsgiAdapter
     from mock_platform.settings import DeliverySettings, Settings
 
 __all__ = [
@@ -29,8 +29,8 @@ _HOMES = {
     "MockPlatform": "mock_platform.client.platform",
     "Settings": "mock_platform.settings",
     "WorldFace": "mock_platform.client.interface",
-    "WsgiAdapter": "mock_platform.in_process.session",
-    "create_app": "mock_platform.app",
+    "WsgiAdapter": "mock_platform.serving.in_process.session",
+    "create_app": "mock_platform.serving.app",
 }
 
 

@@ -12,15 +12,16 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from mock_platform.api.served import KINDS, NOT_SERVED, OPERATIONS, TABLES
+from mock_platform.api.v2 import description as openapi
+from mock_platform.api.v2.streams.open_streams import OpenStreams
 from mock_platform.core import packaged as shipped
 from mock_platform.core.assumptions import Assumption, register
 from mock_platform.core.auth.authenticate import CORE_ASSUMPTIONS
-from mock_platform.core.auth.lookup import credential_hints
-from mock_platform.core.auth.world_credentials import WorldCredentials
-from mock_platform.core.call import Call, Reply
-from mock_platform.core.challenge import Challenge
+from mock_platform.core.auth.lookup import WorldCredentials, credential_hints
+from mock_platform.core.call import Call, Challenge, Reply
+from mock_platform.core.cluster_peers import Alone, Peers
 from mock_platform.core.description.openapi import V2_VERSION, Description, describe
-from mock_platform.core.entries import make_entry
 from mock_platform.core.failures.errors import (
     ADS_ERRORS,
     NOT_SHOWN,
@@ -33,12 +34,15 @@ from mock_platform.core.failures.errors import (
 )
 from mock_platform.core.failures.problems import STATUS_BY_TYPE, TITLES, problem
 from mock_platform.core.failures.rendering import make_internal_error, render
+from mock_platform.core.journal_entries import make_entry, make_markers, sort_assumptions
 from mock_platform.core.limits import OAUTH_LIMIT
-from mock_platform.core.markers import make_markers, sort_assumptions
 from mock_platform.core.operation import Operation, table
 from mock_platform.core.operation_routes import OperationRoutes
+from mock_platform.core.original_names.exchange import ORIGINAL_NAMES, Translator, choose_names
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASED, compile_operation
-from mock_platform.core.spelling.exchange import ORIGINAL_NAMES, Translator, choose_names
+from mock_platform.core.tables import fixtures
+from mock_platform.core.tables.fixtures import Overlays
+from mock_platform.core.tables.table import Tables
 from mock_platform.core.unanswered import (
     Unanswered,
     reply_to_closed_world,
@@ -47,23 +51,22 @@ from mock_platform.core.unanswered import (
 from mock_platform.core.unread import IGNORED
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.delivery.sender import Stale
-from mock_platform.operations import KINDS, NOT_SERVED, OPERATIONS, TABLES, openapi
-from mock_platform.placement.peers import Alone, Peers
-from mock_platform.records import fixtures
-from mock_platform.records.overlays import Overlays
-from mock_platform.records.table import Tables
 from mock_platform.scenario.custom_answers import CustomAnswers
 from mock_platform.scenario.director import bind_stages, find_engine
 from mock_platform.scenario.server_scenarios import ServerScenarios
 from mock_platform.settings import Settings
-from mock_platform.store.errors import StoreError, StoreUnreachable, StoreUnwritable, WorldLost
-from mock_platform.store.interface import Change
-from mock_platform.store.memory import Base
-from mock_platform.streams.open_streams import OpenStreams
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.journal import JournalEntry, JournalMemory
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.owners import Owners
+from mock_platform.world.store.errors import (
+    StoreError,
+    StoreUnreachable,
+    StoreUnwritable,
+    WorldLost,
+)
+from mock_platform.world.store.interface import Change
+from mock_platform.world.store.memory import Base
 from mock_platform.world.world import Blueprint, StoreMaker, World, WorldSettings
 from mock_platform.world.worlds import Worlds
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     import requests
 
     from mock_platform.client.interface import PlatformFace, WorldFace
-    from mock_platform.coverage.gate import Gate
-    from mock_platform.testing.run_outcome import RunOutcome
-    from mock_platform.testing.servers import LocalServers
-    from mock_platform.testing.webhook_receiver import WebhookReceiver
+    from mock_platform.client.testing.run_outcome import RunOutcome
+    from mock_platform.client.testing.servers import LocalServers
+    from mock_platform.client.testing.webhook_receiver import WebhookReceiver
+    from mock_platform.verification.coverage.gate import Gate
 
 _MARKERS = {
     "mock_scenario": "mock_scenario(name, **parameters): activate a scenario in the test's "
@@ -131,7 +131,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the markers of the plugin, and read its options."""
-    from mock_platform.testing.loading import find_plainly
+    from mock_platform.client.testing.loading import find_plainly
 
     config.add_cleanup(find_plainly())
     for text in _MARKERS.values():
@@ -139,7 +139,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if _wants_coverage(config) and not hasattr(config, "workerinput"):
         config.stash[_gate_key] = _read_gate(config)
     if config.getoption("--mock-block-network"):
-        from mock_platform.testing.network import NetworkPlugin
+        from mock_platform.client.testing.network import NetworkPlugin
 
         own = config.getoption("--mock-platform-url")
         hosts = [*config.getoption("--mock-allow-host"), *([urlsplit(own).hostname] if own else [])]
@@ -159,11 +159,11 @@ def _make_servers(config: pytest.Config) -> Any:
     url, warnings = config.getoption("--mock-platform-url"), config.getoption("--mock-warnings")
     names = config.getoption("--mock-names")
     if url is None:
-        from mock_platform.testing.servers import LocalServers
+        from mock_platform.client.testing.servers import LocalServers
 
         return LocalServers(warnings or "ignore", names or "neutral")
-    from mock_platform.client.errors import Refused, Unreachable
-    from mock_platform.testing.shared import SharedServer, name_worker
+    from mock_platform.client.testing.servers import SharedServer, name_worker
+    from mock_platform.core.errors import Refused, Unreachable
 
     world = name_worker(getattr(config, "workerinput", {}))
     try:
@@ -183,10 +183,9 @@ def _read_gate(config: pytest.Config) -> Gate:
     Raises:
         pytest.UsageError: A pattern matches no operation, or the baseline cannot be used.
     """
-    from mock_platform.coverage.baseline import BadBaseline
-    from mock_platform.coverage.files import read_gate
-    from mock_platform.coverage.scope import BadPatterns
-    from mock_platform.operations import OPERATION_IDS
+    from mock_platform.api.served import OPERATION_IDS
+    from mock_platform.verification.coverage.baseline import BadBaseline, BadPatterns
+    from mock_platform.verification.coverage.files import read_gate
 
     _, least, only, baseline = map(config.getoption, _COVERAGE_OPTIONS)
     try:
@@ -232,7 +231,7 @@ def _percent(text: str) -> float:
 
 @pytest.fixture(scope="session")
 def _mock_platform_servers(pytestconfig: pytest.Config) -> Iterator[LocalServers]:
-    from mock_platform.garbage import load_without_collecting
+    from mock_platform.serving.garbage import load_without_collecting
 
     gc.collect(1)  # what became garbage lately would be kept
     with load_without_collecting():
@@ -256,8 +255,8 @@ def mock_platform(
     request: pytest.FixtureRequest, _mock_platform_servers: LocalServers
 ) -> Iterator[WorldFace]:
     """A fresh world for this test alone, as its markers request."""
-    from mock_platform.client.errors import Unreachable
-    from mock_platform.testing.world_request import BadWorldRequest, read_markers
+    from mock_platform.client.testing.world_request import BadWorldRequest, read_markers
+    from mock_platform.core.errors import Unreachable
 
     node = request.node
     markers = reversed(list(node.iter_markers()))
@@ -296,7 +295,7 @@ def mock_webhook(mock_platform: WorldFace) -> Iterator[WebhookReceiver]:
 
     `url` is what to register, `deliveries` what has arrived, `wait(n)` waits for n of them.
     """
-    from mock_platform.testing.webhook_receiver import WebhookReceiver
+    from mock_platform.client.testing.webhook_receiver import WebhookReceiver
 
     with WebhookReceiver(mock_platform.credentials["app"]["consumer_secret"]) as receiver:
         yield receiver
@@ -322,7 +321,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 
 def _find_problems(verdict: Any) -> list[str]:
-    from mock_platform.client.errors import Unreachable
+    from mock_platform.core.errors import Unreachable
 
     try:
         problems: list[str] = verdict.problems()
@@ -400,7 +399,7 @@ def _get_outcome(config: pytest.Config) -> RunOutcome:
     """Returns what the run has collected so far."""
     found = config.stash.get(_outcome_key, None)
     if found is None:
-        from mock_platform.testing.run_outcome import RunOutcome
+        from mock_platform.client.testing.run_outcome import RunOutcome
 
         found = config.stash[_outcome_key] = RunOutcome()
     return found

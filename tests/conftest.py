@@ -16,7 +16,7 @@ from tests.commands import FEW_PLUGINS
 from tests.compiling import TESTS, import_from
 from tests.engine import EngineServer
 from tests.lanes import arrange
-from tests.serving import LiveServer, LiveWorld, serving
+from tests.live_servers import LiveServer, LiveWorld, serving
 from tests.support import Sandbox, Sandboxes, load_once
 from tests.support_receiver import Receiver
 
@@ -64,7 +64,7 @@ def few_plugins() -> Iterator[None]:
 def fixtures_read_once() -> Iterator[None]:
     """The servers that tests start in this process have the packaged fixtures as read once."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mock_platform.restoring.load_base", load_once)
+        patch.setattr("mock_platform.serving.restoring.load_base", load_once)
         yield
 
 

@@ -7,8 +7,8 @@ from urllib.parse import parse_qsl
 
 from werkzeug.test import TestResponse
 
-from mock_platform.app import create_app
-from mock_platform.in_process.session import PlatformSession
+from mock_platform.serving.app import create_app
+from mock_platform.serving.in_process.session import PlatformSession
 from tests.support import HARBOR, Keys, Sandbox
 from tests.visitor import Visitor
 

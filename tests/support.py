@@ -13,15 +13,15 @@ from oauthlib.oauth1 import Client
 from werkzeug.test import Client as WsgiClient
 from werkzeug.test import TestResponse
 
-from mock_platform.app import CONTROL, create_app
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.local import LocalWorld
 from mock_platform.control.plane import ControlPlane
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.platform import Platform, load_base
+from mock_platform.serving.app import CONTROL, create_app
 from mock_platform.settings import Settings
-from mock_platform.store.interface import Record
-from mock_platform.store.memory import Base
+from mock_platform.world.store.interface import Record
+from mock_platform.world.store.memory import Base
 from mock_platform.world.world import World
 
 FORM = "application/x-www-form-urlencoded"

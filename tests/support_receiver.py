@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from mock_platform.testing.webhook_receiver import (
+from mock_platform.client.testing.webhook_receiver import (
     ReceivedDelivery,
     WebhookHandler,
     WebhookReceiver,

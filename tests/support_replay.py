@@ -7,11 +7,11 @@ from typing import Any, Self
 
 from werkzeug.test import TestResponse
 
-from mock_platform.app import create_app
+from mock_platform.api.v2.webhooks.replay_jobs import spell_minute
 from mock_platform.platform import Platform
-from mock_platform.rules.replay_jobs import spell_minute
+from mock_platform.serving.app import create_app
 from mock_platform.settings import DeliverySettings, Settings
-from mock_platform.store.interface import Record
+from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 from tests.support import BEARER, make_platform
 from tests.waits import PATIENCE

@@ -8,7 +8,7 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from tests.operations.app_client import AppClient
+from tests.api.oauth.app_client import AppClient
 from tests.support_replay import Desk
 
 USER = "2244994945"

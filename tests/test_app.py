@@ -11,8 +11,8 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.test import Client
 
 from mock_platform import Settings, WsgiAdapter, create_app
-from mock_platform.in_process.oauth1 import OAuth1Auth
 from mock_platform.platform import Platform
+from mock_platform.serving.in_process.oauth1 import OAuth1Auth
 from tests.commands import python
 from tests.support import HARBOR
 from tests.waits import PATIENCE
@@ -77,8 +77,8 @@ def test_it_mounts_below_another_application(*, hooked: bool) -> None:
 
 
 def test_the_command_of_flask_finds_it() -> None:
-    """`flask --app mock_platform.app routes` lists every operation."""
-    ended = python("-m", "flask", "--app", "mock_platform.app", "routes", timeout=120)
+    """`flask --app mock_platform.serving.app routes` lists every operation."""
+    ended = python("-m", "flask", "--app", "mock_platform.serving.app", "routes", timeout=120)
 
     assert 0 == ended.returncode, ended.stderr
     assert "line_items.update" in ended.stdout

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from mock_platform.garbage import load_without_collecting
+from mock_platform.serving.garbage import load_without_collecting
 
 
 def test_nothing_is_collected_while_modules_are_loaded() -> None:

@@ -15,16 +15,16 @@ import orjson
 import pytest
 from werkzeug.test import Client, TestResponse
 
-from mock_platform.app import create_app
+from mock_platform.core.tables.state import State
 from mock_platform.platform import Platform
-from mock_platform.records.state import State
-from mock_platform.restoring import Opened, open_platform
+from mock_platform.serving.app import create_app
+from mock_platform.serving.restoring import Opened, open_platform
 from mock_platform.settings import Settings
-from mock_platform.store.errors import StoreUnwritable
 from mock_platform.world.names import UnknownWorld
-from tests.store.test_tinydb_archive import largest_file
+from mock_platform.world.store.errors import StoreUnwritable
 from tests.support import BEARER
 from tests.world.backends import crash
+from tests.world.store.test_tinydb_archive import largest_file
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 USER = {"id": "77", "screen_name": "kept", "name": "Kept"}

@@ -13,13 +13,13 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 
 from mock_platform import MockPlatform
-from mock_platform.control.known_credentials import credentials
-from mock_platform.control.sample_values import MINUTE
-from mock_platform.control.samples import Sample, sample
+from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.served import OPERATIONS
+from mock_platform.control.example_values import MINUTE
+from mock_platform.control.examples import Sample, sample
 from mock_platform.core.operation import Operation
-from mock_platform.core.spelling.pairs import PAIRS, list_original_paths
-from mock_platform.core.spelling.translation import Spelling
-from mock_platform.operations import OPERATIONS
+from mock_platform.core.original_names.pairs import PAIRS, list_original_paths
+from mock_platform.core.original_names.translation import Spelling
 from mock_platform.settings import Settings
 from tests.support import ACCOUNT, NORTHBIKE, Sandbox, sandbox, signed
 from tests.test_kept_worlds import NOON

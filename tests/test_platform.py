@@ -10,7 +10,7 @@ import pytest
 from werkzeug.test import Client
 
 from mock_platform import MockPlatform
-from mock_platform.operations import OPERATIONS
+from mock_platform.api.served import OPERATIONS
 from mock_platform.platform import Platform
 from mock_platform.world.worlds import Worlds
 from tests.support import (

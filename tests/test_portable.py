@@ -50,7 +50,7 @@ def test_a_server_in_memory_needs_nothing_of_posix() -> None:
             answer = requests.get(f"{platform.base_url}/2/openapi.json", timeout=60)
             print(answer.status_code)
         print([name for name in sys.modules if name.partition(".")[0] == "tinydb"])
-        print("mock_platform.store.files" in sys.modules)
+        print("mock_platform.world.store.files" in sys.modules)
         """
     )
 
@@ -74,10 +74,10 @@ def test_no_module_needs_posix_unless_it_keeps_a_file() -> None:
     )
 
     assert {
-        ("mock_platform.store.files", "fcntl"),
-        ("mock_platform.store.changelog", "fcntl"),
-        ("mock_platform.store.snapshot_file", "fcntl"),
-        ("mock_platform.store.tinydb_archive", "fcntl"),
+        ("mock_platform.world.store.files", "fcntl"),
+        ("mock_platform.world.store.changelog", "fcntl"),
+        ("mock_platform.world.store.snapshot_file", "fcntl"),
+        ("mock_platform.world.store.tinydb_archive", "fcntl"),
     } == {tuple(line.split()) for line in done.stdout.splitlines()}
     assert "" == done.stderr
 

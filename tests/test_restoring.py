@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from tinydb import TinyDB, where
 
-from mock_platform.core.auth.world_credentials import replace_credentials
+from mock_platform.core.auth.lookup import replace_credentials
+from mock_platform.core.tables.fixtures import BadFixtures
+from mock_platform.core.tables.state import State
 from mock_platform.platform import load_base
-from mock_platform.records.fixtures import BadFixtures
-from mock_platform.records.state import State
-from mock_platform.restoring import Opened, open_platform
+from mock_platform.serving.restoring import Opened, open_platform
 from mock_platform.settings import Settings
-from mock_platform.store.errors import StoreDamaged, StoreError, StoreInUse
-from mock_platform.store.tinydb_archive import TinyDBArchive
+from mock_platform.world.store.errors import StoreDamaged, StoreError, StoreInUse
+from mock_platform.world.store.tinydb_archive import TinyDBArchive
 from tests.world.backends import crash
 
 SHIPPED = ["harbor_roasters", "northbike_co", "ines_duarte"]

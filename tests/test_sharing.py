@@ -14,22 +14,22 @@ from typing import Any
 import pytest
 
 from mock_platform.control.plane import ControlPlane
+from mock_platform.core.cluster_peers import Alone
 from mock_platform.core.jsonio import dumps, loads
-from mock_platform.placement.peers import Alone
-from mock_platform.restoring import open_platform
+from mock_platform.serving.restoring import open_platform
 from mock_platform.settings import Settings
-from mock_platform.store.backends import NeedsEngine
-from mock_platform.store.redis.address import parse_address
-from mock_platform.store.redis_archive import RedisArchive
-from mock_platform.store.sealing import seal_line
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.shared_worlds import SharedWorlds
+from mock_platform.world.store.backends import NeedsEngine
+from mock_platform.world.store.redis.engine import parse_address
+from mock_platform.world.store.redis_archive import RedisArchive
+from mock_platform.world.store.sealing import seal_line
 from mock_platform.world.world import World
 from tests.engine import EngineServer
-from tests.store.test_redis_archive import wait_for_turn
 from tests.support import ACCOUNT, signed
 from tests.test_kept_worlds import NOON, OWN, USER, Server
 from tests.waits import PATIENCE
+from tests.world.store.test_redis_archive import wait_for_turn
 
 ACCOUNTS = "/12/accounts"
 _LONG = 60.0

@@ -47,7 +47,7 @@ ALLOWED = {
     "client/interface.py: unfired_expectations": _PUBLIC,
     "client/local.py: frozen": _PUBLIC,
     "client/local.py: unfired_expectations": _PUBLIC,
-    "client/remote/clock.py: frozen": _PUBLIC,
+    "client/remote/world.py: frozen": _PUBLIC,
     "client/remote/world.py: unfired_expectations": _PUBLIC,
     "client/interface.py: frozen": _PUBLIC,
     "world/clock.py: frozen": _PUBLIC,
@@ -56,7 +56,7 @@ ALLOWED = {
     "core/faults.py: missing": _FAULT,
     "core/faults.py: unlisted": _FAULT,
     "core/operation.py: documented": "the same name as in `core/failures/codes.py`",
-    "in_process/connection.py: chunked": "the word of HTTP, as in the standard library",
+    "serving/in_process/connection.py: chunked": "the word of HTTP, as in the standard library",
     "client/world_parts.py: frozen": _PUBLIC,
     "scenario/engine.py: unfired_expectations": _PUBLIC,
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import mock_platform
-from mock_platform.control.known_credentials import credentials
+from mock_platform.api.oauth.known_credentials import credentials
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.platform import Platform

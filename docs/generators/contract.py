@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from docs.generators.markdown import table
 from docs.generators.rooms import ROOT
-from mock_platform.contract import RULES
+from mock_platform.verification.contract import RULES
 
 _BEGIN = "<!-- Made by `make docs` from the rules; do not edit. -->"
 _END = "<!-- The end of what `make docs` makes. -->"

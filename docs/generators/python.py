@@ -6,9 +6,10 @@ import ast
 import inspect
 from collections.abc import Iterator
 
-from mock_platform import app, settings
+from mock_platform import settings
 from mock_platform.client import interface, platform, world_parts
-from mock_platform.in_process import session
+from mock_platform.serving import app
+from mock_platform.serving.in_process import session
 
 _INTRODUCTION = """\
 # Python

@@ -9,7 +9,6 @@ from docs.generators import scenario_examples as examples
 from docs.generators.markdown import table
 from docs.generators.scenario_examples import Example
 from mock_platform.scenario import deliveries, match
-from mock_platform.scenario.choices import KeyedForm, TypedForm
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.forms import (
     AnyForm,
@@ -24,8 +23,8 @@ from mock_platform.scenario.forms import (
     WholeForm,
     WordForm,
 )
-from mock_platform.scenario.moments import DurationForm, InstantForm
 from mock_platform.scenario.schema import RuleForm, make_forms
+from mock_platform.scenario.value_forms import DurationForm, InstantForm, KeyedForm, TypedForm
 
 _MAX_CHOICES = 12
 _COMMON = ("title", "detail", "status")

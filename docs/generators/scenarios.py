@@ -11,11 +11,10 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from mock_platform.app import create_app
-from mock_platform.control.credential_texts import Credentials, environment
-from mock_platform.control.known_credentials import credentials
-from mock_platform.control.sample_values import MINUTE
-from mock_platform.control.samples import Sample, sample
+from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.control.example_values import MINUTE
+from mock_platform.control.examples import Sample, sample
+from mock_platform.core.auth.credential_texts import Credentials, environment
 from mock_platform.core.curl import WITH_HEADERS, Variable, write_curl
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
@@ -25,6 +24,7 @@ from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Rule, Scenario
 from mock_platform.scenario.effects.disconnect import DisconnectEffect
 from mock_platform.scenario.effects.fault import AFTER_COMMIT, FaultEffect
+from mock_platform.serving.app import create_app
 
 BASE_URL = "http://127.0.0.1:8080"
 _FAULTS = {

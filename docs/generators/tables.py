@@ -7,9 +7,9 @@ from typing import Any
 from marshmallow.fields import Field, List, Nested
 
 from docs.generators.markdown import paragraphs, table
+from mock_platform.api.served import TABLES
 from mock_platform.core.fields import Choice
-from mock_platform.operations import TABLES
-from mock_platform.records.table import Table
+from mock_platform.core.tables.table import Table
 
 _INTRODUCTION = """\
 # Tables

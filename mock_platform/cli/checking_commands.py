@@ -20,7 +20,7 @@ from mock_platform.cli.shared_options import make_ca_option, make_format_option,
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from mock_platform.har import NamesChoice
+    from mock_platform.verification.har import NamesChoice
 
 
 @click.command(cls=CheckedCommand)
@@ -85,8 +85,8 @@ def coverage(
     ca: Path | None,
 ) -> None:
     """Print which documented outcomes and parameters clients of a server have exercised."""
+    from mock_platform.cli.checking import show_coverage
     from mock_platform.cli.conditions import CoverageConditions
-    from mock_platform.cli.measuring import show_coverage
 
     conditions = CoverageConditions(fail_under, only, baseline)
     show_coverage(url, format or choose_reader_format(), conditions, control_token, ca)

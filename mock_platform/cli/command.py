@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, Literal
 
@@ -41,3 +42,15 @@ class CheckedGroup(click.Group):
 def choose_reader_format() -> Literal["text", "json"]:
     """Returns the default format: for people on a terminal, else as the control route answers."""
     return "text" if sys.stdout.isatty() else "json"
+
+
+# Columns of text for the commands that print tables.
+
+
+def align(rows: Sequence[Sequence[str]]) -> str:
+    """Returns rows as columns, with two spaces between them."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )

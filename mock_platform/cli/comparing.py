@@ -17,12 +17,18 @@ from urllib.parse import urlsplit
 import click
 from msgspec import Struct
 
+from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.served import OPERATIONS
 from mock_platform.cli.trouble import CheckFailed, write_report
-from mock_platform.control.credential_texts import environment
-from mock_platform.control.known_credentials import credentials
+from mock_platform.core.address import split_surface, split_world
+from mock_platform.core.auth.credential_texts import environment
 from mock_platform.core.call import Surface
-from mock_platform.delivery.base_address import BadBaseUrl, check_base_url
-from mock_platform.drift import (
+from mock_platform.core.platform_hosts import PLATFORM_HOSTS
+from mock_platform.delivery.upstream import BadBaseUrl, check_base_url
+from mock_platform.platform import Platform
+from mock_platform.serving.garbage import collect_rarely
+from mock_platform.settings import NamesMode, Settings
+from mock_platform.verification.compare import (
     SUFFIXES,
     BadAcceptedFile,
     DriftScope,
@@ -40,17 +46,17 @@ from mock_platform.drift import (
     render,
     write_accepted,
 )
-from mock_platform.drift.client import CONNECTIONS, HttpClient
-from mock_platform.drift.plan import PROBE_KINDS, ProbeKind
-from mock_platform.drift.reads import describe_reads, list_reads
-from mock_platform.drift.shadow import ShadowSettings, ShadowTraffic
-from mock_platform.edge.address import split_surface, split_world
-from mock_platform.edge.hosts import PLATFORM_HOSTS
-from mock_platform.garbage import collect_rarely
-from mock_platform.har import BadHar, NamesChoice, read_har, recognize_names, show_progress
-from mock_platform.operations import OPERATIONS
-from mock_platform.platform import Platform
-from mock_platform.settings import NamesMode, Settings
+from mock_platform.verification.compare.client import CONNECTIONS, HttpClient
+from mock_platform.verification.compare.plan import PROBE_KINDS, ProbeKind
+from mock_platform.verification.compare.reads import describe_reads, list_reads
+from mock_platform.verification.compare.shadow import ShadowSettings, ShadowTraffic
+from mock_platform.verification.har import (
+    BadHar,
+    NamesChoice,
+    read_har,
+    recognize_names,
+    show_progress,
+)
 from mock_platform.world.clock import machine_now
 
 SKIPPED_KINDS = PROBE_KINDS[1:]

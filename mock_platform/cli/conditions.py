@@ -8,10 +8,9 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-from mock_platform.coverage.baseline import BadBaseline
-from mock_platform.coverage.files import read_gate
-from mock_platform.coverage.gate import Gate
-from mock_platform.coverage.scope import BadPatterns
+from mock_platform.verification.coverage.baseline import BadBaseline, BadPatterns
+from mock_platform.verification.coverage.files import read_gate
+from mock_platform.verification.coverage.gate import Gate
 
 
 class CoverageConditions(Struct, frozen=True):

@@ -91,8 +91,8 @@ def pact(
     It is read from the journal of a world of a running server, or from an HTTP archive. Requests
     that cannot be repeated are left out, and listed with the reason.
     """
-    from mock_platform.cli.pacting import write_pact
-    from mock_platform.pact import Parties
+    from mock_platform.cli.contracting import write_pact
+    from mock_platform.verification.pact import Parties
 
     if har is None and names != "neutral":
         raise click.UsageError(

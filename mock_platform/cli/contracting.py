@@ -1,14 +1,21 @@
-"""`contract` and `contract diff`: the contract as a document, and what a new one changes."""
+"""`contract`, `contract diff` and `pact`: documents of the contract, and what a new one changes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
+from mock_platform.cli.remote_commands import open_world
 from mock_platform.cli.trouble import CheckFailed, write_report
-from mock_platform.contract import (
+from mock_platform.client.remote.control import Control, connect
+from mock_platform.control.routes import describe_everything
+from mock_platform.core.jsonio import pretty
+from mock_platform.platform import Platform
+from mock_platform.settings import NamesMode
+from mock_platform.verification.contract import (
     BadContract,
     Comparison,
     Contract,
@@ -20,7 +27,9 @@ from mock_platform.contract import (
     render,
     render_contract,
 )
-from mock_platform.platform import Platform
+from mock_platform.verification.har import BadHar
+from mock_platform.verification.importing.pacting import read_archive
+from mock_platform.verification.pact import LeftOut, Parties, make_pact
 from mock_platform.version import __version__
 
 
@@ -69,3 +78,52 @@ def _show(text: str, out: Path | None) -> None:
         click.echo(text, nl=False)
     else:
         write_report(out, text)
+
+
+# `pact`: writes what a client exercised as a Pact file.
+
+
+def write_pact(
+    har: Path | None,
+    names: NamesMode,
+    parties: Parties,
+    out: Path,
+    server: Mapping[str, Any],
+) -> None:
+    """Write a Pact file, and print what is in it and what is not; `names` are those of `har`.
+
+    Raises:
+        CheckFailed: No server answers, or no request could be taken.
+        click.UsageError: The archive cannot be used.
+    """
+    found, left_out = _fetch(parties, server) if har is None else _convert(parties, har, names)
+    for each in left_out:
+        click.echo(f"left out: {each.request}: {each.reason}", err=True)
+    if not found["interactions"]:
+        raise CheckFailed("There is no request for a Pact file; nothing was written.")
+    write_report(out, pretty(found) + "\n")
+    count, out_count = len(found["interactions"]), len(left_out)
+    click.echo(f"{out}: {count} interactions, {out_count} requests left out.", err=True)
+
+
+def _fetch(parties: Parties, server: Mapping[str, Any]) -> tuple[dict[str, Any], list[LeftOut]]:
+    with open_world(**server) as world:
+        session = connect(server["control_token"], server["ca"])
+        with session:
+            answer = Control(world.control_url, session).ask(
+                "GET", "/pact", query=parties._asdict()
+            )
+    return answer["pact"], [LeftOut(**each) for each in answer["left_out"]]
+
+
+def _convert(parties: Parties, har: Path, names: NamesMode) -> tuple[dict[str, Any], list[LeftOut]]:
+    platform = Platform()
+    try:
+        openapi = describe_everything(platform).at("http://localhost")
+        return make_pact(parties, read_archive(har, names), openapi)
+    except BadHar as fault:
+        raise click.UsageError(f"{fault}.") from fault
+    except OSError as fault:
+        raise click.UsageError(f"{har} cannot be read: {fault.strerror}.") from fault
+    finally:
+        platform.close()

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from mock_platform.cli.columns import align
+from mock_platform.cli.command import align
 from mock_platform.cli.trouble import CheckFailed
-from mock_platform.core.hints import did_you_mean
 from mock_platform.core.packaged import folder
+from mock_platform.core.suggestions import did_you_mean
 
 _FRONT = ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")
 """Pages that are beside `docs/` in a checkout, and inside it in the package."""

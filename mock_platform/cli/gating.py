@@ -11,21 +11,20 @@ from msgspec.structs import replace
 
 from mock_platform.cli.comparing import Acceptance, OtherServer, accept, read_server, read_skip
 from mock_platform.cli.contracting import read_own_contract
-from mock_platform.cli.gate_page import GatePage
 from mock_platform.cli.run_report import RunOptions
 from mock_platform.cli.running import NOT_FOUND, observe_run
 from mock_platform.cli.trouble import write_report
-from mock_platform.cli.verifying import RunCheck, RunVerdict
-from mock_platform.contract import (
+from mock_platform.cli.verifying import GatePage, RunCheck, RunVerdict
+from mock_platform.verification.compare import DriftScope
+from mock_platform.verification.compare import render as render_drift
+from mock_platform.verification.compare.compare import escape
+from mock_platform.verification.contract import (
     BadContract,
     Comparison,
     compare_contracts,
     read_contract_file,
     render,
 )
-from mock_platform.drift import DriftScope
-from mock_platform.drift import render as render_drift
-from mock_platform.drift.difference import escape
 
 _FAILED = 1
 _MAX_NAMED = 5

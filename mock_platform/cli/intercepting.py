@@ -1,4 +1,4 @@
-"""The options of `--intercept`: which hosts a proxy answers for, and which it passes on to."""
+"""`--intercept` and `hosts`: for which hosts a proxy answers, and how else they lead here."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mock_platform.edge.hosts import BadHosts, Interception, read_allowed, read_hosts
+from mock_platform.core.platform_hosts import (
+    PLATFORM_HOSTS,
+    BadHosts,
+    Interception,
+    read_allowed,
+    read_hosts,
+)
 
 if TYPE_CHECKING:
-    from mock_platform.server.beside import SharedProxy
-    from mock_platform.server.loop_server import LoopCompanion
+    from mock_platform.serving.http.loop_server import LoopCompanion
+    from mock_platform.serving.proxy_in_cluster import SharedProxy
     from mock_platform.settings import ConnectionSettings
 
 
@@ -73,3 +79,20 @@ def add_proxy(
     from mock_platform.client.intercepting import share_proxy
 
     return share_proxy(proxy, front, limits, hop)
+
+
+# `hosts`: what a hosts file needs, so that the platform's names lead to this machine.
+
+
+def hosts_text(more: tuple[str, ...] = ()) -> str:
+    """Returns lines for a hosts file, with `more` hosts, and the command that serves them."""
+    hosts = (*PLATFORM_HOSTS, *more)
+    names = " ".join(f"--public-host {name}" for name in hosts)
+    return "\n".join(
+        [
+            "# Lines for /etc/hosts. Remove them after your tests; --intercept does without them.",
+            *(f"127.0.0.1 {name}" for name in hosts),
+            "# Serve these names, on the port of https, with a certificate for all of them:",
+            f"# mock-platform serve --tls --port 443 {names}",
+        ]
+    )

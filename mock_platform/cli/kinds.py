@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from mock_platform.world.clock import parse_instant
-from mock_platform.world.durations import DURATION_EXAMPLES, parse_duration
+from mock_platform.world.clock import DURATION_EXAMPLES, parse_duration, parse_instant
 
 _SECONDS = re.compile(r"\d{1,12}(?:\.\d{1,6})?", re.ASCII)
 _LAST_PORT = 65_535
@@ -103,7 +102,7 @@ class StoreKind(OptionKind):
 
     def parse(self, text: str) -> str:
         """Returns the setting, if it names a store."""
-        from mock_platform.store.backends import BadStore, find_backend
+        from mock_platform.world.store.backends import BadStore, find_backend
 
         try:
             find_backend(text)
@@ -113,7 +112,7 @@ class StoreKind(OptionKind):
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
         """Returns a description of the allowed values."""
-        from mock_platform.store.backends import BACKENDS
+        from mock_platform.world.store.backends import BACKENDS
 
         return "|".join(BACKENDS)
 

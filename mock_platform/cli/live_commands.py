@@ -59,7 +59,7 @@ def switch_on(*, name: str, parameters: tuple[str, ...], **server: Any) -> None:
 
     A FILE is made known to the world first. A VALUE is read as JSON if it is JSON, else as text.
     """
-    from mock_platform.cli.acting import activate, open_world
+    from mock_platform.cli.remote_commands import activate, open_world
 
     with open_world(**server) as world:
         activate(world, name, parameters)
@@ -70,7 +70,7 @@ def switch_on(*, name: str, parameters: tuple[str, ...], **server: Any) -> None:
 @click.argument("name", required=False, shell_complete=_complete_names)
 def switch_off(*, name: str | None, **server: Any) -> None:
     """Deactivate a scenario on a running server; without NAME, all of them."""
-    from mock_platform.cli.acting import deactivate, open_world
+    from mock_platform.cli.remote_commands import deactivate, open_world
 
     with open_world(**server) as world:
         deactivate(world, name)
@@ -80,7 +80,7 @@ def switch_off(*, name: str | None, **server: Any) -> None:
 @server_options
 def reset(**server: Any) -> None:
     """Return a world to its start: fixtures, start-up scenarios, clock, ids, empty journal."""
-    from mock_platform.cli.acting import open_world, reset_world
+    from mock_platform.cli.remote_commands import open_world, reset_world
 
     with open_world(**server) as world:
         reset_world(world)
@@ -99,7 +99,7 @@ def clock(*, action: str | None, value: str | None, **server: Any) -> None:
     it. advance DURATION moves it forward: seconds, or 500ms, 90s, 15m, 1h, 1d. resume starts it
     again.
     """
-    from mock_platform.cli.acting import change_clock, open_world, show_clock
+    from mock_platform.cli.remote_commands import change_clock, open_world, show_clock
 
     moment, seconds = _read_step(action, value)
     with open_world(**server) as world:
@@ -153,7 +153,7 @@ def requests(
     **server: Any,
 ) -> None:
     """Print the journal of a world: each request, its answer, and the rule that acted."""
-    from mock_platform.cli.acting import open_world, show_requests
+    from mock_platform.cli.remote_commands import open_world, show_requests
 
     query = {"operation": operation, "status": status, "method": method, "path": path, "rule": rule}
     with open_world(**server) as world:
@@ -164,7 +164,7 @@ def requests(
 @server_options
 def worlds(**server: Any) -> None:
     """List the worlds of a running server with their base addresses."""
-    from mock_platform.cli.acting import open_platform, show_worlds
+    from mock_platform.cli.remote_commands import open_platform, show_worlds
 
     with open_platform(**server) as platform:
         show_worlds(platform)

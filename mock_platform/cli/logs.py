@@ -17,8 +17,8 @@ from typing import Any, Literal, TextIO
 
 from msgspec import Struct
 
+from mock_platform.core.connection import Request
 from mock_platform.core.warning_counts import strip_origin
-from mock_platform.edge.request import Request
 from mock_platform.world import redact
 from mock_platform.world.clock import UPTIME, machine_now, wire_millis
 from mock_platform.world.journal import JournalEntry

@@ -57,7 +57,7 @@ def where(request: tuple[str, ...], *, format: str) -> None:
 @intercept_hosts_option
 def hosts(*, intercept_hosts: tuple[str, ...]) -> None:
     """Print lines for a hosts file, for clients that insist on the platform's real host names."""
-    from mock_platform.cli.hosts import hosts_text
+    from mock_platform.cli.intercepting import hosts_text
 
     click.echo(hosts_text(intercept_hosts))
 
@@ -156,7 +156,7 @@ def scenarios(
         click.echo(schema_text())
         return
     if server["url"] or server["world"] or os.environ.get("MOCK_PLATFORM_URL"):
-        from mock_platform.cli.acting import open_world
+        from mock_platform.cli.remote_commands import open_world
 
         if scenario:
             raise click.UsageError("--scenario is for the package's list, not for a server's.")

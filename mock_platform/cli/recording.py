@@ -1,4 +1,4 @@
-"""`record`: runs a command whose requests go to the real service, and writes them to a file."""
+"""`record` and `import`: traffic with the real service, as a file, and as a folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 import click
 from msgspec import Struct
@@ -16,16 +16,18 @@ from msgspec import Struct
 from mock_platform.cli.running import NOT_FOUND, run_command
 from mock_platform.cli.trouble import BadInput, convert_errors
 from mock_platform.client.intercepting import list_variables, open_proxy
-from mock_platform.delivery.base_address import BadBaseUrl
-from mock_platform.delivery.upstream import Upstream
-from mock_platform.drift.difference import escape
-from mock_platform.edge.hosts import PLATFORM_HOSTS, Interception
-from mock_platform.har.secrets import Secrets
-from mock_platform.har.writing import HarFile, RecordedExchange
-from mock_platform.recording import Forwarder
-from mock_platform.recording.forwarding import MAX_BODY_BYTES
-from mock_platform.server import ServerThread
+from mock_platform.core.jsonio import pretty
+from mock_platform.core.platform_hosts import PLATFORM_HOSTS, Interception
+from mock_platform.delivery.upstream import BadBaseUrl, Upstream
+from mock_platform.serving.http import ServerThread
 from mock_platform.settings import ConnectionSettings
+from mock_platform.verification.compare.compare import escape
+from mock_platform.verification.har import BadHar
+from mock_platform.verification.har.secrets import Secrets
+from mock_platform.verification.har.writing import HarFile, RecordedExchange
+from mock_platform.verification.importing import FolderInUse, ImportOptions, import_har
+from mock_platform.verification.importing.report import describe, report_as_json
+from mock_platform.verification.recording import MAX_BODY_BYTES, Forwarder
 from mock_platform.world import redact
 from mock_platform.world.names import DEFAULT
 
@@ -150,3 +152,30 @@ def _open_way(forwarder: Forwarder, options: RecordOptions) -> Iterator[Mapping[
         yield list_variables(proxy)
     finally:
         proxy.stop()
+
+
+# `import`: turns an archive into a folder, and prints what became of it.
+
+
+def import_file(
+    har: Path, folder: Path, options: ImportOptions, format: Literal["text", "json"]
+) -> None:
+    """Import an archive, and print the report.
+
+    Raises:
+        click.ClickException: The archive or the folder cannot be used.
+    """
+    try:
+        with convert_errors():
+            report = import_har(har, folder, options, lambda text: click.echo(text, err=True))
+    except BadHar as fault:
+        raise BadInput(str(fault)) from fault
+    except FolderInUse as fault:
+        raise click.UsageError(str(fault)) from fault
+    except OSError as fault:
+        raise BadInput(f"{fault.filename or folder}: {fault.strerror}.") from fault
+    if format == "json":
+        click.echo(pretty(report_as_json(report)))
+        return
+    for line in describe(report):
+        click.echo(line)

@@ -19,7 +19,7 @@ from mock_platform.cli.shared_options import (
 )
 
 if TYPE_CHECKING:
-    from mock_platform.har import NamesChoice
+    from mock_platform.verification.har import NamesChoice
 
 
 @click.command(cls=CheckedCommand, context_settings={"allow_interspersed_args": False})
@@ -113,8 +113,8 @@ def import_(
     A sandbox that serves the folder answers the recorded requests as recorded. Whatever cannot be
     turned into something is listed with the reason.
     """
-    from mock_platform.cli.importing import import_file
-    from mock_platform.importing import ImportOptions
+    from mock_platform.cli.recording import import_file
+    from mock_platform.verification.importing import ImportOptions
 
     options = ImportOptions(tuple(name.lower() for name in host), names, force, ids)
     import_file(har, to, options, format)

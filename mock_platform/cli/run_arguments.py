@@ -8,8 +8,7 @@ from typing import Any
 from mock_platform.cli.conditions import CoverageConditions
 from mock_platform.cli.intercepting import read_interception
 from mock_platform.cli.options import settings_of
-from mock_platform.cli.run_coverage import CoverageOptions
-from mock_platform.cli.run_report import RunOptions
+from mock_platform.cli.run_report import CoverageOptions, RunOptions
 
 
 def read_run_options(values: Mapping[str, Any]) -> RunOptions:

@@ -14,9 +14,9 @@ import click
 from mock_platform.cli.run_report import Examiner, RunOptions
 from mock_platform.cli.signals import Signals
 from mock_platform.cli.trouble import convert_errors
+from mock_platform.client.intercepting import trust_variables
 from mock_platform.client.platform import MockPlatform
-from mock_platform.client.trusting import trust_variables
-from mock_platform.control.credential_texts import environment
+from mock_platform.core.auth.credential_texts import environment
 
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127

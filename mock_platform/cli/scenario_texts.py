@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from mock_platform.cli.columns import align
+from mock_platform.cli.command import align
 from mock_platform.cli.trouble import CheckFailed
-from mock_platform.core.hints import did_you_mean
 from mock_platform.core.jsonio import pretty
+from mock_platform.core.suggestions import did_you_mean
 
 
 def describe_scenarios(listed: Sequence[dict[str, Any]], name: str | None, form: str) -> str:

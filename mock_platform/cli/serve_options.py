@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from mock_platform.cli import logs
-from mock_platform.edge.hosts import Interception
+from mock_platform.core.platform_hosts import Interception
 from mock_platform.settings import Settings
 
 if TYPE_CHECKING:
-    from mock_platform.drift.shadow import ShadowSettings
+    from mock_platform.verification.compare.shadow import ShadowSettings
 
 
 class ServeOptions(Struct, frozen=True):

@@ -13,41 +13,36 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 from msgspec.structs import replace
 
-from mock_platform.app import create_app
 from mock_platform.cli import logs
 from mock_platform.cli.intercepting import add_proxy
 from mock_platform.cli.serve_options import ServeOptions
+from mock_platform.cli.server_context import close_after, report_error, send_to_shadow, watch_files
 from mock_platform.cli.signals import StopSignals
-from mock_platform.cli.surroundings import (
-    close_after,
-    report_error,
-    send_to_shadow,
-    watch_files,
-)
 from mock_platform.cli.trouble import BadInput, convert_errors
 from mock_platform.control.headers import TOKEN_HEADER
 from mock_platform.control.worlds import addresses
 from mock_platform.core.curl import write_curl
 from mock_platform.core.jsonio import dumps
-from mock_platform.edge.hosts import Interception
-from mock_platform.garbage import collect_rarely
-from mock_platform.restoring import open_platform
-from mock_platform.server import Bound, serve_forever
-from mock_platform.server.tls import TlsMaterial
+from mock_platform.core.platform_hosts import Interception
+from mock_platform.serving.app import create_app
+from mock_platform.serving.garbage import collect_rarely
+from mock_platform.serving.http import Bound, serve_forever
+from mock_platform.serving.http.tls import TlsMaterial
+from mock_platform.serving.restoring import open_platform
 from mock_platform.settings import Settings
-from mock_platform.store.shares import check_shares
 from mock_platform.version import __version__
 from mock_platform.world.ids import unguessable
 from mock_platform.world.names import DEFAULT
+from mock_platform.world.store.shares import check_shares
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
     from mock_platform.client.intercepting import OpenProxy
-    from mock_platform.edge.application import PlatformApplication
-    from mock_platform.restoring import Opened
-    from mock_platform.server.beside import SharedProxy
-    from mock_platform.server.loop_server import LoopCompanion
+    from mock_platform.serving.flask.application import PlatformApplication
+    from mock_platform.serving.http.loop_server import LoopCompanion
+    from mock_platform.serving.proxy_in_cluster import SharedProxy
+    from mock_platform.serving.restoring import Opened
 
 _STANDARD_INPUT = 0
 _LOG = logging.getLogger(__name__)
@@ -111,7 +106,7 @@ def _join_engine(
     if not opened.platform.worlds.shared:
         yield application, None, lambda: None
         return
-    from mock_platform.cli.joining import join_engine, make_hop, make_socket_folder
+    from mock_platform.cli.cluster_setup import join_engine, make_hop, make_socket_folder
 
     with make_socket_folder() as folder:
         placement, listener = join_engine(opened, folder)

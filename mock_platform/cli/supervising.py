@@ -18,21 +18,21 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import Struct, field
 
-from mock_platform.cli.joining import make_socket_folder
+from mock_platform.cli.cluster_setup import make_socket_folder
 from mock_platform.cli.serve_options import ServeOptions
 from mock_platform.cli.signals import STOPPING, Signals
 from mock_platform.cli.trouble import convert_errors
 from mock_platform.cli.worker import GO, RELEASE, Team, start_worker
-from mock_platform.placement.directory import Directory
-from mock_platform.server.binding import Bound, reserve
-from mock_platform.store.shares import check_shares
+from mock_platform.serving.cluster.directory import Directory
+from mock_platform.serving.http.binding import Bound, reserve
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.ids import unguessable
+from mock_platform.world.store.shares import check_shares
 
 if TYPE_CHECKING:
-    from mock_platform.edge.hosts import Interception
-    from mock_platform.server.beside import SharedProxy
-    from mock_platform.server.tls import TlsMaterial
+    from mock_platform.core.platform_hosts import Interception
+    from mock_platform.serving.http.tls import TlsMaterial
+    from mock_platform.serving.proxy_in_cluster import SharedProxy
 
 _LOG = logging.getLogger(__name__)
 _FIRST_PAUSE = 0.1

@@ -35,18 +35,13 @@ class BadInput(click.ClickException):
 def convert_errors() -> Iterator[None]:
     """Convert errors of a server's environment into exceptions with an exit status."""
     # The callers have already imported these; imports at the top would slow down `--help`.
+    from mock_platform.core.errors import BadParameters, BadScenario, CannotPerform, UnknownScenario
     from mock_platform.core.extras import MissingExtra
-    from mock_platform.records.fixtures import BadFixtures
-    from mock_platform.scenario.errors import (
-        BadParameters,
-        BadScenario,
-        CannotPerform,
-        UnknownScenario,
-    )
-    from mock_platform.server import CannotBind
-    from mock_platform.server.tls import AuthorityUnreadable
-    from mock_platform.store.backends import BadStore, NeedsEngine
-    from mock_platform.store.errors import StoreError
+    from mock_platform.core.tables.fixtures import BadFixtures
+    from mock_platform.serving.http import CannotBind
+    from mock_platform.serving.http.tls import AuthorityUnreadable
+    from mock_platform.world.store.backends import BadStore, NeedsEngine
+    from mock_platform.world.store.errors import StoreError
 
     try:
         yield

@@ -17,33 +17,28 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import Struct
 
-from mock_platform.app import create_app
 from mock_platform.cli import logs
+from mock_platform.cli.cluster_setup import join_engine, make_hop
 from mock_platform.cli.intercepting import add_proxy
-from mock_platform.cli.joining import join_engine, make_hop
 from mock_platform.cli.serve_options import ServeOptions
+from mock_platform.cli.server_context import close_after, report_error, send_to_shadow, watch_files
 from mock_platform.cli.signals import STOPPING, StopSignals
-from mock_platform.cli.surroundings import (
-    close_after,
-    report_error,
-    send_to_shadow,
-    watch_files,
-)
 from mock_platform.cli.trouble import BadInput, convert_errors
-from mock_platform.garbage import collect_rarely
-from mock_platform.placement import Place
-from mock_platform.placement.by_hash import ByHash
-from mock_platform.placement.by_lease import ByLease
-from mock_platform.placement.directory import Directory
-from mock_platform.restoring import open_platform
-from mock_platform.server import Bound, serve_forever
-from mock_platform.server.binding import share
-from mock_platform.store.shares import name_share
+from mock_platform.serving.app import create_app
+from mock_platform.serving.cluster import Place
+from mock_platform.serving.cluster.by_hash import ByHash
+from mock_platform.serving.cluster.by_lease import ByLease
+from mock_platform.serving.cluster.directory import Directory
+from mock_platform.serving.garbage import collect_rarely
+from mock_platform.serving.http import Bound, serve_forever
+from mock_platform.serving.http.binding import share
+from mock_platform.serving.restoring import open_platform
 from mock_platform.world.names import DEFAULT
+from mock_platform.world.store.shares import name_share
 
 if TYPE_CHECKING:
-    from mock_platform.server.beside import SharedProxy
-    from mock_platform.server.tls import TlsMaterial
+    from mock_platform.serving.http.tls import TlsMaterial
+    from mock_platform.serving.proxy_in_cluster import SharedProxy
 
 _LOG = logging.getLogger(__name__)
 OPEN, READY, DRAINED = b"open\n", b"ready\n", b"drained\n"

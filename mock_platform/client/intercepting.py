@@ -1,4 +1,4 @@
-"""Lets programs reach the platform's own hosts here: a proxy, and the variables that lead to it."""
+"""Lets programs reach the platform's own hosts here: a proxy, and variables that lead to it."""
 
 from __future__ import annotations
 
@@ -8,20 +8,45 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mock_platform.client.trusting import trust_variables
+from requests.utils import DEFAULT_CA_BUNDLE_PATH
+
 from mock_platform.core.extras import require_extra
-from mock_platform.edge.hosts import PLATFORM_HOSTS, Interception, check_host, read_allowed
-from mock_platform.edge.intercepted import Intercepted
-from mock_platform.server.beside import ProxyBeside, SharedProxy
-from mock_platform.server.binding import reserve
-from mock_platform.server.loop_server import LoopCompanion
-from mock_platform.server.proxy import ProxyServer, refuse_plain_http
-from mock_platform.server.tls import TlsMaterial
+from mock_platform.core.platform_hosts import PLATFORM_HOSTS, Interception, check_host, read_allowed
+from mock_platform.serving.flask.intercepted import Intercepted
+from mock_platform.serving.http.binding import reserve
+from mock_platform.serving.http.loop_server import LoopCompanion
+from mock_platform.serving.http.tls import TlsMaterial
+from mock_platform.serving.proxy import ProxyServer, refuse_plain_http
+from mock_platform.serving.proxy_in_cluster import ProxyBeside, SharedProxy
 from mock_platform.settings import ConnectionSettings
 from mock_platform.world.names import DEFAULT
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
+
+
+# The environment in which a command trusts the certificate authority of its server.
+
+_BUNDLES = ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "CURL_CA_BUNDLE")
+"""Variables that name the only authorities to trust."""
+
+
+def trust_variables(ca: Path) -> dict[str, str]:
+    """Returns the variables for `ca`, beside those that the command would trust without it.
+
+    `MOCK_PLATFORM_CA` names `ca` alone. The files are made in its folder.
+    """
+    found = {"MOCK_PLATFORM_CA": str(ca), "NODE_EXTRA_CA_CERTS": str(ca)}
+    own = ca.read_text("ascii")
+    for name in _BUNDLES:
+        usual = Path(os.environ.get(name) or DEFAULT_CA_BUNDLE_PATH)
+        if not usual.is_file():  # a folder, to which nothing can be added here
+            usual = Path(DEFAULT_CA_BUNDLE_PATH)
+        file = ca.with_name(f"{name.lower()}.pem")
+        file.write_text(f"{usual.read_text('utf-8')}\n{own}", "utf-8")
+        found[name] = str(file)
+    return found
+
 
 _PROXY = ("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy")
 _DIRECT = ("NO_PROXY", "no_proxy")

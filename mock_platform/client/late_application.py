@@ -14,15 +14,15 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mock_platform.app import add_flask
-from mock_platform.edge.request import Direct, Request
+from mock_platform.core.connection import Direct, Request
+from mock_platform.serving.app import add_flask
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
     from mock_platform.control.plane import ControlPlane
-    from mock_platform.edge.application import PlatformApplication
-    from mock_platform.edge.wsgi import Edge
+    from mock_platform.serving.flask.application import PlatformApplication
+    from mock_platform.serving.flask.wsgi import Edge
 
 _OVER_SOCKET = "mock_platform.over_socket"
 """Key of the WSGI environ: the request came over a socket."""

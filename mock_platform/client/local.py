@@ -12,33 +12,37 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from mock_platform.client.events import describe_event
-from mock_platform.client.late_application import LateApplication
-from mock_platform.client.moments import count_seconds
-from mock_platform.client.queries import EntryQuery, PageQuery, serialize_query
-from mock_platform.client.scenarios import copy_as_json, read_scenario
-from mock_platform.consent.approval import approve
-from mock_platform.consent.asked import choose_answer
-from mock_platform.control.credential_texts import Credentials
-from mock_platform.control.journal import QueryOfList, QueryOfRequests, read_query
-from mock_platform.control.known_credentials import credentials
-from mock_platform.control.route import load_query
-from mock_platform.control.worlds import addresses
-from mock_platform.core.call import FaultKind
-from mock_platform.edge.hosts import Interception
-from mock_platform.platform import Platform
-from mock_platform.records.checking import copy_of_json
-from mock_platform.records.state import State
-from mock_platform.scenario.director import find_engine
-from mock_platform.scenario.engine import Engine
-from mock_platform.scenario.unfired import UnfiredRule
-from mock_platform.streams.steering import (
+from mock_platform.api.oauth.consent.approval import approve
+from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.v2.streams.steering import (
     ALL,
     DISCONNECT_TYPE,
     disconnect_streams,
     list_streams,
     stall_streams,
 )
+from mock_platform.client.arguments import (
+    EntryQuery,
+    PageQuery,
+    count_seconds,
+    describe_event,
+    serialize_query,
+)
+from mock_platform.client.late_application import LateApplication
+from mock_platform.client.scenarios import copy_as_json, read_scenario
+from mock_platform.control.journal import QueryOfList, QueryOfRequests, read_query
+from mock_platform.control.route import load_query
+from mock_platform.control.worlds import addresses
+from mock_platform.core.auth.consent_requests import choose_answer
+from mock_platform.core.auth.credential_texts import Credentials
+from mock_platform.core.call import FaultKind
+from mock_platform.core.platform_hosts import Interception
+from mock_platform.core.tables.checking import copy_of_json
+from mock_platform.core.tables.state import State
+from mock_platform.platform import Platform
+from mock_platform.scenario.director import find_engine
+from mock_platform.scenario.engine import Engine
+from mock_platform.scenario.unfired import UnfiredRule
 from mock_platform.world.clock import Clock, Instant, moment
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.names import DEFAULT
@@ -48,7 +52,7 @@ if TYPE_CHECKING:
     from flask import Flask
     from flask.testing import FlaskClient
 
-    from mock_platform.in_process.session import AuthScheme, PlatformSession
+    from mock_platform.serving.in_process.session import AuthScheme, PlatformSession
 
 
 class LocalClock:
@@ -284,7 +288,7 @@ class LocalWorld:
         """Returns a `requests.Session` that is answered in-process, with a base address."""
         # A client that does not use requests does not load it.
         from mock_platform.client.sessions import authentication
-        from mock_platform.in_process.session import PlatformSession
+        from mock_platform.serving.in_process.session import PlatformSession
 
         base = self.ads_sandbox_base_url if sandbox else self.base_url
         signs = None if auth is None else authentication(self.name, self.credentials, auth)
@@ -327,7 +331,7 @@ class LocalWorld:
         `only` restricts it to operations whose ids match patterns, such as `line_items.*,oauth*`.
         """
         from mock_platform.control.coverage import read_scope
-        from mock_platform.coverage.document import document
+        from mock_platform.verification.coverage.document import document
 
         scope = read_scope(self._platform, only or None)  # over HTTP an empty one counts as absent
         platform, name = self._platform, self._world.name

@@ -14,21 +14,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from mock_platform.app import make_edge
+from mock_platform.client.arguments import check_names, is_error
 from mock_platform.client.late_application import (
     LateApplication,
     RaisingApplication,
     SocketApplication,
 )
 from mock_platform.client.local import LocalWorld
-from mock_platform.client.world_options import check_names, is_error
 from mock_platform.control.plane import ControlPlane
-from mock_platform.core.auth.world_credentials import replace_credentials
+from mock_platform.core.auth.lookup import replace_credentials
 from mock_platform.core.call import Call
-from mock_platform.edge.wsgi import Edge
-from mock_platform.restoring import Opened, open_platform, override_settings
-from mock_platform.server import ServerThread
-from mock_platform.server.tls import TlsMaterial
+from mock_platform.serving.app import make_edge
+from mock_platform.serving.flask.wsgi import Edge
+from mock_platform.serving.http import ServerThread
+from mock_platform.serving.http.tls import TlsMaterial
+from mock_platform.serving.restoring import Opened, open_platform, override_settings
 from mock_platform.settings import NamesMode, Settings
 from mock_platform.world import redact
 from mock_platform.world.clock import Instant, moment

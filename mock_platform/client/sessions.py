@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mock_platform.client.errors import MissingCredentials
-from mock_platform.control.credential_texts import Credentials
-from mock_platform.in_process.session import AuthScheme, BearerAuth
+from mock_platform.core.auth.credential_texts import Credentials
+from mock_platform.core.errors import MissingCredentials
+from mock_platform.serving.in_process.session import AuthScheme, BearerAuth
 
 if TYPE_CHECKING:
-    from mock_platform.in_process.oauth1 import OAuth1Auth
+    from mock_platform.serving.in_process.oauth1 import OAuth1Auth
 
 
 def authentication(world: str, found: Credentials, scheme: AuthScheme) -> OAuth1Auth | BearerAuth:
@@ -23,7 +23,7 @@ def authentication(world: str, found: Credentials, scheme: AuthScheme) -> OAuth1
     if scheme == "oauth1":
         if app is None or user is None or user["access_token"] is None:
             raise _explain_missing(world, "an app, a user and an access token")
-        from mock_platform.in_process.oauth1 import OAuth1Auth
+        from mock_platform.serving.in_process.oauth1 import OAuth1Auth
 
         return OAuth1Auth(
             app["consumer_key"],

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 if TYPE_CHECKING:
-    from mock_platform.client.queries import EntryQuery, PageQuery
+    from mock_platform.client.arguments import EntryQuery, PageQuery
     from mock_platform.core.call import FaultKind
     from mock_platform.world.clock import Instant
 

@@ -6,15 +6,45 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError, validates_schema
 
-from mock_platform.control.durations import Duration
-from mock_platform.control.refusal import refuse_values
+from mock_platform.control.refusals import refuse_values
 from mock_platform.control.route import ControlRequest
-from mock_platform.core.description.conditions import either, form
+from mock_platform.core.description.schemas import either, form
 from mock_platform.core.faults import MISSING, Fault
-from mock_platform.core.fields import Choice, Flag, Instant
+from mock_platform.core.fields import Choice, Flag, Instant, Number
 from mock_platform.core.schema import Schema
-from mock_platform.world.clock import EARLIEST, LATEST, Clock, parse_instant, wire_millis
+from mock_platform.world.clock import (
+    DURATION_EXAMPLES,
+    DURATION_PATTERN,
+    EARLIEST,
+    LATEST,
+    Clock,
+    parse_duration,
+    parse_instant,
+    wire_millis,
+)
 from mock_platform.world.world import World
+
+# The field of a duration in bodies of the control plane.
+
+
+class Duration(Number):
+    """A number of seconds, or a text with units such as `15m`."""
+
+    kind = f"Number of seconds, or a duration ({DURATION_EXAMPLES})"
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """The description of such a value."""
+        return {"type": ["number", "string"], "pattern": f"^{DURATION_PATTERN}$"}
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> float:
+        if not isinstance(value, str):
+            return super()._deserialize(value, attr, data, **kwargs)
+        try:
+            return parse_duration(value)
+        except ValueError as fault:
+            raise self._unreadable(value) from fault
+
 
 _TAKES = {"freeze": ("to",), "travel": ("to",), "advance": ("seconds",), "resume": ()}
 _NEEDS = {"travel": "to", "advance": "seconds"}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from mock_platform.control.errors import BadQuery
 from mock_platform.control.questions import CLEAR_COVERAGE, COVERAGE
 from mock_platform.control.route import ControlRequest
+from mock_platform.core.errors import BadQuery
 from mock_platform.core.fields import Choice, Text
 from mock_platform.core.schema import Schema
-from mock_platform.coverage.document import document, merge
-from mock_platform.coverage.pages import FORMATS, MEDIA_TYPES, render
-from mock_platform.coverage.scope import BadPatterns, CoverageScope
 from mock_platform.platform import Platform
+from mock_platform.verification.coverage.baseline import BadPatterns, CoverageScope
+from mock_platform.verification.coverage.document import document, merge
+from mock_platform.verification.coverage.pages import FORMATS, MEDIA_TYPES, render
 
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'none'; "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from marshmallow import INCLUDE
 
 from mock_platform.control.headers import TOKEN_HEADER
-from mock_platform.control.refusal import MEDIA_TYPE
+from mock_platform.control.refusals import MEDIA_TYPE
 from mock_platform.control.route import HTML, YAML, Nothing, Route
 from mock_platform.core.description.openapi import Description, describe
 from mock_platform.core.description.schemas import Converter

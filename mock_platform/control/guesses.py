@@ -14,7 +14,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 
-from mock_platform.control.refusal import ControlRefusal
+from mock_platform.control.refusals import ControlRefusal
 from mock_platform.world.clock import UPTIME
 
 FREE = 10

@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mock_platform.har.writing import MAX_BODY_BYTES, RecordedExchange, make_entry, make_log
+from mock_platform.verification.har.writing import (
+    MAX_BODY_BYTES,
+    RecordedExchange,
+    make_entry,
+    make_log,
+)
 from mock_platform.world.journal import JournalEntry
 
 __all__ = ["MAX_BODY_BYTES", "archive"]

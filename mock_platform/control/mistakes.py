@@ -12,14 +12,26 @@ from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.consent.asked import CannotApprove
-from mock_platform.control.errors import BadQuery
-from mock_platform.delivery.errors import BadEvent
-from mock_platform.records.errors import BadRecord, RecordFault, UnknownRecord, UnknownTable
-from mock_platform.scenario.errors import BadParameters, CannotPerform, UnknownScenario
-from mock_platform.store.errors import StoreUnreachable, StoreUnwritable, WorldElsewhere, WorldLost
-from mock_platform.streams.errors import UnknownStream
+from mock_platform.core.auth.consent_requests import CannotApprove
+from mock_platform.core.errors import (
+    BadEvent,
+    BadParameters,
+    BadQuery,
+    BadRecord,
+    CannotPerform,
+    RecordFault,
+    UnknownRecord,
+    UnknownScenario,
+    UnknownStream,
+    UnknownTable,
+)
 from mock_platform.world.names import BadWorldName, TooManyWorlds, UnknownWorld
+from mock_platform.world.store.errors import (
+    StoreUnreachable,
+    StoreUnwritable,
+    WorldElsewhere,
+    WorldLost,
+)
 
 
 def _pairs(faults: Any) -> list[tuple[str, str]]:

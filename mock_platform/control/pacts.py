@@ -10,8 +10,7 @@ from urllib.parse import quote, urlencode
 from flask import Response
 from marshmallow import EXCLUDE, fields
 
-from mock_platform.control.pact_states import begin_again
-from mock_platform.control.refusal import ControlRefusal
+from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import WORLD, ControlRequest
 from mock_platform.control.worlds import addresses
 from mock_platform.core.auth.lookup import first
@@ -19,10 +18,11 @@ from mock_platform.core.fields import Choice, Json, ListOf, Nested, Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.schema import Schema
 from mock_platform.delivery.envelope import make_body
-from mock_platform.pact import BEGINNING, EVENT, SIGNED, Parties, make_pact, read_world
-from mock_platform.pact.recorded import FORM
-from mock_platform.store.interface import Record
+from mock_platform.verification.pact import BEGINNING, EVENT, SIGNED, Parties, make_pact, read_world
+from mock_platform.verification.pact.recorded import FORM
+from mock_platform.verification.pact.states import begin_again
 from mock_platform.world.names import DEFAULT
+from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from mock_platform.control.guard import Sessions
 from mock_platform.control.metrics import Metrics
-from mock_platform.control.sessions import Sessions
 from mock_platform.core.warning_counts import WarningRecorder
-from mock_platform.coverage.recorder import Recorder
 from mock_platform.platform import Platform
+from mock_platform.verification.coverage.recorder import Recorder
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

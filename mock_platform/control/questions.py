@@ -10,17 +10,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from mock_platform.control.known_credentials import credentials
+from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.control.guard import END_SESSION, OPEN_SESSION, SESSION_SECONDS, Sessions
 from mock_platform.control.metrics import METRICS, Metrics
-from mock_platform.control.sessions import (
-    END_SESSION,
-    OPEN_SESSION,
-    SESSION_SECONDS,
-    Sessions,
-)
 from mock_platform.core.warning_counts import WarningRecorder
-from mock_platform.coverage.recorder import Recorder
 from mock_platform.platform import Platform
+from mock_platform.verification.coverage.recorder import Recorder
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.packing import pack_world
@@ -50,7 +45,9 @@ Question = Callable[[Any], Any]
 
 
 def _describe_coverage(platform: Platform, coverage: Recorder, world: str | None) -> dict[str, Any]:
-    from mock_platform.coverage.document import document  # most servers are never asked
+    from mock_platform.verification.coverage.document import (
+        document,  # most servers are never asked
+    )
 
     return {
         "worlds": coverage.worlds(),

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 from marshmallow import ValidationError
 from msgspec import Struct, field
 
-from mock_platform.control.errors import BadQuery
+from mock_platform.control.guard import Sessions
 from mock_platform.control.guesses import Guesses
 from mock_platform.control.metrics import Metrics
-from mock_platform.control.refusal import ControlRefusal, explain_unknown_names, refuse_values
-from mock_platform.control.sessions import Sessions
+from mock_platform.control.refusals import ControlRefusal, explain_unknown_names, refuse_values
+from mock_platform.core.errors import BadQuery
 from mock_platform.core.faults import flatten
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.pairs import decode_pairs, first_values
 from mock_platform.core.schema import Schema
+from mock_platform.core.tables.state import State
 from mock_platform.core.warning_counts import WarningRecorder
-from mock_platform.coverage.recorder import Recorder
 from mock_platform.platform import Platform
-from mock_platform.records.state import State
+from mock_platform.verification.coverage.recorder import Recorder
 from mock_platform.world.world import World
 
 if TYPE_CHECKING:

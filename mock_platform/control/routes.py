@@ -8,17 +8,15 @@ from typing import Any
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
+from werkzeug.routing import Rule
 
 from mock_platform.control import (
     about,
-    approving,
     clock,
     coverage,
-    credentials,
     docs,
     guard,
     journal,
-    operation_texts,
     pacts,
     rules,
     scenarios,
@@ -27,34 +25,62 @@ from mock_platform.control import (
     state,
     streams,
     transitions,
-    warnings,
     webhooks,
     worlds,
 )
+from mock_platform.control import (
+    about as warnings,
+)
+from mock_platform.control import (
+    consent_route as approving,
+)
+from mock_platform.control import (
+    consent_route as credentials,
+)
+from mock_platform.control import (
+    operation_pages as operation_texts,
+)
 from mock_platform.control.description import describe_all
-from mock_platform.control.late_rule import LateRule
+from mock_platform.control.guard import Sessions
 from mock_platform.control.metrics import Metrics
 from mock_platform.control.mistakes import MISTAKES, describe_mistake
-from mock_platform.control.refusal import MEDIA_TYPE, ControlRefusal
-from mock_platform.control.refusing import as_refusal
-from mock_platform.control.route import (
-    HTML,
-    ControlRequest,
-    Route,
-    Services,
-    body_of,
-    query_of,
-)
-from mock_platform.control.sessions import Sessions
+from mock_platform.control.refusals import MEDIA_TYPE, ControlRefusal, as_refusal
+from mock_platform.control.route import HTML, ControlRequest, Route, Services, body_of, query_of
+from mock_platform.core.cluster_peers import NoAnswer
 from mock_platform.core.description.openapi import Description
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.warning_counts import WarningRecorder
-from mock_platform.coverage.recorder import Recorder
-from mock_platform.placement.peers import NoAnswer
 from mock_platform.platform import Platform
 from mock_platform.scenario.name_or_file import SCENARIO_NAME
-from mock_platform.store.errors import StoreError
+from mock_platform.verification.coverage.recorder import Recorder
 from mock_platform.world.names import NAME_PATTERN, UnknownWorld
+from mock_platform.world.store.errors import StoreError
+
+# A route that compiles only what finds it: what builds its address is made when it is needed.
+
+
+class LateRule(Rule):
+    """A rule of werkzeug whose two functions that build addresses are compiled on first use.
+
+    They take nine tenths of the time of making a rule. Every application with a control plane has
+    more than a hundred of them, and most addresses are never built.
+    """
+
+    def _compile_builder(
+        self,
+        append_unknown: bool = True,  # noqa: FBT001, FBT002 - declared so by werkzeug
+    ) -> Callable[..., tuple[str, str]]:
+        compile_now = super()._compile_builder
+        made: Callable[..., tuple[str, str]] | None = None
+
+        def build(rule: Rule, **values: Any) -> tuple[str, str]:
+            nonlocal made
+            if made is None:
+                made = compile_now(append_unknown)
+            return made(rule, **values)
+
+        return build
+
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/health", about.health),

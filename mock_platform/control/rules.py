@@ -8,17 +8,15 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validates_schema
 
-from mock_platform.control.refusal import ControlRefusal
+from mock_platform.api.v2.filtered_stream.rules import LONGEST_RULE
+from mock_platform.api.v2.search.matching import explain, find_failed_clauses
+from mock_platform.api.v2.search.query import And, Node, Or, list_clauses, read_rule, spell
+from mock_platform.api.v2.search.subjects import Subject, make_object_subject, make_subject
+from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Anything, Choice, Flag, Json, ListOf, Text
-from mock_platform.core.hints import did_you_mean
 from mock_platform.core.schema import Schema
-from mock_platform.rules.post_rules.checks import read_rule
-from mock_platform.rules.post_rules.matching import explain, find_failed_clauses
-from mock_platform.rules.post_rules.subject import Subject
-from mock_platform.rules.post_rules.tree import And, Node, Or, list_clauses, spell
-from mock_platform.rules.post_subjects import make_object_subject, make_subject
-from mock_platform.rules.stream_rules import LONGEST_RULE
+from mock_platform.core.suggestions import did_you_mean
 from mock_platform.world.world import World
 
 _LONGEST_QUERY = 4_096

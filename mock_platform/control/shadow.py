@@ -8,7 +8,7 @@ from typing import Any
 from marshmallow import fields
 
 from mock_platform.control.questions import SHADOW
-from mock_platform.control.refusal import ControlRefusal
+from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Choice, Integer, ListOf, Nested, Text
 from mock_platform.core.schema import Schema

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from mock_platform.control.refusal import ControlRefusal
+from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.fields import Instant, Integer, Text
-from mock_platform.core.hints import did_you_mean
 from mock_platform.core.schema import Schema
+from mock_platform.core.suggestions import did_you_mean
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.world import World
 

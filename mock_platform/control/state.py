@@ -7,15 +7,15 @@ from typing import Any
 from flask import Response
 from marshmallow import fields
 
-from mock_platform.control.refusal import ControlRefusal
+from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, object_of
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Choice, Flag, Integer, ListOf
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.schema import Schema
+from mock_platform.core.tables.table import AS, RECORDED, Tables, find_recorded_keys
 from mock_platform.platform import Platform
-from mock_platform.records.table import AS, RECORDED, Tables, find_recorded_keys
-from mock_platform.store.interface import Record
+from mock_platform.world.store.interface import Record
 
 KEPT = "recorded-keys"
 """The code of the warning that a record keeps keys which its table does not have."""

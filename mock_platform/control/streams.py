@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mock_platform.control.durations import Duration
-from mock_platform.control.refusal import ControlRefusal
-from mock_platform.control.route import ControlRequest
-from mock_platform.core.failures.problems import DISCONNECT_TYPES
-from mock_platform.core.fields import Between, Choice, Flag, Integer, ListOf, Nested, Text
-from mock_platform.core.hints import did_you_mean
-from mock_platform.core.schema import Schema
-from mock_platform.streams.errors import UnknownStream
-from mock_platform.streams.steering import (
+from mock_platform.api.v2.streams.steering import (
     ALL,
     DISCONNECT_TYPE,
     FAULTS,
@@ -21,6 +13,14 @@ from mock_platform.streams.steering import (
     list_streams,
     stall_streams,
 )
+from mock_platform.control.clock import Duration
+from mock_platform.control.refusals import ControlRefusal
+from mock_platform.control.route import ControlRequest
+from mock_platform.core.errors import UnknownStream
+from mock_platform.core.failures.problems import DISCONNECT_TYPES
+from mock_platform.core.fields import Between, Choice, Flag, Integer, ListOf, Nested, Text
+from mock_platform.core.schema import Schema
+from mock_platform.core.suggestions import did_you_mean
 
 
 class _OpenStream(Schema):

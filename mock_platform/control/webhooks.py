@@ -6,19 +6,19 @@ from typing import Any
 
 from marshmallow import fields
 
-from mock_platform.control.refusal import ControlRefusal, refuse_values
+from mock_platform.api.v2.activity.records import ActivityRecord
+from mock_platform.api.v2.release_history import describe_event_names
+from mock_platform.api.v2.webhooks.records import EventRecord
+from mock_platform.control.refusals import ControlRefusal, refuse_values
 from mock_platform.control.route import ControlRequest, object_of
 from mock_platform.core.description.schemas import Converter
+from mock_platform.core.errors import BadEvent
 from mock_platform.core.fields import Anything, Choice, Flag, Integer, ListOf, Nested, Text
-from mock_platform.core.hints import did_you_mean
 from mock_platform.core.schema import Schema
-from mock_platform.delivery.errors import BadEvent
+from mock_platform.core.suggestions import did_you_mean
 from mock_platform.delivery.events import GIVEN, HAPPENED, add_event, emit
 from mock_platform.delivery.sender import Stale
 from mock_platform.platform import Platform
-from mock_platform.records.activity import ActivityRecord
-from mock_platform.records.webhooks import EventRecord
-from mock_platform.rules.release_history import describe_event_names
 
 
 class PostedEvent(Schema):

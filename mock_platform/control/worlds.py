@@ -7,17 +7,16 @@ from typing import Any
 
 from marshmallow import fields
 
-from mock_platform.control.known_credentials import credentials
+from mock_platform.api.oauth.known_credentials import credentials
 from mock_platform.control.questions import COPY, CREDENTIALS, WORLD_NAMES, list_all_worlds
-from mock_platform.control.refusal import ControlRefusal, refuse_values
+from mock_platform.control.refusals import ControlRefusal, refuse_values
 from mock_platform.control.route import ControlRequest
-from mock_platform.core.auth.world_credentials import replace_credentials
+from mock_platform.core.auth.lookup import replace_credentials
+from mock_platform.core.cluster_peers import NoAnswer
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Text
 from mock_platform.core.schema import Schema
-from mock_platform.placement.peers import NoAnswer
 from mock_platform.platform import Platform
 from mock_platform.settings import NAMES
-from mock_platform.store.errors import WorldElsewhere
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.names import (
     DEFAULT,
@@ -27,6 +26,7 @@ from mock_platform.world.names import (
     UnknownWorld,
 )
 from mock_platform.world.packing import WorldCopy, unpack_world
+from mock_platform.world.store.errors import WorldElsewhere
 
 
 class WorldBody(Schema):

@@ -1,4 +1,4 @@
-"""Plain data around a handler: the call, its caller, and the reply."""
+"""Plain data around a handler: the call, its caller, the challenge it wants, and the reply."""
 
 from __future__ import annotations
 
@@ -9,12 +9,30 @@ from urllib.parse import urlsplit
 from msgspec import Struct, field
 
 from mock_platform.core.assumptions import Assumption
-from mock_platform.core.challenge import Challenge
 from mock_platform.core.failures.errors import Failure
 from mock_platform.core.jsonio import MAX_VALUES, BadJson, loads
 from mock_platform.core.pairs import MAX_PAIRS, Pairs, decode_pairs
 from mock_platform.settings import NamesMode
-from mock_platform.store.interface import Record
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+# A challenge that an operation wants made before it decides. An address is asked to prove that
+# it knows the app's secret. That takes real time, so it happens outside the world's lock,
+# between the checks of a request and its handler.
+
+
+class Challenge(Struct):
+    """The challenge of one webhook's address; `fault` says why it failed, once it was made."""
+
+    webhook_id: str
+    url: str
+    secret: str
+    fault: str | None = None
+
+
+Challenger = Callable[[World, Challenge], None]
+"""Makes a challenge and sets its `fault`."""
+
 
 Surface = Literal["plain", "sandbox"]
 FORM = "application/x-www-form-urlencoded"

@@ -12,7 +12,7 @@ from itsdangerous import BadData, BadSignature, Signer, base64_decode, base64_en
 
 from mock_platform.core.call import Call
 from mock_platform.core.jsonio import dumps, loads
-from mock_platform.store.interface import Entry, Order, Position
+from mock_platform.world.store.interface import Entry, Order, Position
 
 SHORT_CHARACTERS = 16
 _PART_BYTES = 6

@@ -1,4 +1,4 @@
-"""Converts what a client sent into checked parameters, or into all of its faults."""
+"""Converts what a client sent into checked parameters, or into all of its faults; uploads too."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from marshmallow.exceptions import SCHEMA
 from msgspec.structs import replace
 
 from mock_platform.core.auth.oauth1 import MalformedAuthorization, authorization_parameters
-from mock_platform.core.call import FORM, Call
+from mock_platform.core.call import FORM, MULTIPART, Call
 from mock_platform.core.failures.errors import (
     BadBody,
     Failure,
@@ -20,7 +20,7 @@ from mock_platform.core.failures.errors import (
     UnsupportedMediaType,
 )
 from mock_platform.core.faults import flatten
-from mock_platform.core.fields import CommaList
+from mock_platform.core.fields import CommaList, Content
 from mock_platform.core.jsonio import MAX_VALUES, BadJson, loads
 from mock_platform.core.loading import loader
 from mock_platform.core.operation import Location, Operation
@@ -36,8 +36,99 @@ from mock_platform.core.unread import (
     shape_of,
     unknown_keys,
 )
-from mock_platform.core.upload_body import make_upload_reader
 from mock_platform.settings import Settings
+
+# Reads bodies of multipart forms, by the parser of Werkzeug that does no input and output.
+
+_MOST_PARTS = 100
+
+
+def read_parts(body: bytes, content_type: str) -> list[tuple[str, bytes]]:
+    """Return the parts of a multipart form in order: their names and contents.
+
+    Raises:
+        BadBody: It is not one, or has more than 100 parts.
+    """
+    # Loaded here, because the platform without a server works where Werkzeug is not installed.
+    from werkzeug.exceptions import RequestEntityTooLarge
+    from werkzeug.http import parse_options_header
+    from werkzeug.sansio.multipart import Data, Epilogue, Field, File, MultipartDecoder, NeedData
+
+    boundary = parse_options_header(content_type)[1].get("boundary")
+    if not boundary:
+        raise BadBody("The Content-Type multipart/form-data needs a boundary.")
+    decoder = MultipartDecoder(boundary.encode("latin-1", "replace"), max_parts=_MOST_PARTS)
+    parts: list[tuple[str, list[bytes]]] = []
+    try:
+        decoder.receive_data(body)
+        decoder.receive_data(None)
+        while not isinstance(event := decoder.next_event(), Epilogue | NeedData):
+            if isinstance(event, Field | File):
+                parts.append((_require_name(event.name), []))
+            elif isinstance(event, Data):
+                parts[-1][1].append(event.data)
+    except RequestEntityTooLarge as fault:
+        raise BadBody(f"The multipart form has more than {_MOST_PARTS} parts.") from fault
+    except (ValueError, KeyError) as fault:
+        raise BadBody("The body is not a complete multipart form.") from fault
+    return [(name, b"".join(pieces)) for name, pieces in parts]
+
+
+def _require_name(name: str | None) -> str:
+    if name is None:  # although Werkzeug declares a text
+        raise BadBody("A part of the multipart form has no name.")
+    return name
+
+
+# Reads the parameters of an upload: a multipart form, a form, or JSON with base64.
+
+
+def make_upload_reader(
+    schema: Schema | None, max_nesting: int
+) -> Callable[[Call], tuple[Any, list[Finding]]]:
+    """Return what reads parameters in a body of any form and in the query."""
+    declared = {} if schema is None else dict(schema.load_fields)
+    known = frozenset(field.data_key or attr for attr, field in declared.items())
+    contents = frozenset(name for name in known if isinstance(declared.get(name), Content))
+
+    def read(call: Call) -> tuple[Any, list[Finding]]:
+        sent: dict[str, Any] = {}
+        repeated: list[str] = []
+        body = _read_body(call, contents, max_nesting)
+        for name, value in [*body, *call.query]:
+            if name not in sent:
+                sent[name] = value
+            elif sent[name] != value:
+                repeated.append(name)
+        unread = list(find_repeated_parameters(repeated))
+        others = [(name, str(value)) for name, value in sent.items() if name not in known]
+        return sent, [*unread, *find_unknown_parameters(others, known, call.path_params)]
+
+    return read
+
+
+def _read_body(call: Call, contents: frozenset[str], max_nesting: int) -> list[tuple[str, Any]]:
+    """Returns the parameters of a body; those in `contents` stay bytes in a multipart form."""
+    if not call.body:
+        return []
+    if call.media_type == FORM:
+        return list(call.form)
+    if call.media_type == MULTIPART:
+        parts = read_parts(call.body, call.header("content-type") or "")
+        return [
+            (name, value if name in contents else value.decode("utf-8", "replace"))
+            for name, value in parts
+        ]
+    if call.media_type != "application/json":
+        raise UnsupportedMediaType(call.media_type, f"application/json or {MULTIPART}")
+    try:
+        value = loads(call.json_body, max_nesting=max_nesting, max_values=MAX_VALUES)
+    except BadJson as fault:
+        raise BadBody(f"The body is {fault}.") from fault
+    if not isinstance(value, dict):
+        raise BadBody("The body must be an object.")
+    return list(value.items())
+
 
 _IN_BODY = "; parameters of this operation stand in the JSON body"
 _IN_FORM = "; parameters of this operation stand in a form body"

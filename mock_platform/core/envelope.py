@@ -16,7 +16,7 @@ from mock_platform.core.call import Call, LiveBody, Reply
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.pairs import Pairs
 from mock_platform.settings import Settings
-from mock_platform.store.interface import Record
+from mock_platform.world.store.interface import Record
 
 JsonObject = dict[str, Any]
 JSON = "application/json; charset=utf-8"

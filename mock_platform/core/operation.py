@@ -18,13 +18,24 @@ from msgspec import Struct, field
 
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.auth.authenticate import Auth
-from mock_platform.core.call import Call, Reply
-from mock_platform.core.challenge import Challenge
-from mock_platform.core.dialect import Dialect, dialect_of
+from mock_platform.core.call import Call, Challenge, Reply
 from mock_platform.core.envelope import Returns
 from mock_platform.core.failures.errors import Failure
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
+
+# The dialects: families of paths, each of which renders its failures in its own way.
+
+Dialect = Literal["v2", "oauth", "ads"]
+
+
+def dialect_of(path: str) -> Dialect:
+    """Returns the dialect of a path, whether an operation has it or not."""
+    first = path.lstrip("/").partition("/")[0]
+    if first == "2":
+        return "v2"
+    return "ads" if first.isdecimal() else "oauth"
+
 
 Handler = Callable[[Call, World], Any]
 Gate = Callable[[Call, World], None]

@@ -7,9 +7,9 @@ from functools import cached_property
 
 from mock_platform.core.call import Call
 from mock_platform.core.operation import Operation
+from mock_platform.core.original_names.pairs import list_original_paths
 from mock_platform.core.pipeline import Compiled
 from mock_platform.core.routing import Found, Router, fix_parameters
-from mock_platform.core.spelling.pairs import list_original_paths
 from mock_platform.settings import NamesMode
 
 

@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from mock_platform.core.assumptions import Assumption, settled
 from mock_platform.core.auth.authenticate import Authenticator
-from mock_platform.core.call import UNESTABLISHED, Call, Reply
-from mock_platform.core.challenge import Challenger
+from mock_platform.core.call import UNESTABLISHED, Call, Challenger, Reply
 from mock_platform.core.decode import Decoder, decoder
 from mock_platform.core.envelope import Configurable
 from mock_platform.core.failures.errors import (
@@ -36,7 +35,7 @@ from mock_platform.core.operation import Operation, Rules
 from mock_platform.core.pairs import MAX_PAIRS
 from mock_platform.core.unread import IGNORED
 from mock_platform.settings import Settings
-from mock_platform.store.interface import Change
+from mock_platform.world.store.interface import Change
 from mock_platform.world.world import World
 
 RELEASED = settled(

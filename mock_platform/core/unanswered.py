@@ -19,8 +19,8 @@ from mock_platform.core.failures.errors import (
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import NotServed, Operation
 from mock_platform.core.routing import Nearest, Router
-from mock_platform.store.errors import StoreDamaged, StoreForeign, StoreOutdated
 from mock_platform.world.names import UnknownWorld
+from mock_platform.world.store.errors import StoreDamaged, StoreForeign, StoreOutdated
 
 SANDBOX = "/sandbox"
 _NOTHING_HERE = "This sandbox does not serve this route."

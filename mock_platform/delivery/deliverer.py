@@ -9,34 +9,50 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
-from mock_platform.core.challenge import Challenge
-from mock_platform.delivery.agenda import Agenda, DueAct, StateChange
+from mock_platform.api.ads.catalogs.feed_files import TABLE as FEEDS
+from mock_platform.api.v2.webhooks.event_log import ADDED, OUTGOING
+from mock_platform.api.v2.webhooks.replay_jobs import CREATED, REPLAY_JOB
+from mock_platform.api.v2.webhooks.validation import find_next_challenge
+from mock_platform.core.call import Challenge
+from mock_platform.delivery.agenda import Agenda, DeliveryWorkers, DueAct, StateChange, Wait
 from mock_platform.delivery.envelope import make_body, make_job_status
 from mock_platform.delivery.feeds import FeedRead, read_feed
 from mock_platform.delivery.outbound import Outbound
-from mock_platform.delivery.rechecks import Recheck
 from mock_platform.delivery.replay_run import ReplayRun
-from mock_platform.delivery.sender import (
-    Dispatch,
-    Invalid,
-    Receiver,
-    Sender,
-    Stale,
-    find_receiver,
-)
-from mock_platform.delivery.workers import DeliveryWorkers
-from mock_platform.rules.replay_jobs import CREATED, REPLAY_JOB
-from mock_platform.rules.scheduled_feeds import TABLE as FEEDS
-from mock_platform.rules.webhook_log import ADDED, OUTGOING
-from mock_platform.rules.webhooks import find_next_challenge
+from mock_platform.delivery.sender import Dispatch, Invalid, Receiver, Sender, Stale, find_receiver
 from mock_platform.settings import DeliverySettings
-from mock_platform.store.interface import Change
-from mock_platform.store.memory import Base
 from mock_platform.world.clock import LATEST, UPTIME
+from mock_platform.world.store.interface import Change
+from mock_platform.world.store.memory import Base
 from mock_platform.world.world import PACED, RESTORED, Notice, World
+
+# Challenges webhooks again when the last passed challenge is a day old (`webhooks.validity`).
+
+
+@dataclass(frozen=True, slots=True)
+class Recheck:
+    """The next challenge of one webhook; `start` makes it, on another thread."""
+
+    world: World
+    webhook_id: str
+    start: Callable[[Recheck], None] = field(compare=False)
+
+    def look(self) -> Wait:
+        """Start the challenge if it is due. Whoever makes it watches for the next one."""
+        with self.world.lock:
+            webhook = self.world.store.get("webhooks", self.webhook_id)
+            due = None if webhook is None or self.world.closed else find_next_challenge(webhook)
+            if due is None:
+                return Wait(None, over=True)
+            if self.world.clock.now() < due:
+                return Wait(self.world.clock.real_seconds_until(due))
+        self.start(self)
+        return Wait(None, over=True)
+
 
 _ENDED = {f"{REPLAY_JOB.name}:{state}": state for state in REPLAY_JOB.ends}
 _BACK = f"{REPLAY_JOB.name}:{REPLAY_JOB.first}"

@@ -8,29 +8,28 @@ from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.core.envelope import remove_internal_keys
-from mock_platform.delivery.errors import BadEvent
-from mock_platform.delivery.sender import Receiver, find_receiver
-from mock_platform.records.activity import ACTIVITIES
-from mock_platform.records.posts import POSTS
-from mock_platform.records.table import Table, find_missing_references
-from mock_platform.records.webhooks import EVENTS
-from mock_platform.rules.activities import STREAM, FanOut, record_activity
-from mock_platform.rules.happenings import happen, is_happening
-from mock_platform.rules.release_history import (
+from mock_platform.api.sample_events.happenings import CannotHappen, happen, is_happening
+from mock_platform.api.sample_events.payloads import NoSample, make_payload
+from mock_platform.api.v2.activity.activities import STREAM, FanOut, record_activity
+from mock_platform.api.v2.activity.records import ACTIVITIES
+from mock_platform.api.v2.objects.posts import POSTS
+from mock_platform.api.v2.release_history import (
     DIRECTED_SINCE,
     canonicalize_name,
     explain_not_in_force,
     find_event_name,
     find_name_warnings,
 )
-from mock_platform.rules.sample_payloads import NoSample, make_payload
-from mock_platform.rules.sample_users import CannotHappen
-from mock_platform.rules.webhook_log import request_delivery
-from mock_platform.store.interface import Record
-from mock_platform.streams.open_streams import OpenStreams
-from mock_platform.streams.stream import Stream
+from mock_platform.api.v2.streams.open_streams import OpenStreams
+from mock_platform.api.v2.streams.stream import Stream
+from mock_platform.api.v2.webhooks.event_log import request_delivery
+from mock_platform.api.v2.webhooks.records import EVENTS
+from mock_platform.core.envelope import remove_internal_keys
+from mock_platform.core.errors import BadEvent
+from mock_platform.core.tables.table import Table, find_missing_references
+from mock_platform.delivery.sender import Receiver, find_receiver
 from mock_platform.world.clock import parse_instant, parse_relative, wire_millis
+from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 GIVEN = frozenset(EVENTS.fields) - {"id", "_product", "_attempted", "_filter", "_event_uuid"}

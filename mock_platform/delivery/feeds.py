@@ -7,13 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mock_platform.api.ads.catalogs.feed_files import (
+    MOST_BYTES,
+    TABLE,
+    find_next_read,
+    read_products,
+)
+from mock_platform.api.ads.catalogs.product_updates import upsert_products
 from mock_platform.delivery.agenda import Wait
 from mock_platform.delivery.outbound import Outbound, OutboundFault
-from mock_platform.records.product_updates import upsert_products
-from mock_platform.rules.scheduled_feeds import MOST_BYTES, TABLE, find_next_read, read_products
-from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.names import UnknownWorld
+from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 _SUCCESS = 200

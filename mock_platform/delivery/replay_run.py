@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
+from mock_platform.api.v2.webhooks.replay_jobs import REPLAY_JOB, RUNNING, parse_minute
 from mock_platform.delivery.envelope import make_body
 from mock_platform.delivery.sender import Dispatch, Invalid, Receiver, Sender, Stale, find_receiver
-from mock_platform.rules.replay_jobs import REPLAY_JOB, RUNNING, parse_minute
-from mock_platform.store.errors import WorldLost
-from mock_platform.store.interface import Entry, Order, Position, Record
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.names import UnknownWorld
+from mock_platform.world.store.errors import WorldLost
+from mock_platform.world.store.interface import Entry, Order, Position, Record
 from mock_platform.world.world import World
 
 _EVENTS_PER_PAGE = 50

@@ -11,24 +11,24 @@ from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
 
+from mock_platform.api.v2.webhooks.event_log import OUTGOING
+from mock_platform.api.v2.webhooks.validation import apply_challenge
 from mock_platform.core.jsonio import dumps, loads
-from mock_platform.delivery.outbound import Outbound, OutboundFault, ReceiverAnswer
-from mock_platform.delivery.signing import (
+from mock_platform.delivery.envelope import (
     SIGNATURE_HEADERS,
     find_challenge_fault,
     make_challenge_url,
     make_signature,
 )
-from mock_platform.rules.webhook_log import OUTGOING
-from mock_platform.rules.webhooks import apply_challenge
+from mock_platform.delivery.outbound import Outbound, OutboundFault, ReceiverAnswer
 from mock_platform.settings import DeliverySettings
-from mock_platform.store.errors import StoreUnwritable, WorldLost
-from mock_platform.store.interface import Record
 from mock_platform.version import __version__
 from mock_platform.world.clock import UPTIME, wire_millis
 from mock_platform.world.delivery_faults import DeliveryFault
 from mock_platform.world.ids import unguessable
 from mock_platform.world.names import UnknownWorld
+from mock_platform.world.store.errors import StoreUnwritable, WorldLost
+from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 _LOG = logging.getLogger(__name__)

@@ -8,15 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from mock_platform.core.dialect import dialect_of
 from mock_platform.core.failures.codes import ADS_STATUS
+from mock_platform.core.operation import dialect_of
 from mock_platform.scenario import custom
 from mock_platform.scenario.catalog import Catalog
-from mock_platform.scenario.checking import as_list, is_without_request
+from mock_platform.scenario.checking import (
+    as_list,
+    find_served,
+    find_unread_names,
+    is_without_request,
+)
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.forms import Path, is_number
-from mock_platform.scenario.names import find_served, find_unread_names
 from mock_platform.scenario.parameters import find_references
 from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING
 from mock_platform.world.clock import parse_instant

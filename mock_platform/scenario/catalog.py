@@ -8,8 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.core.dialect import Dialect, dialect_of
-from mock_platform.core.operation import Operation
+from mock_platform.core.operation import Dialect, Operation, dialect_of
 from mock_platform.core.routing import Router
 
 SANDBOX = "/sandbox"

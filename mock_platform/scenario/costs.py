@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from mock_platform.core.errors import BadParameters
 from mock_platform.scenario.active import ActiveScenario
-from mock_platform.scenario.errors import BadParameters
 from mock_platform.scenario.pattern import MAX_ACTIVE_STEPS
 
 

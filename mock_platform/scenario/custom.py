@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from mock_platform.core.call import Call
-from mock_platform.core.hints import did_you_mean
+from mock_platform.core.suggestions import did_you_mean
 from mock_platform.scenario.catalog import SANDBOX, Catalog
 from mock_platform.scenario.forms import JsonSchema, Path, Report, describe_allowed, quote
 

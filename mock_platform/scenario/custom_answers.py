@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 
 from mock_platform.core.auth.authenticate import Auth, Authenticator
 from mock_platform.core.call import UNESTABLISHED, Call, Reply
+from mock_platform.core.errors import BadParameters, CannotPerform, UnknownScenario
 from mock_platform.core.failures.errors import Failure
 from mock_platform.core.pipeline import work
 from mock_platform.scenario.active import ActiveRule
 from mock_platform.scenario.custom import find_route
 from mock_platform.scenario.director import HEADER, find_engine, make_refusal
 from mock_platform.scenario.engine import Engine
-from mock_platform.scenario.errors import BadParameters, CannotPerform, UnknownScenario
 from mock_platform.settings import Settings
-from mock_platform.store.interface import Change
+from mock_platform.world.store.interface import Change
 from mock_platform.world.world import World
 
 _ANYBODY = Auth(("bearer", "oauth1", "oauth2", "basic"))

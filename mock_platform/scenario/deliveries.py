@@ -13,7 +13,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from mock_platform.core.jsonio import dumps
-from mock_platform.scenario.choices import KeyedForm, TypedForm
 from mock_platform.scenario.effects import set_state
 from mock_platform.scenario.forms import (
     AnyForm,
@@ -32,9 +31,9 @@ from mock_platform.scenario.forms import (
     quote,
 )
 from mock_platform.scenario.match import ABOUT_WHEN, CLOCK, CONDITION, STATE
-from mock_platform.scenario.moments import DELAY, DELAY_WORDS, InstantForm
+from mock_platform.scenario.value_forms import DELAY, DELAY_WORDS, InstantForm, KeyedForm, TypedForm
+from mock_platform.world.clock import read_seconds
 from mock_platform.world.delivery_faults import DeliveryFault
-from mock_platform.world.durations import read_seconds
 
 DELIVERIES = "deliveries"
 """The value of `on` in such rules, in the place of an operation."""

@@ -1,18 +1,110 @@
-"""Connects scenarios with the pipeline: which rules see a request, and which it asks for itself."""
+"""Connects scenarios with the pipeline: rules of a world, and what a request asks for itself."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from mock_platform.core.call import Call, Reply
+from mock_platform.core.errors import BadParameters, CannotPerform, UnknownScenario
+from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
+from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.core.pipeline import Answer, Stage
-from mock_platform.scenario.active import ActiveRule
+from mock_platform.scenario.active import ActiveRule, ActiveScenario
+from mock_platform.scenario.catalog import Catalog
+from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.engine import Engine
-from mock_platform.scenario.errors import BadParameters, CannotPerform, UnknownScenario
-from mock_platform.scenario.prefer import BadPreference, parse_preference
+from mock_platform.scenario.forms import describe_allowed
 from mock_platform.world.world import World
+
+# `Prefer: code=404`, `Prefer: problem=usage-capped`: a failure for one request alone.
+
+_PART = re.compile(r'\s*(code|problem)\s*=\s*"?([^",;\s]*)"?\s*', re.ASCII | re.IGNORECASE)
+_STATUSES = range(400, 600)
+_NAMED = {
+    400: "INVALID_PARAMETER", 401: "UNAUTHORIZED_ACCESS", 403: "ACTION_NOT_ALLOWED",
+    404: "NOT_FOUND", 429: "TOO_MANY_REQUESTS", 500: "INTERNAL_ERROR", 503: "SERVICE_UNAVAILABLE",
+}  # fmt: skip
+NAME = "prefer"
+"""The name of the scenario of such a request in the journal."""
+
+
+class BadPreference(ValueError):
+    """A failure was asked for that does not exist."""
+
+
+def parse_preference(header: str, operation: Operation) -> list[ActiveRule]:
+    """Return the rule that a `Prefer` header asks for; empty if it asks for something else.
+
+    Raises:
+        BadPreference: It asks for a failure that does not exist.
+    """
+    for part in re.split("[,;]", header[:1000]):
+        found = _PART.fullmatch(part)
+        if found is None:
+            continue
+        effect = (
+            _make_problem(found[2])
+            if found[1].lower() == "problem"
+            else _make_error(found[2], operation)
+        )
+        document = {"name": NAME, "rules": [{"on": operation.id, "then": effect}]}
+        scenario = Scenario(NAME, "", "", {}, document, Catalog.collect([operation]))
+        return ActiveScenario(scenario, {}).rules
+    return []
+
+
+def _make_problem(slug: str) -> dict[str, Any]:
+    names = {kind.name: kind.slug for kind in PROBLEM_TYPES.values()} | {
+        s: s for s in PROBLEM_TYPES
+    }
+    if slug not in names:
+        raise BadPreference(
+            f"Prefer: there is no problem {slug!r}.{describe_allowed([*PROBLEM_TYPES], slug)}"
+        )
+    return {"problem": names[slug]}
+
+
+def _make_error(code: str, operation: Operation) -> dict[str, Any]:
+    if not code.isdecimal() or not code.isascii():
+        if code not in ADS_STATUS:
+            raise BadPreference(
+                f"Prefer: there is no code {code!r}.{describe_allowed([*ADS_STATUS], code)}"
+            )
+        return {"error": code}
+    number = int(code[:9])
+    if number in _STATUSES:
+        return _find_failure(number, operation)
+    if number not in NUMERIC_CODES:
+        raise BadPreference(
+            f"Prefer: {code} is neither a status from 400 to 599 nor a numeric code."
+            f"{describe_allowed([*NUMERIC_CODES], code)}"
+        )
+    return {"error": number}
+
+
+def _find_failure(status: int, operation: Operation) -> dict[str, Any]:
+    """Return the failure that an operation documents for a status, else the usual one."""
+    if operation.dialect == "v2":
+        for slug in operation.errors:
+            if slug in PROBLEM_TYPES and PROBLEM_TYPES[slug].status == status:
+                return {"problem": slug}
+        return {"problem": "about:blank", "status": status}
+    if operation.dialect == "oauth":
+        codes = [entry for entry in NUMERIC_CODES.values() if entry.status == status]
+        codes.sort(
+            key=lambda entry: (str(entry.code) not in operation.errors, not entry.documented)
+        )
+        number = codes[0].code if codes else 131
+        return {"error": {"code": number, "status": status}}
+    documented = (code for code in operation.errors if ADS_STATUS.get(code) == status)
+    listed = (code for code, of in ADS_STATUS.items() if of == status)
+    code = next(documented, None) or _NAMED.get(status) or next(listed, None)
+    code = code or ("INTERNAL_ERROR" if status >= 500 else "INVALID_PARAMETER")
+    return {"error": {"code": code, "status": status}}
+
 
 HEADER = "x-mock-scenario"
 

@@ -10,26 +10,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from mock_platform.core.jsonio import dumps
-from mock_platform.records.table import Tables
-from mock_platform.scenario.active import ActiveRule, ActiveScenario
-from mock_platform.scenario.costs import require_quick
-from mock_platform.scenario.deliveries import DELIVERIES, LINES
-from mock_platform.scenario.document import Scenario, loads
-from mock_platform.scenario.effects.collection import forget_changes
-from mock_platform.scenario.errors import (
+from mock_platform.core.errors import (
     BadParameters,
     BadScenario,
     CannotPerform,
     NotDefinedHere,
     UnknownScenario,
 )
-from mock_platform.scenario.kept import Ledger, Recorded, as_records
+from mock_platform.core.jsonio import dumps
+from mock_platform.core.tables.table import Tables
+from mock_platform.scenario.active import ActiveRule, ActiveScenario, Ledger, Recorded, as_records
+from mock_platform.scenario.costs import require_quick
+from mock_platform.scenario.deliveries import DELIVERIES, LINES
+from mock_platform.scenario.document import Scenario, loads
+from mock_platform.scenario.effects.collection import forget_changes
 from mock_platform.scenario.library import Library
 from mock_platform.scenario.rules import Rules
 from mock_platform.scenario.unfired import UnfiredRule
-from mock_platform.store.interface import Beside, Record
 from mock_platform.world.delivery_faults import DeliveryFault
+from mock_platform.world.store.interface import Beside, Record
 from mock_platform.world.world import World
 
 _LOG = logging.getLogger(__name__)

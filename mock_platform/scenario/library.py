@@ -12,7 +12,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from mock_platform.operations import TABLES
+from mock_platform.api.served import TABLES
+from mock_platform.core.errors import BadScenario, ScenarioComplaint
 from mock_platform.scenario.advice import find_warnings
 from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.checking import format_path
@@ -24,7 +25,6 @@ from mock_platform.scenario.document import (
     read_source,
     read_text,
 )
-from mock_platform.scenario.errors import BadScenario, ScenarioComplaint
 from mock_platform.scenario.name_or_file import SUFFIXES
 from mock_platform.scenario.source import Source
 

@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from mock_platform.core.call import ABSENT, Call
 from mock_platform.core.jsonio import canonical
-from mock_platform.scenario.choices import TypedForm
 from mock_platform.scenario.forms import (
     AnyForm,
     EntriesForm,
@@ -24,11 +23,11 @@ from mock_platform.scenario.forms import (
     WordForm,
     quote,
 )
-from mock_platform.scenario.moments import InstantForm
 from mock_platform.scenario.pattern import (
     MAX_TEXT_CHARACTERS,
     compile_pattern,
 )
+from mock_platform.scenario.value_forms import InstantForm, TypedForm
 
 SCHEMES = ("bearer", "oauth1", "oauth2", "basic", "session", "none")
 

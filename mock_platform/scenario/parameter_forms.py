@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from mock_platform.scenario.choices import KeyedForm, TypedForm
 from mock_platform.scenario.custom import OnForm
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.forms import (
@@ -27,9 +26,9 @@ from mock_platform.scenario.forms import (
     is_number,
     parse_reference,
 )
-from mock_platform.scenario.moments import DurationForm, InstantForm
 from mock_platform.scenario.parameters import find_references
 from mock_platform.scenario.schema import RuleForm, make_forms
+from mock_platform.scenario.value_forms import DurationForm, InstantForm, KeyedForm, TypedForm
 
 Kind = Literal["text", "number", "duration", "flag", "json", "any"]
 

@@ -1,4 +1,4 @@
-"""Which rule of a world's active scenarios acts, on a request, an event or a stream's line.
+"""Which rule of a world's active scenarios acts, and what happens then.
 
 Rules are indexed by the ids of the operations that they act on: a request to any other operation
 costs one look into a dict. Everything here runs under the world's lock.
@@ -6,7 +6,7 @@ costs one look into a dict. Everything here runs under the world's lock.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import Any
@@ -14,18 +14,92 @@ from typing import Any
 from msgspec.structs import replace
 
 from mock_platform.core.call import Call, Reply
-from mock_platform.records.table import Tables
-from mock_platform.scenario.active import ALL_HOLD, ActiveRule, ActiveScenario
+from mock_platform.core.failures.errors import Failure
+from mock_platform.core.failures.rendering import render
+from mock_platform.core.tables.table import Tables
+from mock_platform.scenario.active import ALL_HOLD, ActiveRule, ActiveScenario, Ledger
 from mock_platform.scenario.custom_rules import CustomRules
-from mock_platform.scenario.effects.effect import Staging
-from mock_platform.scenario.kept import Ledger
+from mock_platform.scenario.effects.effect import (
+    AnswerEffect,
+    ChangeEffect,
+    Effect,
+    GateEffect,
+    Staging,
+    TreatmentEffect,
+)
+from mock_platform.scenario.effects.fault import FaultEffect
 from mock_platform.scenario.match import Mismatch
-from mock_platform.scenario.performance import perform
 from mock_platform.scenario.rule_index import MAX_NEAR_MISSES, JoinedRules, Missed, RuleList
-from mock_platform.store.errors import StoreUnwritable
 from mock_platform.world.delivery_faults import DeliveryFault
 from mock_platform.world.names import UnknownWorld
+from mock_platform.world.store.errors import StoreUnwritable
 from mock_platform.world.world import World
+
+# Runs a rule that acts: changes, gate, its answer or the handler's, then treatments.
+
+
+class _UndoAttempt(Exception):
+    """Carries a reply out of an attempt that is to be undone."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__()
+        self.reply = reply
+
+
+def perform(
+    effects: Sequence[Effect], staging: Staging, proceed: Callable[[Call, World], Reply]
+) -> Reply:
+    """Return the reply to a request on which a rule acts.
+
+    Changes of the rule stay even if the request fails; changes of the handler are undone then, as
+    always, and also by a fault before the commit.
+    """
+    for effect in effects:
+        if isinstance(effect, ChangeEffect):
+            effect.change(staging)
+    undo = any(isinstance(effect, FaultEffect) and effect.undoes_changes for effect in effects)
+    reply = _answer(effects, staging, proceed, undo=undo)
+    for effect in effects:
+        if isinstance(effect, TreatmentEffect):
+            reply = effect.treat(staging, reply)
+    return reply
+
+
+def _answer(
+    effects: Sequence[Effect],
+    staging: Staging,
+    proceed: Callable[[Call, World], Reply],
+    *,
+    undo: bool,
+) -> Reply:
+    call, world = staging.call, staging.world
+
+    def handle() -> Reply:
+        return proceed(call, world)
+
+    answer = next((effect for effect in effects if isinstance(effect, AnswerEffect)), None)
+    gate = next((effect for effect in effects if isinstance(effect, GateEffect)), None)
+
+    def reply_beyond_gate() -> Reply:
+        return handle() if answer is None else answer.answer(staging, handle)
+
+    try:
+        with world.attempt():
+            try:
+                reply = (
+                    reply_beyond_gate() if gate is None else gate.admit(staging, reply_beyond_gate)
+                )
+            except Failure as failure:
+                if not failure.keeps_changes:
+                    raise
+                reply = render(failure, call)
+            if undo:
+                raise _UndoAttempt(reply)  # noqa: TRY301 - only an exception undoes an attempt
+            return reply
+    except Failure as failure:
+        return render(failure, call)
+    except _UndoAttempt as undone:
+        return undone.reply
 
 
 class Rules:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from mock_platform.core.jsonio import BadJson, loads
-from mock_platform.records.fixtures import locate as json_place
+from mock_platform.core.tables.fixtures import locate as json_place
 from mock_platform.scenario.forms import Path, quote
 
 if TYPE_CHECKING:

@@ -1,13 +1,20 @@
-"""Writes a scenario's document as a file: YAML as people write it, else JSON."""
+"""Writes scenario documents as files: YAML as people write it, and only into their folder."""
 
 from __future__ import annotations
 
 import io
+import os
+import re
+import stat
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from pathlib import Path as FilePath
 from typing import Any
 
 from mock_platform.core.jsonio import dumps, pretty
+from mock_platform.scenario.library import is_named_like_table
+from mock_platform.scenario.name_or_file import SUFFIXES
 from mock_platform.scenario.source import Malformed, read
 
 YAML_SUFFIX = ".yaml"
@@ -68,3 +75,86 @@ def _choose_style(text: str) -> str | None:
     if len(lines) > 1:
         return "|" if whole else '"'
     return ">" if whole and len(text) > _WIDTH // 2 and "  " not in text and " " in text else None
+
+
+# Writes scenario files into a folder: never outside of it, and each file as a whole.
+
+_STEP = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}", re.ASCII)
+_MAX_STEPS = 5
+_MODE = 0o644
+
+
+class CannotSave(ValueError):
+    """A file cannot be written; the text says why, and what to do."""
+
+
+class FileExists(CannotSave):
+    """There is a file of this name, and it may not be replaced."""
+
+
+def find_place(folder: Path, name: str) -> Path:
+    """Return the path of the file `name` in a folder; it may be in a subfolder.
+
+    Raises:
+        CannotSave: It is no name of a scenario file, or leads out of the folder.
+    """
+    steps = name.split("/")
+    allowed = "letters, digits, dots, hyphens and underscores, a slash before each part below"
+    if not all(_STEP.fullmatch(step) for step in steps) or len(steps) > _MAX_STEPS:
+        raise CannotSave(
+            f"{name!r} is no name for a file in {folder}: write {allowed}, such as "
+            "late/webhook.yaml"
+        )
+    path = folder / name
+    if path.suffix not in SUFFIXES:
+        raise CannotSave(f"{name!r} must end in one of {', '.join(SUFFIXES)}")
+    if is_named_like_table(path):
+        raise CannotSave(f"{name!r} is the name of a fixture file; choose another one, or .yaml")
+    if not path.parent.resolve().is_relative_to(folder.resolve()):
+        raise CannotSave(f"{name!r} leads out of {folder} through a link; choose another folder")
+    if path.is_dir():
+        raise CannotSave(f"{name!r} is a folder; name a file in it")
+    return path
+
+
+def write_file(path: Path, content: bytes, *, replace: bool) -> None:
+    """Write a file at once: half of it is never seen, and a failure leaves the old one.
+
+    Raises:
+        FileExists: There is one already, and it is not to be replaced.
+        CannotSave: The system refuses to write it.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write_whole(path, content, replace=replace)
+    except FileExistsError as fault:
+        text = f"{path} exists already; ask for its replacement, or choose another name"
+        raise FileExists(text) from fault
+    except OSError as fault:
+        raise CannotSave(f"{path} cannot be written: {fault.strerror or fault}") from fault
+
+
+def _write_whole(path: Path, content: bytes, *, replace: bool) -> None:
+    # mkstemp makes a file that only its owner can read, under a name that no reader looks for.
+    descriptor, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
+    part = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as opened:
+            opened.write(content)
+            opened.flush()
+            os.fsync(opened.fileno())
+        part.chmod(_find_mode(path))
+        if replace:
+            part.replace(path)
+        else:
+            path.hardlink_to(part)  # in contrast to a replacement it fails if there is a file
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _find_mode(path: Path) -> int:
+    """Return the permissions of a file that exists, else those of a new one."""
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        return _MODE

@@ -19,9 +19,9 @@ from weakref import WeakSet
 
 from msgspec import Struct
 
-from mock_platform.store.interface import Change
 from mock_platform.world import redact
 from mock_platform.world.clock import wire_millis
+from mock_platform.world.store.interface import Change
 
 _SHOWN_BODY = 256 * 1024
 _OVERHEAD = 600

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from mock_platform.store.interface import Beside, Record
 from mock_platform.world.delivery_faults import DeliveryFault
+from mock_platform.world.store.interface import Beside, Record
 
 Tables = Mapping[str, Mapping[str, Record]]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.store.interface import Row, Rows, SavedWorld, Slot, Snapshot
-from mock_platform.store.memory import Base
+from mock_platform.world.store.interface import Row, Rows, SavedWorld, Slot, Snapshot
+from mock_platform.world.store.memory import Base
 from mock_platform.world.world import World
 
 

@@ -10,12 +10,12 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from mock_platform.store.archive import AlreadyKept, KeptWorld
-from mock_platform.store.errors import StoreDamaged, StoreError, StoreOutdated
-from mock_platform.store.interface import Change
-from mock_platform.store.memory import Base
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.names import DEFAULT, TooManyWorlds, UnknownWorld, check_name, is_name
+from mock_platform.world.store.archive import AlreadyKept, KeptWorld
+from mock_platform.world.store.errors import StoreDamaged, StoreError, StoreOutdated
+from mock_platform.world.store.interface import Change
+from mock_platform.world.store.memory import Base
 from mock_platform.world.world import World
 from mock_platform.world.world_store import WorldStore
 from mock_platform.world.worlds import Worlds

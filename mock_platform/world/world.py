@@ -18,20 +18,24 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from mock_platform.settings import NamesMode
-from mock_platform.store.archive import KeptWorld
-from mock_platform.store.errors import StoreUnwritable
-from mock_platform.store.interface import Change, SavedWorld, Snapshot
-from mock_platform.store.memory import Base
-from mock_platform.store.memory_archive import MemoryArchive
-from mock_platform.store.scope import Scope, make_closed_scope
 from mock_platform.world.clock import UPTIME, Clock, ClockState, read_state
 from mock_platform.world.ids import Ids
 from mock_platform.world.journal import Journal, JournalMemory
 from mock_platform.world.kept import Companion, Parts
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.nonces import Nonces
+from mock_platform.world.store.archive import KeptWorld
+from mock_platform.world.store.errors import StoreUnwritable
+from mock_platform.world.store.interface import (
+    Change,
+    SavedWorld,
+    Scope,
+    Snapshot,
+    make_closed_scope,
+)
+from mock_platform.world.store.memory import Base
+from mock_platform.world.store.memory_archive import MemoryArchive
 from mock_platform.world.transitions import Pace, TransitionKind, Transitions
-from mock_platform.world.windows import Windows
+from mock_platform.world.windows import Nonces, Windows
 from mock_platform.world.world_store import WorldStore
 
 C = TypeVar("C", bound=Companion)

@@ -6,11 +6,18 @@ import itertools
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from mock_platform.store.archive import Archive, KeptWorld, SharedArchive, WholeWorld
-from mock_platform.store.interface import Beside, Change, Row, SavedWorld, Slot, Snapshot
-from mock_platform.store.memory import Base, MemoryStore
-from mock_platform.store.scope import make_closed_scope
 from mock_platform.world.kept import Parts
+from mock_platform.world.store.archive import Archive, KeptWorld, SharedArchive, WholeWorld
+from mock_platform.world.store.interface import (
+    Beside,
+    Change,
+    Row,
+    SavedWorld,
+    Slot,
+    Snapshot,
+    make_closed_scope,
+)
+from mock_platform.world.store.memory import Base, MemoryStore
 
 _BESIDE = "@"
 """Prefix of the tables that contain data beside the world's records."""

@@ -10,12 +10,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from mock_platform.settings import NamesMode
-from mock_platform.store.interface import Change, SavedWorld
-from mock_platform.store.memory import Base
 from mock_platform.world.ids import check_seed
 from mock_platform.world.names import DEFAULT, TooManyWorlds, UnknownWorld, check_name
 from mock_platform.world.owners import Owners, OwnersInMemory
 from mock_platform.world.packing import WorldCopy
+from mock_platform.world.store.interface import Change, SavedWorld
+from mock_platform.world.store.memory import Base
 from mock_platform.world.world import Blueprint, StoreMaker, World
 
 

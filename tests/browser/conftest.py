@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from tests.browser.visits import furnish
 from tests.conftest import Tool
-from tests.serving import LiveServer, LiveWorld
+from tests.live_servers import LiveServer, LiveWorld
 from tests.waits import PATIENCE
 
 FLAGS = (

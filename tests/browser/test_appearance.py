@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from requests_oauthlib import OAuth1
 
 from tests.browser.conftest import NewContext
-from tests.serving import LiveWorld
+from tests.live_servers import LiveWorld
 
 pytestmark = [pytest.mark.live, pytest.mark.browser]
 

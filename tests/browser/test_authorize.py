@@ -13,7 +13,7 @@ from requests_oauthlib import OAuth1
 
 from tests.browser.callback import CallbackServer
 from tests.browser.conftest import NewContext
-from tests.serving import LiveWorld
+from tests.live_servers import LiveWorld
 
 pytestmark = [pytest.mark.live, pytest.mark.browser]
 

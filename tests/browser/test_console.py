@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import NewContext
 from tests.browser.visits import Visit
-from tests.serving import LiveServer, LiveWorld
+from tests.live_servers import LiveServer, LiveWorld
 from tests.waits import PATIENCE
 
 SIZES = """() => [...document.querySelectorAll('button, input:not([type=checkbox])')]

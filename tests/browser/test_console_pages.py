@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from mock_platform.console.pages import PAGES
+from mock_platform.control.console.serving import PAGES
 from mock_platform.core.packaged import folder
 from tests.browser.conftest import NewContext, Profiles
 from tests.browser.visits import DETAILS, PHONE, Visit
-from tests.serving import LiveServer, LiveWorld
+from tests.live_servers import LiveServer, LiveWorld
 
 pytestmark = [pytest.mark.live, pytest.mark.browser]
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import NewContext
 from tests.browser.visits import Visit
-from tests.serving import LiveServer, LiveWorld
+from tests.live_servers import LiveServer, LiveWorld
 from tests.support import ACCOUNT
 
 pytestmark = [pytest.mark.live, pytest.mark.browser]

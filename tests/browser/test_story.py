@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from mock_platform.cli.main import group
 from tests.browser.conftest import NewContext
 from tests.browser.visits import Visit
-from tests.serving import LiveServer
+from tests.live_servers import LiveServer
 
 pytestmark = [pytest.mark.live, pytest.mark.browser]
 

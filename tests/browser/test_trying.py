@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import NewContext
 from tests.browser.visits import PHONE, Visit
-from tests.serving import LiveServer
+from tests.live_servers import LiveServer
 
 RESOLVE = """async () => {
   const {fn, specSelectors} = ui.getSystem();

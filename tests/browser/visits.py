@@ -9,7 +9,7 @@ from typing import Any, Literal
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import ConsoleMessage, Page
 
-from tests.serving import LiveWorld
+from tests.live_servers import LiveWorld
 
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 WIDE = (1280, 800)

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from mock_platform import __version__
+from mock_platform.api.served import OPERATIONS
 from mock_platform.cli.kinds import (
     ADDRESS,
     BODY_SIZE,
@@ -25,7 +26,6 @@ from mock_platform.cli.kinds import (
 from mock_platform.cli.main import group
 from mock_platform.cli.options import SETTINGS, settings_of
 from mock_platform.cli.serve_options import ServeOptions
-from mock_platform.operations import OPERATIONS
 from mock_platform.platform import Platform
 from mock_platform.settings import ConnectionSettings, DeliverySettings, Settings
 from tests.commands import python
@@ -131,9 +131,9 @@ def test_a_server_is_up_without_what_few_servers_need() -> None:
     """Deliveries, TLS, scenario files, descriptions, metrics and watches load what they take."""
     code = (
         "import sys\n"
-        "from mock_platform.app import create_app\n"
+        "from mock_platform.serving.app import create_app\n"
         "from mock_platform.cli import logs, serving\n"
-        "from mock_platform.restoring import open_platform\n"
+        "from mock_platform.serving.restoring import open_platform\n"
         "from mock_platform.settings import Settings\n"
         "logs.configure('text')\n"
         "app = create_app(open_platform(Settings()).platform)\n"

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from mock_platform import MockPlatform
 from mock_platform.cli.main import group
-from mock_platform.server.binding import bind
+from mock_platform.serving.http.binding import bind
 from mock_platform.settings import Settings
 from tests.waits import PATIENCE
 

@@ -12,9 +12,9 @@ from werkzeug import Request, Response
 
 from mock_platform.cli.main import group
 from mock_platform.cli.printing import credentials_text
-from mock_platform.server.binding import bind
-from tests.drift.servers import Differing, differing, on
+from mock_platform.serving.http.binding import bind
 from tests.support import ACCOUNT, sandbox
+from tests.verification.compare.servers import Differing, differing, on
 
 Run = Callable[..., Result]
 pytestmark = pytest.mark.live

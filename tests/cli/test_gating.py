@@ -12,14 +12,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from mock_platform.cli.gate_page import MAX_LINES, GatePage
 from mock_platform.cli.main import group
 from mock_platform.cli.printing import credentials_text
-from mock_platform.cli.verifying import RunCheck
-from mock_platform.contract import make_contract, render_contract
+from mock_platform.cli.verifying import MAX_LINES, GatePage, RunCheck
 from mock_platform.platform import Platform
+from mock_platform.verification.contract import make_contract, render_contract
 from tests.cli.test_run import CLIENT, GOOD
-from tests.drift.servers import Differing, differing, each, on
+from tests.verification.compare.servers import Differing, differing, each, on
 
 pytestmark = pytest.mark.live
 Run = Callable[..., Result]

@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 import requests
 
-from mock_platform.app import create_app
 from mock_platform.cli import logs
-from mock_platform.edge.connection import CONNECTION, Pause
-from mock_platform.edge.request import Request
-from mock_platform.in_process.session import BasedSession, BearerAuth
+from mock_platform.core.connection import CONNECTION, Pause, Request
 from mock_platform.platform import Platform
-from mock_platform.server import ServerThread
+from mock_platform.serving.app import create_app
+from mock_platform.serving.http import ServerThread
+from mock_platform.serving.in_process.session import BasedSession, BearerAuth
 from mock_platform.settings import Settings
 from tests.commands import python
 from tests.support import BEARER, sandbox
@@ -313,7 +312,7 @@ def test_what_was_noted_is_written_when_the_process_ends(tmp_path: Path) -> None
     """A process that ends without stopping its server still writes its last requests."""
     program = """
 from mock_platform.cli import logs
-from mock_platform.edge.request import Request
+from mock_platform.core.connection import Request
 log = logs.configure("text")
 log.note(Request("GET", "/last", "", "1.1", [], b"", keep_alive=True), "200 OK", [], 0.0, 0.1)
 """

@@ -7,16 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from mock_platform.cli import constants
-from mock_platform.cli.constants import read_operations
-from mock_platform.cli.printing import credentials_text, operations_text, where_text
+from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.served import OPERATIONS
+from mock_platform.cli import printing as constants
+from mock_platform.cli.printing import (
+    credentials_text,
+    operations_text,
+    read_operations,
+    where_text,
+)
 from mock_platform.control import about
-from mock_platform.control.known_credentials import credentials
 from mock_platform.core.operation import Operation
-from mock_platform.operations import OPERATIONS
 from mock_platform.platform import Platform
 
-HEAVY = ("mock_platform.platform", "mock_platform.operations", "flask", "marshmallow", "requests")
+HEAVY = ("mock_platform.platform", "mock_platform.api.served", "flask", "marshmallow", "requests")
 _PRINT_MODULES = "import sys; {work}; print(*sorted(sys.modules), file=sys.stderr)"
 _RUN = "from mock_platform.cli.main import group; group({args!r}, standalone_mode=False)"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from mock_platform.api.served import OPERATION_IDS
 from mock_platform.cli.conditions import CoverageConditions
-from mock_platform.cli.run_coverage import check_coverage
-from mock_platform.coverage.gate import Gate
-from mock_platform.operations import OPERATION_IDS
-from mock_platform.testing.run_outcome import RunOutcome
+from mock_platform.cli.run_report import check_coverage
+from mock_platform.client.testing.run_outcome import RunOutcome
+from mock_platform.verification.coverage.gate import Gate
 
 
 def make_coverage(requests: int) -> dict[str, Any]:

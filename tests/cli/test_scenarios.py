@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 from jsonschema import Draft202012Validator
 
-from mock_platform.app import create_app
 from mock_platform.cli.main import group
 from mock_platform.platform import Platform
+from mock_platform.serving.app import create_app
 
 SOUND = (
     "name: capped\ndescription: Too much.\nparameters: {period: Daily}\n"

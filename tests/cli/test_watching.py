@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mock_platform.cli.watching import Watch, reload
+from mock_platform.cli.server_context import Watch, reload
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.world.world import World

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from mock_platform.cli.watching import ScenarioFiles, Watch
+from mock_platform.cli.server_context import ScenarioFiles, Watch
+from mock_platform.core.errors import CannotPerform
 from mock_platform.platform import Platform
 from mock_platform.scenario.active import ActiveScenario
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario, loads
 from mock_platform.scenario.engine import Engine
-from mock_platform.scenario.errors import CannotPerform
 from mock_platform.settings import Settings
 from tests.cli.watches import around_a_change, real_watches
 

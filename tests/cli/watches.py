@@ -9,7 +9,7 @@ from pathlib import Path
 from queue import Queue
 from typing import TypeVar
 
-from mock_platform.cli.watching import Watch
+from mock_platform.cli.server_context import Watch
 from mock_platform.platform import Platform
 from tests.waits import PATIENCE
 

@@ -10,11 +10,11 @@ import flask
 import pytest
 
 from mock_platform import MockPlatform
-from mock_platform.app import make_edge
 from mock_platform.client.late_application import LateApplication, RaisingApplication
 from mock_platform.client.local_platform import Faults
-from mock_platform.edge.request import Request
+from mock_platform.core.connection import Request
 from mock_platform.platform import Platform
+from mock_platform.serving.app import make_edge
 from mock_platform.settings import Settings
 from tests.commands import check_program
 
@@ -84,7 +84,7 @@ def test_signals_are_sent_although_nobody_asked_for_the_application() -> None:
         "    flask.request_started.connect(listen)\n"
         "    assert ask(platform.base_url + '/12/accounts') == 401\n"
         "    platform.session().get('/12/accounts')\n"
-        "    assert seen == ['mock_platform.app'] * 2, seen\n"
+        "    assert seen == ['mock_platform.serving.app'] * 2, seen\n"
     )
 
     check_program(code)

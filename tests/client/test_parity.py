@@ -14,15 +14,15 @@ import pytest
 
 import mock_platform
 from mock_platform import MockPlatform
+from mock_platform.api.served import TABLES
 from mock_platform.client import interface
-from mock_platform.client.errors import NotInProcess
 from mock_platform.client.interface import PlatformFace, WorldFace
 from mock_platform.client.local import LocalClock, LocalJournal, LocalStreams, LocalWorld
 from mock_platform.client.remote import RemotePlatform, RemoteWorld
-from mock_platform.client.remote.clock import RemoteClock
 from mock_platform.client.remote.journal import RemoteEntry, RemoteJournal
 from mock_platform.client.remote.state import RemoteState, RemoteTable
 from mock_platform.client.remote.streams import RemoteStreams
+from mock_platform.client.remote.world import RemoteClock
 from mock_platform.client.world_parts import (
     ClockFace,
     EntryFace,
@@ -31,10 +31,9 @@ from mock_platform.client.world_parts import (
     StreamsFace,
     TableFace,
 )
-from mock_platform.control.errors import BadQuery
-from mock_platform.operations import TABLES
-from mock_platform.records.state import State as LocalState
-from mock_platform.records.state import TableState
+from mock_platform.core.errors import BadQuery, NotInProcess
+from mock_platform.core.tables.state import State as LocalState
+from mock_platform.core.tables.state import TableState
 from mock_platform.world.journal import JournalEntry
 from tests.client.conftest import NOON
 

@@ -10,15 +10,22 @@ from typing import Any
 import pytest
 
 from mock_platform import MockPlatform
-from mock_platform.client.errors import MissingCredentials
 from mock_platform.client.interface import PlatformFace, WorldFace
-from mock_platform.consent.asked import CannotApprove
-from mock_platform.control.errors import BadQuery
-from mock_platform.delivery.errors import BadEvent
-from mock_platform.records.errors import BadRecord, UnknownRecord, UnknownTable
-from mock_platform.records.fixtures import BadFixtures
-from mock_platform.scenario.errors import BadParameters, BadScenario, CannotPerform, UnknownScenario
-from mock_platform.streams.errors import UnknownStream
+from mock_platform.core.auth.consent_requests import CannotApprove
+from mock_platform.core.errors import (
+    BadEvent,
+    BadParameters,
+    BadQuery,
+    BadRecord,
+    BadScenario,
+    CannotPerform,
+    MissingCredentials,
+    UnknownRecord,
+    UnknownScenario,
+    UnknownStream,
+    UnknownTable,
+)
+from mock_platform.core.tables.fixtures import BadFixtures
 from mock_platform.world.names import BadWorldName, TooManyWorlds, UnknownWorld
 from tests.support import find_inner
 

@@ -11,13 +11,13 @@ import requests
 from msgspec.structs import replace
 
 from mock_platform import MockPlatform, Settings, WsgiAdapter, __version__
-from mock_platform.client.errors import MissingCredentials
+from mock_platform.api.served import OPERATIONS
 from mock_platform.core.call import Call
-from mock_platform.operations import OPERATIONS
-from mock_platform.server import CannotBind
-from mock_platform.store.errors import StoreInUse
+from mock_platform.core.errors import MissingCredentials
+from mock_platform.serving.http import CannotBind
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.names import UnknownWorld
+from mock_platform.world.store.errors import StoreInUse
 from mock_platform.world.world import World
 from tests.commands import check_program
 from tests.support import find_inner
@@ -94,7 +94,7 @@ def test_addresses_are_those_of_the_spec(platform: MockPlatform) -> None:
 @pytest.mark.live
 def test_it_stops_at_once_and_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopping waits for no interval, closes the port, and may be repeated."""
-    monkeypatch.setattr("mock_platform.server.loop_server.SWEEP_SECONDS", 10 * PATIENCE)
+    monkeypatch.setattr("mock_platform.serving.http.loop_server.SWEEP_SECONDS", 10 * PATIENCE)
     platform = MockPlatform.start()
     requests.get(f"{platform.control_url}/health", timeout=PATIENCE)
     began = UPTIME()

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 import pytest
 import requests
 
+from mock_platform.api.v2.streams.open_streams import OpenStreams
 from mock_platform.client.local_platform import LocalPlatform
 from mock_platform.delivery.events import emit
 from mock_platform.scenario.director import find_engine
-from mock_platform.store.interface import Record
-from mock_platform.streams.open_streams import OpenStreams
 from mock_platform.world.names import UnknownWorld
+from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 EVENT = {"event_type": "favorite_events", "user": "1"}

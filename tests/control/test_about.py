@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from mock_platform.control.known_credentials import credentials
+from mock_platform.api.oauth.known_credentials import credentials
 from mock_platform.version import __version__
 from tests.control.support import call
 from tests.support import Sandbox
@@ -33,7 +33,7 @@ def test_operations(box: Sandbox) -> None:
 
     assert [operation.id for operation in box.platform.operations] == [e["id"] for e in listed]
     replay = next(entry for entry in listed if entry["id"] == "webhooks.replay")
-    assert replay["code"].startswith("mock_platform/operations/webhooks.py:")
+    assert replay["code"].startswith("mock_platform/api/v2/webhooks/operations.py:")
 
 
 def test_assumptions(box: Sandbox) -> None:

@@ -10,13 +10,13 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from mock_platform.console import login
-from mock_platform.console.pages import PAGES
+from mock_platform.api.served import OPERATIONS
+from mock_platform.control.console import login
+from mock_platform.control.console.serving import PAGES
 from mock_platform.control.route import Route
 from mock_platform.control.routes import ROUTES
 from mock_platform.core.operation import Operation
 from mock_platform.core.schema import Schema
-from mock_platform.operations import OPERATIONS
 from tests.support import FORM, Sandbox, sandbox
 
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")

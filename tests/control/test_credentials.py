@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from mock_platform.core.auth.scopes import SCOPES
+from mock_platform.core.auth.oauth2 import SCOPES
+from tests.api.oauth.oauth2_steps import use
 from tests.control.support import call, detail
-from tests.operations.oauth2_steps import use
 from tests.support import HARBOR, NORTHBIKE, Keys, Sandbox, sandbox
 
 ROUTE = "/credentials/regenerate"

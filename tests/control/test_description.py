@@ -21,7 +21,7 @@ def described(document: dict[str, Any]) -> set[tuple[str, str]]:
 def test_valid(box: Sandbox) -> None:
     """The document is valid OpenAPI 3.1 and names the program's version.
 
-    Its operations are those of the contract, which `tests/contract/test_compare.py` validates.
+    Its operations are those of the contract, which the tests of the contract validate.
     """
     document = call(box, "GET", "/openapi.json").get_json()
     paths = document["paths"]

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
-from mock_platform.control.trying import MADE, SIGNED, list_authorizations, list_steps, list_streams
+from mock_platform.control.docs import MADE, SIGNED, list_authorizations, list_steps, list_streams
 from tests.support import Keys, Sandbox, sandbox, signed
 
 FORM = "application/x-www-form-urlencoded"

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from mock_platform.control import guard
-from mock_platform.control.guard import check_form
+from mock_platform.control.guard import Sessions, check_form
 from mock_platform.control.guesses import Guesses
-from mock_platform.control.refusal import ControlRefusal
-from mock_platform.control.sessions import Sessions
+from mock_platform.control.refusals import ControlRefusal
 from mock_platform.settings import Settings
 from tests.support import sandbox
 

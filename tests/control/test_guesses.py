@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mock_platform.control.guesses import FORGOTTEN_SECONDS, FREE, MAX_WAIT_SECONDS, Guesses
-from mock_platform.control.refusal import ControlRefusal
+from mock_platform.control.refusals import ControlRefusal
 from tests.control.support import call
 from tests.support import sandbox
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from werkzeug.routing import Map, Rule
 
-from mock_platform.control.late_rule import LateRule
+from mock_platform.control.routes import LateRule
 
 
 def test_addresses_are_built_as_by_a_plain_rule() -> None:

@@ -6,7 +6,7 @@ from html import unescape
 
 import pytest
 
-from mock_platform.control.operation_details import make_example
+from mock_platform.control.operation_pages import make_example
 from mock_platform.core.jsonio import dumps, loads
 from tests.shells import open_shell, read_words
 from tests.support import Sandbox, sandbox

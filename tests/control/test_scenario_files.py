@@ -6,13 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from mock_platform.cli.watching import ScenarioFiles
-from mock_platform.control.refusal import ControlRefusal
-from mock_platform.control.scenario_files import (
-    check_scenario_text,
-    find_scenario_folder,
-    save_scenario,
-)
+from mock_platform.cli.server_context import ScenarioFiles
+from mock_platform.control.refusals import ControlRefusal
+from mock_platform.control.scenarios import check_scenario_text, find_scenario_folder, save_scenario
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.library import check

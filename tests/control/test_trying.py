@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mock_platform.control.trying import SIGNED, list_authorizations
+from mock_platform.control.docs import SIGNED, list_authorizations
 from tests.control.support import call
 from tests.support import Sandbox
 

@@ -9,18 +9,18 @@ from functools import partial
 
 import pytest
 
-from mock_platform.core.ads import One, ads
+from mock_platform.api.ads.catalogs.records import RuledText
+from mock_platform.api.ads.conventions import One, ads
+from mock_platform.api.ads.resource import Resource
+from mock_platform.api.served import OPERATIONS
+from mock_platform.api.v2.media.records import MediaKey
+from mock_platform.api.v2.webhooks.replay_jobs import Minute
 from mock_platform.core.call import Call
 from mock_platform.core.failures.codes import ADS_STATUS
 from mock_platform.core.fields import Choice, CommaList, Flag, Instant, Integer, ListOf, Text
 from mock_platform.core.operation import Operation
-from mock_platform.core.resource import Resource
 from mock_platform.core.schema import Schema
-from mock_platform.operations import OPERATIONS
-from mock_platform.records.catalogs import RuledText
-from mock_platform.records.media import MediaKey
-from mock_platform.rules.replay_jobs import Minute
-from mock_platform.store.interface import Record
+from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 THINGS = Resource("things", "things", "/12/things", "thing_id", Schema, "thing", "Things")

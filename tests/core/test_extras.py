@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from mock_platform.cli.watching import Watch
+from mock_platform.cli.server_context import Watch
 from mock_platform.core import extras
 from mock_platform.core.extras import MissingExtra, require_extra
-from mock_platform.server.tls import TlsMaterial
+from mock_platform.serving.http.tls import TlsMaterial
 from tests.support import Sandbox
 
 

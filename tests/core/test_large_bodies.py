@@ -46,7 +46,7 @@ def test_an_advertising_body_that_is_too_large_is_refused_unread(
 
     for reader in ("json", "form", "form_text", "json_body"):
         monkeypatch.setattr(Call, reader, property(read))
-    monkeypatch.setattr("mock_platform.core.spelling.exchange._read_body", read)
+    monkeypatch.setattr("mock_platform.core.original_names.exchange._read_body", read)
     for kind in (JSON, FORM):
         headers = {"Content-Type": kind, "X-Mock-Names": names}
         answer = made.call("POST", CAMPAIGNS, keys=keys, headers=headers, data=b"1" * 5_000_001)

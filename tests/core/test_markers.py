@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mock_platform.core.call import Call
-from mock_platform.core.markers import make_markers
+from mock_platform.core.journal_entries import make_markers
 
 
 def make_call() -> Call:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from werkzeug.test import encode_multipart
 
+from mock_platform.core.decode import read_parts
 from mock_platform.core.failures.errors import BadBody
-from mock_platform.core.multipart import read_parts
 
 TYPE = "multipart/form-data; boundary=cut"
 

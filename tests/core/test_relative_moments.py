@@ -9,13 +9,13 @@ import pytest
 from marshmallow import Schema
 
 from mock_platform.core.fields import Instant, Text, Timed
-from mock_platform.records import fixtures
-from mock_platform.records.table import Table
-from mock_platform.restoring import open_platform
+from mock_platform.core.tables import fixtures
+from mock_platform.core.tables.table import Table
+from mock_platform.serving.restoring import open_platform
 from mock_platform.settings import Settings
-from mock_platform.store.memory import Base
 from mock_platform.world import clock
 from mock_platform.world.clock import epoch_millis, parse_relative, wire_millis
+from mock_platform.world.store.memory import Base
 from mock_platform.world.world import Blueprint, World, WorldSettings
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -7,9 +7,9 @@ from difflib import get_close_matches
 
 import pytest
 
+from mock_platform.api.served import OPERATIONS
 from mock_platform.core.operation import Operation
 from mock_platform.core.routing import Nearest, Router, _find_closest
-from mock_platform.operations import OPERATIONS
 
 ROUTES = [
     ("GET", "/12/accounts/:account_id/cards", "cards.list"),

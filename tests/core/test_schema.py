@@ -10,9 +10,9 @@ import pytest
 from marshmallow import ValidationError, post_load, validates_schema
 from marshmallow.schema import SchemaMeta
 
+from mock_platform.api.served import OPERATIONS
 from mock_platform.core.fields import Text
 from mock_platform.core.schema import Schema
-from mock_platform.operations import OPERATIONS
 
 
 class _Checked(Schema):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from mock_platform.api.served import NOT_SERVED, OPERATIONS
 from mock_platform.core.call import Call, Surface
 from mock_platform.core.failures.errors import MethodNotAllowed, RouteNotFound
 from mock_platform.core.operation import Operation
 from mock_platform.core.unanswered import Unanswered
-from mock_platform.operations import NOT_SERVED, OPERATIONS
 from tests.support import ACCOUNT, Sandbox, refusal
 
 ACCOUNT_PATH = f"/12/accounts/{ACCOUNT}"

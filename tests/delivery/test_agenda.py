@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mock_platform.delivery.agenda import Agenda, StateChange
-from mock_platform.store.memory import Base
+from mock_platform.world.store.memory import Base
 from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import Blueprint, Notice, World, WorldSettings
 from tests.waits import PATIENCE

@@ -10,7 +10,7 @@ import pytest
 
 from mock_platform.delivery.events import add_event
 from mock_platform.delivery.sender import Sender
-from mock_platform.restoring import open_platform
+from mock_platform.serving.restoring import open_platform
 from mock_platform.settings import DeliverySettings, Settings
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.world import World

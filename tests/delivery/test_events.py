@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.delivery.errors import BadEvent
+from mock_platform.core.errors import BadEvent
 from mock_platform.delivery.events import LoggedEvent, add_event
 from tests.support import HARBOR
 from tests.support_receiver import Receiver, close, sign

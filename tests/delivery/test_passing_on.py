@@ -6,8 +6,8 @@ import base64
 
 import pytest
 
+from mock_platform.control.guard import COOKIE
 from mock_platform.control.headers import TOKEN_HEADER
-from mock_platform.control.sessions import COOKIE
 from mock_platform.delivery.passing_on import OF_CONSOLE, OF_SERVER, leave_out_own
 
 TOKEN = "s3cret"

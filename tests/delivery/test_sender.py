@@ -7,7 +7,7 @@ import pytest
 
 from mock_platform.delivery.events import add_event
 from mock_platform.delivery.sender import Sender
-from mock_platform.server.tls import TlsMaterial
+from mock_platform.serving.http.tls import TlsMaterial
 from tests.support_receiver import (
     Misbehaviour,
     Receiver,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mock_platform.delivery.signing import find_challenge_fault, make_challenge_url, make_signature
+from mock_platform.delivery.envelope import find_challenge_fault, make_challenge_url, make_signature
 from tests.support_receiver import sign
 
 SECRET = "a secret"

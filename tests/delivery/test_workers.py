@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from mock_platform.delivery.workers import DeliveryWorkers
+from mock_platform.delivery.agenda import DeliveryWorkers
 from tests.waits import PATIENCE
 
 

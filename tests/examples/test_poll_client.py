@@ -6,8 +6,8 @@ import pytest
 import requests
 
 from mock_platform import WorldFace
+from tests.client.testing.reading import section
 from tests.examples.poll_client import PollClient, PollError
-from tests.plugin.reading import section
 
 CHOICES = ("Light", "Dark")
 

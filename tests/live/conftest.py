@@ -19,7 +19,7 @@ import pytest
 
 from tests.commands import environment, finished
 from tests.conftest import Tool
-from tests.serving import LiveWorld
+from tests.live_servers import LiveWorld
 
 NODE = Path(__file__).parent / "node"
 JAVASCRIPT = Path(__file__).parents[2] / "clients" / "javascript"

@@ -17,7 +17,7 @@ from typing import Any
 import requests
 
 from tests.commands import environment, finished
-from tests.serving import WORKERS, choose_store
+from tests.live_servers import WORKERS, choose_store
 from tests.waits import PATIENCE
 
 

@@ -13,8 +13,8 @@ import sys
 import threading
 from contextlib import suppress
 
-from mock_platform.server.hop.frames import FrameReader, Kind, pack_start
-from mock_platform.server.tls import TlsMaterial
+from mock_platform.serving.cluster.frames import FrameReader, Kind, pack_start
+from mock_platform.serving.http.tls import TlsMaterial
 
 _LINES = threading.Lock()
 FORGED = b"forged by someone in the middle"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import requests
 
-from tests.serving import LiveServer
+from tests.live_servers import LiveServer
 from tests.support import BEARER, HARBOR, USER_TOKEN
 from tests.support_receiver import Receiver, sign
 from tests.waits import PATIENCE

@@ -58,6 +58,7 @@ def follow(page: str, copy: Path) -> None:
     text = Page(page).text
     for name, content in _FILE.findall(text):
         assert not (copy / name).exists(), name
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
         (copy / name).write_text(content, "utf-8")
     for table, name, line in _LINE.findall(text):
         add_line(copy / name, table, line)
@@ -105,7 +106,7 @@ def check_words(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_an_operation(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A module, a file of fixtures and one line make four operations, their page and scenario."""
+    """A folder, a file of fixtures and one line make four operations, their page and scenario."""
     follow("docs/adding-an-operation.md", copy)
     check_words("docs/adding-an-operation.md", copy, monkeypatch)
 
@@ -114,15 +115,15 @@ def test_an_operation(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     where = run(copy, "-m", "mock_platform", "where", "POST /12/accounts/1/stickers")
     summary = run_tests(
         copy,
-        "tests/operations/test_stickers.py",
-        "tests/operations/test_families.py",
-        "tests/operations/test_every_list.py",
+        "tests/api/ads/test_stickers.py",
+        "tests/api/test_subjects.py",
+        "tests/api/ads/test_every_list.py",
         "-k",
-        "stickers or families",
+        "stickers or subject",
     )
 
     assert (pages.returncode, pages.stderr) == (0, "")
-    assert "mock_platform/operations/stickers.py:" in where.stdout
+    assert "mock_platform/api/ads/stickers/operations.py:" in where.stdout
     assert "failed" not in summary
     shown = (copy / "docs" / "scenarios.md").read_text("utf-8")
     section = shown.partition("## sticker-name-taken\n")[2].partition("\n## ")[0]
@@ -154,8 +155,10 @@ def test_a_store(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check_words("docs/adding-a-store.md", copy, monkeypatch)
 
     # Both in one process, with the names of the tests where a keyword would take others too.
-    suite = "tests/store/test_backends.py::test_every_backend_passes_the_contract_suite"
-    summary = run_tests(copy, "tests/store/test_archive.py", suite, "-k", "json or contract_suite")
+    suite = "tests/world/store/test_backends.py::test_every_backend_passes_the_contract_suite"
+    summary = run_tests(
+        copy, "tests/world/store/test_archive.py", suite, "-k", "json or contract_suite"
+    )
     kept = run(copy, "-c", _KEPT)
 
     passed = re.match(r"(\d+) passed", summary)

@@ -22,8 +22,8 @@ from twitter_ads.restapi import UserIdLookup
 from twitter_ads.utils import remove_hours, split_list
 
 from mock_platform.world.clock import machine_now
-from tests.operations.creatives import UPLOADED_IMAGE
-from tests.serving import LiveServer, LiveWorld
+from tests.api.ads.cards.creatives import UPLOADED_IMAGE
+from tests.live_servers import LiveServer, LiveWorld
 from tests.support import ACCOUNT
 
 pytestmark = [

@@ -19,14 +19,8 @@ from twitter_ads.client import Client
 from twitter_ads.http import Request
 from twitter_ads.resource import Resource, resource_property
 
-from tests.operations.creatives import (
-    IMAGE,
-    SQUARE,
-    UPLOADED_IMAGE,
-    UPLOADED_VIDEO,
-    VIDEO,
-)
-from tests.serving import LiveWorld
+from tests.api.ads.cards.creatives import IMAGE, SQUARE, UPLOADED_IMAGE, UPLOADED_VIDEO, VIDEO
+from tests.live_servers import LiveWorld
 from tests.support import ACCOUNT, OTHER_ACCOUNT
 
 pytestmark = pytest.mark.live

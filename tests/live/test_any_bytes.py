@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
-from mock_platform.app import create_app
 from mock_platform.platform import Platform
-from mock_platform.server import ServerThread
+from mock_platform.serving.app import create_app
+from mock_platform.serving.http import ServerThread
 from tests.generated import examples
 from tests.support import BEARER
 from tests.waits import PATIENCE

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from mock_platform import MockPlatform
 from mock_platform.cli.main import group
 from mock_platform.cli.printing import credentials_text
-from mock_platform.drift.accepted import read_accepted
+from mock_platform.verification.compare.accepted import read_accepted
 from tests.live.pages import Page
 
 pytestmark = pytest.mark.live

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.drift.servers import differing, on
 from tests.live.processes import ended
 from tests.support import ACCOUNT
+from tests.verification.compare.servers import differing, on
 
 pytestmark = pytest.mark.live
 

@@ -20,7 +20,7 @@ from requests_oauthlib import OAuth1
 from tests.conftest import Tool
 from tests.live.pages import Page, run_bash, run_python
 from tests.live.processes import serving
-from tests.serving import LiveWorld
+from tests.live_servers import LiveWorld
 from tests.support import NORTHBIKE
 from tests.waits import PATIENCE
 

@@ -14,7 +14,7 @@ from tests.live.test_ads_examples import shop, test_batch_request, test_promoted
 from tests.live.test_filtered_stream import TestTweepy
 from tests.live.test_media_news_and_notes import test_uploaded_posted_and_read
 from tests.live.test_posts_and_users import test_post_edit_and_delete, test_users
-from tests.serving import LiveServer, serving
+from tests.live_servers import LiveServer, serving
 
 pytestmark = [
     pytest.mark.live,

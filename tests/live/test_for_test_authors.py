@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 # Imported here once: pytester forgets what is imported within an inner run.
-import mock_platform.testing.servers  # noqa: F401
+import mock_platform.client.testing.servers  # noqa: F401
 from tests.live.pages import Page, run_bash
 
 pytestmark = pytest.mark.live

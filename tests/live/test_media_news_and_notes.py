@@ -12,7 +12,7 @@ from requests_oauthlib import OAuth1
 from tests.images import make_png
 from tests.live.pages import Page, run_bash
 from tests.live.processes import serving
-from tests.serving import LiveWorld
+from tests.live_servers import LiveWorld
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live

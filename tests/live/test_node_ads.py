@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from tests.api.ads.cards.creatives import IMAGE
 from tests.commands import finished
 from tests.conftest import Tool
-from tests.operations.creatives import IMAGE
-from tests.serving import LiveServer, LiveWorld
+from tests.live_servers import LiveServer, LiveWorld
 from tests.support import ACCOUNT, OTHER_ACCOUNT
 from tests.visitor import Visitor
 

@@ -11,7 +11,7 @@ import requests
 from tests.commands import finished
 from tests.conftest import Tool
 from tests.live.test_node_ads import CLICKS, Run, call, run
-from tests.serving import LiveWorld
+from tests.live_servers import LiveWorld
 from tests.support import ACCOUNT
 from tests.waits import PATIENCE
 

@@ -16,7 +16,7 @@ from requests.adapters import HTTPAdapter
 from requests_oauthlib import OAuth2Session
 
 from tests.live.pages import Page, run_python
-from tests.serving import LiveWorld
+from tests.live_servers import LiveWorld
 from tests.visitor import Visitor
 
 pytestmark = pytest.mark.live

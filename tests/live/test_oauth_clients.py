@@ -22,7 +22,7 @@ from requests_oauthlib import OAuth1, OAuth1Session, OAuth2Session
 from requests_oauthlib.oauth1_session import TokenRequestDenied
 
 from tests.live.conftest import NodeStep
-from tests.serving import LiveServer, LiveWorld
+from tests.live_servers import LiveServer, LiveWorld
 from tests.visitor import Visitor
 
 pytestmark = pytest.mark.live

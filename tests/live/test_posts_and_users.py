@@ -11,7 +11,7 @@ import tweepy
 
 from tests.live.pages import Page, run_bash
 from tests.live.processes import serving
-from tests.serving import LiveWorld
+from tests.live_servers import LiveWorld
 
 # The client knows one default field of posts by its older name alone.
 pytestmark = [

@@ -13,9 +13,9 @@ import requests
 from requests_oauthlib import OAuth1
 
 from mock_platform import MockPlatform
-from mock_platform.edge.faults import GARBAGE
+from mock_platform.serving.flask.sending import GARBAGE
 from mock_platform.world.clock import UPTIME
-from tests.serving import LiveServer
+from tests.live_servers import LiveServer
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live

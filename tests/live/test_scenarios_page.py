@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import Tool
 from tests.live.pages import Page, run_bash
-from tests.serving import LiveServer
+from tests.live_servers import LiveServer
 
 pytestmark = pytest.mark.live
 

@@ -18,7 +18,7 @@ from tinydb import TinyDB
 
 from mock_platform import MockPlatform, __version__
 from mock_platform.cli.main import group
-from mock_platform.server.tls import TlsMaterial
+from mock_platform.serving.http.tls import TlsMaterial
 from tests.commands import environment, finished
 from tests.live.processes import Served, command, ended, serving
 from tests.loops import at_once

@@ -17,8 +17,8 @@ import pytest
 import requests
 
 from mock_platform import WsgiAdapter
-from mock_platform.edge.connection import CONNECTION
-from mock_platform.server import ServerThread
+from mock_platform.core.connection import CONNECTION
+from mock_platform.serving.http import ServerThread
 from tests.live.parity import Told, answer_told, direct, met
 
 pytestmark = pytest.mark.live

@@ -13,7 +13,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from mock_platform import MockPlatform, WorldFace, WsgiAdapter
-from mock_platform.edge.faults import NoConnection
+from mock_platform.serving.flask.sending import NoConnection
 from mock_platform.world.clock import UPTIME
 from tests.live.parity import direct
 from tests.loops import awaited

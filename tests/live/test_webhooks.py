@@ -7,7 +7,7 @@ import threading
 import pytest
 import requests
 
-from tests.serving import LiveServer
+from tests.live_servers import LiveServer
 from tests.support import BEARER
 from tests.support_receiver import Receiver
 from tests.waits import PATIENCE

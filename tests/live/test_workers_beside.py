@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import requests
 
-from tests.drift.servers import Differing, differing, each, on
 from tests.live.processes import Served, serving
-from tests.serving import STORE
+from tests.live_servers import STORE
+from tests.verification.compare.servers import Differing, differing, each, on
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 )
 from werkzeug.test import TestResponse
 
-from mock_platform.rules.ad_spend import measure_spend
+from mock_platform.api.ads.campaigns.spend import measure_spend
 from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.world import World

@@ -17,10 +17,10 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from mock_platform.app import create_app
 from mock_platform.cli.logs import LogHandler
-from mock_platform.edge.request import Request
+from mock_platform.core.connection import Request
 from mock_platform.platform import Platform
+from mock_platform.serving.app import create_app
 from mock_platform.settings import Settings
 from tests.generated import examples
 from tests.support import ACCOUNT, BEARER, HARBOR

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from mock_platform.app import create_app
+from mock_platform.core.address import split_world
+from mock_platform.core.connection import Peer, Request
 from mock_platform.core.operation import Operation
-from mock_platform.edge.address import split_world
-from mock_platform.edge.request import Peer, Request
-from mock_platform.edge.streaming import StreamBody
 from mock_platform.platform import Platform
+from mock_platform.serving.app import create_app
+from mock_platform.serving.flask.sending import StreamBody
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant
 from tests.generated import examples

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from tests.operations.creatives import (
+from tests.api.ads.cards.creatives import (
     GIF,
     IMAGE,
     IMAGE_800,

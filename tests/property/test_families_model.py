@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 from werkzeug.test import TestResponse
 
-from tests.operations.creatives import data
+from tests.api.ads.cards.creatives import data
 from tests.property.machine import BASE, INVALID, MISSING, Family, Record, run
 from tests.support import ACCOUNT, HARBOR, NORTHBIKE, OTHER_ACCOUNT, faults
 

@@ -19,10 +19,10 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
-from mock_platform.app import create_app
-from mock_platform.core.resource import make_timestamps
+from mock_platform.api.ads.resource import make_timestamps
+from mock_platform.serving.app import create_app
+from tests.api.ads.cards.creatives import BASE, IMAGE, VIDEO, data
 from tests.generated import examples
-from tests.operations.creatives import BASE, IMAGE, VIDEO, data
 from tests.spec.rows import WRITTEN
 from tests.support import ACCOUNT, BEARER, Sandbox, Sandboxes
 from tests.waits import PATIENCE

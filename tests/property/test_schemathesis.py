@@ -20,12 +20,12 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from mock_platform.app import create_app
-from mock_platform.control.known_credentials import credentials
+from mock_platform.api.oauth.known_credentials import credentials
 from mock_platform.control.routes import describe_everything
 from mock_platform.core.description.openapi import template_path
 from mock_platform.core.envelope import Lines
 from mock_platform.platform import Platform
+from mock_platform.serving.app import create_app
 from mock_platform.settings import Settings
 from tests.generated import examples
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from tests.operations.creatives import data
+from tests.api.ads.cards.creatives import data
 from tests.property.machine import BASE, INVALID, Family, Record, run
 from tests.support import ACCOUNT, faults
 

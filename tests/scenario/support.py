@@ -7,13 +7,13 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from mock_platform import operations
+from mock_platform.api import served as operations
+from mock_platform.core.errors import BadScenario, ScenarioComplaint
 from mock_platform.core.jsonio import dumps
 from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario, loads
 from mock_platform.scenario.engine import Engine
-from mock_platform.scenario.errors import BadScenario, ScenarioComplaint
 from mock_platform.world.journal import JournalEntry
 from tests.support import ACCOUNT, BEARER, Sandbox
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform import operations
+from mock_platform.api import served as operations
 from mock_platform.scenario.advice import find_warnings
 from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.checking import format_path

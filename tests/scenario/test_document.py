@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from mock_platform.core.errors import BadParameters, BadScenario
 from mock_platform.scenario.document import load
 from mock_platform.scenario.effects.error import ErrorEffect
 from mock_platform.scenario.effects.fault import FaultEffect
 from mock_platform.scenario.effects.problem import ProblemEffect
-from mock_platform.scenario.errors import BadParameters, BadScenario
 from mock_platform.scenario.library import check
 from tests.scenario.support import CATALOG, OPERATIONS, complaints, read
 

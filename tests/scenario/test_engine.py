@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mock_platform.core.call import Call
-from mock_platform.scenario.errors import BadParameters, CannotPerform, UnknownScenario
+from mock_platform.core.errors import BadParameters, CannotPerform, UnknownScenario
 from tests.loops import at_once
 from tests.scenario.support import LINE_ITEMS, arm, define, engine, last
 from tests.support import Sandbox, Sandboxes, sandbox

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from mock_platform.core.errors import BadScenario
 from mock_platform.scenario.document import load
-from mock_platform.scenario.errors import BadScenario
 from mock_platform.scenario.library import Library, check, list_files, list_scenario_files
 from mock_platform.scenario.name_or_file import is_file
 from tests.scenario.support import CATALOG, SOUND, write

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from mock_platform.core.call import Call, Sending
-from mock_platform.scenario.errors import BadParameters
+from mock_platform.core.errors import BadParameters
 from tests.scenario.support import LINE_ITEMS, arm, complaints, define, engine, last, read
 from tests.support import Sandbox, Sandboxes
 

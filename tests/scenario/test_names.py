@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform import operations
+from mock_platform.api import served as operations
+from mock_platform.core.errors import BadParameters, BadScenario
 from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.document import loads
-from mock_platform.scenario.errors import BadParameters, BadScenario
 
 CATALOG = Catalog.collect(operations.OPERATIONS)
 

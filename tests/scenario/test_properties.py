@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from mock_platform.core.errors import BadScenario, ScenarioComplaint
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.core.jsonio import dumps
-from mock_platform.scenario.errors import BadScenario, ScenarioComplaint
 from mock_platform.scenario.schema import json_schema
 from tests.generated import examples
 from tests.scenario.support import OPERATIONS, read

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mock_platform.scenario.saving import CannotSave, FileExists, find_place, write_file
+from mock_platform.scenario.writing import CannotSave, FileExists, find_place, write_file
 
 
 @pytest.mark.parametrize(

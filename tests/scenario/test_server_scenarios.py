@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mock_platform.scenario.errors import CannotPerform
+from mock_platform.core.errors import CannotPerform
 from tests.scenario.support import LINE_ITEMS
 from tests.support import sandbox
 

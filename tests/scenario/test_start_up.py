@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from mock_platform.core.errors import BadScenario, UnknownScenario
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
-from mock_platform.scenario.errors import BadScenario, UnknownScenario
 from mock_platform.settings import Settings
 from tests.scenario.support import SOUND, write
 from tests.support import make_platform

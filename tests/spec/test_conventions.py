@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from mock_platform.api.served import OPERATIONS
 from mock_platform.control.routes import describe_everything
 from mock_platform.core.operation import Location, Operation, Origin
-from mock_platform.operations import OPERATIONS
-from tests.operations.creatives import IMAGE
+from tests.api.ads.cards.creatives import IMAGE
 from tests.spec.rows import COUNTED, ID_FILTERS, PAGED, SORTED
 from tests.support import (
     ACCOUNT,

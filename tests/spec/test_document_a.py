@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from mock_platform.api.served import OPERATIONS
+from mock_platform.api.v2.release_history import RELEASES, list_names_in_force
 from mock_platform.core.failures.problems import PROBLEM_TYPES, problem
 from mock_platform.core.operation import Operation, Origin
-from mock_platform.operations import OPERATIONS
-from mock_platform.rules.release_history import RELEASES, list_names_in_force
 from tests.spec.problem_types import REQUIRED, VALUES
 from tests.spec.rows import PROBLEM_OBJECT
 from tests.spec.table import endpoint, faults, marks, section, sections

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from mock_platform.api.served import OPERATIONS as SERVED
 from mock_platform.core.operation import Operation, Origin
-from mock_platform.operations import OPERATIONS as SERVED
 from tests.spec.table import endpoint, faults, sections
 
 OPERATIONS = {

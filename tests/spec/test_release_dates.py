@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from mock_platform.operations import OPERATIONS
-from mock_platform.rules.release_history import RELEASES, Release
+from mock_platform.api.served import OPERATIONS
+from mock_platform.api.v2.release_history import RELEASES, Release
 from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, sandbox
 
 OWN = "2244994945"

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from mock_platform.settings import Durability
-from mock_platform.store.archive import Archive, Meta
-from mock_platform.store.interface import Change, Match, Record
-from mock_platform.store.memory import Base, MemoryStore
-from mock_platform.store.memory_archive import MemoryArchive
-from mock_platform.store.tinydb_archive import TinyDBArchive
+from mock_platform.world.store.archive import Archive, Meta
+from mock_platform.world.store.interface import Change, Match, Record
+from mock_platform.world.store.memory import Base, MemoryStore
+from mock_platform.world.store.memory_archive import MemoryArchive
+from mock_platform.world.store.tinydb_archive import TinyDBArchive
 from mock_platform.world.world_store import WorldStore
 
 Tables = dict[str, dict[str, Record]]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from itertools import count
 
-from mock_platform.store.interface import Record
-from mock_platform.store.memory import Base
-from mock_platform.store.tinydb_archive import TinyDBArchive
+from mock_platform.world.store.interface import Record
+from mock_platform.world.store.memory import Base
+from mock_platform.world.store.tinydb_archive import TinyDBArchive
 from tests.world.backends import open_store
 from tests.world.killing import fork_children, say
 

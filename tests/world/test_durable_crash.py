@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tinydb import TinyDB
 
-from mock_platform.store.tinydb_archive import TinyDBArchive
 from mock_platform.world.ids import Ids
+from mock_platform.world.store.tinydb_archive import TinyDBArchive
 from tests.world.crash_worker import FIXTURES, WORLDS, operation
 from tests.world.killing import Children
 

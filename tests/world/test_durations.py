@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from mock_platform.world.durations import DURATION_PATTERN, parse_duration, read_seconds
+from mock_platform.world.clock import DURATION_PATTERN, parse_duration, read_seconds
 
 
 @pytest.mark.parametrize(

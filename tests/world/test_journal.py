@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mock_platform.store.interface import Change
 from mock_platform.world.journal import Journal, JournalEntry, JournalMemory, Query
+from mock_platform.world.store.interface import Change
 from tests.loops import at_once
 from tests.support import sandbox
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mock_platform.world.nonces import Nonces
+from mock_platform.world.windows import Nonces
 
 
 def use(nonces: Nonces, nonce: str = "n", *, token: str = "t", now: int = 1000) -> bool:

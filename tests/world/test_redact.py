@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mock_platform.control.credential_texts import environment
+from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.served import TABLES
 from mock_platform.control.headers import TOKEN_HEADER
-from mock_platform.control.known_credentials import credentials
-from mock_platform.drift import SigningCredentials
-from mock_platform.operations import TABLES
+from mock_platform.core.auth.credential_texts import environment
 from mock_platform.platform import Platform
+from mock_platform.verification.compare import SigningCredentials
 from mock_platform.world import redact
 
 SECRET = "s3cretValue"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.store.memory import Base
+from mock_platform.world.store.memory import Base
 from mock_platform.world.transitions import Pace, TransitionKind, UnknownTransition
 from mock_platform.world.world import Blueprint, Notice, World, WorldSettings
 

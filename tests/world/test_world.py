@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mock_platform.store.interface import Change
-from mock_platform.store.memory import Base
+from mock_platform.world.store.interface import Change
+from mock_platform.world.store.memory import Base
 from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import Blueprint, Notice, World, WorldSettings
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.store.memory import Base
+from mock_platform.world.store.memory import Base
 from mock_platform.world.world import Blueprint, Notice, World
 
 

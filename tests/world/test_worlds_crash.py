@@ -13,9 +13,9 @@ import orjson
 import pytest
 from werkzeug.test import Client
 
-from mock_platform.app import create_app
 from mock_platform.platform import Platform
 from mock_platform.scenario.library import Library
+from mock_platform.serving.app import create_app
 from mock_platform.world.ids import Ids
 from tests.world.killing import Children
 from tests.world.worlds_crash_worker import described, no_scenarios, operation, perform, settings

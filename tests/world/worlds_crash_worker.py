@@ -14,19 +14,19 @@ from typing import Any
 
 from werkzeug.test import Client
 
-from mock_platform import restoring as opening
-from mock_platform.app import create_app
 from mock_platform.core.jsonio import canonical
+from mock_platform.core.tables.state import State
 from mock_platform.platform import Platform, load_base
-from mock_platform.records.state import State
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.library import Library
+from mock_platform.serving import restoring as opening
+from mock_platform.serving.app import create_app
 from mock_platform.settings import Settings
-from mock_platform.store import tinydb_archive
-from mock_platform.store.interface import SavedWorld
-from mock_platform.store.memory import MemoryStore
-from mock_platform.store.tinydb_archive import TinyDBArchive
 from mock_platform.world.ids import Ids
+from mock_platform.world.store import tinydb_archive
+from mock_platform.world.store.interface import SavedWorld
+from mock_platform.world.store.memory import MemoryStore
+from mock_platform.world.store.tinydb_archive import TinyDBArchive
 from mock_platform.world.world import World
 from tests.support import BEARER
 from tests.world.killing import fork_children, say

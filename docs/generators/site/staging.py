@@ -10,7 +10,7 @@ from pathlib import Path
 
 from docs.generators.rooms import ROOT
 from docs.generators.site.navigation import KINDS, arrange
-from mock_platform.control.operation_texts import write_list, write_operation
+from mock_platform.control.operation_pages import write_list, write_operation
 from mock_platform.platform import Platform
 
 FRONT = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")

@@ -9,9 +9,9 @@ from typing import Any
 
 import requests
 
-from mock_platform.client.errors import Refused, Unreachable
 from mock_platform.control.headers import TOKEN_HEADER
 from mock_platform.control.mistakes import rebuild_mistake
+from mock_platform.core.errors import Refused, Unreachable
 from mock_platform.core.jsonio import dumps
 
 TOKEN = "MOCK_PLATFORM_CONTROL_TOKEN"

@@ -7,10 +7,10 @@ from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from mock_platform.api.served import TABLES
 from mock_platform.client.remote.state import RemoteState
 from mock_platform.core.jsonio import dumps
-from mock_platform.operations import TABLES
-from mock_platform.records import fixtures
+from mock_platform.core.tables import fixtures
 
 
 def apply_fixtures(state: RemoteState, now: datetime, folders: Iterable[Path | str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 from msgspec import Struct
 
-from mock_platform.client.queries import EntryQuery, PageQuery, serialize_query
+from mock_platform.client.arguments import EntryQuery, PageQuery, serialize_query
 from mock_platform.client.remote.control import Control
 from mock_platform.world.clock import parse_instant
 

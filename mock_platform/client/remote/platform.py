@@ -6,11 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, Self
 
-from mock_platform.client.errors import NotInProcess
-from mock_platform.client.moments import format_moment
+from mock_platform.client.arguments import check_names, format_moment, is_error
 from mock_platform.client.remote.control import Control, connect, read_authority
 from mock_platform.client.remote.world import RemoteWorld
-from mock_platform.client.world_options import check_names, is_error
+from mock_platform.core.errors import NotInProcess
 from mock_platform.settings import NamesMode
 from mock_platform.world.clock import Instant
 from mock_platform.world.ids import check_seed

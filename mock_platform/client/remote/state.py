@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from mock_platform.client.errors import Refused
+from mock_platform.api.served import TABLES
 from mock_platform.client.remote.control import Control
-from mock_platform.operations import TABLES
-from mock_platform.records.checking import copy_of_json, copy_with_key, load_record, require_key
-from mock_platform.records.errors import BadRecord, RecordFault, UnknownRecord, UnknownTable
-from mock_platform.records.table import Table, Tables
+from mock_platform.core.errors import BadRecord, RecordFault, Refused, UnknownRecord, UnknownTable
+from mock_platform.core.tables.checking import copy_of_json, copy_with_key, load_record, require_key
+from mock_platform.core.tables.table import Table, Tables
 from mock_platform.world.clock import EARLIEST
 
 Record = dict[str, Any]

@@ -1,4 +1,4 @@
-"""A world on a server elsewhere.
+"""A world on a server elsewhere: its clock, and the world itself.
 
 Commands use it in loops of shells: what needs the operations or Flask is imported in its method.
 """
@@ -8,23 +8,22 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import requests
 
-from mock_platform.client.errors import NotInProcess
-from mock_platform.client.events import describe_event
-from mock_platform.client.remote.clock import RemoteClock
+from mock_platform.client.arguments import count_seconds, describe_event, format_moment
 from mock_platform.client.remote.control import LONGEST_WAIT_SECONDS, Control, read_authority
 from mock_platform.client.remote.journal import RemoteJournal
 from mock_platform.client.scenarios import copy_as_json, read_scenario
-from mock_platform.consent.asked import choose_answer, is_address
-from mock_platform.scenario.errors import UnknownScenario
+from mock_platform.core.auth.consent_requests import choose_answer, is_address
+from mock_platform.core.errors import NotInProcess, UnknownScenario
 from mock_platform.scenario.name_or_file import SCENARIO_NAME
 from mock_platform.scenario.unfired import UnfiredRule
-from mock_platform.world.clock import UPTIME, Instant
+from mock_platform.world.clock import UPTIME, Instant, parse_instant
 from mock_platform.world.names import DEFAULT
 
 if TYPE_CHECKING:
@@ -33,7 +32,49 @@ if TYPE_CHECKING:
 
     from mock_platform.client.remote.state import RemoteState
     from mock_platform.client.remote.streams import RemoteStreams
-    from mock_platform.in_process.session import AuthScheme, BasedSession
+    from mock_platform.serving.in_process.session import AuthScheme, BasedSession
+
+
+# The clock of a world on a server elsewhere.
+
+
+class RemoteClock:
+    """The clock of a world in this process."""
+
+    def __init__(self, control: Control) -> None:
+        self._control = control
+
+    def now(self) -> datetime:
+        """Returns the current moment of the world, in UTC."""
+        return parse_instant(self._control.ask("GET", "/clock")["now"])
+
+    @property
+    def frozen(self) -> bool:
+        """Whether the clock is stopped."""
+        frozen: bool = self._control.ask("GET", "/clock")["frozen"]
+        return frozen
+
+    def freeze(self, to: Instant | None = None) -> datetime:
+        """Stop the clock, now or at a moment; returns the moment."""
+        return self._put(action="freeze", **({} if to is None else {"to": format_moment(to)}))
+
+    def travel(self, to: Instant) -> datetime:
+        """Set the clock to a moment and return it; a running clock continues from there."""
+        return self._put(action="travel", to=format_moment(to))
+
+    def advance(
+        self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0
+    ) -> datetime:
+        """Move the clock by a duration (negative: back); returns the new moment."""
+        step = count_seconds(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        return self._put(action="advance", seconds=step)
+
+    def resume(self) -> datetime:
+        """Start the clock again at its current moment; returns the moment."""
+        return self._put(action="resume")
+
+    def _put(self, **body: Any) -> datetime:
+        return parse_instant(self._control.ask("PUT", "/clock", body)["now"])
 
 
 class RemoteWorld:
@@ -178,7 +219,7 @@ class RemoteWorld:
     ) -> BasedSession:
         """Returns a session over the network; relative addresses start at the base address."""
         from mock_platform.client.sessions import authentication
-        from mock_platform.in_process.session import BasedSession
+        from mock_platform.serving.in_process.session import BasedSession
 
         signs = None if auth is None else authentication(self.name, self.credentials, auth)
         base = self.ads_sandbox_base_url if sandbox else self.base_url

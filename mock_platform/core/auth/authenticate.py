@@ -14,7 +14,6 @@ from typing import Literal
 from msgspec import Struct
 
 from mock_platform.core.assumptions import Assumption, expectation, settled
-from mock_platform.core.auth.clients import authenticate_client
 from mock_platform.core.auth.lookup import (
     BEARER_DECODED,
     credential_hints,
@@ -31,18 +30,22 @@ from mock_platform.core.auth.oauth1_caller import (
     VERSION_VARIANT,
     SignatureAuthenticator,
 )
-from mock_platform.core.auth.scopes import MISSING, NAMES, find_missing, refuse_missing
-from mock_platform.core.auth.session import find_session
-from mock_platform.core.auth.user_tokens import (
+from mock_platform.core.auth.oauth2 import (
+    MISSING,
+    NAMES,
+    authenticate_client,
     authenticate_user,
     explain_no_bearer,
+    find_missing,
     has_oauth1_access,
+    refuse_missing,
 )
+from mock_platform.core.auth.session import find_session
 from mock_platform.core.call import Call, Caller
 from mock_platform.core.failures.errors import Failure, Unauthorized, UnsupportedAuthentication
 from mock_platform.core.pairs import first_values
 from mock_platform.settings import Settings
-from mock_platform.store.interface import Record
+from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 Scheme = Literal[

@@ -27,8 +27,8 @@ from mock_platform.core.auth.oauth1_diagnosis import explain
 from mock_platform.core.call import Call, Caller
 from mock_platform.core.failures.errors import Unauthorized
 from mock_platform.core.unread import NO_EFFECT
-from mock_platform.store.interface import Record
 from mock_platform.world.clock import machine_seconds
+from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 CANONICAL_HOSTS = ("api.platform.com", "ads-api.platform.com", "ads-api-sandbox.platform.com")

@@ -23,12 +23,14 @@ from mock_platform.core.auth import oauth1_parameter_guesses as parameter_guesse
 from mock_platform.core.auth.oauth1 import (
     Credentials,
     SignedRequest,
+    base_string,
+    escape,
     merge_repeated,
+    normalize,
     quote_text,
     verify,
 )
 from mock_platform.core.auth.oauth1_guesses import Case, Guess
-from mock_platform.core.auth.signature import base_string, escape, normalize
 from mock_platform.world.redact import MASK
 
 MAX_GUESSES = 5_000

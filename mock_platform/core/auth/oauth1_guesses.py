@@ -10,8 +10,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from msgspec import Struct
 
-from mock_platform.core.auth.oauth1 import Credentials, SignedRequest, quote_text
-from mock_platform.core.auth.signature import escape, normalize
+from mock_platform.core.auth.oauth1 import Credentials, SignedRequest, escape, normalize, quote_text
 from mock_platform.core.pairs import Pairs
 
 _MAX_PAIRED = 24

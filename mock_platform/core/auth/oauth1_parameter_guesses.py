@@ -9,9 +9,8 @@ from typing import NamedTuple
 from urllib.parse import quote, quote_plus, unquote
 
 from mock_platform.core import jsonio
-from mock_platform.core.auth.oauth1 import quote_text
+from mock_platform.core.auth.oauth1 import escape, quote_text
 from mock_platform.core.auth.oauth1_guesses import Case, Guess, oauth_only
-from mock_platform.core.auth.signature import escape
 from mock_platform.core.pairs import Pairs, decode_pairs
 
 _MAX_BODY_CHARACTERS = 8_000

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from mock_platform.core.call import Call
-from mock_platform.store.interface import Record
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.ids import unguessable
+from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 TABLE = "_sessions"

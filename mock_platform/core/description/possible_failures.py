@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mock_platform.core.assumptions import Assumption
-from mock_platform.core.auth.scopes import refuse_missing
+from mock_platform.core.auth.oauth2 import refuse_missing
 from mock_platform.core.call import FORM, MULTIPART
 from mock_platform.core.failures.errors import (
     BadBody,

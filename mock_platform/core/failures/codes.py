@@ -7,6 +7,7 @@ renders, scripts or describes failures reads them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from http import HTTPStatus
 
 from msgspec import Struct
 
@@ -113,3 +114,13 @@ ADS_STATUS: Mapping[str, int] = {
 }
 """Status of each advertising code: the public table, INCOMPATIBLE_LINE_ITEM (publicly named beside
 it), and 413, 415, 501, 507 added by us."""
+
+
+# The reason phrases of HTTP statuses.
+
+_PHRASES = {status.value: status.phrase for status in HTTPStatus}
+
+
+def phrase(status: int) -> str:
+    """Returns the standard reason phrase of a status; empty if it has none."""
+    return _PHRASES.get(status, "")

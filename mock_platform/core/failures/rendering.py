@@ -13,7 +13,6 @@ from itertools import islice
 from typing import Any
 
 from mock_platform.core.call import Call, Reply
-from mock_platform.core.dialect import Dialect, dialect_of
 from mock_platform.core.failures.errors import (
     AdsError,
     AdsFailure,
@@ -41,6 +40,7 @@ from mock_platform.core.failures.errors import (
 from mock_platform.core.failures.problems import MEDIA_TYPE, Problem, problem
 from mock_platform.core.faults import INVALID, MISSING, cut
 from mock_platform.core.jsonio import dumps
+from mock_platform.core.operation import Dialect, dialect_of
 
 JSON = "application/json; charset=utf-8"
 _MAX_HINTS = 20

@@ -15,11 +15,10 @@ from typing import Any
 from msgspec import Struct
 
 from mock_platform.core.call import ABSENT, Call, Reply
-from mock_platform.core.dialect import dialect_of
 from mock_platform.core.failures.rendering import JSON
 from mock_platform.core.jsonio import dumps
-from mock_platform.records.checking import merge_patch
-from mock_platform.scenario.choices import TypedForm
+from mock_platform.core.operation import dialect_of
+from mock_platform.core.tables.checking import merge_patch
 from mock_platform.scenario.custom import ITEM
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.effects.error import ErrorEffect
@@ -35,6 +34,7 @@ from mock_platform.scenario.forms import (
     WordForm,
     quote,
 )
+from mock_platform.scenario.value_forms import TypedForm
 from mock_platform.world.world import World
 
 TABLE = "_collections"

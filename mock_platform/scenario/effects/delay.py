@@ -14,11 +14,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mock_platform.core.call import Reply, Sending
-from mock_platform.scenario.choices import TypedForm
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.forms import FieldsForm, ListForm
-from mock_platform.scenario.moments import DELAY, DELAY_WORDS
-from mock_platform.world.durations import read_seconds
+from mock_platform.scenario.value_forms import DELAY, DELAY_WORDS, TypedForm
+from mock_platform.world.clock import read_seconds
 
 
 class DelayEffect(Struct, frozen=True):

@@ -11,10 +11,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from mock_platform.api.v2.streams.lines import DISCONNECT, Ending, make_problem_line
+from mock_platform.api.v2.streams.stream import PlannedEnd, Stream
 from mock_platform.core.call import FaultKind, Reply
 from mock_platform.core.failures.problems import DISCONNECT_TYPES, problem
 from mock_platform.core.jsonio import dumps
-from mock_platform.scenario.choices import TypedForm
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.effects.fault import FAULTS
 from mock_platform.scenario.forms import (
@@ -25,10 +26,8 @@ from mock_platform.scenario.forms import (
     WholeForm,
     WordForm,
 )
-from mock_platform.scenario.moments import DELAY
-from mock_platform.streams.lines import DISCONNECT, Ending, make_problem_line
-from mock_platform.streams.stream import PlannedEnd, Stream
-from mock_platform.world.durations import read_seconds
+from mock_platform.scenario.value_forms import DELAY, TypedForm
+from mock_platform.world.clock import read_seconds
 
 _TYPE = "UpstreamOperationalDisconnect"
 _PROBLEMS = ("client-disconnected", "usage-capped")

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.failures.errors import Failure
-from mock_platform.records.table import Tables
+from mock_platform.core.tables.table import Tables
 from mock_platform.scenario.forms import FieldsForm, Path, Report
 from mock_platform.world.world import World
 

@@ -8,7 +8,6 @@ from typing import Any
 from msgspec import Struct
 
 from mock_platform.core.call import Call, Reply
-from mock_platform.core.dialect import dialect_of
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.failures.errors import (
     AdsError,
@@ -18,9 +17,10 @@ from mock_platform.core.failures.errors import (
     ProblemFailure,
 )
 from mock_platform.core.failures.problems import problem
-from mock_platform.scenario.choices import TypedForm
+from mock_platform.core.operation import dialect_of
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.forms import FieldsForm, WholeForm, WordForm
+from mock_platform.scenario.value_forms import TypedForm
 
 NAMED = tuple(ADS_STATUS)
 NUMBERED = tuple(NUMERIC_CODES)

@@ -15,8 +15,8 @@ from mock_platform.core.failures.errors import RateLimited
 from mock_platform.core.limits import rate_headers
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.forms import FieldsForm, WholeForm
-from mock_platform.scenario.moments import DurationForm
-from mock_platform.world.durations import read_seconds
+from mock_platform.scenario.value_forms import DurationForm
+from mock_platform.world.clock import read_seconds
 
 
 class RateLimitEffect(Struct, frozen=True):

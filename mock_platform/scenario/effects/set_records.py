@@ -7,13 +7,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from mock_platform.api.served import TABLES
+from mock_platform.core.errors import BadRecord
 from mock_platform.core.failures.errors import InternalError
-from mock_platform.operations import TABLES
-from mock_platform.records.errors import BadRecord
-from mock_platform.records.state import State
-from mock_platform.scenario.choices import TypedForm
+from mock_platform.core.tables.state import State
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.forms import AnyForm, EntriesForm, FieldsForm, Path, Report
+from mock_platform.scenario.value_forms import TypedForm
 
 _TABLES = {table.name: table for table in TABLES}
 _NAMES = "|".join(_TABLES)

@@ -27,11 +27,12 @@ from mock_platform.core.auth.oauth1 import (
     MalformedAuthorization,
     SignedRequest,
     authorization_parameters,
+    base_string,
+    normalize,
     parse,
     quote_text,
     verify,
 )
-from mock_platform.core.auth.signature import base_string, normalize
 from tests.generated import examples
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -10,8 +10,8 @@ import pytest
 from oauthlib.common import Request
 from oauthlib.oauth1 import Client
 
+from mock_platform.core.auth.oauth1 import base_string, normalize
 from mock_platform.core.auth.oauth1_caller import SignatureAuthenticator
-from mock_platform.core.auth.signature import base_string, normalize
 from mock_platform.core.call import Call, Caller
 from mock_platform.core.failures.errors import Unauthorized
 from mock_platform.world.clock import machine_now

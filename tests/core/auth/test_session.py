@@ -7,7 +7,7 @@ import pytest
 from mock_platform.core.auth import session as sessions
 from mock_platform.core.auth.session import Session
 from mock_platform.core.call import Call
-from mock_platform.store.memory import Base
+from mock_platform.world.store.memory import Base
 from mock_platform.world.world import Blueprint, World
 
 USER = {"id": "7"}

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from oauthlib.oauth1.rfc5849 import signature as rfc5849
 from oauthlib.oauth1.rfc5849 import utils
 
-from mock_platform.core.auth.oauth1 import authorization_parameters
-from mock_platform.core.auth.signature import (
+from mock_platform.core.auth.oauth1 import (
+    authorization_parameters,
     base_string,
     base_string_uri,
     escape,

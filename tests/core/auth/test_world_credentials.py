@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from mock_platform.core.auth.world_credentials import WorldCredentials
-from mock_platform.store.interface import Change
-from mock_platform.store.memory import Base
+from mock_platform.core.auth.lookup import WorldCredentials
+from mock_platform.world.store.interface import Change
+from mock_platform.world.store.memory import Base
 
 APP = {"id": "1", "consumer_key": "own"}
 

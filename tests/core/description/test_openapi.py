@@ -7,7 +7,8 @@ import pytest
 from marshmallow import Schema
 from openapi_spec_validator import validate
 
-from mock_platform.core.ads import Batch, Data, Many, One
+from mock_platform.api.ads.conventions import Batch, Data, Many, One
+from mock_platform.api.served import OPERATIONS
 from mock_platform.core.assumptions import settled
 from mock_platform.core.auth.authenticate import BEARER, NO_AUTH, USER, Auth
 from mock_platform.core.call import Call
@@ -27,7 +28,6 @@ from mock_platform.core.fields import (
     Text,
 )
 from mock_platform.core.operation import Limit, Location, Operation
-from mock_platform.operations import OPERATIONS
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
@@ -245,8 +245,9 @@ def test_records() -> None:
 
 
 def test_names_of_components() -> None:
-    """Two schemas of one name are distinguished by their modules."""
-    other = type("Part", (Schema,), {"__module__": "other.parts", "size": Integer()})
+    """Two schemas of one name are distinguished by the name that one of them declares."""
+    named = {"component_name": "PartsPart", "size": Integer()}
+    other = type("Part", (Schema,), {"__module__": "other.parts", **named})
 
     schemas = document(operation(), operation(id="a.b", path="/12/parts", returns=One(other)))[
         "components"
@@ -254,6 +255,14 @@ def test_names_of_components() -> None:
 
     assert {"name"} == set(schemas["Part"]["properties"])
     assert {"size"} == set(schemas["PartsPart"]["properties"])
+
+
+def test_two_components_of_one_name() -> None:
+    """A schema that would replace another in the description is refused, and both are named."""
+    other = type("Part", (Schema,), {"__module__": "other.parts", "size": Integer()})
+
+    with pytest.raises(TypeError, match=r"other\.parts\.Part and .*\.Part are both .* 'Part'"):
+        document(operation(), operation(id="a.b", path="/12/parts", returns=One(other)))
 
 
 THING = {"$ref": "#/components/schemas/Thing"}

@@ -1,0 +1,1 @@
+"""The advertising interface: its conventions, and a folder for each subject."""

@@ -1,0 +1,216 @@
+"""Where advertisements may be shown, and for how much: publishers, placements, bounds of bids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from mock_platform.api.ads.accounts.records import PRODUCT_TYPES, PlacementsRecord
+from mock_platform.api.ads.conventions import JSON_TYPE, Data, Many, ads
+from mock_platform.api.ads.lists import PageOf
+from mock_platform.core.assumptions import expectation, public_fact
+from mock_platform.core.call import Call, Reply
+from mock_platform.core.description.schemas import REQUEST_ECHO
+from mock_platform.core.envelope import remove_internal_keys
+from mock_platform.core.fields import Choice, Flag, Integer, ListOf, Text
+from mock_platform.core.jsonio import dumps
+from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.schema import Schema
+from mock_platform.core.tables.table import Reference, Table
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+PUBLISHERS_ALL = public_fact(
+    "publishers.all",
+    "All publishers are one page, as content categories are; the curated categories name them by "
+    "user id.",
+    "adjacent operations, section 9",
+    gap=True,
+)
+
+
+def _make_countries() -> ListOf:
+    return ListOf(
+        Text(pattern=r"[A-Z]{2}", pattern_text="an ISO 3166-1 alpha-2 code such as US"),
+        load_default=list,
+    )
+
+
+class PublisherRecord(Schema):
+    """A publisher, with the countries in which their videos earn and may be promoted."""
+
+    user_id = Text(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
+    username = Text(required=True)
+    content_category_ids = ListOf(Text(), load_default=list)
+    monetizable_country_codes = _make_countries()
+    promotion_eligible_country_codes = _make_countries()
+    monetization_restricted = Flag(load_default=False)
+
+
+def list_publishers(call: Call, world: World) -> PageOf:
+    """Return all publishers, in a single page."""
+    return PageOf([entry.record for entry in world.store.page("publishers")])
+
+
+_PUBLISHERS_TABLES = (
+    Table(
+        "publishers",
+        PublisherRecord,
+        key="user_id",
+        references=(Reference("content_category_ids", "content_categories"),),
+    ),
+)
+_PUBLISHERS_OPERATIONS: tuple[Operation, ...] = (
+    ads(
+        "publishers.list",
+        "GET",
+        "/12/publishers",
+        list_publishers,
+        summary="List all publishers",
+        spec="not shown",
+        returns=Many(PublisherRecord),
+        origin=Origin.ADJACENT,
+        assumptions=(PUBLISHERS_ALL,),
+    ),
+)
+
+
+# Placements: which combinations a line item of each product type may have (document B). The
+# path is `/12/line_items/placements`, and the document lists it with the accounts. It belongs
+# to no account and no line item, so it has a module of its own, named after the path's last
+# segment.
+
+SHAPE = public_fact(
+    "placements.shape",
+    "The answer has no cursor; each inner array is one combination of placements that may be set "
+    "together.",
+    "section 7, placements",
+)
+PLACEMENTS_ALL = expectation(
+    "placements.product-type-optional",
+    "Without product_type the placements of all product types are listed.",
+)
+
+
+class PlacementsList(Schema):
+    """Parameters of the list of placements."""
+
+    product_type = Choice(PRODUCT_TYPES)
+
+
+def list_placements(call: Call, world: World) -> list[Record]:
+    """Return the combinations of placements, by product type."""
+    if "product_type" not in call.params:
+        call.assume(PLACEMENTS_ALL)
+    return [
+        remove_internal_keys(entry.record) for entry in world.store.page("placements", call.params)
+    ]
+
+
+_PLACEMENTS_OPERATIONS: tuple[Operation, ...] = (
+    ads(
+        "placements.list",
+        "GET",
+        "/12/line_items/placements",
+        list_placements,
+        summary="List the valid combinations of placements",
+        spec="Accounts",
+        returns=Data(PlacementsRecord, many=True),
+        params=PlacementsList,
+        assumptions=(SHAPE,),
+        may_assume=(PLACEMENTS_ALL,),
+    ),
+)
+
+
+# Bidding rules: the bounds of bids in each currency.
+
+BIDDING_RULES_ALL = public_fact(
+    "bidding-rules.all",
+    "Bidding rules are listed with data_type and total_count and without next_cursor. Without "
+    "currency all are listed; a currency without a rule has none.",
+    "adjacent operations, section 9",
+    gap=True,
+)
+
+
+class BiddingRuleRecord(Schema):
+    """The smallest and the largest bid in a currency, and the unit of all bids."""
+
+    currency = Text(required=True, pattern=r"[A-Z]{3}", pattern_text="an ISO 4217 code such as USD")
+    minimum_cpe_bid_local_micro = Integer(low=0, required=True)
+    maximum_cpe_bid_local_micro = Integer(low=0, required=True)
+    minimum_denomination = Integer(low=1, required=True)
+
+
+class BiddingRulesList(Schema):
+    """Parameters of the list of bidding rules."""
+
+    currency = Text(pattern=r"[A-Z]{3}", pattern_text="an ISO 4217 code such as USD")
+
+
+class BiddingRules(Struct, frozen=True):
+    """All rules under `data`, with `data_type` and `total_count`."""
+
+    schema: type[Schema] = BiddingRuleRecord
+    status: int = 200
+    media_type: str = "application/json"
+
+    def describe_body(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the JSON Schema of the body."""
+        properties = {
+            "data_type": {"const": "bidding_rule"},
+            "data": {"type": "array", "items": data},
+            "total_count": {"type": "integer", "minimum": 0},
+            "request": REQUEST_ECHO,
+        }
+        return {
+            "type": "object",
+            "properties": properties,
+            "required": list(properties),
+            "additionalProperties": False,
+        }
+
+    def reply(self, call: Call, result: Sequence[Record]) -> Reply:
+        """Return the reply for a list of rules."""
+        body = {
+            "data_type": "bidding_rule",
+            "data": result,
+            "total_count": len(result),
+            "request": {"params": call.echo},
+        }
+        return Reply(self.status, dumps(body), [JSON_TYPE])
+
+
+def list_bidding_rules(call: Call, world: World) -> list[Record]:
+    """Return all rules, or that of one currency."""
+    currency = call.params.get("currency")
+    if currency is None:
+        return [entry.record for entry in world.store.page("bidding_rules")]
+    found = world.store.get("bidding_rules", currency)
+    return [] if found is None else [found]
+
+
+_BIDDING_RULES_TABLES = (Table("bidding_rules", BiddingRuleRecord, key="currency"),)
+_BIDDING_RULES_OPERATIONS: tuple[Operation, ...] = (
+    ads(
+        "bidding_rules.list",
+        "GET",
+        "/12/bidding_rules",
+        list_bidding_rules,
+        summary="List bidding rules",
+        spec="not shown",
+        returns=BiddingRules(),
+        params=BiddingRulesList,
+        origin=Origin.ADJACENT,
+        assumptions=(BIDDING_RULES_ALL,),
+    ),
+)
+
+
+OPERATIONS = (*_PUBLISHERS_OPERATIONS, *_PLACEMENTS_OPERATIONS, *_BIDDING_RULES_OPERATIONS)
+
+
+TABLES = (*_PUBLISHERS_TABLES, *_BIDDING_RULES_TABLES)

@@ -1,0 +1,83 @@
+"""What a campaign, line item or ad was like at each moment of its life, from the account's history.
+
+Figures of the past must not change when somebody changes a record today. So they are computed from
+the record as it was then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from mock_platform.core.assumptions import expectation
+from mock_platform.world.clock import parse_instant
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+PAST = expectation(
+    "stats.past",
+    "Figures of the past follow from the record as it was then, as the account's history says. A "
+    "record whose status the history does not mention always had its present one; a deleted one "
+    "without an entry was deleted when it was updated last.",
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Version(NamedTuple):
+    """A record as it was from `since` (seconds since 1970) until its next version."""
+
+    since: int
+    record: Record
+
+
+def list_versions(world: World, entity: str, record: Record) -> list[Version]:
+    """Return the versions of a record, oldest first; the first one begins with its creation."""
+    match = {
+        "_account_id": record["_account_id"],
+        "entity": entity,
+        "entity_id": record["id"],
+    }
+    entries = [entry.record for entry in world.store.page("account_history", match)]
+    found: list[Version] = []
+    present = record
+    if record["deleted"] and not any(_find_old_values(e).get("deleted") is False for e in entries):
+        found.append(Version(read_seconds(record["updated_at"]), present))
+        present = present | {"deleted": False}
+    for entry in sorted(entries, key=lambda e: e["change_time"], reverse=True):
+        old = _find_old_values(entry)
+        if old:
+            found.append(Version(read_seconds(entry["change_time"]), present))
+            present = present | old
+    found.append(Version(read_seconds(record["created_at"]), present))
+    found.reverse()
+    return found
+
+
+def find_version(versions: Sequence[Version], at: int) -> Record | None:
+    """Return the record as it was at a moment; `None` before its creation."""
+    found = None
+    for version in versions:
+        if version.since > at:
+            break
+        found = version.record
+    return found
+
+
+def read_seconds(text: str) -> int:
+    """Return a moment of a record in seconds since 1970."""
+    return to_seconds(parse_instant(text))
+
+
+def to_seconds(moment: datetime) -> int:
+    """Return a moment in whole seconds since 1970."""
+    return int((moment - _EPOCH).total_seconds())
+
+
+def _find_old_values(entry: Record) -> dict[str, Any]:
+    """Return what the fields that an entry of the history names were before it."""
+    return {
+        name: change["before"]
+        for name, change in entry["changes"].items()
+        if isinstance(change, dict) and "before" in change
+    }

@@ -1,0 +1,23 @@
+"""Audiences: custom audiences, who may use them, who is in them, do-not-reach lists."""
+
+from mock_platform.api.ads.audiences import (
+    do_not_reach_lists,
+    operations,
+    permissions,
+    records,
+    tailored_audiences,
+    users,
+)
+
+OPERATIONS = (
+    *operations.OPERATIONS,
+    *do_not_reach_lists.OPERATIONS,
+    *permissions.OPERATIONS,
+    *tailored_audiences.OPERATIONS,
+    *users.OPERATIONS,
+)
+TABLES = (*records.TABLES,)
+KINDS = (
+    *operations.KINDS,
+    *do_not_reach_lists.KINDS,
+)

@@ -1,0 +1,252 @@
+"""Do-not-reach lists: list, create, delete, and uploads of their users (document B)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mock_platform.api.ads.audiences.membership import (
+    PROCESSED,
+    PROCESSING,
+    SMALLEST_TARGETABLE_USERS,
+    TOO_SMALL,
+    apply_uploads,
+)
+from mock_platform.api.ads.audiences.records import DoNotReachListRecord, UserCounts
+from mock_platform.api.ads.audiences.users import ASSUMPTIONS, HASH, OPERATION_TYPES, BatchRules
+from mock_platform.api.ads.batches import as_operations
+from mock_platform.api.ads.conventions import Batch, Many, One, ads, fail
+from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf
+from mock_platform.api.ads.resource import Resource, apply_changes, draw_unused_id, make_timestamps
+from mock_platform.core.assumptions import public_fact, settled
+from mock_platform.core.call import Call
+from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Nested, Text
+from mock_platform.core.operation import Location, Origin
+from mock_platform.core.schema import Schema
+from mock_platform.world.store.interface import Record
+from mock_platform.world.transitions import Pace, TransitionKind
+from mock_platform.world.world import World
+
+ECHOED = public_fact(
+    "do-not-reach.echo-without-users",
+    "request is an array parallel to data with params, users left out and times normalised, and "
+    "operation_type.",
+    "section 3, echo quirks",
+)
+LATEST = settled(
+    "do-not-reach.latest-expiry",
+    "expires_at is optional, later than now and at most 13 calendar months ahead.",
+    "B, Do-not-reach lists",
+)
+
+YOUNG = public_fact(
+    "do-not-reach.young-list",
+    "A new list is PROCESSING and TOO_SMALL, its size not shown, until its transition of kind "
+    "do_not_reach_list, by default an hour after its creation. Afterwards list_size shows sizes "
+    "from 100 users on, a smaller list is TOO_SMALL with list_size null. Uploads are taken all the "
+    "time and start no new processing; the delete changes nothing of this.",
+    "section 7, do-not-reach",
+)
+
+ALL = public_fact(
+    "do-not-reach.all",
+    "Do-not-reach lists are listed and created as documented publicly; the spec shows neither. An "
+    "account has one list; a second one answers 400 INVALID_PARAMETER.",
+    "adjacent operations, section 7.3",
+    gap=True,
+)
+
+LISTS = Resource(
+    name="do_not_reach_lists",
+    table="do_not_reach_lists",
+    path="/12/accounts/:account_id/do_not_reach_lists",
+    id_parameter="do_not_reach_list_id",
+    schema=DoNotReachListRecord,
+    noun="do-not-reach list",
+    spec="Do-not-reach lists",
+)
+KINDS = (
+    TransitionKind(
+        "do_not_reach_list",
+        LISTS.table,
+        "reasons_not_targetable",
+        PROCESSING,
+        (PROCESSED,),
+        Pace("time", seconds=3600),
+        also=lambda record, to: _make_size_fields(
+            record, read_size(record), processing=to == PROCESSING
+        ),
+        read=lambda record: (
+            PROCESSING if PROCESSING in record.get("reasons_not_targetable", ()) else PROCESSED
+        ),
+        since="created_at",
+    ),
+)
+RULES = BatchRules(("email", "phone_number"), latest_months=13)
+
+
+class DoNotReachListsList(Schema):
+    """Parameters of the list."""
+
+    with_deleted = Flag(load_default=False)
+
+
+class DoNotReachListCreate(Schema):
+    """Parameters of the creation."""
+
+    description = Text()
+
+
+class ListUser(Schema):
+    """One user, by hashed identifiers."""
+
+    email = ListOf(Text(pattern=HASH))
+    phone_number = ListOf(Text(pattern=HASH))
+
+
+class ListParams(Schema):
+    """The `params` of one operation of the batch."""
+
+    users = ListOf(Nested(ListUser), required=True, least=1)
+    expires_at = Instant()
+
+
+class ListOperation(Schema):
+    """One operation of the batch."""
+
+    class Meta:
+        """The body is an array of operations."""
+
+        many = True
+
+    operation_type = Choice(OPERATION_TYPES, required=True)
+    params = Nested(ListParams, required=True)
+
+
+def upload_users(call: Call, world: World) -> tuple[Sequence[Any], Sequence[Mapping[str, Any]]]:
+    """Add users to the list and remove users from it, all of them or none."""
+    uploads = call.params["items"]
+    settle(call, world)
+    record = LISTS.get_by_id(call, world)
+    size = max(0, read_size(record) + apply_uploads(world, record["id"], uploads))
+    processing = PROCESSING in record["reasons_not_targetable"]
+    after = apply_changes(world, record, _make_size_fields(record, size, processing=processing))
+    world.store.put(LISTS.table, record["id"], after)
+    counts = [
+        {"success_count": len(upload.users), "total_count": len(upload.users)} for upload in uploads
+    ]
+    return counts, [upload.describe(call.path_params) for upload in uploads]
+
+
+def list_(call: Call, world: World) -> PageOf:
+    """Return the lists of the account."""
+    match: dict[str, Any] = {"_account_id": call.path_params["account_id"]}
+    if not call.params["with_deleted"]:
+        match["deleted"] = False
+    keys = [entry.key for entry in world.store.page(LISTS.table, match)]
+    for key in keys:
+        world.transitions.settle(KINDS[0].name, key, poll=True)
+    return PageOf([entry.record for entry in world.store.pick(LISTS.table, keys)])
+
+
+def create(call: Call, world: World) -> Record:
+    """Create the list of the account, which is processed first.
+
+    Raises:
+        AdsFailure: INVALID_PARAMETER (400); the account has one.
+    """
+    account_id = call.path_params["account_id"]
+    match = {"_account_id": account_id, "deleted": False}
+    if world.store.page(LISTS.table, match, limit=1):
+        raise fail("INVALID_PARAMETER", f"Account {account_id} has a do-not-reach list already")
+    key = draw_unused_id(world, LISTS.table, 5)
+    record: Record = {
+        "id": key,
+        "name": "Do Not Reach List",
+        "description": call.params.get("description"),
+        "targetable": False,
+        "reasons_not_targetable": [PROCESSING, TOO_SMALL],
+        "list_size": None,
+        **make_timestamps(world),
+        "_size": 0,
+        "_account_id": account_id,
+    }
+    world.store.put(LISTS.table, key, record)
+    world.transitions.begin(KINDS[0].name, key)
+    return world.store.get(LISTS.table, key) or record
+
+
+def settle(call: Call, world: World) -> None:
+    """Let the list of the path leave PROCESSING if it is due.
+
+    Raises:
+        AdsFailure: 404; the account has no list with this id.
+    """
+    world.transitions.settle("do_not_reach_list", LISTS.get_by_id(call, world)["id"], poll=True)
+
+
+def read_size(record: Mapping[str, Any]) -> int:
+    """Return how many users a list has, even if it does not show its size."""
+    size: int | None = record.get("_size")
+    return record["list_size"] or 0 if size is None else size
+
+
+def _make_size_fields(record: Mapping[str, Any], size: int, *, processing: bool) -> dict[str, Any]:
+    """Return the fields of a list that follow from its size."""
+    small = size < SMALLEST_TARGETABLE_USERS
+    others = [r for r in record["reasons_not_targetable"] if r not in {PROCESSING, TOO_SMALL}]
+    # A list that is being processed counts as too small, of any size.
+    own = [PROCESSING, TOO_SMALL] if processing else [TOO_SMALL] if small else []
+    reasons = [*own, *others]
+    return {
+        "targetable": not reasons,
+        "reasons_not_targetable": reasons,
+        "list_size": None if small or processing else size,
+        "_size": size,
+    }
+
+
+OPERATIONS = (
+    ads(
+        "do_not_reach_lists.list",
+        "GET",
+        LISTS.path,
+        list_,
+        summary="List do-not-reach lists",
+        spec=LISTS.spec,
+        returns=Many(DoNotReachListRecord),
+        params=DoNotReachListsList,
+        origin=Origin.ADJACENT,
+        assumptions=(ALL, YOUNG, NEXT_CURSOR),
+    ),
+    ads(
+        "do_not_reach_lists.create",
+        "POST",
+        LISTS.path,
+        create,
+        summary="Create a do-not-reach list",
+        spec=LISTS.spec,
+        returns=One(DoNotReachListRecord),
+        params=DoNotReachListCreate,
+        origin=Origin.ADJACENT,
+        assumptions=(ALL, YOUNG),
+    ),
+    ads(
+        "do_not_reach_lists.users",
+        "POST",
+        "/12/batch/accounts/:account_id/do_not_reach_lists/:do_not_reach_list_id/users",
+        upload_users,
+        summary="Upload users of a do-not-reach list",
+        spec=LISTS.spec,
+        returns=Batch(UserCounts),
+        params=ListOperation,
+        location=Location.JSON,
+        read_body=as_operations,
+        rules=RULES.check,
+        assumptions=(ECHOED, LATEST, YOUNG),
+        may_assume=ASSUMPTIONS,
+        errors=("NOT_FOUND",),
+        statuses=(404,),
+    ),
+    LISTS.delete(prepare=settle, assumptions=(YOUNG,)),
+)

@@ -1,0 +1,338 @@
+"""Uploads of the users of audiences: the operation, and the batches that it reads by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct
+
+from mock_platform.api.ads.audiences.membership import (
+    AUDIENCES,
+    IDENTITY,
+    SIZE,
+    THIRTEEN_MONTHS,
+    VISIBLE,
+    YOUNG,
+    Upload,
+    add_months,
+    apply_uploads,
+    find_audience,
+    find_permission,
+    resize,
+)
+from mock_platform.api.ads.audiences.records import IDENTIFIERS, UserCounts
+from mock_platform.api.ads.batches import (
+    OPERATION_ERRORS,
+    BatchItem,
+    as_operations,
+    find_unknown_outer_keys,
+    read_items,
+)
+from mock_platform.api.ads.conventions import Data, ads, fail
+from mock_platform.core.assumptions import Assumption, public_fact, settled
+from mock_platform.core.call import Call
+from mock_platform.core.failures.errors import BatchFailure
+from mock_platform.core.faults import Fault, expected, missing
+from mock_platform.core.fields import Choice, Instant, ListOf, Nested, Text
+from mock_platform.core.operation import Limit, Location
+from mock_platform.core.schema import Schema
+from mock_platform.core.unread import Shape, UnknownKeys, report
+from mock_platform.settings import Settings
+from mock_platform.world.clock import parse_instant, wire_seconds
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+# Reads the user batches of document B by hand: 2,500 operations are too many for a schema. What
+# is wrong with the request as a whole goes to `errors`; what is wrong with an item goes to
+# `operation_errors`, parallel to the input. A batch with any fault changes nothing.
+
+HASHES = settled(
+    "audiences.hash-case",
+    "Hashes are 64 hex digits in either case; the samples show both.",
+)
+ASSUMPTIONS: tuple[Assumption, ...] = (
+    OPERATION_ERRORS,
+    HASHES,
+    IDENTITY,
+    SIZE,
+    THIRTEEN_MONTHS,
+)
+OPERATION_TYPES = ("Update", "Delete")
+HASH = r"[0-9a-fA-F]{64}"
+"""The form of a hashed identifier: SHA256 in hexadecimal digits."""
+_HASH = re.compile(HASH, re.ASCII)
+
+
+class BatchRules(Struct, frozen=True):
+    """What a batch may hold.
+
+    `latest_months` bounds expires_at from above; `effective` says whether effective_at is taken.
+    """
+
+    identifiers: tuple[str, ...]
+    most: int | None = None
+    effective: bool = False
+    latest_months: int | None = None
+
+    def check(
+        self, params: Mapping[str, Any], call: Call, world: World, settings: Settings
+    ) -> Iterable[tuple[str, str]]:
+        """Read the uploads of a call whose parameters are `as_operations`; add them as `items`.
+
+        Raises:
+            AdsFailure, BatchFailure: As `read_uploads`.
+        """
+        now, strict = world.clock.now(), settings.strict
+        uploads = read_uploads(call, params["operations"], self, now, strict=strict)
+        call.params = {"operations": params["operations"], "items": uploads}
+        return ()
+
+
+class _Times(Struct, frozen=True):
+    """The moment of the request, and the defaults that follow from it."""
+
+    now: datetime
+    now_text: str
+    default_expiry: datetime
+    expiry_text: str
+
+
+def read_uploads(
+    call: Call, body: Any, rules: BatchRules, now: datetime, *, strict: bool = False
+) -> list[Upload]:
+    """Read the operations of a batch.
+
+    Raises:
+        AdsFailure: The request as a whole is not acceptable.
+        BatchFailure: Some of its items are not.
+        NotShown: `strict`, and the request has unknown keys.
+    """
+    items = read_items(body, OPERATION_TYPES, rules.most)
+    expiry = add_months(now)
+    times = _Times(now, wire_seconds(now), expiry, wire_seconds(expiry))
+    reader = _Reader(call, rules, times, UnknownKeys())
+    uploads = [reader.read(body[item.index], item) for item in items]
+    report(call, reader.unknown.findings(), strict=strict)
+    if any(item.errors for item in items):
+        call.assume(OPERATION_ERRORS)
+        echo = [upload.describe(call.path_params) for upload in uploads]
+        raise BatchFailure([item.errors for item in items], echo)
+    return uploads
+
+
+class _Reader(Struct, frozen=True):
+    """Reads the operations of one batch, and collects unknown keys."""
+
+    call: Call
+    rules: BatchRules
+    times: _Times
+    unknown: UnknownKeys
+
+    def read(self, operation: Any, item: BatchItem) -> Upload:
+        """Read one operation; its faults are added to its item."""
+        find_unknown_outer_keys(operation, item.index, self.unknown)
+        if isinstance(operation, dict) and isinstance(operation.get("params"), dict):
+            self._note_unknown(item)
+            self._check_users(item.params.get("users"), item)
+        elif not isinstance(operation, dict):
+            return Upload(kind=None, users=(), effective_at=None, expires_at=None)
+        return self._make_upload(item)
+
+    def _make_upload(self, item: BatchItem) -> Upload:
+        times, params = self.times, item.params
+        effective = _read_moment(params, "effective_at", item) if self.rules.effective else None
+        expires = _read_moment(params, "expires_at", item)
+        self._check_expiry(params, item, effective or times.now, expires)
+        sent = {"effective_at": effective, "expires_at": expires}
+        return Upload(
+            kind=item.sent_kind,
+            users=params.get("users") or (),
+            effective_at=wire_seconds(effective) if effective else times.now_text,
+            expires_at=wire_seconds(expires) if expires else times.expiry_text,
+            times={name: wire_seconds(moment) for name, moment in sent.items() if moment},
+        )
+
+    def _check_expiry(
+        self, params: Mapping[str, Any], item: BatchItem, starts: datetime, expires: datetime | None
+    ) -> None:
+        times, most = self.times, self.rules.latest_months
+        if expires is not None and expires <= starts:
+            after = "effective_at" if self.rules.effective else "now"
+            item.refuse(Fault(f"expires_at must be later than {after}"), "expires_at")
+        elif params.get("expires_at") is None and starts >= times.default_expiry:
+            text = "expires_at must be later than effective_at, and its default is "
+            item.refuse(Fault(text + times.expiry_text), "expires_at")
+        if expires is not None and most is not None:
+            latest = add_months(times.now, most)
+            if expires > latest:
+                text = f"expires_at may be at most {most} months ahead: {wire_seconds(latest)}"
+                item.refuse(Fault(text), "expires_at")
+
+    def _check_users(self, users: Any, item: BatchItem) -> None:
+        if users is None:
+            item.refuse(missing("users"), "users")
+            return
+        if not isinstance(users, list):
+            item.refuse(Fault(expected("Array", users)), "users")
+            return
+        if not users:
+            item.refuse(Fault("A minimum of 1 items must be provided for users"), "users")
+            return
+        identifiers = self.rules.identifiers
+        for number, user in enumerate(users):
+            where = f"users[{number}]"
+            if not isinstance(user, dict):
+                item.refuse(Fault(expected("Object", user)), where)
+                continue
+            found = False
+            for kind, values in user.items():
+                if kind in identifiers:
+                    found = _check_values(kind, values, f"{where}.{kind}", item) or found
+                else:
+                    self.unknown.add(
+                        f"[{item.index}].params.{where}", kind, _make_shape(identifiers)
+                    )
+            if not found and not item.errors:
+                text = f"{where} needs at least one of {', '.join(identifiers)}"
+                item.refuse(Fault(text), where)
+
+    def _note_unknown(self, item: BatchItem) -> None:
+        times = ("effective_at",) if self.rules.effective else ()
+        known = ("users", "expires_at", *times)
+        for name in item.params.keys() - {*known}:
+            if self.call.path_params.get(name) != item.params[name]:
+                self.unknown.add(f"[{item.index}].params", name, _make_shape(known))
+
+
+def _make_shape(keys: Sequence[str]) -> Shape:
+    return Shape(dict.fromkeys(keys))
+
+
+def _check_values(kind: str, values: Any, where: str, item: BatchItem) -> bool:
+    """Check the identifiers of one kind; return whether there are any.
+
+    All but those of kind partner_user_id must be SHA256 hashes in hex.
+    """
+    if not isinstance(values, list):
+        item.refuse(Fault(expected("Array", values)), where)
+        return True
+    for number, value in enumerate(values):
+        if not isinstance(value, str) or not value:
+            item.refuse(Fault(expected("String", value)), f"{where}[{number}]")
+        elif kind != "partner_user_id" and _HASH.fullmatch(value) is None:
+            wanted = "a normalized value hashed with SHA256, as 64 hexadecimal digits"
+            item.refuse(Fault(expected(wanted, value)), f"{where}[{number}]")
+    return bool(values)
+
+
+def _read_moment(params: Mapping[str, Any], name: str, item: BatchItem) -> datetime | None:
+    value = params.get(name)
+    if value is None:
+        return None
+    try:
+        return parse_instant(value) if isinstance(value, str) else _refuse_moment()
+    except ValueError:
+        item.refuse(Fault(expected("time", value)), name)
+        return None
+
+
+def _refuse_moment() -> datetime:
+    raise ValueError("not a text")
+
+
+MAX_OPERATIONS = 2500
+
+READ_WRITE = settled(
+    "custom-audiences.upload-rights",
+    "Users are uploaded by the owner or an account with a READ_WRITE permission.",
+)
+USER_COUNTS = public_fact(
+    "custom-audiences.counts-users",
+    "success_count and total_count count user records, not operations.",
+    "section 7, custom audience users",
+)
+
+
+class User(Schema):
+    """One user, by hashed identifiers; only partner_user_id is plain."""
+
+    email = ListOf(Text(pattern=HASH))
+    device_id = ListOf(Text(pattern=HASH))
+    handle = ListOf(Text(pattern=HASH))
+    platform_id = ListOf(Text(pattern=HASH))
+    phone_number = ListOf(Text(pattern=HASH))
+    partner_user_id = ListOf(Text(min_length=1))
+
+
+class UserParams(Schema):
+    """The `params` of one operation of the batch."""
+
+    users = ListOf(Nested(User), required=True, least=1)
+    effective_at = Instant()
+    expires_at = Instant()
+
+
+class UserOperation(Schema):
+    """One operation of the batch."""
+
+    operation_type = Choice(OPERATION_TYPES, required=True)
+    params = Nested(UserParams, required=True)
+
+
+class UserBatch(UserOperation):
+    """The body: an array of up to 2,500 operations."""
+
+    class Meta:
+        """The body is an array of operations."""
+
+        many = True
+
+
+RULES = BatchRules(IDENTIFIERS, most=MAX_OPERATIONS, effective=True)
+
+
+def upload_users(call: Call, world: World) -> dict[str, int]:
+    """Add users to the audience and remove users from it, all of them or none."""
+    uploads = call.params["items"]
+    audience = find_audience(call, world, "custom_audience_id", "NOT_FOUND")
+    _require_upload_right(call, world, audience)
+    grown = apply_uploads(world, audience["id"], uploads)
+    world.store.put(AUDIENCES, audience["id"], resize(world, audience, grown))
+    count = sum(len(upload.users) for upload in uploads)
+    return {"success_count": count, "total_count": count}
+
+
+def _require_upload_right(call: Call, world: World, audience: Record) -> None:
+    account = call.path_params["account_id"]
+    if audience["owner_account_id"] == account:
+        return
+    granted = find_permission(world, audience, account)
+    if granted is None or granted["permission_level"] != "READ_WRITE":
+        call.assume(READ_WRITE)
+        raise fail("ACTION_NOT_ALLOWED", "This account may not change the users of this audience")
+
+
+OPERATIONS = (
+    ads(
+        "custom_audiences.users",
+        "POST",
+        "/12/accounts/:account_id/custom_audiences/:custom_audience_id/users",
+        upload_users,
+        summary="Upload users of an audience",
+        spec="Custom audiences: POST users",
+        returns=Data(UserCounts),
+        params=UserBatch,
+        location=Location.JSON,
+        read_body=as_operations,
+        rules=RULES.check,
+        limits=(Limit("audience uploads", 1500, 60),),
+        public_limits=False,
+        assumptions=(USER_COUNTS,),
+        may_assume=(VISIBLE, READ_WRITE, YOUNG, *ASSUMPTIONS),
+        errors=("NOT_FOUND", "ACTION_NOT_ALLOWED"),
+        statuses=(404, 413),
+    ),
+)

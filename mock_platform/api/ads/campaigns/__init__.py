@@ -1,0 +1,17 @@
+"""Campaigns and funding instruments: what they may spend, and whether they can serve."""
+
+from mock_platform.api.ads.campaigns import (
+    funding_instruments,
+    line_item_parts,
+    operations,
+    records,
+)
+
+OPERATIONS = (
+    *operations.OPERATIONS,
+    *funding_instruments.OPERATIONS,
+)
+TABLES = (
+    *line_item_parts.TABLES,
+    *records.TABLES,
+)

@@ -1,0 +1,234 @@
+"""Scheduled feeds: files of products that are read again and again (document B names them)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from mock_platform.api.ads.cards.records import WebAddress
+from mock_platform.api.ads.catalogs.feed_files import (
+    FEEDS,
+    FORMATS,
+    FREQUENCIES,
+    HOURLY_FROM,
+    READING,
+    TABLE,
+    find_schedule_faults,
+)
+from mock_platform.api.ads.catalogs.records import BASE, find_catalog
+from mock_platform.api.ads.conventions import Many, One, ads, early_access, fail, not_found
+from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf
+from mock_platform.core.call import Call
+from mock_platform.core.failures.errors import AdsError, AdsFailure
+from mock_platform.core.faults import Fault, invalid
+from mock_platform.core.fields import Choice, Instant, Json, Text
+from mock_platform.core.operation import Echo, Operation, Origin
+from mock_platform.core.schema import Schema
+from mock_platform.core.tables.table import Reference, Table
+from mock_platform.settings import Settings
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+
+class TimeZoneName(Text):
+    """The name of a time zone that the time zone database has."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        try:
+            ZoneInfo(text)
+        except (ValueError, OSError, ZoneInfoNotFoundError) as fault:
+            what = "an IANA time zone such as America/Los_Angeles"
+            raise invalid(what, text, "invalid time zone") from fault
+        return text
+
+
+def _make_time(*, required: bool = False) -> Text:
+    pattern, text = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]", "a time of day such as 09:30"
+    return Text(pattern=pattern, pattern_text=text, required=required)
+
+
+class ScheduledFeedRecord(Schema):
+    """A feed. `_read_until` is the moment up to which it is read, `_last_read` the last result."""
+
+    start_time = _make_time(required=True)
+    product_catalog_id = Text(required=True)
+    feed_url = WebAddress(required=True)
+    feed_format = Choice(FORMATS, required=True)
+    id = Text(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
+    created_at = Instant(millis=True, required=True)
+    updated_at = Instant(millis=True, required=True)
+    frequency = Choice(FREQUENCIES, required=True)
+    repeat = Text(load_default=None, allow_none=True)
+    time_zone = TimeZoneName(required=True)
+    _read_until = Instant(millis=True, load_default=None, allow_none=True)
+    _last_read = Json(load_default=None, allow_none=True)
+
+
+class FeedCreate(Schema):
+    """Parameters of the creation of a feed."""
+
+    feed_url = WebAddress(required=True)
+    feed_format = Choice(FORMATS, required=True)
+    frequency = Choice(FREQUENCIES, required=True)
+    repeat = Text()
+    start_time = _make_time(required=True)
+    time_zone = TimeZoneName(required=True)
+
+
+class FeedUpdate(Schema):
+    """Parameters of the update; an empty repeat removes it."""
+
+    feed_url = WebAddress()
+    feed_format = Choice(FORMATS)
+    frequency = Choice(FREQUENCIES)
+    repeat = Text(allow_none=True)
+    start_time = _make_time()
+    time_zone = TimeZoneName()
+
+
+def list_(call: Call, world: World) -> PageOf:
+    """Return the feeds of a catalog: at most one."""
+    match = {"product_catalog_id": find_catalog(call, world)["id"]}
+    return PageOf([entry.record for entry in world.store.page(TABLE, match)])
+
+
+def get(call: Call, world: World) -> Record:
+    """Return the feed in the path."""
+    return _find(call, world)
+
+
+def create(call: Call, world: World) -> Record:
+    """Schedule a file of products for a catalog."""
+    catalog = find_catalog(call, world)
+    if world.store.count(TABLE, {"product_catalog_id": catalog["id"]}):
+        raise fail("INVALID_PARAMETER", "This user has a feed already; there is one per user")
+    sent, now = call.params, wire_millis(world.clock.now())
+    record = {
+        "start_time": sent["start_time"],
+        "product_catalog_id": catalog["id"],
+        "feed_url": sent["feed_url"],
+        "feed_format": sent["feed_format"],
+        "id": world.ids.snowflake(),
+        "created_at": now,
+        "updated_at": now,
+        "frequency": sent["frequency"],
+        "repeat": sent.get("repeat"),
+        "time_zone": sent["time_zone"],
+        "_read_until": now,
+        "_last_read": None,
+    }
+    world.store.put(TABLE, record["id"], record)
+    return record
+
+
+def update(call: Call, world: World) -> Record:
+    """Change a feed; what has passed of the old schedule is not read any more."""
+    before = _find(call, world)
+    if not call.params:
+        return before
+    now = wire_millis(world.clock.now())
+    after = before | call.params | {"updated_at": now, "_read_until": now}
+    faults = list(find_schedule_faults(after))
+    if faults:
+        raise AdsFailure(*(AdsError.from_fault(name, fault) for name, fault in faults))
+    world.store.put(TABLE, after["id"], after)
+    return after
+
+
+def delete(call: Call, world: World) -> Record:
+    """Delete a feed permanently; its products stay."""
+    record = _find(call, world)
+    world.store.remove(TABLE, record["id"])
+    return record
+
+
+def _find(call: Call, world: World) -> Record:
+    catalog, key = find_catalog(call, world), call.path_params["scheduled_feed_id"]
+    record = world.store.get(TABLE, key)
+    if record is None or record["product_catalog_id"] != catalog["id"]:
+        raise not_found("NOT_FOUND", "scheduled feed", "scheduled_feed_id", key)
+    return record
+
+
+def _check(
+    params: Mapping[str, Any], _call: Call, _world: World, _settings: Settings
+) -> Iterator[tuple[str, Fault]]:
+    yield from find_schedule_faults(params)
+
+
+def _complete(record: Record) -> Record:
+    """Read a stored feed from its last change on."""
+    until = record.get("_read_until") or record["updated_at"]
+    return record | {"_read_until": until}
+
+
+def _check_record(record: Record) -> Iterator[tuple[str, str]]:
+    for name, fault in find_schedule_faults(record):
+        yield name, str(fault)
+
+
+TABLES = (
+    Table(
+        TABLE,
+        ScheduledFeedRecord,
+        references=(Reference("product_catalog_id", "product_catalogs"),),
+        complete=_complete,
+        check=_check_record,
+    ),
+)
+_PATH = f"{BASE}/:product_catalog_id/scheduled_feeds"
+_ONE = f"{_PATH}/:scheduled_feed_id"
+_declare = partial(
+    ads,
+    spec="Endpoints not shown",
+    gates=(early_access,),
+    origin=Origin.NAMED,
+    errors=("NOT_FOUND",),
+    statuses=(404,),
+    assumptions=(FEEDS, READING, HOURLY_FROM),
+)
+_declare_one = partial(
+    _declare, returns=One(ScheduledFeedRecord), echo=Echo(names={"scheduled_feed_id": "id"})
+)
+
+OPERATIONS: tuple[Operation, ...] = (
+    _declare(
+        "scheduled_feeds.list",
+        "GET",
+        _PATH,
+        list_,
+        summary="List the feed of a catalog",
+        returns=Many(ScheduledFeedRecord),
+        assumptions=(NEXT_CURSOR, FEEDS, READING, HOURLY_FROM),
+    ),
+    _declare_one("scheduled_feeds.get", "GET", _ONE, get, summary="Read one scheduled feed"),
+    _declare(
+        "scheduled_feeds.create",
+        "POST",
+        _PATH,
+        create,
+        summary="Schedule a file of products",
+        returns=One(ScheduledFeedRecord),
+        params=FeedCreate,
+        rules=_check,
+    ),
+    _declare_one(
+        "scheduled_feeds.update",
+        "PUT",
+        _ONE,
+        update,
+        summary="Change a scheduled feed",
+        params=FeedUpdate,
+    ),
+    _declare_one(
+        "scheduled_feeds.delete",
+        "DELETE",
+        _ONE,
+        delete,
+        summary="Delete a scheduled feed permanently",
+    ),
+)

@@ -1,0 +1,194 @@
+"""Targeting criteria: whom a line item reaches: list, read, create, delete, and batches.
+
+Document B, "Endpoints not shown". The values that criteria may name are in `targeting_options`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from mock_platform.api.ads.accounts.history import HISTORY
+from mock_platform.api.ads.batches import declare_batch
+from mock_platform.api.ads.campaigns.line_item_parts import find_line_item, make_deletion_recorder
+from mock_platform.api.ads.campaigns.records import OPERATORS, TargetingCriterionRecord
+from mock_platform.api.ads.conventions import One, ads
+from mock_platform.api.ads.filters import ExactFilter, IdsFilter
+from mock_platform.api.ads.resource import LINE_ITEM, TIMESTAMPS, Resource
+from mock_platform.api.ads.targeting.criteria import (
+    CATEGORY,
+    CATEGORY_SETS,
+    ENTITY,
+    LANGUAGE,
+    LANGUAGE_TEXT,
+    LIMITS,
+    TV,
+    VALUES,
+    CriterionType,
+    Target,
+    add_criterion,
+    find_category_error,
+    find_errors,
+    show_localized,
+)
+from mock_platform.core.assumptions import public_fact
+from mock_platform.core.call import Call
+from mock_platform.core.failures.errors import AdsError, AdsFailure
+from mock_platform.core.fields import Choice, Text
+from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.schema import Schema
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+SHAPE = public_fact(
+    "targeting-criteria.all",
+    "Targeting criteria are listed, read, created and deleted as documented publicly; the spec "
+    "only names them. Every answer has operator_type, which the creation requires.",
+    "adjacent operations, section 6",
+    gap=True,
+)
+
+BATCH_OPERATOR = public_fact(
+    "targeting-criteria.batch-operator",
+    "In a batch operator_type may be missing, as in the public sample; then it is EQ.",
+    "adjacent operations, section 6",
+)
+MOST_IN_BATCH = 500
+
+CRITERIA = Resource(
+    name="targeting_criteria",
+    table="targeting_criteria",
+    path="/12/accounts/:account_id/targeting_criteria",
+    id_parameter="targeting_criterion_id",
+    schema=TargetingCriterionRecord,
+    noun="targeting criterion",
+    spec="Endpoints not shown",
+    missing="TARGETING_CRITERION_NOT_FOUND",
+    parent=LINE_ITEM,
+)
+
+
+class CriterionCreate(Schema):
+    """Parameters of the creation."""
+
+    line_item_id = Text(required=True, min_length=1)
+    targeting_type = CriterionType(required=True)
+    targeting_value = Text(required=True, min_length=1)
+    operator_type = Choice(OPERATORS, required=True)
+
+
+class BatchCriterionCreate(CriterionCreate):
+    """Parameters of a creation in a batch, where clients leave out operator_type."""
+
+    operator_type = Choice(OPERATORS, load_default="EQ")
+
+
+def create(call: Call, world: World) -> Record:
+    """Add a criterion to a line item.
+
+    Raises:
+        AdsFailure: The line item may not have it.
+    """
+    errors = [error for _, error in _check_categories(world, [call])]
+    if errors:
+        call.assume(CATEGORY_SETS)
+        raise AdsFailure(*errors)
+    return _add(call, world)
+
+
+def _check_categories(world: World, calls: Sequence[Call]) -> Iterator[tuple[int, AdsError]]:
+    """Yield faults of IAB categories, with the places of their calls."""
+    together: defaultdict[str, set[str]] = defaultdict(set)
+    wanted = []
+    for index, call in enumerate(calls):
+        sent = call.params
+        if sent.get("targeting_type") == CATEGORY and {"line_item_id", "targeting_value"} <= {
+            *sent
+        }:
+            together[sent["line_item_id"]].add(sent["targeting_value"])
+            wanted.append((index, sent["line_item_id"], sent["targeting_value"]))
+    for index, line_item_id, category in wanted:
+        error = find_category_error(world, line_item_id, category, together[line_item_id])
+        if error is not None:
+            yield index, error
+
+
+def _add(call: Call, world: World) -> Record:
+    sent = call.params
+    line_item = find_line_item(call, world, sent["line_item_id"])
+    target = Target(sent["targeting_type"], sent["targeting_value"], sent["operator_type"])
+    errors = find_errors(call, world, line_item, target)
+    if errors:
+        raise AdsFailure(*errors)
+    return add_criterion(call, world, line_item["id"], target)
+
+
+def _show(call: Call, world: World, record: Record) -> Record:
+    language = call.params.get("lang")
+    return record if language is None else show_localized(world, record, language)
+
+
+def _make_language() -> Text:
+    return Text(pattern=LANGUAGE, pattern_text=LANGUAGE_TEXT)
+
+
+_FAILURES = (
+    "LINE_ITEM_NOT_FOUND",
+    "INVALID_TARGETING_TYPE",
+    "NOT_FOUND",
+    "CAMPAIGN_NOT_FOUND",
+    "INVALID_IAB_CATEGORY",
+    "INVALID_TV_SHOW_LOCATIONS",
+    "TV_SHOW_OUTSIDE_MARKET",
+)
+CREATE = ads(
+    "targeting_criteria.create",
+    "POST",
+    CRITERIA.path,
+    create,
+    summary="Add a targeting criterion to a line item",
+    spec=CRITERIA.spec,
+    returns=One(TargetingCriterionRecord),
+    params=CriterionCreate,
+    origin=Origin.NAMED,
+    assumptions=(SHAPE, LIMITS, VALUES, TV),
+    may_assume=(HISTORY, CATEGORY_SETS),
+    errors=_FAILURES,
+    statuses=(404,),
+)
+DELETE = CRITERIA.delete(
+    before=make_deletion_recorder(ENTITY),
+    origin=Origin.NAMED,
+    assumptions=(SHAPE,),
+    may_assume=(HISTORY,),
+)
+
+OPERATIONS: tuple[Operation, ...] = (
+    CRITERIA.list(
+        (
+            ExactFilter("line_item_ids", "line_item_id", required=True),
+            IdsFilter("targeting_criterion_ids"),
+        ),
+        sort=(*TIMESTAMPS, "name"),
+        extra={"lang": _make_language()},
+        show=_show,
+        origin=Origin.NAMED,
+        assumptions=(SHAPE,),
+    ),
+    CRITERIA.get(
+        extra={"lang": _make_language()}, show=_show, origin=Origin.NAMED, assumptions=(SHAPE,)
+    ),
+    CREATE,
+    DELETE,
+    declare_batch(
+        CRITERIA,
+        (replace(CREATE, params=BatchCriterionCreate, handler=_add), DELETE),
+        most=MOST_IN_BATCH,
+        origin=Origin.NAMED,
+        data_type="targeting_criterion",
+        check_together=_check_categories,
+        assumptions=(BATCH_OPERATOR,),
+    ),
+)

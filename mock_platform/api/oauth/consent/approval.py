@@ -1,0 +1,116 @@
+"""A user's answer to an app without a browser, for tests: the same records as the pages make."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from mock_platform.api.oauth.consent import authorizations
+from mock_platform.api.oauth.consent import tokens as request_tokens
+from mock_platform.api.oauth.consent.authorizations import SentBack, read_request
+from mock_platform.api.oauth.consent.pages import OUT_OF_BAND, find_user
+from mock_platform.core.auth.consent_requests import CannotApprove, is_address
+from mock_platform.core.auth.lookup import find_client
+from mock_platform.core.failures.errors import PlainFailure
+from mock_platform.core.pairs import decode_pairs, first_values
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+
+class Approval(Struct, frozen=True):
+    """What the browser would have carried back to the app."""
+
+    redirect: str | None = None
+    """The address that the browser would be sent to; `None` for out-of-band mode."""
+    verifier: str | None = None
+    """The `oauth_verifier` or PIN of OAuth 1.0a."""
+    code: str | None = None
+    """The authorization code of OAuth 2.0."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the approval in the form of the control plane."""
+        return asdict(self)
+
+
+def approve(world: World, asked: str, *, user: str | None = None, deny: bool = False) -> Approval:
+    """Allow or deny a request as a user: the first one unless `user` is an id or a screen name.
+
+    `asked` is a request token of OAuth 1.0a, or the address of a page, which may also be that of
+    OAuth 2.0. Called within `world.work()`.
+
+    Raises:
+        CannotApprove: Nothing here waits for an answer to this, or the user does not exist.
+    """
+    answerer = _require_user(world, user)
+    if not is_address(asked):
+        return _answer_token(world, asked, answerer, deny=deny)
+    params, _ = first_values(decode_pairs(urlsplit(asked).query))
+    if "oauth_token" in params:
+        return _answer_token(world, params["oauth_token"], answerer, deny=deny)
+    if "client_id" not in params:
+        raise CannotApprove(
+            f"The address {asked!r} has neither oauth_token nor client_id. Pass the whole address "
+            "to which the app sends its user, or a request token."
+        )
+    return _answer_request(world, params, answerer, deny=deny)
+
+
+def _answer_request(world: World, params: dict[str, str], user: Record, *, deny: bool) -> Approval:
+    try:
+        request = read_request(params, find_client(world, params["client_id"]))
+        if deny:
+            raise request.deny()
+    except PlainFailure as fault:
+        raise CannotApprove(fault.text) from fault
+    except SentBack as back:
+        return Approval(redirect=back.address)
+    code = authorizations.issue_code(world, request, user)["id"]
+    return Approval(redirect=request.build_answer(code=code), code=code)
+
+
+def _answer_token(world: World, value: str, user: Record, *, deny: bool) -> Approval:
+    token = world.store.get("tokens", value)
+    if token is None or token["kind"] != "request":
+        raise CannotApprove(
+            f"World {world.name!r} did not issue this request token. Get one with POST "
+            "/oauth/request_token, in the same world."
+        )
+    if token["state"] in {"used", "denied"}:
+        raise CannotApprove(f"This request token was {token['state']} already; get another one.")
+    if request_tokens.is_expired(world, token):
+        seconds = request_tokens.LIFETIME_SECONDS
+        raise CannotApprove(f"This request token is older than {seconds} seconds; get another one.")
+    if token["state"] == "granted" and token["user_id"] != user["id"]:
+        raise CannotApprove("Another user has allowed this request token; get another one.")
+    callback: str = token["callback"]
+    by_hand = callback == OUT_OF_BAND
+    if deny:
+        request_tokens.deny(world, token)
+        back = None if by_hand else request_tokens.build_callback(callback, denied=token["id"])
+        return Approval(redirect=back)
+    granted = request_tokens.grant(world, token, user)
+    verifier: str = granted["verifier"]
+    if by_hand:
+        return Approval(verifier=verifier)
+    address = request_tokens.build_callback(
+        callback, oauth_token=token["id"], oauth_verifier=verifier
+    )
+    return Approval(redirect=address, verifier=verifier)
+
+
+def _require_user(world: World, name: str | None) -> Record:
+    if name is None:
+        first = world.store.page("users", limit=1)
+        if not first:
+            raise CannotApprove("This world has no user; first add one to its table users.")
+        return first[0].record
+    found = world.store.get("users", name) or find_user(world, name.removeprefix("@"))
+    if found is None:
+        known = [entry.record["screen_name"] for entry in world.store.page("users", limit=10)]
+        raise CannotApprove(
+            f"No user has the id or screen name {name!r}; there are {', '.join(known) or 'none'}."
+        )
+    return found

@@ -1,0 +1,237 @@
+"""What happens in the user's browser between request token and access token.
+
+`show` answers the documented GET, `answer` the forms of the pages that it shows.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+from urllib.parse import urlencode
+
+from mock_platform.api.oauth.consent import tokens as request_tokens
+from mock_platform.api.oauth.consent.pages import (
+    OUT_OF_BAND,
+    REFUSALS,
+    PageForm,
+    check_password,
+    list_abilities,
+    read_name,
+    render_consent_page,
+    render_denial_page,
+    render_login_page,
+    render_pin_page,
+    render_redirect,
+    render_refusal_page,
+    require_own_form,
+)
+from mock_platform.core.assumptions import expectation, settled
+from mock_platform.core.auth.session import Session, find_session, log_in, log_out, set_cookie
+from mock_platform.core.call import Call, Reply
+from mock_platform.core.envelope import Document, Page
+from mock_platform.core.failures.errors import Failure, NumericFailure, PlainFailure
+from mock_platform.core.unread import NO_EFFECT
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+BrowserStep = Literal["authorize", "authenticate"]
+
+PAGES = expectation(
+    "oauth.pages",
+    "How the pages look, that logging in and allowing are two pages, their forms and the cookie of "
+    "the login session.",
+)
+ASKED = settled(
+    "oauth.when-asked",
+    "authorize asks each time. authenticate does not ask a logged-in user who granted the app at "
+    "least this access before, if the app's _sign_in_enabled is on and force_login is not true.",
+    "A, Endpoints: GET {base_url}/oauth/authenticate",
+)
+OUT_OF_BAND_REFUSED = settled(
+    "oauth.authenticate-out-of-band",
+    "authenticate refuses out-of-band request tokens with 403: it is for callbacks only.",
+    "A, Endpoints: GET {base_url}/oauth/authenticate",
+)
+
+
+def show(call: Call, world: World, step: BrowserStep) -> Document:
+    """Return the next page for this user, or the redirect back to the app."""
+    token, app = _require_open_token(call, world, step)
+    if any(name == "oauth_callback" for name, _ in call.query):
+        text = "oauth_callback belongs to POST /oauth/request_token and has no effect here"
+        call.warn(text, NO_EFFECT)
+    session = find_session(call, world)
+    cookies: tuple[str, ...] = ()
+    if session is None:
+        session = Session.anonymous()
+        cookies = (set_cookie(call, world, session),)
+    forced = _is_login_forced(call)
+    form = _make_form(session, token, app, step, forced=forced, cookies=cookies)
+    user = call.caller.user
+    again = forced and not session.is_logged_in_for(token["id"]) and not call.caller.assumed
+    if user is None or again:
+        return render_login_page(form, app, call.params.get("screen_name", ""))
+    _check_answerer(token, user)
+    call.assume(ASKED)
+    known = step == "authenticate" and app["_sign_in_enabled"] and not forced
+    if known and request_tokens.was_granted(world, token, user):
+        return _allow(call, world, token, app, user)
+    return render_consent_page(form, app, user, list_abilities(app, token["access"]))
+
+
+def answer(call: Call, world: World, step: BrowserStep) -> Document:
+    """Return the page or redirect that follows the user's click on a page."""
+    token, app = _require_open_token(call, world, step)
+    session = require_own_form(call, world, token["id"])
+    action = call.params.get("action")
+    user = call.caller.user
+    if action == "log_in":
+        return _log_in(call, world, step, token, app, session)
+    if action == "deny":
+        return _deny(call, world, token, app)
+    if action == "switch":
+        log_out(world, session)
+        return _redirect_to_page(token, step)
+    if action != "allow":
+        raise PlainFailure(
+            400, "The form's action must be log_in, allow, deny or switch.", REFUSALS
+        )
+    if user is None:  # the session ended while the page was shown
+        return _redirect_to_page(token, step, forced=_is_login_forced(call))
+    _check_answerer(token, user)
+    return _allow(call, world, token, app, user)
+
+
+def render_failure(call: Call, failure: Failure, reply: Reply) -> Reply:
+    """Render a failure of these steps as a page."""
+    text = failure.message if isinstance(failure, NumericFailure) else str(failure)
+    page = Page().reply(call, render_refusal_page(reply.status, text or "The request failed."))
+    page.headers += failure.headers
+    return page
+
+
+# -- what may be answered ----------------------------------------------------------------------
+
+
+def _require_open_token(call: Call, world: World, step: BrowserStep) -> tuple[Record, Record]:
+    """Return the request token that the user is asked about, and its app.
+
+    Raises:
+        PlainFailure: The token is missing, unknown, used, denied or expired, or not for this page.
+    """
+    token, app = call.caller.token, call.caller.app
+    if not call.params.get("oauth_token"):
+        raise PlainFailure(
+            400,
+            "The address has no oauth_token. Open the link that the app shows: it ends in "
+            "oauth_token= and the token of POST /oauth/request_token.",
+            REFUSALS,
+        )
+    if token is None or app is None:
+        raise PlainFailure(
+            404,
+            "This sandbox did not issue the request token of this address. Go back to the app and "
+            "start again; if the app uses a world of its own, open the address with its prefix.",
+            REFUSALS,
+        )
+    if token["state"] in {"used", "denied"}:
+        what = "used already" if token["state"] == "used" else "denied"
+        raise PlainFailure(
+            410, f"This request was {what}. Go back to the app and start again.", REFUSALS
+        )
+    if request_tokens.is_expired(world, token):
+        raise PlainFailure(
+            410,
+            f"This request is older than {request_tokens.LIFETIME_SECONDS} seconds and has "
+            "expired. Go back to the app and start again.",
+            REFUSALS,
+            request_tokens.LIFETIME,
+        )
+    if step == "authenticate" and token["callback"] == OUT_OF_BAND:
+        raise PlainFailure(
+            403,
+            "Apps that use a PIN must send their users to /oauth/authorize.",
+            OUT_OF_BAND_REFUSED,
+        )
+    return token, app
+
+
+def _check_answerer(token: Record, user: Record) -> None:
+    if token["state"] == "granted" and token["user_id"] != user["id"]:
+        raise PlainFailure(
+            410,
+            "Another user has allowed this request already. Go back to the app and start again.",
+            REFUSALS,
+        )
+
+
+def _is_login_forced(call: Call) -> bool:
+    value: str = call.params.get("force_login", "false").lower()
+    if value not in {"true", "false"}:
+        call.warn(f"force_login accepts true; {value!r} was taken as false", NO_EFFECT)
+    return value == "true"
+
+
+# -- what the user does -----------------------------------------------------------------------
+
+
+def _log_in(
+    call: Call, world: World, step: BrowserStep, token: Record, app: Record, session: Session
+) -> Document:
+    user, fault = check_password(call, world)
+    if user is None:
+        form = _make_form(session, token, app, step, forced=_is_login_forced(call))
+        return render_login_page(form, app, read_name(call), fault)
+    fresh = log_in(world, user, token["id"], session)
+    return _redirect_to_page(
+        token, step, forced=_is_login_forced(call), cookies=(set_cookie(call, world, fresh),)
+    )
+
+
+def _deny(call: Call, world: World, token: Record, app: Record) -> Document:
+    request_tokens.deny(world, token)
+    if token["callback"] == OUT_OF_BAND:
+        return render_denial_page(app)
+    call.assume(request_tokens.CALLBACK_PARAMETERS)
+    return render_redirect(request_tokens.build_callback(token["callback"], denied=token["id"]))
+
+
+def _allow(call: Call, world: World, token: Record, app: Record, user: Record) -> Document:
+    granted = request_tokens.grant(world, token, user)
+    call.assume(request_tokens.SHAPES)
+    if granted["callback"] == OUT_OF_BAND:
+        return render_pin_page(app, granted["verifier"])
+    call.assume(request_tokens.CALLBACK_PARAMETERS)
+    address = request_tokens.build_callback(
+        granted["callback"], oauth_token=granted["id"], oauth_verifier=granted["verifier"]
+    )
+    return render_redirect(address)
+
+
+def _redirect_to_page(
+    token: Record, step: BrowserStep, *, forced: bool = False, cookies: tuple[str, ...] = ()
+) -> Document:
+    """Redirect to the page itself by GET, so that a reload does not send the form again."""
+    query = {"oauth_token": token["id"]} | ({"force_login": "true"} if forced else {})
+    return render_redirect(f"{step}?{urlencode(query)}", 303, cookies)
+
+
+def _make_form(
+    session: Session,
+    token: Record,
+    app: Record,
+    step: BrowserStep,
+    *,
+    forced: bool,
+    cookies: tuple[str, ...] = (),
+) -> PageForm:
+    return PageForm(
+        address=step,
+        hidden=(
+            ("oauth_token", token["id"]),
+            ("authenticity_token", session.authenticity_token(token["id"])),
+            *((("force_login", "true"),) if forced else ()),
+        ),
+        callback=token["callback"],
+        callbacks=tuple(app["callback_urls"]),
+        cookies=cookies,
+    )

@@ -1,0 +1,1 @@
+"""Believable events of every type, for tests that only say that something happens."""

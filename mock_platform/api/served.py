@@ -1,0 +1,66 @@
+"""Everything that is served, in one table: the list of subjects, and what each of them declares.
+
+A subject is a folder; its `__init__` has `OPERATIONS`, and may have `TABLES`, `KINDS` (slow changes
+of state) and `NOT_SERVED`. Nothing registers itself as a side effect of an import.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from mock_platform.api.v2.description import DESCRIPTION_ID
+from mock_platform.core.operation import NotServed, Operation, table
+from mock_platform.core.tables.table import Table
+from mock_platform.world.transitions import TransitionKind
+
+SUBJECTS = (
+    "oauth",
+    "v2.objects",
+    "v2.webhooks",
+    "v2.activity",
+    "v2.streams",
+    "v2.filtered_stream",
+    "v2.messages",
+    "v2.news",
+    "v2.usage",
+    "v2.media",
+    "v2.notes",
+    "v2.posts",
+    "v2.users",
+    "v2.search",
+    "ads.accounts",
+    "ads.audiences",
+    "ads.campaigns",
+    "ads.line_items",
+    "ads.targeting",
+    "ads.analytics",
+    "ads.catalogs",
+    "ads.media",
+    "ads.cards",
+    "ads.advertiser_posts",
+)
+"""The folders below `mock_platform.api`, one for each subject."""
+
+_FOLDERS = tuple(import_module(f"mock_platform.api.{name}") for name in SUBJECTS)
+
+OPERATIONS: tuple[Operation, ...] = table(
+    *(folder.OPERATIONS for folder in _FOLDERS if hasattr(folder, "OPERATIONS"))
+)
+"""All operations that are served, except the description of the v2 interface itself."""
+OPERATION_IDS: tuple[str, ...] = (*(operation.id for operation in OPERATIONS), DESCRIPTION_ID)
+"""The ids of all operations."""
+
+TABLES: tuple[Table, ...] = tuple(
+    entry for folder in _FOLDERS for entry in getattr(folder, "TABLES", ())
+)
+"""All tables of records."""
+
+NOT_SERVED: tuple[NotServed, ...] = tuple(
+    path for folder in _FOLDERS for path in getattr(folder, "NOT_SERVED", ())
+)
+"""Paths that are not served, and that would otherwise match the path of a record."""
+
+KINDS: tuple[TransitionKind, ...] = tuple(
+    kind for folder in _FOLDERS for kind in getattr(folder, "KINDS", ())
+)
+"""All kinds of slow state changes."""

@@ -1,0 +1,10 @@
+"""Activities of users: subscriptions, their stream, and account activity."""
+
+from mock_platform.api.v2.activity import account_activity, activity_stream, operations, records
+
+OPERATIONS = (
+    *operations.OPERATIONS,
+    *account_activity.OPERATIONS,
+    *activity_stream.OPERATIONS,
+)
+TABLES = (*records.TABLES,)

@@ -1,0 +1,296 @@
+"""Activities: something happens to a user, and every subscription that matches gets its event.
+
+Operations and `POST /_mock/events` record activities; nothing else makes events. The events of
+webhooks are rows of the log that a replay reads, written in the transaction of what happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from mock_platform.api.v2.activity.account_activity_delivery import add_account_events
+from mock_platform.api.v2.filtered_stream.links import add_link_events
+from mock_platform.api.v2.release_history import canonicalize_name
+from mock_platform.api.v2.usage.counting import count_post_event
+from mock_platform.api.v2.webhooks.event_log import log_event
+from mock_platform.core.assumptions import expectation, public_fact, settled
+from mock_platform.core.failures.errors import ProblemFailure
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+BADGES = expectation(
+    "activity.affiliate-badge",
+    "before and after of profile.update.affiliate are the descriptions of the badge, empty without "
+    "one. Without a payload a user gets the badge of an organization, or loses the one they have.",
+)
+
+FOLLOWS = expectation(
+    "activity.follows",
+    "A follow is a follow.follow sent by the user who follows, and one received by the other; the "
+    "same for follow.unfollow.",
+)
+
+LIKES = expectation(
+    "posts.likes",
+    "A like is a like.create sent by the user who likes, and one received by the author.",
+)
+
+DIRECTIONS = ("sent", "received", "both", "outbound", "inbound")
+FAN_OUT = settled(
+    "activity.fan-out",
+    "An activity is delivered once for each subscription that matches it, with the filter and the "
+    "tag of that subscription and the same event_uuid.",
+    "Events and streams",
+)
+DIRECTION = public_fact(
+    "activity.direction",
+    "The direction of a filter is sent, received or both; outbound and inbound are other "
+    "spellings. It is repeated as the subscriber wrote it. Besides dm.* and chat.*, which the spec "
+    "names, like.create and follow.* take one.",
+    "section 3.1 of the named endpoints, direction",
+)
+_DIRECTED = ("dm.", "chat.", "like.create", "follow.")
+_MEANINGS = {"outbound": "sent", "inbound": "received"}
+_MOST_REASONS = 10
+_POST_EVENTS = "post."
+STREAM = "activity_stream"
+"""The id of the activity stream among the streams."""
+
+
+class FanOut(Struct, frozen=True):
+    """An activity as it was recorded, the events that it became, and why it became no others.
+
+    `events` are those in the logs of webhooks. The subscriptions that match are in the record.
+    """
+
+    activity: Record
+    events: list[Record]
+    _world: World
+    _near: list[Record]
+    """The subscriptions for its type and its user."""
+    _reasons: list[str]
+    """Why some of these got no event."""
+    _more_reasons: list[str]
+    """Why account activity and linked webhooks got none."""
+
+    @property
+    def why_not(self) -> list[str]:
+        """The reasons why others got no event. Needs the world's lock.
+
+        Few ask for them, so what other subscriptions lack is found only then.
+        """
+        reasons = self._reasons
+        if len(reasons) < _MOST_REASONS:
+            reasons = [*reasons, *_explain_others(self._world, self.activity, self._near)]
+        return [*reasons[:_MOST_REASONS], *self._more_reasons]
+
+
+def takes_direction(event_type: str) -> bool:
+    """Return whether subscriptions to a type of event may have a direction."""
+    return event_type.startswith(_DIRECTED)
+
+
+def record_activity(
+    world: World,
+    event_type: str,
+    *,
+    user_id: str | None,
+    payload: Mapping[str, Any],
+    includes: Mapping[str, Any] | None = None,
+    direction: str | None = None,
+    created_at: str | None = None,
+) -> FanOut:
+    """Record what happened to a user, with the subscriptions that match at that moment.
+
+    An event is added to each webhook that one of them names; streams read the record. `direction`
+    is `sent` or `received` where the activity has one. Called within `world.work()`; the
+    deliveries begin after the commit.
+    """
+    moment = created_at or wire_millis(world.clock.now())
+    activity: Record = {
+        "id": world.ids.snowflake(),
+        "event_type": event_type,
+        "event_uuid": _choose_event_uuid(world, event_type, payload),
+        "user_id": user_id,
+        "direction": direction or _find_own_direction(event_type),
+        "payload": dict(payload),
+        "includes": None if not includes else dict(includes),
+        "created_at": moment,
+        "_matches": [],
+    }
+    events: list[Record] = []
+    why_not: list[str] = []
+    near = _find_near(world, activity)
+    for subscription in near:
+        reason = find_difference(subscription, activity)
+        if reason is None:
+            activity["_matches"].append(_make_match(subscription))
+            if "webhook_id" in subscription:
+                reason = _count_post(world, subscription["_app_id"], activity)
+            if "webhook_id" in subscription and reason is None:
+                event, reason = log_event(
+                    world,
+                    "activity",
+                    subscription["webhook_id"],
+                    activity,
+                    activity["payload"],
+                    _tag=subscription.get("tag"),
+                    _includes=activity["includes"],
+                    _filter=subscription["filter"],
+                )
+                events.append(event)
+        if reason is not None:
+            why_not.append(_explain(subscription, reason))
+    world.store.put("activities", activity["id"], activity)
+    more, reasons = add_account_events(world, activity)
+    linked, unmatched = add_link_events(world, activity)
+    events += [*more, *linked]
+    if not events and not reasons and user_id is not None:
+        path = "POST /2/account_activity/webhooks/:webhook_id/subscriptions/all"
+        reasons = [f"account activity: no webhook is subscribed to user {user_id}; {path} does it"]
+    return FanOut(activity, events, world, near, why_not, [*reasons[:_MOST_REASONS], *unmatched])
+
+
+def _count_post(world: World, app_id: str, activity: Record) -> str | None:
+    """Count the post of an event that a webhook gets; return why it does not get it."""
+    try:
+        count_post_event(world, app_id, activity)
+    except ProblemFailure as reached:
+        return f"app {app_id} has read as many posts as it may: {reached}"
+    return None
+
+
+def make_topic(event_type: str, user_id: str | None) -> str:
+    """Return what subscriptions have in common that are for one type and one user."""
+    return f"{canonicalize_name(event_type)}/{user_id or ''}"
+
+
+def make_envelope(
+    *,
+    event_uuid: str,
+    wanted: Mapping[str, Any],
+    event_type: str,
+    tag: str | None,
+    payload: Mapping[str, Any],
+    includes: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """Return an event as webhooks and streams carry it, without empty `tag` and `includes`."""
+    data: dict[str, Any] = {
+        "event_uuid": event_uuid,
+        "filter": wanted,
+        "event_type": event_type,
+    }
+    if tag:
+        data["tag"] = tag
+    data["payload"] = payload
+    if includes:
+        data["includes"] = includes
+    return {"data": data}
+
+
+def is_for_app(activity: Record, app_id: str) -> bool:
+    """Return whether a subscription of an app matched an activity."""
+    return any(match["app_id"] == app_id for match in activity.get("_matches") or ())
+
+
+def make_lines(activity: Record, app_id: str) -> list[dict[str, Any]]:
+    """Return an activity as lines of an app's stream: one for each subscription that matched."""
+    return [
+        make_envelope(
+            event_uuid=activity["event_uuid"],
+            wanted=match["filter"],
+            event_type=activity["event_type"],
+            tag=match.get("tag"),
+            payload=activity["payload"],
+            includes=activity["includes"],
+        )
+        for match in activity.get("_matches") or ()
+        if match["app_id"] == app_id
+    ]
+
+
+def _make_match(subscription: Record) -> Record:
+    """Return what matters of a subscription to streams, as it is at this moment."""
+    return {
+        "subscription_id": subscription["subscription_id"],
+        "app_id": subscription["_app_id"],
+        "filter": subscription["filter"],
+        "tag": subscription.get("tag"),
+        "webhook_id": subscription.get("webhook_id"),
+    }
+
+
+def _find_near(world: World, activity: Record) -> list[Record]:
+    """Return the subscriptions for the type and the user of an activity; an index finds them."""
+    topics = {
+        make_topic(activity["event_type"], user_id) for user_id in (activity["user_id"], None)
+    }
+    return [
+        entry.record
+        for topic in sorted(topics)
+        for entry in world.store.page("activity_subscriptions", {"_topic": topic})
+    ]
+
+
+def _explain_others(world: World, activity: Record, near: list[Record]) -> list[str]:
+    """Return why some of the other subscriptions do not match."""
+    seen = {subscription["subscription_id"] for subscription in near}
+    found = world.store.page("activity_subscriptions", limit=len(near) + _MOST_REASONS)
+    if not found:
+        return ["no app has a subscription; POST /2/activity/subscriptions makes one"]
+    others = [entry.record for entry in found if entry.key not in seen]
+    reasons = ((each, find_difference(each, activity)) for each in others)
+    return [_explain(each, reason) for each, reason in reasons if reason is not None]
+
+
+def _explain(subscription: Record, reason: str) -> str:
+    return f"subscription {subscription['subscription_id']}: {reason}"
+
+
+def find_difference(subscription: Record, activity: Record) -> str | None:
+    """Return the first reason why a subscription does not match an activity, `None` if it does."""
+    wanted = subscription["filter"]
+    if canonicalize_name(subscription["event_type"]) != canonicalize_name(activity["event_type"]):
+        return f"it is for {subscription['event_type']}, not {activity['event_type']}"
+    if wanted.get("user_id") not in {None, activity["user_id"]}:
+        return f"it follows user {wanted['user_id']}, not {activity['user_id']}"
+    revoked = activity["payload"].get("app_id", subscription["_app_id"])
+    if activity["event_type"] == "oauth.revoke" and revoked != subscription["_app_id"]:
+        return f"it belongs to app {subscription['_app_id']}, not {revoked}"
+    direction = _MEANINGS.get(wanted.get("direction", ""), wanted.get("direction"))
+    if direction not in {None, "both", activity["direction"]}:
+        return f"it wants what was {direction}, and this was {activity['direction']}"
+    keyword = wanted.get("keyword")
+    if (
+        keyword is not None
+        and keyword.casefold() not in _join_texts(activity["payload"]).casefold()
+    ):
+        return f"the keyword {keyword!r} is not in the payload"
+    return None
+
+
+def _find_own_direction(event_type: str) -> str | None:
+    """Return the direction that the name of a type says, such as `dm.sent`."""
+    kind = event_type.rpartition(".")[2]
+    return kind if kind in {"sent", "received"} else None
+
+
+def _choose_event_uuid(world: World, event_type: str, payload: Mapping[str, Any]) -> str:
+    """Return the post's own id for events about posts, else a new one."""
+    post_id = payload.get("id")
+    if event_type.startswith(_POST_EVENTS) and isinstance(post_id, str):
+        return post_id
+    return world.ids.snowflake()
+
+
+def _join_texts(value: Any) -> str:
+    """Return all texts within a payload, one after the other."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    return " ".join(map(_join_texts, value)) if isinstance(value, list) else ""

@@ -1,0 +1,108 @@
+"""The activity stream: an app's events as they happen, one JSON object on a line.
+
+Document A names the endpoint in "Events"; its form is a public fact (named endpoints, 3.2, 5.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from mock_platform.api.v2.activity.activities import FAN_OUT, STREAM, is_for_app, make_lines
+from mock_platform.api.v2.activity.records import ActivityFilter
+from mock_platform.api.v2.conventions import declare_named
+from mock_platform.api.v2.streams.lines import ENDING, WIRE, StreamEndpoint
+from mock_platform.api.v2.streams.opening import (
+    BACKFILL,
+    RECOVERY,
+    SLOTS,
+    WindowQuery,
+    find_window_faults,
+    open_stream,
+)
+from mock_platform.api.v2.streams.stream import Stream
+from mock_platform.api.v2.usage.counting import EVENTS, count_post_event
+from mock_platform.core.assumptions import public_fact
+from mock_platform.core.auth.authenticate import BEARER
+from mock_platform.core.call import Call
+from mock_platform.core.envelope import Lines
+from mock_platform.core.fields import Json, Nested, Text
+from mock_platform.core.operation import Handler
+from mock_platform.core.schema import Schema
+from mock_platform.settings import Settings
+from mock_platform.world.names import UnknownWorld
+from mock_platform.world.store.errors import StoreUnwritable
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+SHAPE = public_fact(
+    "activity.stream",
+    "GET /2/activity/stream takes app tokens alone, allows 2 connections, and sends the activities "
+    "that match the app's subscriptions in the form that webhooks get, one line for each "
+    "subscription that matched when it happened.",
+    "section 3.2 of the named endpoints",
+    gap=True,
+)
+
+
+def _count_and_make_lines(
+    world: World, activity: Record, app_id: str, _params: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    if activity["event_type"].startswith("post."):  # others need no transaction
+        with suppress(UnknownWorld, StoreUnwritable), world.work():
+            count_post_event(world, app_id, activity)
+    return make_lines(activity, app_id)
+
+
+ACTIVITY_STREAM = StreamEndpoint(
+    STREAM, connections=2, concerns=is_for_app, make_lines=_count_and_make_lines
+)
+_CONNECTS = 450
+
+
+class _Event(Schema):
+    event_uuid = Text(required=True)
+    filter = Nested(ActivityFilter, required=True)
+    event_type = Text(required=True)
+    tag = Text()
+    payload = Json(required=True)
+    includes = Json()
+
+
+class ActivityLine(Schema):
+    """A line of the activity stream."""
+
+    data = Nested(_Event, required=True)
+
+
+def make_open(settings: Settings) -> Handler:
+    """Return what opens a stream under these settings."""
+
+    def open_(call: Call, world: World) -> Stream:
+        return open_stream(call, world, ACTIVITY_STREAM, settings)
+
+    return open_
+
+
+OPERATIONS = (
+    declare_named(
+        "activity_stream.open",
+        "GET",
+        "/2/activity/stream",
+        make_open(Settings()),
+        configure=make_open,
+        summary="Stream the activities that an app has subscribed to",
+        spec="Events",
+        params=WindowQuery,
+        rules=find_window_faults,
+        since=None,
+        returns=Lines(ActivityLine),
+        auth=BEARER,
+        limit=_CONNECTS,
+        errors=("invalid-request", "streaming-connection"),
+        statuses=(400, 429),
+        assumptions=(SHAPE, WIRE, FAN_OUT),
+        may_assume=(BACKFILL, RECOVERY, ENDING, SLOTS, EVENTS),
+    ),
+)

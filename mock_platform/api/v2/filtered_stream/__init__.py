@@ -1,0 +1,10 @@
+"""The filtered stream: rules, the stream itself, and webhooks that receive it."""
+
+from mock_platform.api.v2.filtered_stream import links, operations, records, rule_operations
+
+OPERATIONS = (
+    *operations.OPERATIONS,
+    *links.OPERATIONS,
+    *rule_operations.OPERATIONS,
+)
+TABLES = (*records.TABLES,)

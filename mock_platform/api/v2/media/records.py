@@ -1,0 +1,233 @@
+"""Uploaded media and the media library (document B, "Media library object").
+
+What is uploaded is stored in `media` until it is added to the library; from then on in
+`media_library` alone. Everything that takes a media key looks it up here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import gcd
+from posixpath import splitext
+from typing import Unpack
+
+from mock_platform.api.v2.media.uploads import (
+    CATEGORIES,
+    FAILED,
+    FILE_TYPES,
+    MOST_BYTES,
+    PENDING,
+    SUCCEEDED,
+)
+from mock_platform.core.fields import (
+    Choice,
+    FieldOptions,
+    Flag,
+    Instant,
+    Integer,
+    Json,
+    ListOf,
+    Text,
+)
+from mock_platform.core.schema import Schema, Stamped
+from mock_platform.core.tables.table import Reference, Table
+from mock_platform.world.store.interface import Record
+
+MEDIA_TYPES = ("GIF", "IMAGE", "VIDEO")
+MEDIA_CATEGORIES = ("POST_IMAGE", "POST_GIF", "POST_VIDEO", "AMPLIFY_VIDEO")
+TRANSCODE_PENDING = "TRANSCODE_PENDING"
+TRANSCODE_COMPLETED = "TRANSCODE_COMPLETED"
+TRANSCODE_FAILED = "TRANSCODE_FAILED"
+VIDEO_ONLY = ("description", "title", "poster_media_key")
+"""Parameters that apply only to videos."""
+
+_TYPE_OF = {
+    "POST_IMAGE": "IMAGE",
+    "POST_GIF": "GIF",
+    "POST_VIDEO": "VIDEO",
+    "AMPLIFY_VIDEO": "VIDEO",
+}
+_MOVING_FIELDS = ("description", "title", "poster_media_url", "poster_media_key", "duration")
+_ASPECT = r"[1-9][0-9]*(?:\.[0-9]+)?:[1-9][0-9]*(?:\.[0-9]+)?"
+
+
+class MediaKey(Text):
+    """A media key: the number of its kind, `_`, a snowflake."""
+
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
+        super().__init__(
+            pattern=r"[0-9]{1,3}_[0-9]{1,19}",
+            pattern_text="a media key such as 3_1712850617439551489",
+            **options,
+        )
+
+
+class AspectRatio(Text):
+    """Width by height, such as `16:9`."""
+
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
+        super().__init__(pattern=_ASPECT, pattern_text="a ratio such as 16:9", **options)
+
+
+class _Sized(Stamped):
+    """Fields that uploads and the library share. `duration` is in milliseconds, sizes in pixels."""
+
+    media_key = MediaKey(required=True)
+    media_type = Choice(MEDIA_TYPES, required=True)
+    media_url = Text(required=True)
+    _width = Integer(low=1, load_default=None, allow_none=True)
+    _height = Integer(low=1, load_default=None, allow_none=True)
+    _account_id = Text(required=True)
+
+
+class MediaRecord(_Sized):
+    """Media as uploaded, not in a library. `media_category` is null if none was given.
+
+    It belongs to an account, or to the user who uploaded it (`_user_id`).
+    """
+
+    media_type = Choice((*MEDIA_TYPES, "SUBTITLES"), required=True)
+    media_category = Choice(MEDIA_CATEGORIES, load_default=None, allow_none=True)
+    aspect_ratio = AspectRatio(load_default=None, allow_none=True)
+    duration = Integer(low=0, load_default=None, allow_none=True)
+    _account_id = Text(load_default=None, allow_none=True)
+    _user_id = Text(load_default=None, allow_none=True)
+    _additional_owners = ListOf(Text(), load_default=list)
+    _size = Integer(low=0, load_default=None, allow_none=True)
+    _processing = Choice((PENDING, SUCCEEDED, FAILED), load_default=None, allow_none=True)
+    _expires_at = Instant(millis=True, load_default=None, allow_none=True)
+    """When media that nothing refers to is gone."""
+
+
+class UploadRecord(Schema):
+    """An upload whose content is not complete. `segments` has the size of each by its index."""
+
+    id = Text(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
+    media_type = Choice(FILE_TYPES, required=True)
+    media_category = Choice(tuple(CATEGORIES), load_default=None, allow_none=True)
+    total_bytes = Integer(low=1, high=MOST_BYTES, required=True)
+    segments = Json(load_default=dict)
+    width = Integer(low=0, load_default=None, allow_none=True)
+    height = Integer(low=0, load_default=None, allow_none=True)
+    expires_at = Instant(millis=True, required=True)
+    _user_id = Text(required=True)
+    _additional_owners = ListOf(Text(), load_default=list)
+
+
+class MediaLibraryRecord(_Sized):
+    """A media library object.
+
+    Images have neither duration nor poster, title and description; GIFs have the first two.
+    """
+
+    name = Text(max_length=100, load_default=None, allow_none=True)
+    file_name = Text(max_length=255, load_default=None, allow_none=True)
+    media_category = Choice(MEDIA_CATEGORIES, required=True)
+    media_status = Choice(
+        (TRANSCODE_PENDING, TRANSCODE_COMPLETED, TRANSCODE_FAILED),
+        load_default=TRANSCODE_COMPLETED,
+    )
+    posted = Flag(load_default=False)
+    aspect_ratio = AspectRatio(allow_none=True)
+    description = Text(max_length=200, allow_none=True)
+    title = Text(max_length=70, allow_none=True)
+    poster_media_url = Text(allow_none=True)
+    poster_media_key = MediaKey(allow_none=True)
+    duration = Integer(low=0, allow_none=True)
+
+
+def is_video(media: Record) -> bool:
+    """Return whether media is a video; a GIF counts as an image."""
+    return bool(media["media_type"] == "VIDEO")
+
+
+def has_duration(media: Record) -> bool:
+    """Return whether media has a duration and a poster: videos and GIFs do."""
+    return bool(media["media_type"] != "IMAGE")
+
+
+def compute_ratio(media: Record) -> float | None:
+    """Return width divided by height; `None` if neither sizes nor aspect ratio are known."""
+    if media["_width"] and media["_height"]:
+        return float(media["_width"] / media["_height"])
+    if media.get("aspect_ratio"):
+        width, _, height = media["aspect_ratio"].partition(":")
+        return float(width) / float(height)
+    return None
+
+
+def compute_aspect(video: Record) -> tuple[str, str]:
+    """Return a video's aspect ratio as two numbers; without one, of its size, or 16 and 9."""
+    if video.get("aspect_ratio"):
+        width, _, height = video["aspect_ratio"].partition(":")
+        return width, height
+    if video["_width"] and video["_height"]:
+        unit = gcd(video["_width"], video["_height"])
+        return str(video["_width"] // unit), str(video["_height"] // unit)
+    return "16", "9"
+
+
+def derive_poster_key(media_key: str) -> str:
+    """Return the key of a video's or GIF's own poster: `3_` and the number of its media key."""
+    return f"3_{media_key.partition('_')[2]}"
+
+
+def build_poster(media: Record, image: Record | None) -> Record:
+    """Return the poster fields of a video or GIF: of an image, or of its own first frame."""
+    if image is not None:
+        return {"poster_media_url": image["media_url"], "poster_media_key": image["media_key"]}
+    address = f"{strip_extension(media['media_url'])}/first_frame.jpg"
+    key = derive_poster_key(media["media_key"])
+    return {"poster_media_url": address, "poster_media_key": key}
+
+
+def strip_extension(address: str) -> str:
+    """Return an address without the extension of its last segment."""
+    return splitext(address)[0]
+
+
+def _check(record: Record) -> Iterator[tuple[str, str]]:
+    category = record["media_category"]
+    if category is not None and record["media_type"] != _TYPE_OF[category]:
+        yield "media_type", f"media_type must be {_TYPE_OF[category]} for {category}"
+
+
+def _complete_library(record: Record) -> Record:
+    """Fill in the fields of a video or GIF that images do not have."""
+    if not has_duration(record):
+        return record
+    own: Record = {"aspect_ratio": None, "duration": None, **build_poster(record, None)}
+    if is_video(record):
+        own |= {"description": None, "title": None}
+    return record | {name: value for name, value in own.items() if name not in record}
+
+
+def _check_library(record: Record) -> Iterator[tuple[str, str]]:
+    yield from _check(record)
+    if not has_duration(record):
+        for name in _MOVING_FIELDS:
+            if name in record:
+                yield name, f"an image has no {name}; leave it out"
+
+
+def _check_uploaded(record: Record) -> Iterator[tuple[str, str]]:
+    yield from _check(record)
+    if record["_account_id"] is None and record["_user_id"] is None:
+        yield "_account_id", "media belongs to an account (_account_id) or a user (_user_id)"
+
+
+_ACCOUNT = Reference("_account_id", "accounts")
+_USER = Reference("_user_id", "users")
+MEDIA = Table(
+    "media", MediaRecord, key="media_key", references=(_ACCOUNT, _USER), check=_check_uploaded
+)
+UPLOADS = Table("uploads", UploadRecord, references=(_USER,))
+MEDIA_LIBRARY = Table(
+    "media_library",
+    MediaLibraryRecord,
+    key="media_key",
+    references=(_ACCOUNT,),
+    complete=_complete_library,
+    check=_check_library,
+)
+TABLES = (MEDIA, UPLOADS, MEDIA_LIBRARY)

@@ -1,0 +1,330 @@
+"""Direct messages: the records, who may write, and what a message is for each participant.
+
+The shapes are public facts (named endpoints, section 7.5). Document A fixes the permission and
+when `participant_ids` is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from mock_platform.api.v2.activity.activities import FanOut, record_activity
+from mock_platform.api.v2.media.records import MediaKey
+from mock_platform.api.v2.media.uploads import explain_unusable, find_own_media, keep_media
+from mock_platform.api.v2.objects.post_texts import find_entities
+from mock_platform.api.v2.objects.user_view import show_user
+from mock_platform.core.assumptions import expectation, public_fact
+from mock_platform.core.call import Call
+from mock_platform.core.failures.errors import NumericFailure, ProblemFailure
+from mock_platform.core.failures.problem_details import could_not_find
+from mock_platform.core.failures.problems import problem
+from mock_platform.core.fields import Choice, Instant, Json, ListOf, Text
+from mock_platform.core.operation import Limit
+from mock_platform.core.schema import Schema
+from mock_platform.core.tables.table import Reference, Table
+from mock_platform.world.clock import epoch_millis, parse_instant, wire_millis
+from mock_platform.world.store.interface import Order, Record
+from mock_platform.world.world import World
+
+TABLE = "direct_messages"
+MESSAGE = "MessageCreate"
+JOIN = "ParticipantsJoin"
+LEAVE = "ParticipantsLeave"
+EVENT_TYPES = (MESSAGE, JOIN, LEAVE)
+NEWEST_FIRST = Order("created_at", descending=True)
+LONGEST_TEXT = 10_000
+READ_SCOPES = ("dm.read", "post.read", "users.read")
+LIMITS = expectation(
+    "direct-messages.limits",
+    "A user may make 15 requests in 15 minutes to each endpoint of direct messages.",
+)
+READ_LIMIT = (Limit("dm_events", 15, 900, source="public", assumptions=(LIMITS,)),)
+WRITE_LIMIT = (Limit("dm_messages", 15, 900, source="public", assumptions=(LIMITS,)),)
+SHAPES = public_fact(
+    "direct-messages.shapes",
+    "The endpoints of direct messages have their public shapes; the spec names the permission and "
+    "the events alone. Lists begin with the newest; they have no previous_token.",
+    "section 7.5 of the named endpoints",
+    gap=True,
+)
+ACTIVITIES = public_fact(
+    "direct-messages.activities",
+    "A message is a dm.sent for its sender and a dm.received for each other participant.",
+    "section 7.5 of the named endpoints",
+)
+PERMISSION = expectation(
+    "direct-messages.permission",
+    "Reading direct messages needs the app's permissions read and direct messages; without them it "
+    "is refused as creating is, with code 93 in an errors array.",
+)
+CONVERSATIONS = expectation(
+    "direct-messages.conversations",
+    "A conversation of two has the ids of both users as its id, the smaller first; a group has an "
+    "id of its own. Whoever does not take part finds no conversation and no event (404). Events "
+    "are shown to those who took part at that moment. A text has 1 to 10,000 characters, a message "
+    "one attachment, a group 2 to 49 others.",
+)
+REFUSED = expectation(
+    "direct-messages.refused",
+    "A user whose receives_your_dm is false takes no messages: 403 about:blank.",
+)
+NOT_A_RESOURCE_TYPE = expectation(
+    "direct-messages.resource-type",
+    "The resource_type of an unknown conversation or event is user, because the enumeration has no "
+    "value for them; rely on 'parameter' instead.",
+)
+
+
+def require_permission(call: Call, *needed: str) -> None:
+    """Require that the caller's app has these permissions.
+
+    Raises:
+        NumericFailure: It lacks some (code 93).
+    """
+    app = call.caller.app
+    assert app is not None, "every scheme of these operations establishes an app"
+    lacking = [name for name in needed if name not in app["_permissions"]]
+    if lacking:
+        why = f"_permissions of app {app['id']} lacks {', '.join(lacking)}"
+        call.diagnosis = {"mistake": "permissions", "explanation": why}
+        raise NumericFailure(93)
+
+
+def require_write_permission(call: Call, _world: World) -> None:
+    """Require the permissions that document A demands of an app that creates direct messages."""
+    require_permission(call, "read", "write", "direct_messages")
+
+
+def require_read_permission(call: Call, _world: World) -> None:
+    """Require the permissions to read direct messages (`direct-messages.permission`)."""
+    require_permission(call, "read", "direct_messages")
+
+
+def get_user(call: Call) -> Record:
+    """Return the user for whom the call is made."""
+    user = call.caller.user
+    assert user is not None, "both schemes establish a user"
+    return user
+
+
+def name_conversation(one: str, other: str) -> str:
+    """Return the id of the conversation of two users."""
+    return "-".join(sorted((one, other), key=int))
+
+
+def find_participants(world: World, conversation_id: str, user_id: str) -> list[str]:
+    """Return the members of a conversation to which a user belongs, in the order of the record.
+
+    Raises:
+        ProblemFailure: There is no such conversation, or the user does not take part (404).
+    """
+    latest = world.store.page(
+        TABLE, {"dm_conversation_id": conversation_id}, order=NEWEST_FIRST, limit=1
+    )
+    if latest:
+        event = latest[0].record
+        left = event["participant_ids"] if event["event_type"] == LEAVE else ()
+        members = [id_ for id_ in event["_participants"] if id_ not in left]
+    else:
+        pair = conversation_id.split("-")
+        known = len(pair) == 2 and all(world.store.get("users", id_) for id_ in pair)
+        members = pair if known and conversation_id == name_conversation(*pair) else []
+    if user_id not in members:
+        raise refuse_unknown("conversation", "dm_conversation_id", conversation_id)
+    return members
+
+
+def take_media_key(world: World, user_id: str, media_id: str) -> str | None:
+    """Return the key of media that a user sends, which are kept from then on.
+
+    `None` if the user has no such media, or they are not processed.
+    """
+    media = find_own_media(world, user_id, media_id)
+    if media is None or explain_unusable(world, media) is not None:
+        return None
+    keep_media(world, media)
+    key: str = media["media_key"]
+    return key
+
+
+def require_users(world: World, parameter: str, ids: Sequence[str], sender_id: str) -> None:
+    """Require that these users exist and take messages of the sender.
+
+    Raises:
+        ProblemFailure: One does not exist (404), or takes none (403).
+    """
+    for id_ in ids:
+        user = world.store.get("users", id_)
+        if user is None:
+            raise refuse_unknown("user", parameter, id_)
+        if user.get("receives_your_dm") is False and id_ != sender_id:
+            text = "You do not have permission to DM one or more participants."
+            value = problem("about:blank", title="Forbidden", status=403, detail=text)
+            raise ProblemFailure(value, REFUSED)
+
+
+def refuse_unknown(kind: str, parameter: str, value: str) -> ProblemFailure:
+    """Return the 404 for a user, conversation or event that is not found."""
+    found = problem(
+        "resource-not-found",
+        detail=could_not_find(kind, parameter, value),
+        parameter=parameter,
+        value=value,
+        resource_id=value,
+        resource_type="user",
+    )
+    return ProblemFailure(found, *(() if kind == "user" else (NOT_A_RESOURCE_TYPE,)))
+
+
+class SentMessage(Struct, frozen=True):
+    """A message as it is stored, and what it is for each participant, the sender first."""
+
+    record: Record
+    activities: list[FanOut]
+
+
+def send_message(
+    world: World,
+    conversation_id: str,
+    participants: Sequence[str],
+    sender_id: str,
+    content: Record,
+    *,
+    app_id: str | None = None,
+    created_at: str | None = None,
+) -> SentMessage:
+    """Store a message, and record what it is for each participant.
+
+    `content` has `text`, `_media_keys` or both; `created_at` is now if not given.
+    """
+    message = {
+        "id": world.ids.snowflake(),
+        "event_type": MESSAGE,
+        "dm_conversation_id": conversation_id,
+        "sender_id": sender_id,
+        **content,
+        "created_at": created_at or wire_millis(world.clock.now()),
+        "entities": find_entities(world, content.get("text", "")),
+        "_media_keys": content.get("_media_keys", []),
+        "_participants": list(participants),
+        "_app_id": app_id,
+    }
+    world.store.put(TABLE, message["id"], message)
+    others = [id_ for id_ in participants if id_ != sender_id]
+    target = others[0] if others else sender_id
+    parts = [("dm.sent", sender_id, target)]
+    parts += [("dm.received", id_, id_) for id_ in others or [sender_id]]
+    activities = [
+        record_activity(
+            world,
+            event_type,
+            user_id=user_id,
+            payload=make_payload(world, message, recipient_id),
+            created_at=message["created_at"],
+        )
+        for event_type, user_id, recipient_id in parts
+    ]
+    return SentMessage(message, activities)
+
+
+def store_join(
+    world: World, conversation_id: str, participants: Sequence[str], sender_id: str
+) -> None:
+    """Store that all participants joined a new group."""
+    event: Record = {
+        "id": world.ids.snowflake(),
+        "event_type": JOIN,
+        "dm_conversation_id": conversation_id,
+        "sender_id": sender_id,
+        "created_at": wire_millis(world.clock.now()),
+        "participant_ids": list(participants),
+        "entities": {},
+        "_media_keys": [],
+        "_participants": list(participants),
+        "_app_id": None,
+    }
+    world.store.put(TABLE, event["id"], event)
+
+
+def make_payload(world: World, message: Record, recipient_id: str) -> dict[str, Any]:
+    """Return the payload of dm.sent and dm.received (named endpoints, section 3.3)."""
+    created = {
+        "target": {"recipient_id": recipient_id},
+        "sender_id": message["sender_id"],
+        "message_data": {"text": message.get("text", ""), "entities": message["entities"]},
+    }
+    event = {
+        "type": "message_create",
+        "id": message["id"],
+        "created_timestamp": epoch_millis(parse_instant(message["created_at"])),
+        "message_create": created,
+    }
+    users = show_users(world, message["sender_id"], recipient_id)
+    return {"direct_message_events": [event], "users": users}
+
+
+def show_users(world: World, *ids: str) -> dict[str, Any]:
+    """Return the users of a payload about messages, by id."""
+    found = {id_: world.store.get("users", id_) for id_ in ids}
+    return {id_: {"data": show_user(user)} for id_, user in found.items() if user is not None}
+
+
+# Direct messages: what was written in conversations, and who joined and left them.
+
+_DIGITS = "1 to 19 digits"
+
+
+class DirectMessageRecord(Schema):
+    """One event of a conversation, in the form of the v2 interface.
+
+    `_participants` are the members of the conversation at that moment, leavers included; `_app_id`
+    is the app through which a message was sent.
+    """
+
+    id = Text(required=True, pattern=r"[0-9]{1,19}", pattern_text=_DIGITS)
+    event_type = Choice(EVENT_TYPES, load_default=MESSAGE)
+    dm_conversation_id = Text(
+        required=True,
+        pattern=r"[0-9]{1,19}(?:-[0-9]{1,19})?",
+        pattern_text="the two user ids of a conversation, such as 1-2, or the id of a group",
+    )
+    sender_id = Text(required=True)
+    text = Text(min_length=1)
+    created_at = Instant(millis=True, required=True)
+    participant_ids = ListOf(Text(), least=1)
+    entities = Json(load_default=dict)
+    _media_keys = ListOf(MediaKey(), load_default=list)
+    _participants = ListOf(Text(), least=1, required=True)
+    _app_id = Text(load_default=None, allow_none=True)
+
+
+def _check(record: Record) -> Iterator[tuple[str, str]]:
+    is_message = record["event_type"] == MESSAGE
+    if is_message and "text" not in record and not record["_media_keys"]:
+        yield "text", "a message has text or media"
+    if is_message and "participant_ids" in record:
+        yield "participant_ids", "only ParticipantsJoin and ParticipantsLeave have participant_ids"
+    if not is_message and "participant_ids" not in record:
+        yield "participant_ids", "ParticipantsJoin and ParticipantsLeave name who joined or left"
+    if record["sender_id"] not in record["_participants"]:
+        yield "_participants", "the sender is one of the participants"
+    conversation = record["dm_conversation_id"]
+    if "-" in conversation and conversation != name_conversation(*conversation.split("-")):
+        yield "dm_conversation_id", "the smaller of the two user ids comes first"
+
+
+DIRECT_MESSAGES = Table(
+    "direct_messages",
+    DirectMessageRecord,
+    references=(
+        Reference("sender_id", "users"),
+        Reference("_participants", "users"),
+        Reference("participant_ids", "users"),
+        Reference("_app_id", "apps"),
+    ),
+    check=_check,
+)
+TABLES = (DIRECT_MESSAGES,)

@@ -1,0 +1,6 @@
+"""News: stories found by their words, or read by id."""
+
+from mock_platform.api.v2.news import operations
+
+OPERATIONS = (*operations.OPERATIONS,)
+TABLES = (*operations.TABLES,)

@@ -1,0 +1,9 @@
+"""Community notes: written, rated, deleted and listed."""
+
+from mock_platform.api.v2.notes import evaluation, operations
+
+OPERATIONS = (
+    *operations.OPERATIONS,
+    *evaluation.OPERATIONS,
+)
+TABLES = (*operations.TABLES,)

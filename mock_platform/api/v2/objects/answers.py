@@ -1,0 +1,410 @@
+"""Answers of the v2 interface with posts or users: what was asked for, expansions, partial errors.
+
+Searches, streams and notes build the same parts of their answers here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Unpack
+
+from msgspec import Struct, field
+
+from mock_platform.api.v2.conventions import find_nothing
+from mock_platform.api.v2.objects.post_texts import find_user
+from mock_platform.api.v2.objects.post_view import (
+    find_references,
+    list_versions,
+    show_media,
+    show_place,
+    show_poll,
+    show_post,
+)
+from mock_platform.api.v2.objects.user_view import find_newest_post, select_user
+from mock_platform.api.v2.release_history import find_release, is_in_force
+from mock_platform.core.assumptions import public_fact
+from mock_platform.core.call import Call
+from mock_platform.core.failures.problem_details import not_authorized_to_see
+from mock_platform.core.failures.problems import Problem, problem
+from mock_platform.core.faults import Fault, unlisted
+from mock_platform.core.fields import Choice, CommaList, FieldOptions
+from mock_platform.core.schema import Schema
+from mock_platform.settings import Settings
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+# Which fields and related objects of posts and users a client asks for. Several families take
+# these query parameters: posts, users, searches, streams, notes.
+
+SELECTION = public_fact(
+    "v2.fields",
+    "post.fields, user.fields, media.fields, poll.fields, place.fields and expansions have the "
+    "public values. Without them posts have id, text and edit_history_post_ids, users id, name "
+    "and username. An expansion also selects the field that it follows. Other values answer "
+    "400; so does paid_partnership before 2026-06-03, when no post shows it either.",
+    "section 7.2 of the named endpoints, defaults without fields",
+)
+
+POST_FIELDS = (
+    "article", "attachments", "author_id", "card_uri", "community_id", "context_annotations",
+    "conversation_id", "created_at", "display_text_range", "edit_controls",
+    "edit_history_post_ids", "entities", "geo", "id", "in_reply_to_user_id", "lang",
+    "matched_media_notes", "media_metadata", "non_public_metrics", "note_request_suggestions",
+    "note_post", "organic_metrics", "paid_partnership", "possibly_sensitive", "promoted_metrics",
+    "public_metrics", "referenced_posts", "reply_settings", "scopes", "source",
+    "suggested_source_links", "suggested_source_links_with_counts", "text", "withheld",
+)  # fmt: skip
+USER_FIELDS = (
+    "affiliation", "confirmed_email", "connection_status", "created_at", "description", "entities",
+    "id", "is_identity_verified", "location", "most_recent_post_id", "name", "parody",
+    "pinned_post_id", "profile_banner_url", "profile_image_url", "protected", "public_metrics",
+    "receives_your_dm", "subscription", "subscription_type", "url", "username", "verified",
+    "verified_followers_count", "verified_type", "withheld",
+)  # fmt: skip
+MEDIA_FIELDS = (
+    "alt_text", "duration_ms", "height", "media_key", "non_public_metrics", "organic_metrics",
+    "preview_image_url", "promoted_metrics", "public_metrics", "type", "url", "variants", "width",
+)  # fmt: skip
+POLL_FIELDS = ("duration_minutes", "end_datetime", "id", "options", "voting_status")
+PLACE_FIELDS = (
+    "contained_within", "country", "country_code", "full_name", "geo", "id", "name", "place_type",
+)  # fmt: skip
+EXPANSIONS = (
+    "article.cover_media", "article.media_entities", "attachments.media_keys",
+    "attachments.media_source_post", "attachments.poll_ids", "author_id", "edit_history_post_ids",
+    "entities.mentions.username", "entities.note.mentions.username", "geo.place_id",
+    "in_reply_to_user_id", "referenced_posts.id", "referenced_posts.id.attachments.media_keys",
+    "referenced_posts.id.author_id",
+)  # fmt: skip
+USER_EXPANSIONS = ("affiliation.user_id", "most_recent_post_id", "pinned_post_id")
+_FOLLOWED_BY_USERS = {name.partition(".")[0] for name in USER_EXPANSIONS}
+_DEFAULTS: Mapping[str, frozenset[str]] = {
+    "post": frozenset({"id", "text", "edit_history_post_ids"}),
+    "user": frozenset({"id", "name", "username"}),
+    "media": frozenset({"media_key", "type"}),
+    "poll": frozenset({"id", "options"}),
+    "place": frozenset({"id", "full_name"}),
+}
+_DATED = {"paid_partnership": "paid-partnership"}
+"""Fields of posts that the release history dates, each with its row."""
+_OLDER = {
+    "edit_history_tweet_ids": "edit_history_post_ids",
+    "note_tweet": "note_post",
+    "referenced_tweets": "referenced_posts",
+    "most_recent_tweet_id": "most_recent_post_id",
+    "pinned_tweet_id": "pinned_post_id",
+    "attachments.media_source_tweet": "attachments.media_source_post",
+    "referenced_tweets.id": "referenced_posts.id",
+    "referenced_tweets.id.attachments.media_keys": "referenced_posts.id.attachments.media_keys",
+    "referenced_tweets.id.author_id": "referenced_posts.id.author_id",
+}
+
+
+class NameOfField(Choice):
+    """The name of a field or an expansion; older names are read as those that replaced them."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        return _OLDER.get(text, text)
+
+
+def make_names_field(values: Sequence[str], **options: Unpack[FieldOptions]) -> CommaList:
+    """Return the parameter that lists some of these names."""
+    return CommaList(NameOfField(values), **options)
+
+
+def find_early_fields(
+    params: Mapping[str, Any], _call: Call, world: World, _settings: Settings
+) -> Iterator[tuple[str, str]]:
+    """Find fields of posts that the release history adds later, which are unknown until then."""
+    for parameter, name in (("post_fields", "post.fields"), ("older_post_fields", "tweet.fields")):
+        for value in params.get(parameter) or ():
+            row = _DATED.get(value)
+            if row is None or is_in_force(row, world):
+                continue
+            known = [one for one in POST_FIELDS if one != value]
+            since = f"The release history adds it on {find_release(row).date}"
+            hint = f"{since}, after the world's clock; --releases all knows it always"
+            fault = unlisted(known, value).naming(name)
+            yield name, Fault(fault, hint=hint)
+
+
+class _CommonFields(Schema):
+    """The lists that all selections have."""
+
+    find_faults = staticmethod(find_early_fields)
+
+    post_fields = make_names_field(POST_FIELDS, data_key="post.fields")
+    older_post_fields = make_names_field(POST_FIELDS, data_key="tweet.fields")
+    user_fields = make_names_field(USER_FIELDS, data_key="user.fields")
+
+
+class PostSelectionQuery(_CommonFields):
+    """What a client wants to see of posts, and of what they refer to."""
+
+    media_fields = make_names_field(MEDIA_FIELDS, data_key="media.fields")
+    poll_fields = make_names_field(POLL_FIELDS, data_key="poll.fields")
+    place_fields = make_names_field(PLACE_FIELDS, data_key="place.fields")
+    expansions = make_names_field(EXPANSIONS)
+
+
+class UserSelectionQuery(_CommonFields):
+    """What a client wants to see of users, and of the posts that they refer to."""
+
+    expansions = make_names_field(USER_EXPANSIONS)
+
+
+class Selection(Struct, frozen=True):
+    """The fields to show of each kind of object, and the expansions."""
+
+    post: frozenset[str]
+    user: frozenset[str]
+    media: frozenset[str]
+    poll: frozenset[str]
+    place: frozenset[str]
+    expansions: frozenset[str]
+
+
+def read_selection(params: Mapping[str, Any]) -> Selection:
+    """Return what the checked parameters of a selection ask for.
+
+    `params` has the names of the schemas above: `post_fields`, `expansions` and so on.
+    """
+    expansions = frozenset(params.get("expansions") or ())
+    posts = [*(params.get("post_fields") or ()), *(params.get("older_post_fields") or ())]
+    followed = {name.partition(".")[0] for name in expansions}
+    asked = {
+        "post": {*posts, *(followed & set(POST_FIELDS))},
+        "user": {*(params.get("user_fields") or ()), *(followed & _FOLLOWED_BY_USERS)},
+        **{kind: set(params.get(f"{kind}_fields") or ()) for kind in ("media", "poll", "place")},
+    }
+    found = {kind: default | asked[kind] for kind, default in _DEFAULTS.items()}
+    return Selection(**found, expansions=expansions)
+
+
+EVERYTHING = Selection(
+    frozenset(POST_FIELDS),
+    frozenset(USER_FIELDS),
+    frozenset(MEDIA_FIELDS),
+    frozenset(POLL_FIELDS),
+    frozenset(PLACE_FIELDS),
+    frozenset(EXPANSIONS),
+)
+"""All fields and all expansions of posts."""
+
+
+PARTIAL = public_fact(
+    "v2.partial-errors",
+    "What is missing among several posts or users, or what an expansion does not find, is named in "
+    "errors of a 200; the rest is in data. A single missing one answers 404 with the problem at "
+    "the top and once more in errors.",
+    "section 7.2 of the named endpoints, a missing one among several",
+)
+_PRIVATE_FIELDS = ("non_public_metrics", "organic_metrics", "promoted_metrics")
+
+
+class PostAnswer(Struct):
+    """What an answer consists of, while it is put together.
+
+    `viewer_id` is the user who asks, if one does: posts of protected users are shown only to
+    themselves.
+    """
+
+    world: World
+    selection: Selection
+    base_url: str
+    viewer_id: str | None = None
+    data: list[dict[str, Any]] = field(default_factory=list)
+    includes: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+    errors: list[dict[str, Any]] = field(default_factory=list)
+
+    def add_posts(self, posts: Iterable[Record]) -> None:
+        """Add posts to the data, and to the includes what the expansions ask for."""
+        for post in posts:
+            self._refuse_private_fields(post)
+            self.data.append(show_post(self.world, post, self.selection.post))
+            self._expand_post(post)
+
+    def add_users(self, users: Iterable[Record]) -> None:
+        """Add users to the data, and to the includes what the expansions ask for."""
+        for user in users:
+            self.data.append(self._select_user(user))
+            self._expand_user(user)
+
+    def add_missing(self, kind: str, parameter: str, value: str) -> None:
+        """Add the error for a post, user, medium or place that does not exist."""
+        shown = find_nothing(kind, parameter, value).as_item(self.base_url)
+        if shown not in self.errors:
+            self.errors.append(shown)
+
+    def add_hidden_post(self, parameter: str, value: str) -> None:
+        """Add the error for a post that the caller may not see."""
+        self.errors.append(hide_post(parameter, value).as_item(self.base_url))
+
+    def parts(self) -> dict[str, Any]:
+        """Return `includes` and `errors`, each only if there are some."""
+        shown: dict[str, Any] = {}
+        if self.includes:
+            shown["includes"] = {
+                name: list(found.values()) for name, found in self.includes.items()
+            }
+        if self.errors:
+            shown["errors"] = self.errors
+        return shown
+
+    def _select_user(self, user: Record) -> dict[str, Any]:
+        return select_user(self.world, user, self.selection.user, viewer_id=self.viewer_id)
+
+    def _refuse_private_fields(self, post: Record) -> None:
+        for name in _PRIVATE_FIELDS:
+            if name in self.selection.post and post["_user_id"] != self.viewer_id:
+                text = f"Sorry, you are not authorized to access '{name}' on the post with ids : ["
+                value = problem(
+                    "not-authorized-for-field",
+                    detail=f"{text}{post['id_str']}].",
+                    field=name,
+                    resource_type="post",
+                    section="data",
+                )
+                self.errors.append(value.as_item(self.base_url))
+
+    def _expand_post(self, post: Record) -> None:
+        wanted = self.selection.expansions
+        if "author_id" in wanted:
+            self.include_user("author_id", post["_user_id"])
+        if "in_reply_to_user_id" in wanted and post.get("in_reply_to_user_id_str"):
+            self.include_user("in_reply_to_user_id", post["in_reply_to_user_id_str"])
+        if wanted & {"entities.mentions.username", "entities.note.mentions.username"}:
+            self._include_mentioned(post)
+        if "attachments.media_keys" in wanted:
+            self.include_media(post)
+        if "article.cover_media" in wanted and post.get("_article_id"):
+            self._include_cover(post["_article_id"])
+        if "attachments.poll_ids" in wanted and post.get("_poll"):
+            shown = show_poll(self.world, post, self.selection.poll)
+            self._include("polls", post["_poll"]["id"], shown)
+        if "geo.place_id" in wanted and (post.get("place") or {}).get("id"):
+            shown = show_place(post["place"], self.selection.place)
+            self._include("places", post["place"]["id"], shown)
+        if "edit_history_post_ids" in wanted:
+            for each in list_versions(post):
+                self.include_post("edit_history_post_ids", each)
+        self._expand_references(post)
+
+    def _expand_references(self, post: Record) -> None:
+        wanted = self.selection.expansions
+        if not any(name.startswith("referenced_posts.id") for name in wanted):
+            return
+        for target in find_references(post).values():
+            referenced = self.include_post("referenced_posts.id", target)
+            if referenced is None:
+                continue
+            if "referenced_posts.id.author_id" in wanted:
+                self.include_user("referenced_posts.id.author_id", referenced["_user_id"])
+            if "referenced_posts.id.attachments.media_keys" in wanted:
+                self.include_media(referenced)
+
+    def _expand_user(self, user: Record) -> None:
+        wanted = self.selection.expansions
+        if "pinned_post_id" in wanted and user.get("pinned_post_id"):
+            self.include_post("pinned_post_id", user["pinned_post_id"])
+        if "most_recent_post_id" in wanted:
+            newest = find_newest_post(self.world, user["id"])
+            if newest is not None:
+                self.include_post("most_recent_post_id", newest["id_str"])
+        if "affiliation.user_id" in wanted:
+            for each in (user.get("affiliation") or {}).get("user_id") or ():
+                self.include_user("affiliation.user_id", each)
+
+    def include_post(self, parameter: str, post_id: str) -> Record | None:
+        """Add a post to the includes, or the error if it cannot be shown; return the post."""
+        post = self.world.store.get("posts", post_id)
+        if post is None:
+            self.add_missing("post", parameter, post_id)
+        elif not may_see(self.world, post, self.viewer_id):
+            self.add_hidden_post(parameter, post_id)
+            return None
+        else:
+            self._include("posts", post_id, show_post(self.world, post, self.selection.post))
+        return post
+
+    def include_user(self, parameter: str, user_id: str) -> None:
+        """Add a user to the includes, or the error if the user does not exist."""
+        user = self.world.store.get("users", user_id)
+        if user is None:
+            self.add_missing("user", parameter, user_id)
+        else:
+            self._include("users", user_id, self._select_user(user))
+
+    def _include_mentioned(self, post: Record) -> None:
+        for mention in (post.get("entities") or {}).get("user_mentions") or ():
+            name = str(mention.get("screen_name") or "")
+            user = find_user(self.world, name)
+            if user is None:
+                self.add_missing("user", "entities.mentions.username", name)
+            else:
+                self._include("users", user["id"], self._select_user(user))
+
+    def _include_cover(self, article_id: str) -> None:
+        article = self.world.store.get("articles", article_id)
+        key = None if article is None else article.get("_cover_key")
+        media = None if key is None else find_any_media(self.world, key)
+        if media is not None:
+            self._include("media", media["media_key"], show_media(media, self.selection.media))
+
+    def include_media(self, post: Record) -> None:
+        """Add the media of a post or message to the includes, or the errors for what is missing."""
+        for key in post.get("_media_keys") or ():
+            media = find_any_media(self.world, key)
+            if media is None:
+                self.add_missing("media", "attachments.media_keys", key)
+            else:
+                self._include("media", key, show_media(media, self.selection.media))
+
+    def _include(self, name: str, key: str, shown: dict[str, Any]) -> None:
+        self.includes.setdefault(name, {}).setdefault(key, shown)
+
+
+def start_answer(call: Call, world: World, selection: Selection) -> PostAnswer:
+    """Return an empty answer for the caller of a call."""
+    user = call.caller.user if call.caller.scheme != "bearer" else None
+    return PostAnswer(world, selection, call.base_url, None if user is None else user["id"])
+
+
+def collect_posts(call: Call, world: World, ids: Sequence[str], answer: PostAnswer) -> None:
+    """Add the posts with these ids to an answer, or the errors for those that cannot be shown."""
+    for post_id in dict.fromkeys(ids):
+        post = world.store.get("posts", post_id)
+        if post is None:
+            answer.add_missing("post", "ids", post_id)
+        elif not may_see(world, post, answer.viewer_id):
+            answer.add_hidden_post("ids", post_id)
+        else:
+            answer.add_posts([post])
+    if answer.errors:
+        call.assume(PARTIAL)
+
+
+def may_see(world: World, post: Record, viewer_id: str | None) -> bool:
+    """Return whether a user may see a post: its author is not protected, or is that user."""
+    author = world.store.get("users", post["_user_id"])
+    return author is None or not author.get("protected") or author["id"] == viewer_id
+
+
+def find_any_media(world: World, key: str) -> Record | None:
+    """Return media by its key, in a library or only uploaded; `None` if unknown or deleted."""
+    found = world.store.get("media_library", key) or world.store.get("media", key)
+    return None if found is None or found.get("deleted") else found
+
+
+def hide_post(parameter: str, value: str) -> Problem:
+    """Return the problem that the caller may not see a post."""
+    return problem(
+        "not-authorized-for-resource",
+        detail=not_authorized_to_see("post", parameter, value),
+        value=value,
+        resource_id=value,
+        resource_type="post",
+        section="data" if parameter in {"id", "ids"} else "includes",
+        parameter=parameter,
+    )

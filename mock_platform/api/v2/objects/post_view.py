@@ -1,0 +1,296 @@
+"""The v2 objects of posts and of their media, polls and places: views of stored records.
+
+Named endpoints, section 7.2. A field that a record has no value for is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from mock_platform.api.v2.objects.post_texts import cut_text, weigh_text
+from mock_platform.api.v2.release_history import is_in_force
+from mock_platform.core.assumptions import expectation
+from mock_platform.world.clock import parse_instant, wire_millis
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+LONG_TEXT = expectation(
+    "posts.long-text",
+    "The text of a post over the usual length is shown cut to 280 characters that end in an "
+    "ellipsis; note_post has it whole, and searches and rules match the whole text.",
+)
+USUAL_LENGTH = 280
+EDITABLE = timedelta(hours=1)
+MAX_EDITS = 5
+
+_REPLY_SETTINGS = {
+    "EVERYONE": "everyone",
+    "FOLLOWING": "following",
+    "MENTIONED_USERS": "mentionedUsers",
+}
+COUNTS = {
+    "repost_count": "repost_count",
+    "reply_count": "_reply_count",
+    "like_count": "favorite_count",
+    "quote_count": "_quote_count",
+    "bookmark_count": "_bookmark_count",
+    "impression_count": "_impression_count",
+}
+"""The counts of a post in `public_metrics`, with the names under which they are stored."""
+_MEDIA_TYPES = {"IMAGE": "photo", "GIF": "animated_gif", "VIDEO": "video"}
+_TAG = re.compile(r"<[^>]*>")
+
+
+def show_post(world: World, post: Record, fields: Iterable[str]) -> dict[str, Any]:
+    """Return these fields of a post as a v2 object."""
+    shown: dict[str, Any] = {}
+    for name in _POST_VALUES:
+        if name in fields:
+            value = _POST_VALUES[name](world, post)
+            if value is not None:
+                shown[name] = value
+    return shown
+
+
+def show_whole_post(world: World, post: Record) -> dict[str, Any]:
+    """Return a post as payloads of events hold one, each number also as text under NAME_str."""
+    shown = show_post(world, post, PAYLOAD_FIELDS)
+    for name in ("public_metrics", "edit_controls"):
+        shown[name] = add_texts(shown[name])
+    reply = post.get("in_reply_to_status_id_str")
+    return shown if reply is None else shown | {"in_reply_to_post_id": reply}
+
+
+def add_texts(counts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return counts with each number also as text, as in payloads of events."""
+    shown: dict[str, Any] = {}
+    for name, value in counts.items():
+        shown[name] = value
+        if isinstance(value, int) and not isinstance(value, bool):
+            shown[f"{name}_str"] = str(value)
+    return shown
+
+
+def find_references(post: Record) -> dict[str, str]:
+    """Return the ids of the posts that a post refers to, by the type of reference."""
+    found = {
+        "reposted": post.get("_reposted_post_id"),
+        "quoted": post.get("_quoted_post_id"),
+        "replied_to": post.get("in_reply_to_status_id_str"),
+    }
+    return {kind: target for kind, target in found.items() if target}
+
+
+def list_versions(post: Record) -> list[str]:
+    """Return the ids of all versions of a post, oldest first."""
+    return post.get("_edit_history") or [post["id_str"]]
+
+
+def find_conversation(post: Record) -> str:
+    """Return the id of the post that the conversation of a post began with."""
+    found: str | None = post.get("_conversation_id") or post.get("in_reply_to_status_id_str")
+    return found or post["id_str"]
+
+
+def is_long(text: str) -> bool:
+    """Return whether a text is over the usual length."""
+    # No character counts as more than two.
+    return 2 * len(text) > USUAL_LENGTH and weigh_text(text) > USUAL_LENGTH
+
+
+def show_entities(entities: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the entities of a text in the v2 form, or `None`."""
+    entities = entities or {}
+    found = {
+        "hashtags": [_place(one) | {"tag": one.get("text")} for one in _list(entities, "hashtags")],
+        "cashtags": [_place(one) | {"tag": one.get("text")} for one in _list(entities, "symbols")],
+        "mentions": [_show_mention(one) for one in _list(entities, "user_mentions")],
+        "urls": [_show_address(one) for one in _list(entities, "urls")],
+    }
+    return {name: values for name, values in found.items() if values} or None
+
+
+def find_editable_until(world: World, post: Record) -> datetime:
+    """Return when the first version of a post can no longer be edited."""
+    first = world.store.get("posts", list_versions(post)[0]) or post
+    return parse_instant(first["created_at"]) + EDITABLE
+
+
+def is_edit_eligible(post: Record) -> bool:
+    """Return whether a post may be edited at all: no poll, reply to others, repost, community."""
+    replies_to = post.get("in_reply_to_user_id_str")
+    return (
+        not post.get("_poll")
+        and not post.get("_reposted_post_id")
+        and not post.get("_community_id")
+        and replies_to in {None, post["_user_id"]}
+    )
+
+
+def show_media(media: Record, fields: Iterable[str]) -> dict[str, Any]:
+    """Return these fields of uploaded media, or of media in a library, as a v2 object."""
+    kind = _MEDIA_TYPES[media["media_type"]]
+    values: dict[str, Any] = {
+        "media_key": media["media_key"],
+        "type": kind,
+        "url": media["media_url"] if kind == "photo" else None,
+        "width": media.get("_width"),
+        "height": media.get("_height"),
+        "duration_ms": media.get("duration") if kind == "video" else None,
+        "preview_image_url": media.get("poster_media_url"),
+        "alt_text": media.get("_alt_text"),
+        "variants": None,
+        "public_metrics": {"view_count": 0} if kind == "video" else None,
+    }
+    if kind != "photo":
+        values["variants"] = [{"content_type": "video/mp4", "url": media["media_url"]}]
+    return {name: values[name] for name in values if name in fields and values[name] is not None}
+
+
+def show_poll(world: World, post: Record, fields: Iterable[str]) -> dict[str, Any]:
+    """Return these fields of the poll of a post as a v2 object."""
+    poll = post["_poll"]
+    end = parse_instant(post["created_at"]) + timedelta(minutes=poll["duration_minutes"])
+    values = {
+        "id": poll["id"],
+        "options": poll["options"],
+        "duration_minutes": poll["duration_minutes"],
+        "end_datetime": wire_millis(end),
+        "voting_status": "open" if world.clock.now() < end else "closed",
+    }
+    return {name: value for name, value in values.items() if name in fields}
+
+
+def show_place(place: Mapping[str, Any], fields: Iterable[str]) -> dict[str, Any]:
+    """Return these fields of the place of a post as a v2 object; its name is its id if unknown."""
+    known = place.get("full_name") or place.get("name") or place["id"]
+    values = {
+        "id": place["id"],
+        "full_name": known,
+        "name": place.get("name"),
+        "country": place.get("country"),
+        "country_code": place.get("country_code"),
+        "place_type": place.get("place_type"),
+        "contained_within": place.get("contained_within"),
+        "geo": place.get("geo") or place.get("bounding_box"),
+    }
+    return {name: values[name] for name in values if name in fields and values[name] is not None}
+
+
+def _show_text(_world: World, post: Record) -> str:
+    text: str = post["full_text"]
+    if not is_long(text):
+        return text
+    return f"{cut_text(text, USUAL_LENGTH - 1)}\u2026"
+
+
+def _show_note(_world: World, post: Record) -> dict[str, Any] | None:
+    if not is_long(post["full_text"]):
+        return None
+    entities = show_entities(post.get("entities"))
+    return {"text": post["full_text"], **({} if entities is None else {"entities": entities})}
+
+
+def _show_references(_world: World, post: Record) -> list[dict[str, str]] | None:
+    found = find_references(post)
+    return [{"type": kind, "id": target} for kind, target in found.items()] or None
+
+
+def _show_attachments(_world: World, post: Record) -> dict[str, list[str]] | None:
+    found = {"media_keys": post.get("_media_keys") or []}
+    if post.get("_poll"):
+        found["poll_ids"] = [post["_poll"]["id"]]
+    return {name: values for name, values in found.items() if values} or None
+
+
+def _show_edit_controls(world: World, post: Record) -> dict[str, Any]:
+    made = len(list_versions(post)) - 1
+    return {
+        "edits_remaining": max(0, MAX_EDITS - made),
+        "is_edit_eligible": is_edit_eligible(post),
+        "editable_until": wire_millis(find_editable_until(world, post)),
+    }
+
+
+def _show_geo(_world: World, post: Record) -> dict[str, Any] | None:
+    place, point = post.get("place") or {}, post.get("coordinates")
+    found = {"place_id": place.get("id"), "coordinates": point}
+    return {name: value for name, value in found.items() if value is not None} or None
+
+
+def _show_article(world: World, post: Record) -> dict[str, Any] | None:
+    article = world.store.get("articles", post.get("_article_id") or "")
+    return None if article is None else {"title": article["title"]}
+
+
+def _show_reply_settings(_world: World, post: Record) -> str:
+    own: str | None = post.get("_reply_settings")
+    return own or _REPLY_SETTINGS[post.get("conversation_settings") or "EVERYONE"]
+
+
+def _show_paid_partnership(world: World, post: Record) -> bool | None:
+    known = is_in_force("paid-partnership", world)
+    return bool(post.get("_paid_partnership")) if known else None
+
+
+def _show_counts(_world: World, post: Record) -> dict[str, int]:
+    return {name: post.get(stored) or 0 for name, stored in COUNTS.items()}
+
+
+def _read(stored: str) -> Callable[[World, Record], Any]:
+    """Return what reads a field that is shown as it is stored; empty texts and lists are not."""
+    return lambda _world, post: post.get(stored) if post.get(stored) not in ("", []) else None
+
+
+def _place(entity: Mapping[str, Any]) -> dict[str, int]:
+    start, end = entity.get("indices") or (0, 0)
+    return {"start": start, "end": end}
+
+
+def _list(entities: Mapping[str, Any], name: str) -> Iterable[Mapping[str, Any]]:
+    return entities.get(name) or ()
+
+
+def _show_mention(mention: Mapping[str, Any]) -> dict[str, Any]:
+    shown = _place(mention) | {"username": mention.get("screen_name")}
+    return shown | {"id": mention["id_str"]} if "id_str" in mention else shown
+
+
+def _show_address(address: Mapping[str, Any]) -> dict[str, Any]:
+    return _place(address) | {name: value for name, value in address.items() if name != "indices"}
+
+
+_POST_VALUES: Mapping[str, Callable[[World, Record], Any]] = {
+    "id": _read("id_str"),
+    "text": _show_text,
+    "edit_history_post_ids": lambda _world, post: list_versions(post),
+    "author_id": _read("_user_id"),
+    "created_at": _read("created_at"),
+    "conversation_id": lambda _world, post: find_conversation(post),
+    "in_reply_to_user_id": _read("in_reply_to_user_id_str"),
+    "referenced_posts": _show_references,
+    "lang": _read("lang"),
+    "display_text_range": _read("display_text_range"),
+    "entities": lambda _world, post: show_entities(post.get("entities")),
+    "note_post": _show_note,
+    "attachments": _show_attachments,
+    "geo": _show_geo,
+    "public_metrics": _show_counts,
+    "edit_controls": _show_edit_controls,
+    "reply_settings": _show_reply_settings,
+    "possibly_sensitive": lambda _world, post: bool(post.get("_possibly_sensitive")),
+    "paid_partnership": _show_paid_partnership,
+    "community_id": _read("_community_id"),
+    "card_uri": _read("card_uri"),
+    "context_annotations": _read("_context_annotations"),
+    "article": _show_article,
+    "scopes": _read("scopes"),
+    "source": lambda _world, post: _TAG.sub("", post.get("source") or "") or None,
+}
+"""How the value of each field of a post is found, in the order of the object."""
+
+PAYLOAD_FIELDS = frozenset(_POST_VALUES) - {"scopes", "source", "card_uri", "context_annotations"}
+"""The fields of posts in payloads of events."""

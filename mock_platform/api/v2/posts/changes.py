@@ -1,0 +1,253 @@
+"""Making and deleting posts: the record, what it changes elsewhere, and its activities.
+
+Operations of both interfaces, publishing an article and `POST /_mock/events` make posts here, so
+that every post reaches the subscriptions and rules that match it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from mock_platform.api.v2.activity.activities import FanOut, record_activity
+from mock_platform.api.v2.objects.post_texts import find_entities
+from mock_platform.api.v2.objects.post_view import (
+    find_conversation,
+    find_references,
+    list_versions,
+    show_whole_post,
+)
+from mock_platform.api.v2.objects.user_view import show_user
+from mock_platform.core.assumptions import public_fact
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+ACTIVITIES = public_fact(
+    "posts.activities",
+    "A post is a post.create of its author, and a post.mention.create, .reply.create, "
+    ".quote.create or .repost.create of each other user concerned; a mention counts if it is not "
+    "the user replied to. Posts of protected users are no activities. An edit is a post.create of "
+    "the new version.",
+    "section 3.3 of the named endpoints, envelope and payloads",
+)
+DELETION = public_fact(
+    "posts.deletion",
+    "Deleting one version of a post deletes all of them, and the reposts of it; there is one "
+    "post.delete, for the id that was deleted.",
+    "section 7.1 of the named endpoints, DELETE",
+)
+_NO_ENTITIES = ("hashtags", "symbols", "user_mentions", "urls")
+
+
+class MadePost(Struct, frozen=True):
+    """A post as it was stored, and what became of its activities."""
+
+    record: Record
+    activities: list[FanOut]
+
+
+def create_post(
+    world: World,
+    author: Record,
+    text: str,
+    *,
+    reply_to: Record | None = None,
+    quoted: Record | None = None,
+    reposted: Record | None = None,
+    previous: Record | None = None,
+    created_at: str | None = None,
+    fields: Mapping[str, Any] | None = None,
+) -> MadePost:
+    """Store a post of a user, and record its activities; called within `world.work()`.
+
+    `reply_to`, `quoted` and `reposted` are stored posts, `previous` is the version that the post
+    replaces. `fields` are further fields of the record, in stored form.
+    """
+    number = world.ids.snowflake()
+    record = make_post_record(
+        number, author["id"], created_at or wire_millis(world.clock.now()), text
+    )
+    record["entities"] = find_entities(world, text)
+    if reply_to is not None:
+        record |= _refer_to_reply(world, reply_to)
+    if quoted is not None:
+        record["_quoted_post_id"] = quoted["id_str"]
+    if reposted is not None:
+        record["_reposted_post_id"] = reposted["id_str"]
+    if previous is not None:
+        record |= _continue_history(world, previous, number)
+    record |= fields or {}
+    world.store.put("posts", number, record)
+    if previous is None:
+        _count_references(world, record, 1)
+    return MadePost(record, record_post(world, record))
+
+
+def record_post(world: World, post: Record) -> list[FanOut]:
+    """Record the activities of a post that was stored; none if its author is protected."""
+    author = world.store.get("users", post["_user_id"])
+    if author is None or author.get("protected"):
+        return []
+    payload = show_whole_post(world, post)
+    referenced = _find_referenced_posts(world, post)
+    users = dict.fromkeys([author["id"], *(one["_user_id"] for one in referenced)])
+    known = [user for user in map(world.store.get, ["users"] * len(users), users) if user]
+    includes = {
+        "posts": [payload, *(show_whole_post(world, one) for one in referenced)],
+        "users": [show_user(user) for user in known],
+    }
+    happened = {"payload": payload, "includes": includes, "created_at": post["created_at"]}
+    return [
+        record_activity(world, name, user_id=user_id, **happened)
+        for name, user_id in [("post.create", author["id"]), *_find_concerned(world, post)]
+    ]
+
+
+def delete_post(world: World, post: Record, *, created_at: str | None = None) -> list[FanOut]:
+    """Delete a post with all its versions and reposts, and record that; within `world.work()`."""
+    for version in list_versions(post):
+        for entry in world.store.page("posts", {"_reposted_post_id": version}):
+            world.store.remove("posts", entry.key)
+        world.store.remove("posts", version)
+    _count_references(world, post, -1)
+    author = world.store.get("users", post["_user_id"])
+    if author is None or author.get("protected"):
+        return []
+    payload = {"id": post["id_str"], "author_id": author["id"]}
+    includes = {"users": [{"data": show_user(author)}]}
+    deletion = record_activity(
+        world,
+        "post.delete",
+        user_id=author["id"],
+        payload=payload,
+        includes=includes,
+        created_at=created_at,
+    )
+    return [deletion]
+
+
+def make_post_record(number: str, author_id: str, created_at: str, text: str) -> Record:
+    """Return a post with every field that does not depend on anything else."""
+    return {
+        "id": int(number),
+        "id_str": number,
+        "name": None,
+        "created_at": created_at,
+        "full_text": text,
+        "display_text_range": [0, len(text)],
+        "truncated": False,
+        "entities": {name: [] for name in _NO_ENTITIES},
+        "source": "",
+        "in_reply_to_status_id": None,
+        "in_reply_to_status_id_str": None,
+        "in_reply_to_user_id": None,
+        "in_reply_to_user_id_str": None,
+        "in_reply_to_screen_name": None,
+        "geo": None,
+        "coordinates": None,
+        "place": None,
+        "contributors": None,
+        "repost_count": 0,
+        "favorite_count": 0,
+        "favorited": False,
+        "reposted": False,
+        "lang": "en",
+        "scopes": {"followers": True},
+        "nullcast": False,
+        "conversation_settings": "EVERYONE",
+        "post_type": "PUBLISHED",
+        "post_id": number,
+        "scheduled_at": None,
+        "scheduled_status": None,
+        "_user_id": author_id,
+        "_media_keys": [],
+        "_account_id": None,
+        "_conversation_id": None,
+        "_edit_history": [],
+        "_quoted_post_id": None,
+        "_reposted_post_id": None,
+        "_reply_count": 0,
+        "_quote_count": 0,
+        "_bookmark_count": 0,
+        "_impression_count": 0,
+        "_poll": None,
+        "_community_id": None,
+        "_share_with_followers": False,
+        "_paid_partnership": False,
+        "_made_with_ai": False,
+        "_for_super_followers_only": False,
+        "_possibly_sensitive": False,
+        "_context_annotations": [],
+        "_tagged_user_ids": [],
+        "_excluded_reply_user_ids": [],
+        "_direct_message_deep_link": None,
+        "_article_id": None,
+    }
+
+
+def _refer_to_reply(world: World, reply_to: Record) -> Record:
+    """Return the fields that name the post and the user that a post replies to."""
+    user = world.store.get("users", reply_to["_user_id"])
+    return {
+        "in_reply_to_status_id": reply_to["id"],
+        "in_reply_to_status_id_str": reply_to["id_str"],
+        "in_reply_to_user_id": int(reply_to["_user_id"]),
+        "in_reply_to_user_id_str": reply_to["_user_id"],
+        "in_reply_to_screen_name": None if user is None else user["screen_name"],
+        "_conversation_id": find_conversation(reply_to),
+    }
+
+
+def _continue_history(world: World, previous: Record, number: str) -> Record:
+    """Return what an edited post takes over; every version gets the longer history."""
+    history = [*list_versions(previous), number]
+    for version in history[:-1]:
+        stored = world.store.get("posts", version)
+        if stored is not None:
+            world.store.put("posts", version, stored | {"_edit_history": history})
+    kept = {
+        name: value
+        for name, value in previous.items()
+        if name.startswith(("in_reply_to_", "_quoted_")) or name.endswith("_count")
+    }
+    return {**kept, "_edit_history": history, "_conversation_id": find_conversation(previous)}
+
+
+def _count_references(world: World, post: Record, step: int) -> None:
+    """Count a new or deleted post in the posts that it refers to and in its author's posts."""
+    counts = {"reposted": "repost_count", "quoted": "_quote_count", "replied_to": "_reply_count"}
+    for kind, target in find_references(post).items():
+        _add(world, "posts", target, counts[kind], step)
+    if not post["nullcast"]:
+        _add(world, "users", post["_user_id"], "statuses_count", step)
+
+
+def _add(world: World, table: str, key: str, name: str, step: int) -> None:
+    record = world.store.get(table, key)
+    if record is not None:
+        world.store.put(table, key, record | {name: max(0, (record.get(name) or 0) + step)})
+
+
+def _find_referenced_posts(world: World, post: Record) -> Sequence[Record]:
+    found = [world.store.get("posts", target) for target in find_references(post).values()]
+    return [one for one in found if one is not None]
+
+
+def _find_concerned(world: World, post: Record) -> Iterator[tuple[str, str]]:
+    """Yield the events of other users that a post causes, with the user of each."""
+    own = post["_user_id"]
+    kinds = {"reposted": "repost", "quoted": "quote", "replied_to": "reply"}
+    for kind, target in find_references(post).items():
+        original = world.store.get("posts", target)
+        if original is not None and original["_user_id"] != own:
+            yield f"post.{kinds[kind]}.create", original["_user_id"]
+    if post.get("_reposted_post_id"):
+        return  # its mentions are those of the original
+    mentions = (post.get("entities") or {}).get("user_mentions") or ()
+    named = dict.fromkeys(mention.get("id_str") for mention in mentions)
+    for user_id in named:
+        if user_id and user_id not in {own, post.get("in_reply_to_user_id_str")}:
+            yield "post.mention.create", user_id

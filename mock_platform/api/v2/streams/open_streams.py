@@ -1,0 +1,218 @@
+"""The open streams of one world: who gets an activity, who is disconnected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+from weakref import WeakValueDictionary
+
+from mock_platform.api.v2.streams.lines import Ending, StreamEndpoint, make_ending
+from mock_platform.api.v2.streams.stream import Opening, Stream
+from mock_platform.core.call import FaultKind
+from mock_platform.core.errors import UnknownStream
+from mock_platform.settings import Settings
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.names import UnknownWorld
+from mock_platform.world.store.errors import StoreUnwritable
+from mock_platform.world.store.interface import Change, Record
+from mock_platform.world.world import RESTORED, RETURNED, Notice, World
+
+WOKEN = "streams:woken"
+"""Topic of the notice that streams have something to send; it has no key."""
+CONNECTIONS = "connections"
+OPERATOR = "operator_disconnect"
+_REMOVED = {"disconnected_at": ""}
+
+
+class OpenStreams:
+    """The streams of a world. A stream is in here from the commit of its request to its end."""
+
+    def __init__(self, world: World, settings: Settings) -> None:
+        self._world = world
+        self._settings = settings
+        self._epoch = world.epoch
+        self._streams: dict[str, Stream] = {}
+        self._groups: dict[tuple[str, str], dict[str, Stream]] = {}
+        """The streams of each endpoint and app, by id."""
+        self._opening: WeakValueDictionary[str, Stream] = WeakValueDictionary()
+        """Streams whose request is not committed yet. A request that fails leaves none."""
+        self._woken: dict[str, Stream] = {}
+        self._disconnected: dict[str, Stream] = {}
+        world.attach(self)
+        world.on_commit(self._observe)
+        world.on_notice(self._take)
+
+    # -- opening ---------------------------------------------------------------------------------
+
+    def open(self, opening: Opening, waiting: Iterable[str]) -> Stream:
+        """Return a new stream; it is open when the request is committed.
+
+        Needs the world's lock, and a record in `connections` that is put after this.
+        """
+        stream = Stream(
+            self._world,
+            opening,
+            waiting,
+            keepalive=self._settings.stream_keepalive or math.inf,
+            backlog=self._settings.stream_backlog,
+            on_end=self._forget,
+        )
+        self._opening[opening.id] = stream
+        return stream
+
+    def count_present(self, endpoint: StreamEndpoint, app_id: str, *, ends: bool) -> int:
+        """Return how many streams an app has open, after a look whether their clients are there.
+
+        Needs the world's lock. `ends` counts those that end by themselves, else the others.
+        """
+        own = [s for s in self.list_for_app(endpoint.id, app_id) if s.opening.ends is ends]
+        return sum(stream.check_client() for stream in own)
+
+    # -- looking ---------------------------------------------------------------------------------
+
+    def __iter__(self) -> Iterator[Stream]:
+        return iter(list(self._streams.values()))
+
+    def __len__(self) -> int:
+        return len(self._streams)
+
+    def list_for_app(self, endpoint_id: str, app_id: str) -> list[Stream]:
+        """Return the streams of an endpoint that an app has open."""
+        return list(self._groups.get((endpoint_id, app_id), {}).values())
+
+    def find(self, id_: str) -> Stream:
+        """Return the open stream with this id.
+
+        Raises:
+            UnknownStream: No open stream has it.
+        """
+        found = self._streams.get(id_)
+        if found is None:
+            raise UnknownStream(id_, self._streams)
+        return found
+
+    def find_concerned(self, activity: Record) -> list[Stream]:
+        """Return the open streams that get an activity. Needs the world's lock."""
+        return [
+            stream
+            for (_, app_id), group in self._groups.items()
+            if (first := next(iter(group.values()), None)) is not None
+            and first.opening.endpoint.concerns(activity, app_id)
+            for stream in group.values()
+            if not stream.opening.ends
+        ]
+
+    # -- ending ----------------------------------------------------------------------------------
+
+    def disconnect(
+        self,
+        streams: Iterable[Stream],
+        reason: str,
+        disconnect_type: str,
+        *,
+        line: bool = True,
+        fault: FaultKind | None = None,
+    ) -> list[str]:
+        """End streams with the documented last line, unless `line` is false; return their ids.
+
+        Lines that were waiting are sent before it. With a `fault` the connection breaks.
+        """
+        ended = []
+        for stream in streams:
+            with self._world.lock:
+                if stream.is_open:
+                    ending = make_ending(reason, disconnect_type, stream.opening.base_url)
+                    if not line or fault is not None:
+                        ending = Ending(reason, ending.last_line if line else b"", fault)
+                    stream.end(ending, drain=True)
+                    ended.append(stream.opening.id)
+            stream.wake(urgent=True)
+        return ended
+
+    def close(self, reason: str) -> None:
+        """End all streams: the world or the server ends."""
+        for stream in self:
+            stream.end(make_ending(reason, "ForceDisconnect", stream.opening.base_url))
+            stream.wake(urgent=True)
+
+    # -- called by the world ---------------------------------------------------------------------
+
+    def _observe(self, world: World, changes: Iterable[Change]) -> None:
+        """Note committed activities and connections, under the world's lock."""
+        if world.epoch != self._epoch:  # the world was reset: what follows is no news
+            self._epoch = world.epoch
+            for stream in self:
+                stream.end(make_ending("reset", "ForceDisconnect", stream.opening.base_url))
+                self._woken[stream.opening.id] = stream
+            return
+        for change in changes:
+            if change.table == CONNECTIONS:
+                self._note_connection(change)
+            elif change.table == "activities" and change.kind == "created" and self._streams:
+                assert change.after is not None
+                for stream in self.find_concerned(change.after):
+                    stream.push(change.key)
+                    self._woken[stream.opening.id] = stream
+        if self._woken or self._disconnected:
+            world.notify(WOKEN, "")
+
+    def _note_connection(self, change: Change) -> None:
+        """Admit a new stream; end one whose connection's record was ended or removed."""
+        id_ = change.key
+        if change.kind != "created":
+            if id_ in self._streams and "disconnected_at" in (change.after or _REMOVED):
+                self._disconnected[id_] = self._streams[id_]
+            return
+        stream = self._opening.pop(id_, None)
+        if stream is not None and stream.is_open:
+            opening = stream.opening
+            self._streams[id_] = stream
+            self._groups.setdefault((opening.endpoint.id, opening.app_id), {})[id_] = stream
+
+    def _take(self, world: World, notice: Notice) -> None:
+        """Wake streams, outside the world's lock."""
+        if notice.topic == RESTORED:
+            self._close_left_over()
+        elif notice.topic in {WOKEN, RETURNED}:
+            with world.lock:
+                woken, self._woken = self._woken, {}
+                ended, self._disconnected = self._disconnected, {}
+            self.disconnect(ended.values(), OPERATOR, "ForceDisconnect")
+            for stream in woken.values():
+                stream.wake()
+
+    def _close_left_over(self) -> None:
+        """Mark connections as ended that were open when the state was saved."""
+        world = self._world
+        with suppress(UnknownWorld, StoreUnwritable), world.work():
+            for entry in world.store.page(CONNECTIONS):
+                if "disconnected_at" not in entry.record and entry.key not in self._streams:
+                    self._mark_ended(entry.key, entry.record, "server_stop")
+
+    # -- called by its streams -------------------------------------------------------------------
+
+    def _forget(self, stream: Stream, ending: Ending) -> None:
+        """Free the slot of a stream that ended, and note its end. Has the world's lock."""
+        id_, world = stream.opening.id, self._world
+        self._opening.pop(id_, None)
+        self._streams.pop(id_, None)
+        at = stream.opening.endpoint.id, stream.opening.app_id
+        group = self._groups.get(at, {})
+        group.pop(id_, None)
+        if not group:
+            self._groups.pop(at, None)
+        if world.closed or world.epoch != stream.epoch:
+            return
+        record = world.store.get(CONNECTIONS, id_)
+        if record is not None and "disconnected_at" not in record:
+            with suppress(UnknownWorld, StoreUnwritable), world.work():
+                self._mark_ended(id_, record, ending.reason)
+
+    def _mark_ended(self, id_: str, record: Record, reason: str) -> None:
+        ended: dict[str, Any] = {
+            "disconnected_at": wire_millis(self._world.clock.now()),
+            "disconnect_reason": reason,
+        }
+        self._world.store.put(CONNECTIONS, id_, {**record, **ended})

@@ -1,0 +1,275 @@
+"""Connections to streams: list them, and disconnect them (document A's release history).
+
+Their shapes are public facts (named endpoints, section 6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from mock_platform.api.v2.conventions import PAGES, declare_named, make_token_field, take_page
+from mock_platform.api.v2.release_history import find_release
+from mock_platform.api.v2.streams.lines import ENDING
+from mock_platform.api.v2.streams.open_streams import CONNECTIONS
+from mock_platform.api.v2.streams.records import ENDPOINTS, REASONS
+from mock_platform.api.v2.webhooks.validation import get_app
+from mock_platform.core.assumptions import public_fact
+from mock_platform.core.auth.authenticate import BEARER
+from mock_platform.core.call import Call
+from mock_platform.core.envelope import Flat
+from mock_platform.core.fields import (
+    Choice,
+    CommaList,
+    Flag,
+    Instant,
+    Integer,
+    ListOf,
+    Nested,
+    Text,
+)
+from mock_platform.core.operation import Location
+from mock_platform.core.schema import Schema
+from mock_platform.settings import Settings
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.store.interface import Order, Record
+from mock_platform.world.world import World
+
+SHAPES = public_fact(
+    "connections.shapes",
+    "The endpoints of connections have their public shapes; the spec only names them. Every "
+    "connection has an id. An app sees and disconnects its own connections alone, newest first.",
+    "section 6 of the named endpoints",
+    gap=True,
+)
+ACTIVITY_STREAM = public_fact(
+    "connections.activity-stream",
+    "The public list of endpoints has no name for the activity stream; here it is activity_stream, "
+    "in answers and in the path.",
+    "section 6 of the named endpoints, the enum",
+)
+REASON = public_fact(
+    "connections.reason",
+    "disconnect_reason is operator_disconnect for connections that were deleted; the other values "
+    "are the sandbox's own.",
+    "section 6 of the named endpoints, disconnect_reason",
+)
+_FIELDS = (
+    "client_ip", "connected_at", "disconnect_reason", "disconnected_at", "endpoint_name", "id",
+)  # fmt: skip
+_ALWAYS = ("id", "endpoint_name", "connected_at")
+_SINCE = find_release("connections").effective
+_SPEC = "Versioning"
+_PUBLIC_LIMIT = 25
+_NEWEST_FIRST = Order("connected_at", descending=True)
+
+
+class ConnectionsQuery(Schema):
+    """Parameters of the list."""
+
+    status = Choice(("active", "inactive", "all"), load_default="active")
+    endpoints = CommaList(Choice(ENDPOINTS))
+    max_results = Integer(low=1, high=100, load_default=10)
+    pagination_token = make_token_field()
+    connection_fields = CommaList(Choice(_FIELDS), data_key="connection.fields")
+
+
+class Uuids(Schema):
+    """The connections to disconnect."""
+
+    uuids = ListOf(Text(min_length=1), least=1, most=100, required=True)
+
+
+class EndpointPath(Schema):
+    """The path of one endpoint's connections."""
+
+    endpoint_id = Choice(ENDPOINTS)
+
+
+class ShownConnection(Schema):
+    """A connection as clients see it."""
+
+    id = Text(required=True)
+    endpoint_name = Choice(ENDPOINTS, required=True)
+    connected_at = Instant(millis=True, required=True)
+    disconnected_at = Instant(millis=True)
+    disconnect_reason = Choice(REASONS)
+    client_ip = Text()
+
+
+class _Meta(Schema):
+    result_count = Integer(required=True)
+    next_token = Text()
+
+
+class ConnectionPage(Schema):
+    """A page of connections."""
+
+    data = ListOf(Nested(ShownConnection))
+    meta = Nested(_Meta, required=True)
+
+
+class _Result(Schema):
+    uuid = Text(required=True)
+    success = Flag(required=True)
+    error_message = Text()
+
+
+class _Kills(Schema):
+    successful_kills = Integer(required=True)
+    failed_kills = Integer(required=True)
+    results = ListOf(Nested(_Result), required=True)
+
+
+class KillsAnswer(Schema):
+    """What became of each connection that was to be disconnected."""
+
+    data = Nested(_Kills, required=True)
+
+
+def find_path_faults(
+    _params: Mapping[str, Any], call: Call, _world: World, _settings: Settings
+) -> Iterator[tuple[str, str]]:
+    """Find what is wrong with the endpoint in the path."""
+    name = call.path_params["endpoint_id"]
+    if name not in ENDPOINTS:
+        yield "endpoint_id", f"endpoint_id must be one of {', '.join(ENDPOINTS)}"
+
+
+def list_(call: Call, world: World) -> dict[str, Any]:
+    """List the connections of the caller's app."""
+    status, endpoints = call.params["status"], call.params.get("endpoints")
+    match = {"_app_id": get_app(call)["id"]}
+    keys = [
+        entry.key
+        for entry in world.store.page(CONNECTIONS, match)
+        if status in {"all", _status_of(entry.record)}
+        and (endpoints is None or entry.record["endpoint_name"] in endpoints)
+    ]
+    page = take_page(call, world, CONNECTIONS, match, order=_NEWEST_FIRST, keys=keys)
+    shown = call.params.get("connection_fields", _FIELDS)
+    data = [
+        {name: record[name] for name in _FIELDS if name in record and name in {*shown, *_ALWAYS}}
+        for record in page.records
+    ]
+    return {**({"data": data} if data else {}), "meta": page.meta()}
+
+
+def _status_of(record: Record) -> str:
+    return "inactive" if "disconnected_at" in record else "active"
+
+
+def delete_some(call: Call, world: World) -> dict[str, Any]:
+    """Disconnect the connections with these ids; unknown ones are reported beside the others."""
+    return _disconnect(call, world, dict.fromkeys(call.params["uuids"]))
+
+
+def delete_all(call: Call, world: World) -> dict[str, Any]:
+    """Disconnect every connection of the caller's app."""
+    return _disconnect(call, world, _list_open(call, world))
+
+
+def delete_endpoint(call: Call, world: World) -> dict[str, Any]:
+    """Disconnect the connections of the caller's app to one endpoint."""
+    return _disconnect(call, world, _list_open(call, world, call.path_params["endpoint_id"]))
+
+
+def _list_open(call: Call, world: World, endpoint: str | None = None) -> list[str]:
+    match = {"_app_id": get_app(call)["id"]}
+    if endpoint is not None:
+        match["endpoint_name"] = endpoint
+    return [
+        entry.key
+        for entry in world.store.page(CONNECTIONS, match)
+        if _status_of(entry.record) == "active"
+    ]
+
+
+def _disconnect(call: Call, world: World, ids: Iterable[str]) -> dict[str, Any]:
+    """End connections; each gets its last line after the commit."""
+    app_id = get_app(call)["id"]
+    results: list[dict[str, Any]] = []
+    for id_ in ids:
+        record = world.store.get(CONNECTIONS, id_)
+        if record is None or record["_app_id"] != app_id:
+            text = f"No connection of the app has the uuid {id_}."
+            results.append({"uuid": id_, "success": False, "error_message": text})
+        elif "disconnected_at" in record:
+            text = f"The connection {id_} was disconnected at {record['disconnected_at']}."
+            results.append({"uuid": id_, "success": False, "error_message": text})
+        else:
+            ended = {
+                "disconnected_at": wire_millis(world.clock.now()),
+                "disconnect_reason": "operator_disconnect",
+            }
+            world.store.put(CONNECTIONS, id_, record | ended)  # ends the stream at the commit
+            results.append({"uuid": id_, "success": True})
+    good = sum(result["success"] for result in results)
+    kills = {
+        "successful_kills": good,
+        "failed_kills": len(results) - good,
+        "results": results,
+    }
+    return {"data": kills}
+
+
+_ALL = "/2/connections"
+OPERATIONS = (
+    declare_named(
+        "connections.list",
+        "GET",
+        _ALL,
+        list_,
+        summary="List an app's connections to streams",
+        spec=_SPEC,
+        params=ConnectionsQuery,
+        since=_SINCE,
+        returns=Flat(ConnectionPage),
+        auth=BEARER,
+        limit=(),
+        assumptions=(SHAPES, PAGES, ACTIVITY_STREAM, REASON),
+    ),
+    declare_named(
+        "connections.delete_some",
+        "DELETE",
+        _ALL,
+        delete_some,
+        summary="Disconnect some connections by their ids",
+        spec=_SPEC,
+        params=Uuids,
+        location=Location.JSON,
+        since=_SINCE,
+        returns=Flat(KillsAnswer),
+        auth=BEARER,
+        limit=(),
+        assumptions=(SHAPES, ENDING),
+    ),
+    declare_named(
+        "connections.delete_all",
+        "DELETE",
+        f"{_ALL}/all",
+        delete_all,
+        summary="Disconnect every connection of an app",
+        spec=_SPEC,
+        since=_SINCE,
+        returns=Flat(KillsAnswer),
+        auth=BEARER,
+        limit=_PUBLIC_LIMIT,
+        assumptions=(SHAPES, ENDING),
+    ),
+    declare_named(
+        "connections.delete_endpoint",
+        "DELETE",
+        f"{_ALL}/:endpoint_id",
+        delete_endpoint,
+        summary="Disconnect an app's connections to one endpoint",
+        spec=_SPEC,
+        path_form=EndpointPath,
+        rules=find_path_faults,
+        since=_SINCE,
+        returns=Flat(KillsAnswer),
+        auth=BEARER,
+        limit=(),
+        assumptions=(SHAPES, ENDING, ACTIVITY_STREAM),
+    ),
+)

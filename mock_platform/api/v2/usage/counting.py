@@ -1,0 +1,149 @@
+"""Usage: how many posts an app has read, and the monthly cap of its project.
+
+Operations that return posts (look-ups, searches), streams and deliveries of post events call
+`count_posts` with the ids of what they are about to send. The shapes are public facts (named
+endpoints, section 7.6); document A names the cap.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
+from zlib import crc32
+
+from mock_platform.api.v2.webhooks.validation import list_apps_of_owner
+from mock_platform.core.assumptions import expectation, public_fact
+from mock_platform.core.failures.errors import ProblemFailure
+from mock_platform.core.failures.problems import Problem, problem
+from mock_platform.world.clock import parse_instant, wire_millis
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+PROJECT_CAP = 500_000
+"""Posts that all apps of a project may read in a month (document A, "Limits")."""
+COUNTED = public_fact(
+    "usage.counted",
+    "A post counts once for an app on a day (UTC), whatever the number of reads: in look-ups, "
+    "searches, streams and deliveries.",
+    "section 7.6 of the named endpoints",
+)
+CAP = expectation(
+    "usage.cap",
+    "All apps of one owner are a project. Its cap is 500,000 posts in a calendar month (UTC), or "
+    "`_post_cap` of the app that reads. A read that begins below the cap is answered in full; "
+    "from then on reads of posts answer 429 usage-capped until the month ends.",
+)
+EVENTS = expectation(
+    "usage.post-events",
+    "A post that an activity subscription delivers is a read of its app. Beyond the cap, post "
+    "events are not sent to webhooks, and an activity stream ends at the next one with "
+    "usage-capped as its last line.",
+)
+RESET_DAY = 1
+_READ = "_posts_read"
+"""Which posts an app has read on a day; not shown, and removed with the first read of another."""
+
+
+def count_posts(world: World, app: Record, post_ids: Iterable[str]) -> None:
+    """Count posts that an app is about to receive; call it within the transaction of the read.
+
+    Raises:
+        ProblemFailure: The project's cap was reached before this read (usage-capped, 429).
+    """
+    reached = find_reached_cap(world, app)
+    if reached is not None:
+        raise ProblemFailure(reached, CAP)
+    now = world.clock.now()
+    today = f"{now:%Y-%m-%d}"
+    new = 0
+    for post_id in post_ids:
+        key = f"{app['id']}:{today}:{post_id}"
+        if world.store.get(_READ, key) is None:
+            world.store.put(_READ, key, {"app_id": app["id"], "date": today})
+            new += 1
+    if new == 0:
+        return
+    key = f"{app['id']}:{today}"
+    row = world.store.get("usage", key)
+    if row is None:
+        _forget_other_days(world, app, today)
+        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        row = {"_id": key, "app_id": app["id"], "date": wire_millis(midnight), "posts": 0}
+    world.store.put("usage", key, row | {"posts": row["posts"] + new})
+
+
+def count_post_event(world: World, app_id: str, activity: Record) -> None:
+    """Count the post of an event that an app is about to receive, if it is about a new post.
+
+    Raises:
+        ProblemFailure: The project's cap was reached before (usage-capped, 429).
+    """
+    name, post_id = activity["event_type"], activity["payload"].get("id")
+    app = world.store.get("apps", app_id)
+    if name.startswith("post.") and name.endswith(".create") and app and isinstance(post_id, str):
+        count_posts(world, app, [post_id])
+
+
+def find_reached_cap(world: World, app: Record) -> Problem | None:
+    """Return the problem that refuses reads of posts; `None` while the project may read some.
+
+    A stream that is open when the cap is reached ends with it as its last line.
+    """
+    if count_month(world, app) < get_cap(app):
+        return None
+    return problem(
+        "usage-capped",
+        period="Monthly",
+        scope="Product",
+        account_id=int(get_project_id(app)),
+        product_name="standard-basic",
+    )
+
+
+def get_cap(app: Record) -> int:
+    """Return how many posts the project of an app may read in a month."""
+    cap: int | None = app.get("_post_cap")
+    return PROJECT_CAP if cap is None else cap
+
+
+def get_project_id(app: Record) -> str:
+    """Return the id of an app's project: a number of 32 bits that follows from its owner."""
+    return str(crc32((app.get("_owner_user_id") or app["id"]).encode()) & 0x7FFFFFFF)
+
+
+def count_month(world: World, app: Record) -> int:
+    """Return how many posts the project of an app has read in this month."""
+    # Each read of a post counts the month, so the moments are compared as they are written.
+    now = world.clock.now()
+    first = wire_millis(now.replace(day=RESET_DAY, hour=0, minute=0, second=0, microsecond=0))
+    return sum(
+        entry.record["posts"]
+        for each in list_apps_of_owner(world, app)
+        for entry in world.store.page("usage", {"app_id": each})
+        if first <= entry.record["date"]
+    )
+
+
+def count_days(world: World, app_id: str) -> dict[date, int]:
+    """Return how many posts an app has read on each day on which it read any."""
+    days: defaultdict[date, int] = defaultdict(int)
+    for entry in world.store.page("usage", {"app_id": app_id}):
+        days[_find_day(parse_instant(entry.record["date"]))] += entry.record["posts"]
+    return days
+
+
+def list_last_days(now: datetime, number: int) -> list[date]:
+    """Return so many days, oldest first, of which the last one is today."""
+    return [_find_day(now) - timedelta(days=ago) for ago in reversed(range(number))]
+
+
+def _find_day(moment: datetime) -> date:
+    return moment.astimezone(UTC).date()
+
+
+def _forget_other_days(world: World, app: Record, today: str) -> None:
+    """Remove what an app has read on earlier days, which no longer matters."""
+    for entry in world.store.page(_READ, {"app_id": app["id"]}):
+        if entry.record["date"] != today:
+            world.store.remove(_READ, entry.key)

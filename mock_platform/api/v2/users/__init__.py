@@ -1,0 +1,8 @@
+"""Users: the caller, and others by id or by name."""
+
+from mock_platform.api.v2.users import older_users, operations
+
+OPERATIONS = (
+    *operations.OPERATIONS,
+    *older_users.OPERATIONS,
+)

@@ -1,0 +1,297 @@
+"""Webhooks: registering addresses, and replaying their events.
+
+Document A shows `POST {base_url}/2/webhooks/replay` and names the others in its release history.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mock_platform.api.v2.conventions import declare_named
+from mock_platform.api.v2.release_history import find_release
+from mock_platform.api.v2.webhooks.replay_jobs import (
+    CREATES,
+    MAY_CREATE,
+    REPLAY_JOB,
+    WEBHOOK_ID,
+    Minute,
+    check_window,
+    create_job,
+)
+from mock_platform.api.v2.webhooks.validation import (
+    ADDRESS,
+    CHALLENGE,
+    DELETED,
+    FAILURES,
+    LIMIT,
+    SHAPES,
+    VALIDITY,
+    add_webhook,
+    delete_webhook,
+    find_address_faults,
+    find_own_webhook,
+    get_app,
+    make_refusal,
+    require_room,
+    show_webhook,
+)
+from mock_platform.core.auth.authenticate import APP_OR_USER, BEARER
+from mock_platform.core.call import Call, Challenge
+from mock_platform.core.envelope import Flat
+from mock_platform.core.fields import (
+    Choice,
+    CommaList,
+    Flag,
+    Instant,
+    Integer,
+    ListOf,
+    Nested,
+    Text,
+)
+from mock_platform.core.operation import Handler, Limit, Location, Operation
+from mock_platform.core.schema import Schema
+from mock_platform.settings import Settings
+from mock_platform.world.world import World
+
+KINDS = (REPLAY_JOB,)
+_LIMIT = 450
+_FIELDS = ("created_at", "id", "url", "valid")
+
+
+class ReplayRequest(Schema):
+    """The replay job create request of document A."""
+
+    webhook_id = Text(
+        required=True,
+        pattern=WEBHOOK_ID.pattern,
+        pattern_text="a webhook id of 1 to 19 digits",
+        metadata={"description": "identifier of the webhook configuration"},
+    )
+    from_date = Minute(
+        required=True, metadata={"description": "first minute of the window, UTC, inclusive"}
+    )
+    to_date = Minute(required=True, metadata={"description": "end of the window, UTC, exclusive"})
+
+
+class ReplayJob(Schema):
+    """The replay job create response of document A."""
+
+    job_id = Text(required=True, metadata={"description": "identifier of the created replay job"})
+    created_at = Instant(millis=True, required=True, metadata={"format": "date-time"})
+
+
+class WebhookFields(Schema):
+    """Which fields of a webhook to return; all of them are always returned."""
+
+    webhook_config_fields = CommaList(Choice(_FIELDS), data_key="webhook_config.fields")
+
+
+class NewWebhook(Schema):
+    """The address of a webhook to register."""
+
+    url = Text(required=True, min_length=1, max_length=200)
+
+
+class Webhook(Schema):
+    """A webhook configuration as clients see it."""
+
+    created_at = Instant(millis=True, required=True)
+    id = Text(required=True)
+    url = Text(required=True)
+    valid = Flag(required=True)
+
+
+class ResultCount(Schema):
+    """How many records an answer holds."""
+
+    result_count = Integer(required=True)
+
+
+class Webhooks(Schema):
+    """All webhooks of the app; an empty list is present, unlike in other lists of `/2`."""
+
+    data = ListOf(Nested(Webhook), required=True)
+    meta = Nested(ResultCount, required=True)
+
+
+class WrappedWebhook(Schema):
+    """A webhook under `data` (`--webhook-envelope data`)."""
+
+    data = Nested(Webhook, required=True)
+
+
+class Validation(Schema):
+    """What a challenge found out, under both public names."""
+
+    attempted = Flag(required=True)
+    valid = Flag(required=True)
+
+
+class WebhookValidationAnswer(Schema):
+    """The answer of a validation that succeeded."""
+
+    data = Nested(Validation, required=True)
+
+
+class Deletion(Schema):
+    """That a record was deleted."""
+
+    deleted = Flag(required=True)
+
+
+class DeletionAnswer(Schema):
+    """The answer of a deletion."""
+
+    data = Nested(Deletion, required=True)
+
+
+def list_(call: Call, world: World) -> dict[str, Any]:
+    """List the webhooks of the caller's app."""
+    entries = world.store.page("webhooks", {"_app_id": get_app(call)["id"]})
+    found = [show_webhook(entry.record) for entry in entries]
+    return {"data": found, "meta": {"result_count": len(found)}}
+
+
+def challenge_new(call: Call, world: World, settings: Settings) -> Challenge:
+    """Decide whether an address may be registered, and how it is challenged."""
+    app, url = get_app(call), call.params["url"]
+    require_room(world, app, url, settings.webhook_limit)
+    return Challenge(world.ids.snowflake(), url, app["consumer_secret"])
+
+
+def make_create(settings: Settings) -> Handler:
+    """Return what registers an address that passed its challenge, under these settings."""
+
+    def create(call: Call, world: World) -> dict[str, Any]:
+        app, url = get_app(call), call.params["url"]
+        challenge = _require_passed(call, "url", url)
+        require_room(world, app, url, settings.webhook_limit)  # again: others came meanwhile
+        record = show_webhook(add_webhook(world, challenge.webhook_id, app, url))
+        return {"data": record} if settings.webhook_envelope == "data" else record
+
+    return create
+
+
+def challenge_known(call: Call, world: World, _settings: Settings) -> Challenge:
+    """Decide which address is challenged again."""
+    webhook = find_own_webhook(call, world)
+    return Challenge(webhook["id"], webhook["url"], get_app(call)["consumer_secret"])
+
+
+def validate(call: Call, world: World) -> dict[str, Any]:
+    """Report that a webhook passed its challenge; the challenge itself has made it valid."""
+    webhook = find_own_webhook(call, world)
+    _require_passed(call, "webhook_id", webhook["id"])
+    return {"data": {"attempted": True, "valid": True}}
+
+
+def delete(call: Call, world: World) -> dict[str, Any]:
+    """Delete a webhook, its events and its replay jobs."""
+    delete_webhook(world, find_own_webhook(call, world)["id"])
+    return {"data": {"deleted": True}}
+
+
+def _require_passed(call: Call, parameter: str, value: str) -> Challenge:
+    """Return the challenge that was made for this call.
+
+    Raises:
+        ProblemFailure: It was not passed (CrcValidationFailed).
+    """
+    challenge = call.challenge
+    assert challenge is not None
+    if challenge.fault is not None:
+        text = f"URL returned bad response during CRC with error: {challenge.fault}"
+        raise make_refusal("CrcValidationFailed", text, parameter, value)
+    return challenge
+
+
+def replay(call: Call, world: World) -> dict[str, str]:
+    """Create a job that delivers a webhook's events of the window again."""
+    job = create_job(call, world, **call.params)
+    return {"job_id": job["id"], "created_at": job["created_at"]}
+
+
+_NAMED = "Versioning: 2025-05-20"
+_SINCE = find_release("account-activity").effective
+OPERATIONS = (
+    declare_named(
+        "webhooks.list",
+        "GET",
+        "/2/webhooks",
+        list_,
+        summary="List the webhooks of an app",
+        spec=_NAMED,
+        params=WebhookFields,
+        since=_SINCE,
+        returns=Flat(Webhooks),
+        auth=BEARER,
+        limit=_LIMIT,
+        assumptions=(SHAPES,),
+    ),
+    declare_named(
+        "webhooks.create",
+        "POST",
+        "/2/webhooks",
+        make_create(Settings()),
+        configure=make_create,
+        summary="Register a webhook",
+        spec=_NAMED,
+        params=NewWebhook,
+        location=Location.JSON,
+        rules=find_address_faults,
+        since=_SINCE,
+        challenge=challenge_new,
+        returns=Flat(Webhook),
+        auth=APP_OR_USER,
+        limit=_LIMIT,
+        assumptions=(SHAPES, ADDRESS, CHALLENGE, VALIDITY, LIMIT),
+        may_assume=(FAILURES,),
+    ),
+    declare_named(
+        "webhooks.validate",
+        "PUT",
+        "/2/webhooks/:webhook_id",
+        validate,
+        summary="Challenge a webhook again",
+        spec=_NAMED,
+        since=_SINCE,
+        challenge=challenge_known,
+        returns=Flat(WebhookValidationAnswer),
+        auth=APP_OR_USER,
+        limit=_LIMIT,
+        assumptions=(SHAPES, CHALLENGE, VALIDITY),
+        may_assume=(FAILURES,),
+    ),
+    declare_named(
+        "webhooks.delete",
+        "DELETE",
+        "/2/webhooks/:webhook_id",
+        delete,
+        summary="Delete a webhook",
+        spec=_NAMED,
+        since=_SINCE,
+        returns=Flat(DeletionAnswer),
+        auth=APP_OR_USER,
+        limit=_LIMIT,
+        assumptions=(SHAPES, DELETED),
+        may_assume=(FAILURES,),
+    ),
+    Operation(
+        id="webhooks.replay",
+        method="POST",
+        path="/2/webhooks/replay",
+        handler=replay,
+        summary="Create a replay job for a webhook",
+        spec="A, Endpoints: POST {base_url}/2/webhooks/replay",
+        params=ReplayRequest,
+        location=Location.JSON,
+        rules=check_window,
+        returns=Flat(ReplayJob),
+        auth=BEARER,
+        limits=(Limit("replay", 100, 900, per="app", source="public"),),
+        errors=("invalid-request", "resource-not-found", "conflict"),
+        statuses=(400, 404, 409),
+        assumptions=CREATES,
+        may_assume=MAY_CREATE,
+    ),
+)

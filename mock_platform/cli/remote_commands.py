@@ -1,0 +1,226 @@
+"""Acts on a running server: scenarios, clock, journal, worlds."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from mock_platform.cli.command import DEFAULT_URL
+from mock_platform.cli.trouble import CheckFailed
+from mock_platform.client.interface import WorldFace
+from mock_platform.client.remote.journal import RemoteEntry
+from mock_platform.client.remote.platform import RemotePlatform
+from mock_platform.core.errors import (
+    BadParameters,
+    BadScenario,
+    CannotPerform,
+    Refused,
+    UnknownScenario,
+    Unreachable,
+)
+from mock_platform.core.jsonio import dumps
+from mock_platform.core.suggestions import did_you_mean
+from mock_platform.scenario.name_or_file import is_file
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.names import DEFAULT
+
+_POLL_SECONDS = 0.3
+_MOST_AT_ONCE = 1000
+"""The number of entries that a poll asks for: more than come between two polls."""
+
+
+@contextmanager
+def open_platform(
+    url: str | None, world: str | None, control_token: str | None, ca: Path | None
+) -> Iterator[RemotePlatform]:
+    """Connect to a server; `world` is not used.
+
+    Raises:
+        CheckFailed: No server answers, or it refuses.
+        click.UsageError: The address is not one.
+    """
+    address, _ = _split_address(url)
+    with _convert_refusals(), _connect(address, control_token, ca) as platform:
+        yield platform
+
+
+@contextmanager
+def open_world(
+    url: str | None, world: str | None, control_token: str | None, ca: Path | None
+) -> Iterator[WorldFace]:
+    """Connect to a world of a server.
+
+    Raises:
+        CheckFailed: No server answers, it refuses, or it has no world of this name.
+        click.UsageError: The address is not one, or it names another world than `world`.
+    """
+    address, prefix = _split_address(url)
+    if prefix and world and prefix != world:
+        raise click.UsageError(f"The address names the world {prefix!r}, and --world {world!r}.")
+    name = world or prefix or DEFAULT
+    with _convert_refusals(), _connect(address, control_token, ca) as platform:
+        if name == DEFAULT:
+            yield platform
+            return
+        known = platform.worlds
+        if name not in known:
+            raise CheckFailed(
+                f"{address} has no world {name!r}.{did_you_mean(name, known)} "
+                f"It has {', '.join(known)}; PUT {address}/_mock/worlds/{name} makes one."
+            )
+        yield platform.world(name)
+
+
+def activate(world: WorldFace, name: str, pairs: Sequence[str]) -> None:
+    """Activate a scenario, or that of a file, with parameters written as KEY=VALUE."""
+    parameters = dict(map(_read_pair, pairs))
+    if is_file(name):
+        name = world.define(Path(name))
+    world.activate(name, **parameters)
+    given = "".join(f" {key}={json.dumps(value)}" for key, value in parameters.items())
+    click.echo(f"{name}{given} is on in world {world.name}.")
+
+
+def deactivate(world: WorldFace, name: str | None) -> None:
+    """Deactivate a scenario, or all of them."""
+    active = [each["name"] for each in world.scenarios if each["active"]]
+    world.deactivate(name)
+    if name is not None:
+        was = "" if name in active else " It was not on."
+        click.echo(f"{name} is off in world {world.name}.{was}")
+    else:
+        which = f" (was on: {', '.join(active)})" if active else ""
+        click.echo(f"All scenarios are off in world {world.name}{which}.")
+
+
+def reset_world(world: WorldFace) -> None:
+    """Return a world to its start."""
+    world.reset()
+    click.echo(f"World {world.name} is at its start.")
+
+
+def show_clock(world: WorldFace) -> None:
+    """Print the moment of a world, and whether its clock is stopped."""
+    state = "stopped" if world.clock.frozen else "running"
+    click.echo(f"{wire_millis(world.clock.now())} {state}")
+
+
+def change_clock(world: WorldFace, action: str, moment: datetime | None, seconds: float) -> None:
+    """Change the clock of a world: `freeze` and `travel` to a moment, `advance`, or `resume`.
+
+    Raises:
+        CheckFailed: The clock cannot be at that moment.
+    """
+    try:
+        if action == "freeze":
+            world.clock.freeze(moment)
+        elif action == "travel" and moment is not None:
+            world.clock.travel(moment)
+        elif action == "advance":
+            world.clock.advance(seconds=seconds)
+        else:
+            world.clock.resume()
+    except OverflowError as fault:
+        raise CheckFailed("The clock cannot go so far: the last year is 9999.") from fault
+    except ValueError as fault:
+        if isinstance(fault, Refused):
+            raise
+        raise CheckFailed(str(fault)) from fault
+
+
+def show_requests(
+    world: WorldFace,
+    query: Mapping[str, Any],
+    limit: int,
+    form: Literal["text", "json"],
+    *,
+    follow: bool,
+) -> None:
+    """Print the newest entries of a journal, oldest first; with `follow` also those to come."""
+    wanted = {name: value for name, value in query.items() if value is not None}
+    found = world.journal.find(**wanted, limit=limit)
+    _print_entries(found, form)
+    last = max(map(_read_number, found), default=-1)
+    pause = threading.Event()
+    while follow:
+        pause.wait(_POLL_SECONDS)
+        found = world.journal.find(**wanted, limit=_MOST_AT_ONCE)
+        # The numbers begin again when the server starts again.
+        newest = max(map(_read_number, found), default=-1)
+        if newest < last:
+            last = -1
+        _print_entries([entry for entry in found if _read_number(entry) > last], form)
+        last = max(last, newest)
+
+
+def show_worlds(platform: RemotePlatform) -> None:
+    """Print each world with its base address."""
+    names = platform.worlds
+    width = max(map(len, names))
+    for name in names:
+        prefix = "" if name == DEFAULT else f"/~{name}"
+        click.echo(f"{name.ljust(width)}  {platform.base_url}{prefix}")
+
+
+def _print_entries(entries: Sequence[Any], form: Literal["text", "json"]) -> None:
+    for entry in entries:
+        click.echo(dumps(entry.as_json()) if form == "json" else _describe_entry(entry))
+
+
+def _describe_entry(entry: RemoteEntry) -> str:
+    operation = entry.operation or entry.custom or "no operation"
+    text = f"{wire_millis(entry.at)} {entry.status} {entry.method} {entry.url}  {operation}"
+    if entry.rule is not None:
+        text += f"  [{entry.rule['scenario']}/{entry.rule['rule']}]"
+    return "\n".join([text, *(f"    {warning}" for warning in entry.warnings)])
+
+
+def _read_number(entry: Any) -> int:
+    """Returns the number in the id of an entry, which grows with each request."""
+    return int(entry.id.removeprefix("r"))
+
+
+def _read_pair(text: str) -> tuple[str, Any]:
+    key, sign, value = text.partition("=")
+    if not sign or not key:
+        raise click.UsageError(f"{text!r} is not KEY=VALUE, such as period=Daily.")
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, value
+
+
+def _split_address(url: str | None) -> tuple[str, str | None]:
+    """Returns the address of the server, and the world that the end of `url` names."""
+    address = (url or os.environ.get("MOCK_PLATFORM_URL") or DEFAULT_URL).rstrip("/")
+    base, tilde, name = address.partition("/~")
+    return (base, name) if tilde else (address.removesuffix("/_mock"), None)
+
+
+def _connect(address: str, token: str | None, ca: Path | None) -> RemotePlatform:
+    try:
+        return RemotePlatform(address, token=token, ca=ca)
+    except Refused:
+        raise
+    except ValueError as fault:
+        raise click.UsageError(str(fault)) from fault
+
+
+@contextmanager
+def _convert_refusals() -> Iterator[None]:
+    """Convert what the Python interface raises into the message and status of a command."""
+    try:
+        yield
+    except (Refused, Unreachable, UnknownScenario, BadParameters, CannotPerform) as fault:
+        text = str(fault.args[0]) if isinstance(fault, LookupError) else str(fault)
+        raise CheckFailed(text) from fault
+    except BadScenario as fault:
+        raise CheckFailed(str(fault)) from fault

@@ -1,0 +1,128 @@
+"""Arguments of the Python interface in the form that the control plane takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypedDict
+
+from mock_platform.core.suggestions import did_you_mean
+from mock_platform.settings import NAMES, NamesMode
+from mock_platform.world.clock import Instant, moment
+
+
+def format_moment(value: Instant) -> str:
+    """Returns a moment in the form that the control plane accepts, to the microsecond.
+
+    Raises:
+        ValueError: It is not a moment, or a datetime without offset from UTC.
+        TypeError: It is neither a datetime nor text.
+    """
+    return moment(value).astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
+
+
+def count_seconds(*, days: float, hours: float, minutes: float, seconds: float) -> float:
+    """Returns a duration in seconds.
+
+    Raises:
+        OverflowError: The duration is infinite or too large.
+        ValueError: A part is not a number (`nan`).
+        TypeError: A part has another type.
+    """
+    return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds).total_seconds()
+
+
+# What `emit` sends: the body of `POST /_mock/events`.
+
+
+def describe_event(
+    event_type: str,
+    user: str | None,
+    payload: Mapping[str, Any] | None,
+    includes: Mapping[str, Any] | None,
+    direction: str | None,
+    created_at: Instant | None,
+) -> dict[str, Any]:
+    """Return an event in the form of the control plane; what was not given is left out."""
+    moment = format_moment(created_at) if isinstance(created_at, datetime) else created_at
+    given = {
+        "event_type": event_type,
+        "user_id": user,
+        "payload": None if payload is None else dict(payload),
+        "includes": None if includes is None else dict(includes),
+        "direction": direction,
+        "created_at": moment,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+# Queries on the journal, in the form that the control plane accepts.
+
+
+class EntryQuery(TypedDict, total=False):
+    """A query on the journal; an entry must match all values."""
+
+    operation: str | None
+    """Id of an operation."""
+    status: int | None
+    method: str | None
+    """HTTP method, in any case."""
+    path: str | None
+    """Part of the address."""
+    rule: str | None
+    """Name of a scenario, or one of its rules as NAME/0."""
+    since: Instant | None
+    """Moment on the world's clock."""
+
+
+class PageQuery(EntryQuery, total=False):
+    """A query on the journal with a limit."""
+
+    limit: int | None
+    """Maximum number of entries; the newest ones are kept."""
+
+
+def serialize_query(query: Mapping[str, Any], known: type[EntryQuery]) -> dict[str, str]:
+    """Returns a query as text by name, without values that are `None`.
+
+    Raises:
+        TypeError: A name is unknown, or `since` is neither a datetime nor text.
+        ValueError: `since` is not a moment.
+    """
+    names = known.__annotations__
+    sent = {}
+    for name, value in query.items():
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise TypeError(
+                f"The journal has no filter {name!r}.{hint} Filters: {', '.join(names)}."
+            )
+        if value is not None:
+            is_moment = name == "since" or isinstance(value, datetime)
+            sent[name] = format_moment(value) if is_moment else str(value)
+    return sent
+
+
+# The options of a world, checked the same way here and on a server elsewhere.
+
+
+def is_error(warnings: str | None) -> bool | None:
+    """Returns whether warnings are errors; `None` leaves it to the server.
+
+    Raises:
+        ValueError: It is another value.
+    """
+    if warnings not in {None, "ignore", "error"}:
+        raise ValueError(f"warnings is 'ignore' or 'error', not {warnings!r}")
+    return None if warnings is None else warnings == "error"
+
+
+def check_names(names: NamesMode | None) -> NamesMode | None:
+    """Returns which names a world uses; `None` leaves it to the server.
+
+    Raises:
+        ValueError: It is another value.
+    """
+    if names is not None and names not in NAMES:
+        raise ValueError(f"names is {' or '.join(map(repr, NAMES))}, not {names!r}")
+    return names

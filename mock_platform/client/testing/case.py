@@ -1,0 +1,146 @@
+"""A sandbox for test suites with the standard library's unittest."""
+
+from __future__ import annotations
+
+import unittest
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from inspect import iscoroutinefunction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from mock_platform.client.interface import WorldFace
+from mock_platform.client.platform import MockPlatform
+from mock_platform.client.testing import report
+from mock_platform.client.testing.servers import LocalServers
+from mock_platform.client.testing.verdict import Verdict
+from mock_platform.client.testing.world_request import WorldRequest
+from mock_platform.serving.in_process.session import BasedSession
+from mock_platform.settings import NamesMode
+
+if TYPE_CHECKING:
+    from mock_platform.client.testing.webhook_receiver import WebhookReceiver
+
+
+class PlatformMixin:
+    """Makes a fresh world for each test of a `TestCase`; put it before `TestCase` in the bases.
+
+    A rule with `expect: fired` that never acted fails its test, and so does an error of the sandbox
+    itself. The message of a failing test includes its journal. Requests that come after the end of
+    their test are refused, and a warning at the end of the class lists them. `setUp` and
+    `setUpClass` of subclasses must call those of their base first.
+    """
+
+    mock_scenarios: ClassVar[dict[str, dict[str, Any]]] = {}
+    """Scenarios that are active in each test, with their parameters."""
+    mock_fixtures: ClassVar[tuple[str | Path, ...]] = ()
+    """Folders added to the default fixtures; the last one wins."""
+    mock_clock: ClassVar[str | None] = None
+    """The moment at which the clock is stopped, ISO 8601."""
+    mock_strict: ClassVar[bool] = False
+    """Whether the server refuses what the specification does not show."""
+
+    mock_warnings: ClassVar[Literal["ignore", "error"]] = "ignore"
+    """Whether requests of which something is ignored are answered, or refused with 400."""
+    mock_names: ClassVar[NamesMode | None] = None
+    """Which names clients use and get; `None`: neutral."""
+
+    mock_platform_server: ClassVar[MockPlatform]
+    """The server of the class's tests."""
+    mock_platform: WorldFace
+    """The world of the test."""
+    mock_platform_session: BasedSession
+    """A session that is answered in-process and adds no credentials."""
+    _servers: ClassVar[LocalServers]
+    _verdict: Verdict
+    _receiver: WebhookReceiver | None
+
+    def __init__(self, methodName: str = "runTest", *args: Any) -> None:  # noqa: N803 - unittest's
+        super().__init__(methodName, *args)  # type: ignore[call-arg]
+        test = getattr(self, methodName, None)
+        if test is not None:
+            setattr(self, methodName, self._wrap_test(test))
+
+    @property
+    def mock_webhook(self) -> WebhookReceiver:
+        """A receiver of webhooks for this test; it listens from its first use on."""
+        if self._receiver is None:
+            from mock_platform.client.testing.webhook_receiver import WebhookReceiver
+
+            secret = self.mock_platform.credentials["app"]["consumer_secret"]
+            self._receiver = self.enterContext(WebhookReceiver(secret))  # type: ignore[attr-defined]
+        return self._receiver
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        """Start the server of the class."""
+        super().setUpClass()  # type: ignore[misc]
+        cls._servers = LocalServers(cls.mock_warnings)
+        cls.mock_platform_server = cls._servers.main
+        cls.addClassCleanup(cls._stop_servers)  # type: ignore[attr-defined]
+
+    def setUp(self) -> None:
+        """Make the world of the test."""
+        super().setUp()  # type: ignore[misc]
+        request = WorldRequest(
+            tuple(self.mock_scenarios.items()),
+            tuple(Path(folder) for folder in self.mock_fixtures),
+            self.mock_clock,
+            self.mock_strict,
+            self.mock_names,
+        )
+        test: str = self.id()  # type: ignore[attr-defined]
+        self.mock_platform, self._verdict = self._servers.open(request, test)
+        self.mock_platform_session = self.mock_platform.session()
+        self._receiver = None
+        self.addCleanup(self._servers.close, self.mock_platform)  # type: ignore[attr-defined]
+
+    @classmethod
+    def _stop_servers(cls) -> None:
+        strays = cls._servers.strays()
+        cls._servers.stop()
+        if strays:
+            told = "\n".join(report.strays(strays))
+            warnings.warn(f"mock_platform: requests after their test's end:\n{told}", stacklevel=1)
+
+    def _wrap_test(self, test: Callable[..., Any]) -> Callable[..., Any]:
+        if iscoroutinefunction(test):
+
+            @wraps(test)
+            async def run_async(*args: Any, **kwargs: Any) -> Any:
+                with self._check_world():
+                    return await test(*args, **kwargs)
+
+            return run_async
+
+        @wraps(test)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with self._check_world():
+                return test(*args, **kwargs)
+
+        return run
+
+    @contextmanager
+    def _check_world(self) -> Iterator[None]:
+        try:
+            yield
+        except unittest.SkipTest:
+            raise
+        except Exception as fault:
+            self._add_report(fault)
+            raise
+        problems = self._verdict.problems()
+        if problems:
+            failure = AssertionError("\n\n".join(problems))
+            self._add_report(failure)
+            raise failure
+
+    def _add_report(self, fault: BaseException) -> None:
+        for title, text in self._verdict.sections():
+            fault.add_note(f"{title}:\n{text}")
+
+
+class PlatformTestCase(PlatformMixin, unittest.TestCase):
+    """A test case with a sandbox; see `PlatformMixin`."""

@@ -1,0 +1,93 @@
+"""What a run of tests leaves behind beside its results: warnings, late requests, the coverage."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mock_platform.client.testing.servers import LocalServers, Stray
+    from mock_platform.verification.coverage.gate import Gate, GateFailure
+
+# The coverage takes longer to load than the rest of this package, and few runs ask for it.
+
+
+class RunOutcome:
+    """What a run collects beside its tests' results, over all workers."""
+
+    def __init__(self) -> None:
+        self.strays: Counter[Stray] = Counter()
+        self.coverage: dict[str, Any] | None = None
+        self.warnings: list[dict[str, Any]] = []
+        self.written: list[str] = []
+        """Lines that name the files of the coverage."""
+        self.failures: list[GateFailure] = []
+
+    def add_servers(self, servers: LocalServers, *, coverage: bool) -> None:
+        """Add what the servers of this process counted."""
+        self.strays += servers.strays()
+        self.warnings += [found for found in servers.warnings() if found["requests"]]
+        for document in servers.coverage() if coverage else ():
+            self._add_coverage(document)
+
+    def as_output(self) -> dict[str, Any]:
+        """Returns the result as plain data, for another process."""
+        return {
+            "strays": [[*stray, count] for stray, count in self.strays.items()],
+            "coverage": self.coverage,
+            "warnings": self.warnings,
+        }
+
+    def add_output(self, output: dict[str, Any]) -> None:
+        """Add the result of another process."""
+        for test, method, path, count in output["strays"]:
+            self.strays[test, method, path] += count
+        self.warnings += output["warnings"]
+        if output["coverage"] is not None:
+            self._add_coverage(output["coverage"])
+
+    def judge_coverage(self, gate: Gate, names: Sequence[str], folder: Path) -> None:
+        """Restrict the coverage to what counts, write it to files, and list why it fails."""
+        if self.coverage is not None:
+            from mock_platform.verification.coverage.files import write_files
+
+            self.coverage = gate.scope.restrict(self.coverage)
+            self.written = list(write_files(self.coverage, names, gate, folder))
+        self.failures = gate.list_failures(self.coverage)
+
+    def list_sections(self, *, coverage: bool) -> Iterator[tuple[str, list[str]]]:
+        """Yields the sections of the summary: a title and lines each."""
+        if self.warnings:
+            from mock_platform.core.warning_counts import (
+                count_requests,
+                describe_warnings,
+                merge_warnings,
+            )
+
+            merged = merge_warnings(self.warnings)
+            yield count_requests(merged), list(describe_warnings(merged))
+        if self.strays:
+            from mock_platform.client.testing import report
+
+            yield "requests after their test's end", report.strays(self.strays)
+        if coverage:
+            yield "contract coverage", list(self._describe_coverage())
+
+    def _add_coverage(self, document: dict[str, Any]) -> None:
+        from mock_platform.verification.coverage.document import merge
+
+        self.coverage = document if self.coverage is None else merge(self.coverage, document)
+
+    def _describe_coverage(self) -> Iterator[str]:
+        if self.coverage is None:
+            yield "no test used the sandbox"
+        else:
+            from mock_platform.verification.coverage.pages import render_totals
+
+            yield from render_totals(self.coverage)  # the files have the details
+            yield from self.written
+        for failure in self.failures:
+            yield f"FAILED: {failure.text}"
+            yield from (f"  {lost}" for lost in failure.lost)

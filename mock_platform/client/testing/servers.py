@@ -1,0 +1,273 @@
+"""Servers for the tests of a run, in this process or elsewhere: a fresh world for each test."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
+from functools import partial
+from hashlib import blake2s
+from itertools import chain, count
+from socket import gethostname
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from mock_platform.client.interface import WorldFace
+from mock_platform.client.platform import MockPlatform
+from mock_platform.client.remote.world import RemoteWorld
+from mock_platform.client.testing.verdict import Verdict
+from mock_platform.client.testing.world_request import (
+    BadWorldRequest,
+    WorldRequest,
+    activate_scenarios,
+    apply_fixtures,
+    make_world,
+)
+from mock_platform.core.errors import Unreachable
+from mock_platform.core.warning_counts import WarningDocument, strip_origin
+from mock_platform.scenario.director import find_engine
+from mock_platform.scenario.engine import Engine
+from mock_platform.settings import NamesMode
+
+if TYPE_CHECKING:
+    from mock_platform.client.local_platform import LocalPlatform
+
+Stray = tuple[str, str, str]
+"""A test, and the method and address of a request that came after its end."""
+
+
+class LocalServers:
+    """The server of a run or of a worker, and a second, strict one when a test needs it."""
+
+    def __init__(
+        self,
+        warnings: Literal["ignore", "error"] = "ignore",
+        names: NamesMode = "neutral",
+    ) -> None:
+        self._warnings = warnings
+        self._names_mode = names
+        self._lock = threading.Lock()
+        self._names: dict[str, str] = {}
+        self._strays: Counter[Stray] = Counter()
+        self._strict: MockPlatform | None = None
+        self.main = self._start()
+
+    def open(self, request: WorldRequest, test: str) -> tuple[WorldFace, Verdict]:
+        """Returns a fresh world for a test.
+
+        Raises:
+            BadWorldRequest: The world cannot be made.
+        """
+        server = self._strict_server() if request.strict else self.main
+        name = self._choose_name(test)
+        self._names[name] = test
+        world = make_world(server.world, name, request)
+        try:
+            apply_fixtures(world, request)
+            activate_scenarios(world, request)
+        except BaseException:
+            server.drop_world(name)
+            raise
+
+        journal = world.journal  # can be read when the world has gone
+
+        def entries(*, failed: bool = False) -> list[dict[str, Any]]:
+            # This runs after each test, and redacting its journal takes as long as a request.
+            return [each.as_json() for each in journal if each.traceback or not failed]
+
+        # Listing all would read every packaged scenario.
+        scenarios = _engine_of(server, name).describe_active
+        return world, Verdict(world, entries, scenarios, self._take_errors)
+
+    def close(self, world: WorldFace) -> None:
+        """Drop a world: later requests to it are refused and counted in `strays`."""
+        server = self.main
+        if self._strict is not None and world.name in self._strict.worlds:
+            server = self._strict
+        server.drop_world(world.name)
+
+    def strays(self) -> Counter[Stray]:
+        """Returns the requests that reached a test's world after its end, each with its count."""
+        with self._lock:
+            return Counter(self._strays)
+
+    def coverage(self) -> list[dict[str, Any]]:
+        """Returns the coverage document of each server."""
+        return [server.coverage() for server in self._all_servers()]
+
+    def warnings(self) -> list[WarningDocument]:
+        """Returns what was ignored in requests to each server."""
+        return [server.warnings() for server in self._all_servers()]
+
+    def stop(self) -> None:
+        """Stop the servers.
+
+        Raises:
+            Exception: An error in the sandbox outside of every test.
+        """
+        with ExitStack() as stack:  # what one raises leaves none running
+            for server in self._all_servers():
+                stack.callback(server.stop)
+
+    def _choose_name(self, test: str) -> str:
+        """A name that depends on the test alone: ids are drawn from it, so they repeat."""
+        digest = blake2s(test.encode(), digest_size=5).hexdigest()
+        names = (f"test-{digest}{again}" for again in chain([""], map("-{}".format, count(2))))
+        return next(name for name in names if name not in self._names)
+
+    def _strict_server(self) -> MockPlatform:
+        if self._strict is None:
+            self._strict = self._start(strict=True)
+        return self._strict
+
+    def _start(self, **settings: Any) -> MockPlatform:
+        server = MockPlatform.start(warnings=self._warnings, names=self._names_mode, **settings)
+        server.on_stray(self._count_stray)
+        return server
+
+    def _all_servers(self) -> list[MockPlatform]:
+        return [server for server in (self.main, self._strict) if server is not None]
+
+    def _count_stray(self, world: str, method: str, url: str) -> None:
+        test = self._names.get(world)
+        if test is not None:
+            path = url.partition(f"/~{world}")[2].partition("?")[0]
+            with self._lock:
+                self._strays[test, method, path] += 1
+
+    def _take_errors(self) -> list[BaseException]:
+        """Returns the errors that servers recorded, and removes them."""
+        found: list[BaseException] = []
+        for server in self._all_servers():
+            try:
+                server.raise_errors()
+            except BaseExceptionGroup as group:
+                found += group.exceptions
+            except Exception as fault:  # noqa: BLE001 - handed on, whatever it is
+                found.append(fault)
+        return found
+
+
+def _engine_of(server: MockPlatform, world: str) -> Engine:
+    """Returns the scenarios of a world; they can be read when the world was dropped."""
+    return find_engine(cast("LocalPlatform", server).control.platform.worlds.get(world))
+
+
+# A server elsewhere for the tests of a run: one world per worker, new for each test.
+
+
+class SharedServer:
+    """A running server that other runs and workers may use at the same time."""
+
+    def __init__(
+        self,
+        url: str,
+        world: str,
+        warnings: Literal["ignore", "error"] | None = None,
+        names: NamesMode | None = None,
+    ) -> None:
+        """Make a world for this worker on the server at `url`; replaces one of the same name.
+
+        Without `warnings`, the server decides whether they are errors; so it does with `names`.
+
+        Raises:
+            Refused: The server refuses.
+            Unreachable: No server answers at the address.
+        """
+        self.main = MockPlatform.connect(url)
+        if world in self.main.worlds:
+            self.main.drop_world(world)
+        self._make: Callable[..., RemoteWorld] = partial(
+            self.main.world, warnings=warnings, names=names
+        )
+        self._world = self._make(world)
+        self._ended: str | None = None
+        self._strays: Counter[Stray] = Counter()
+
+    def open(self, request: WorldRequest, test: str) -> tuple[WorldFace, Verdict]:
+        """Returns the world, made from scratch for a test.
+
+        Raises:
+            BadWorldRequest: The world cannot be made.
+            Unreachable: The server no longer answers.
+        """
+        if request.strict:
+            raise BadWorldRequest(
+                "mock_strict needs a server that this run starts. Leave out "
+                "--mock-platform-url, or start that server with --strict and leave "
+                "out the marker."
+            )
+        self._gather()
+        name = self._world.name
+        self.main.drop_world(name)
+        try:
+            world = self._world = make_world(self._make, name, request)
+        except BadWorldRequest:
+            self._world = self._make(name)
+            raise
+        apply_fixtures(world, request)
+        activate_scenarios(world, request)
+        self._ended = test
+        kept: list[dict[str, Any]] = []
+        listed: list[dict[str, Any]] = []
+
+        def entries(*, failed: bool = False) -> list[dict[str, Any]]:
+            return kept or [entry.as_json() for entry in world.journal]
+
+        def scenarios() -> list[dict[str, Any]]:
+            return listed or world.scenarios
+
+        def end() -> None:
+            kept.extend(entries())
+            listed.extend(world.scenarios)
+
+        return world, Verdict(world, entries, scenarios, list, end)
+
+    def close(self, world: WorldFace) -> None:
+        """Empty the world; requests before the next test are counted in `strays`."""
+        self._world.close_sessions()
+        world.reset()
+
+    def strays(self) -> Counter[Stray]:
+        """Returns the requests that came between tests, each with its count."""
+        with suppress(Unreachable):  # each test that needed it was told
+            self._gather()
+        return Counter(self._strays)
+
+    def coverage(self) -> list[dict[str, Any]]:
+        """Returns the coverage document of the world."""
+        with suppress(Unreachable):
+            return [self._world.coverage()]
+        return []
+
+    def warnings(self) -> list[WarningDocument]:
+        """Returns what was ignored in the requests of the world."""
+        with suppress(Unreachable):
+            return [self._world.warnings()]
+        return []
+
+    def stop(self) -> None:
+        """Remove the world; the server keeps running."""
+        with suppress(Unreachable):
+            self.main.drop_world(self._world.name)
+        self.main.stop()
+
+    def _gather(self) -> None:
+        if self._ended is None:
+            return
+        for entry in self._world.journal:
+            path = strip_origin(entry.url).partition("?")[0]
+            self._strays[self._ended, entry.method, path] += 1
+        self._ended = None
+
+
+def name_worker(given: Mapping[str, Any]) -> str:
+    """Returns the name of a worker's world; `given` is its `workerinput`, empty without workers.
+
+    No other worker has it: several runs, from several machines, may share a server.
+    """
+    run = given.get("testrunuid", f"{os.getpid()}-{gethostname()}")
+    name = re.sub("[^A-Za-z0-9-]", "-", f"pytest-{given.get('workerid', 'main')}-{run}")
+    return name[:64]

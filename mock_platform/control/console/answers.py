@@ -1,0 +1,200 @@
+"""Answers of the console: whole pages, parts of pages for htmx, and redirections after a form."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from flask import Response, current_app, redirect
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from msgspec import Struct
+
+from mock_platform.control.console.forms import FormState
+from mock_platform.control.refusals import ControlRefusal
+from mock_platform.control.route import ControlRequest, Route
+from mock_platform.version import __version__
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.names import UnknownWorld
+
+# The files that pages load: style sheet, scripts, icon. Each has the hash of its content in its
+# address, so browsers keep it until it changes.
+
+FOLDER = Path(__file__).parent / "static"
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+_FOREVER = "public, max-age=31536000, immutable"
+
+
+class Assets:
+    """The files by name; they are read once."""
+
+    def __init__(self) -> None:
+        files = [file for file in sorted(FOLDER.iterdir()) if file.suffix in _TYPES]
+        self._files = {file.name: file.read_bytes() for file in files}
+        self._hashes = {
+            name: hashlib.sha256(data).hexdigest()[:16] for name, data in self._files.items()
+        }
+
+    def locate(self, name: str) -> str:
+        """Returns the path of a file below `/_mock`."""
+        return f"/console/assets/{self._hashes[name]}/{name}"
+
+    def send_file(self, request: ControlRequest) -> Response:
+        """One file of the pages."""
+        name = request.args["name"]
+        data = self._files.get(name)
+        if data is None or self._hashes[name] != request.args["hash"]:
+            raise ControlRefusal(404, "The console has no such file; reload the page.")
+        kind = _TYPES[Path(name).suffix]
+        return Response(data, content_type=kind, headers={"Cache-Control": _FOREVER})
+
+    @property
+    def route(self) -> Route:
+        """The route of all files."""
+        return Route("GET", "/console/assets/<hash>/<name>", self.send_file, media_type="*/*")
+
+
+# A page of the console is a value: its name in the navigation and the routes behind it.
+
+
+class ConsolePage(Struct, frozen=True):
+    """One entry of the navigation. The routes are those of the page and of its actions."""
+
+    title: str
+    """The entry in the navigation."""
+    path: str
+    """The path below `/_mock` that the entry leads to."""
+    routes: tuple[Route, ...]
+
+    def leads_to(self, path: str) -> bool:
+        """Whether a path below `/_mock` is that of this entry or of a page under it."""
+        under = "/console/requests" if self.path == "/" else self.path
+        return path in {self.path, under} or path.startswith(f"{under}/")
+
+
+KEY = "mock_platform.console"
+"""Key of the extensions of the control plane's application: the `Console`."""
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+"""The content security policy: nothing inline, nothing from elsewhere."""
+_SAID = "mock_platform_said"
+_SAID_SECONDS = 20
+
+
+class Console(Struct, frozen=True):
+    """What all pages share."""
+
+    pages: Sequence[ConsolePage]
+    assets: Assets
+    templates: Environment
+
+
+def make_console(pages: Sequence[ConsolePage]) -> Console:
+    """Returns the console with these pages."""
+    templates = Environment(
+        loader=FileSystemLoader(FOLDER.parent / "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    return Console(pages, Assets(), templates)
+
+
+def render(
+    request: ControlRequest,
+    template: str,
+    *,
+    block: str | None = None,
+    status: int = 200,
+    form: FormState | None = None,
+    **values: Any,
+) -> Response:
+    """Returns a page; htmx gets only `block` of its template.
+
+    `form` is what the page's form shows; its status is that of the answer. Templates also have
+    `root` (the path of the control plane, with the world's prefix), `world`, `now`, `frozen`,
+    `base_url`, `pages`, `here` (the path of this page below `root`), `asset`, and `said`.
+    """
+    console: Console = current_app.extensions[KEY]
+    root = root_of(request)
+    found = console.templates.get_template(template)
+    partial = "HX-Request" in request.flask.headers
+    # A page that polls must not take the text from the page that follows a form at that moment.
+    said = "" if partial else unquote(request.flask.cookies.get(_SAID, ""))
+    context = found.new_context(
+        {
+            "root": root,
+            "here": request.flask.path.removeprefix("/_mock"),
+            "pages": console.pages,
+            "asset": lambda name: root + console.assets.locate(name),
+            "base_url": request.base_url,
+            "version": __version__,
+            "locked": request.platform.settings.control_token is not None,
+            "said": said,
+            "form": form or FormState(),
+            **_describe_world(request),
+            **values,
+        }
+    )
+    parts = found.root_render_func(context)
+    if block is not None and partial:
+        next(iter(parts), None)  # so much runs that imports at the template's beginning are there
+        parts = found.blocks[block](context)
+    response = Response("".join(parts), form.status if form is not None else status)
+    response.headers["Content-Security-Policy"] = POLICY
+    response.headers["Vary"] = "HX-Request"
+    if said:
+        response.delete_cookie(_SAID, samesite="Strict", httponly=True)
+    return response
+
+
+def go(request: ControlRequest, path: str, said: str = "") -> Response:
+    """Returns the redirection after a form, so that a reload does not send the form again.
+
+    `path` is below `/_mock`; the next page shows `said`.
+    """
+    response: Response = redirect(root_of(request) + path, 303, Response)  # type: ignore[assignment]
+    if said:
+        response.set_cookie(
+            _SAID, quote(said[:500]), max_age=_SAID_SECONDS, samesite="Strict", httponly=True
+        )
+    return response
+
+
+def render_refusal(request: ControlRequest, refusal: ControlRefusal) -> Response:
+    """Returns the page that says why a request was refused."""
+    response = render(
+        request,
+        "refusal.html",
+        block="content",
+        status=refusal.status,
+        title=HTTPStatus(refusal.status).phrase,
+        detail=refusal.detail,
+    )
+    response.headers.extend(refusal.headers)
+    return response
+
+
+def root_of(request: ControlRequest) -> str:
+    """Returns the path of the control plane as the browser called it, with a world's prefix."""
+    return f"{request.flask.root_path.rstrip('/')}/_mock"
+
+
+def _describe_world(request: ControlRequest) -> dict[str, Any]:
+    """What the head of a page shows of its world; pages of a world that is gone have none."""
+    try:
+        world = request.world
+    except UnknownWorld:
+        return {"world": None, "now": "", "frozen": False}
+    clock = world.clock
+    return {"world": world, "now": wire_millis(clock.now()), "frozen": clock.frozen}

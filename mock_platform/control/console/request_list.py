@@ -1,0 +1,257 @@
+"""The list of a world's requests: filtered, searched, page by page, and live."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any, Self
+
+from flask import Response, current_app
+
+from mock_platform.control.console.answers import KEY, Console, go, render, root_of
+from mock_platform.control.console.filters import (
+    NAMES,
+    EntryFilter,
+    QueryOfFilter,
+    encode_filter,
+    explain_entry,
+    read_filter,
+)
+from mock_platform.control.console.forms import FormState, attempt
+from mock_platform.control.journal import METHODS, delete_requests
+from mock_platform.control.route import HTML, ControlRequest, Route
+from mock_platform.core.connection import CONNECTION, Connection, Pause
+from mock_platform.core.fields import Text
+from mock_platform.core.jsonio import dumps
+from mock_platform.world import redact
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.journal import Journal, JournalEntry
+
+# The list of requests, live: server-sent events with the rows that are new. A request costs
+# nothing here: once a second each open page reads the end of the journal. What it sends is
+# limited, so that a busy server does not keep browsers busy.
+
+TICK_SECONDS = 1.0
+"""Real seconds between two looks at the journal."""
+MAX_ROWS = 25
+"""Maximum number of rows in an event; the page says how many it leaves out."""
+_MAX_READ = 2000
+"""Maximum number of new entries that a filter looks at."""
+_SILENT_TICKS = 15
+"""After so many looks without news a comment is sent: proxies close silent connections."""
+_RETRY = b"retry: 2000\n\n"
+
+
+class Tail:
+    """A position in a journal, and the entries after it."""
+
+    def __init__(self, journal: Journal, position: str = "") -> None:
+        """`position` is one that `position` returned; without one, the beginning."""
+        self._journal = journal
+        cleared, _, number = position.partition("-")
+        known = cleared.isdecimal() and number.isdecimal()
+        self._cleared, self._position = (
+            (int(cleared), int(number)) if known else (journal.cleared, 0)
+        )
+
+    @property
+    def position(self) -> str:
+        """The position as text."""
+        return f"{self._cleared}-{self._position}"
+
+    def read_all(self) -> list[JournalEntry]:
+        """Returns all entries, the newest first; what comes later is new."""
+        entries, self._position = self._journal.find_newer(0, sys.maxsize)
+        return entries
+
+    def read(self) -> tuple[list[JournalEntry], int, bool]:
+        """Returns the newest new entries, how many there are in all, and if the rest is gone."""
+        journal, before = self._journal, self._position
+        cleared = journal.cleared
+        emptied = cleared != self._cleared
+        if emptied:
+            self._cleared, before = cleared, 0
+        entries, self._position = journal.find_newer(before, _MAX_READ)
+        return entries, max(0, self._position - before), emptied
+
+
+class LiveRows:
+    """The body of the events: bytes to send, and pauses in which no thread waits."""
+
+    def __init__(
+        self,
+        find_journal: Callable[[], Journal],
+        wanted: EntryFilter,
+        show: Callable[[Iterable[JournalEntry]], str],
+        after: str,
+        connection: Connection | None,
+    ) -> None:
+        """`show` returns the rows of entries as HTML; `after` is a position, or empty."""
+        self._tail = Tail(find_journal(), after)
+        self._wanted = wanted
+        self._show = show
+        self._connection = connection
+        self._begun = self._looks = False
+        self._silent = 0
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> bytes | Pause:
+        """Return the next event, or a pause.
+
+        Servers that know no pause send what there is and end; the browser asks again.
+        """
+        connection = self._connection
+        if connection is None or not connection.pauses:
+            if self._begun:
+                raise StopIteration
+            self._begun = True
+            return _RETRY + (self._read() or b"")
+        if not self._begun:
+            self._begun = True
+            return _RETRY
+        if connection.is_stopping:
+            raise StopIteration
+        event = self._read() if self._looks else None
+        self._looks = event is None
+        if event is not None:
+            return event
+        self._silent += 1
+        if self._silent % _SILENT_TICKS == 0:
+            self._looks = False
+            return b": nothing new\n\n"
+        return Pause(TICK_SECONDS, endless=True)
+
+    def _read(self) -> bytes | None:
+        """Returns the event with what is new; `None` if nothing is."""
+        entries, count, emptied = self._tail.read()
+        found = [entry for entry in entries if self._wanted.matches(entry)]
+        if not found and not emptied:
+            return None
+        data = dumps(
+            {
+                "rows": self._show(found[:MAX_ROWS]),
+                "shown": min(len(found), MAX_ROWS),
+                "left_out": max(0, len(found) - MAX_ROWS),
+                "read": count,
+                "emptied": emptied,
+                "position": self._tail.position,
+            }
+        )
+        return b"id: %b\nevent: requests\ndata: %b\n\n" % (self._tail.position.encode(), data)
+
+
+SHOWN = 50
+"""Number of requests on a page."""
+_ADDRESS = 160
+_REASON = 200
+
+
+class QueryOfPage(QueryOfFilter):
+    """A filter, and where the page begins."""
+
+    before = Text(metadata={"description": "only requests older than this one"})
+
+
+class QueryOfLive(QueryOfFilter):
+    """A filter, and the position in the journal that the page has reached."""
+
+    after = Text()
+
+
+def show_requests(request: ControlRequest) -> Response:
+    """The newest requests, or those before one."""
+    sent = request.query
+    chosen: list[EntryFilter] = []
+    refused = attempt(sent, lambda: chosen.append(read_filter(request.platform, sent)))
+    journal = request.world.journal
+    tail = Tail(journal)
+    entries = tail.read_all()
+    before = sent.get("before", "")
+    if before:
+        place = next((i for i, entry in enumerate(entries) if entry.id == before), len(entries))
+        entries = entries[place + 1 :]
+    found = chosen[0].newest(entries, SHOWN + 1) if chosen else []
+    base_url = request.base_url
+    rows = [describe_row(base_url, entry) for entry in found[:SHOWN]]
+    return render(
+        request,
+        "requests.html",
+        block="results",
+        form=refused or FormState(sent),
+        rows=rows,
+        total=len(journal),
+        dropped=journal.dropped,
+        filtered=any(sent.get(name) for name in NAMES),
+        query=encode_filter(sent),
+        older=encode_filter(sent, before=found[SHOWN - 1].id) if len(found) > SHOWN else None,
+        before=before,
+        live=encode_filter(sent, after=tail.position) if chosen and not before else None,
+        methods=METHODS,
+        operations=[operation.id for operation in request.platform.operations],
+    )
+
+
+def stream_requests(request: ControlRequest) -> Response:
+    """New requests as server-sent events, as long as somebody looks."""
+    wanted = read_filter(request.platform, request.query)
+    # A browser that was cut off sends where it was.
+    after = request.flask.headers.get("Last-Event-ID") or request.query.get("after", "")
+    console: Console = current_app.extensions[KEY]
+    template = console.templates.get_template("request_rows.html")
+    # The request is over when the events begin.
+    root, base_url, world = root_of(request), request.base_url, request.world
+
+    def show(entries: Iterable[JournalEntry]) -> str:
+        return template.render(
+            root=root, rows=[describe_row(base_url, entry) for entry in entries], fresh=True
+        )
+
+    body = LiveRows(
+        lambda: world.journal,
+        wanted,
+        show,
+        after,
+        request.flask.environ.get(CONNECTION),
+    )
+    headers = {"X-Accel-Buffering": "no"}
+    return Response(body, content_type="text/event-stream", headers=headers)  # type: ignore[arg-type]
+
+
+def empty_requests(request: ControlRequest) -> Response:
+    """Delete all entries of the journal."""
+    delete_requests(request)
+    return go(request, "/", said="The list of requests was emptied.")
+
+
+def describe_row(base_url: str, entry: JournalEntry) -> dict[str, Any]:
+    """Returns what a row of the list shows of a request."""
+    address = redact.address(entry.url).removeprefix(base_url)
+    at = wire_millis(entry.at)
+    return {
+        "id": entry.id,
+        "at": at,
+        "time": at[11:23],
+        "method": entry.method,
+        "address": address if len(address) <= _ADDRESS else f"{address[:_ADDRESS]}…",
+        "operation": entry.operation or entry.custom,
+        "status": entry.status,
+        "milliseconds": f"{entry.milliseconds:.1f}",
+        "why": explain_entry(entry)[:_REASON],
+        "ruled": entry.rule is not None,
+        "warned": bool(entry.warnings),
+    }
+
+
+ROUTES = (
+    Route("GET", "/", show_requests, query=QueryOfPage, media_type=HTML),
+    Route(
+        "GET",
+        "/console/live",
+        stream_requests,
+        query=QueryOfLive,
+        media_type="text/event-stream",
+    ),
+    Route("POST", "/console/requests/empty", empty_requests, media_type=HTML, form=True),
+)

@@ -1,0 +1,187 @@
+"""The exceptions that users of the Python interface meet; quick to load, for commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from mock_platform.core.suggestions import did_you_mean
+
+
+class RecordFault(Struct, frozen=True):
+    """One thing that is wrong with a record: table, key or index, field, text."""
+
+    table: str
+    record: str | int
+    field: str
+    text: str
+
+    def __str__(self) -> str:
+        where = f"{self.table}[{self.record}]" if self.record != "" else self.table
+        return f"{where}{f', field {self.field}' if self.field else ''}: {self.text}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fault as a JSON object."""
+        return {
+            "table": self.table,
+            "record": self.record,
+            "field": self.field,
+            "message": self.text,
+        }
+
+
+class BadRecord(ValueError):
+    """Records that cannot be stored; `faults` holds everything that is wrong with them."""
+
+    def __init__(self, faults: list[RecordFault]) -> None:
+        super().__init__("\n".join(str(fault) for fault in faults))
+        self.faults = faults
+
+
+class UnknownTable(KeyError):
+    """A table was asked for that does not exist."""
+
+    def __init__(self, name: str, tables: Iterable[str]) -> None:
+        names = list(tables)
+        hint = did_you_mean(name, names)
+        super().__init__(f"There is no table {name!r}.{hint} Tables: {', '.join(names)}.")
+        self.name = name
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # KeyError shows its text as Python would write it
+
+
+class UnknownRecord(LookupError):
+    """A record was asked for whose key its table does not hold."""
+
+    def __init__(self, table: str, key: str, keys: list[str]) -> None:
+        super().__init__(f"{table} holds no record {key!r}.{did_you_mean(key, keys)}")
+        self.table = table
+        self.key = key
+
+
+# The exceptions about scenarios. Commands import this module, so it is quick to load.
+
+
+class ScenarioComplaint(Struct, frozen=True):
+    """One fault of a document: file, place from 1, the field, what is wrong and what is allowed."""
+
+    file: Path
+    line: int
+    column: int
+    field: str
+    text: str
+
+    def __str__(self) -> str:
+        where = f"{self.field}: " if self.field else ""
+        return f"{self.file}:{self.line}:{self.column}: {where}{self.text}"
+
+
+class BadScenario(ValueError):
+    """A document with faults; `complaints` holds all of them."""
+
+    def __init__(self, complaints: Sequence[ScenarioComplaint]) -> None:
+        super().__init__("\n".join(str(complaint) for complaint in complaints))
+        self.complaints = list(complaints)
+
+
+class BadParameters(ValueError):
+    """Values that a scenario cannot be activated with; `faults` are (parameter, text)."""
+
+    def __init__(self, name: str, faults: Sequence[tuple[str, str]]) -> None:
+        listed = "; ".join(f"{parameter}: {text}" if parameter else text
+                         for parameter, text in faults)  # fmt: skip
+        super().__init__(f"The scenario {name!r} cannot be activated so: {listed}")
+        self.faults = list(faults)
+
+
+class CannotPerform(ValueError):
+    """The server cannot do what a scenario needs."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"The scenario {name!r} breaks connections, which this server cannot do. Serve with "
+            "`mock-platform serve` to use it."
+        )
+
+
+class NotDefinedHere(ValueError):
+    """A scenario that every world knows was to be removed from one."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"The scenario {name!r} is one of the server's, which every world knows. "
+            f"POST /_mock/scenarios/{name}/deactivate switches it off."
+        )
+
+
+class UnknownScenario(LookupError):
+    """A scenario was asked for that does not exist."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        hint = did_you_mean(name, names)
+        super().__init__(
+            f"There is no scenario {name!r}.{hint} GET /_mock/scenarios lists those there are; "
+            "PUT /_mock/scenarios/NAME defines one."
+        )
+        self.name = name
+
+
+# The exceptions about events from outside. Commands import this module, so it is quick to load.
+
+
+class BadEvent(ValueError):
+    """An event that cannot be added; `faults` holds (field, what is wrong) for each fault."""
+
+    def __init__(self, faults: list[tuple[str, str]]) -> None:
+        super().__init__("; ".join(text for _, text in faults))
+        self.faults = faults
+
+
+# The exceptions about open streams. Commands import this module, so it is quick to load.
+
+
+class UnknownStream(LookupError):
+    """No open stream has this id."""
+
+    def __init__(self, id_: str, known: Iterable[str]) -> None:
+        shown = ", ".join(known) or "none"
+        super().__init__(f"No open stream has the id {id_!r}. Open streams: {shown}.")
+
+
+# The exceptions of views. Commands import this module, so it is quick to load.
+
+
+class BadQuery(ValueError):
+    """A query that cannot be used; `faults` are pairs of parameter and message."""
+
+    def __init__(self, faults: Iterable[tuple[str, str]]) -> None:
+        self.faults = [(name, str(text)) for name, text in faults]
+        super().__init__(f"The query cannot be used: {'; '.join(text for _, text in self.faults)}")
+
+
+# The exceptions of the Python interface; those of the rooms below are raised as well.
+
+
+class MissingCredentials(LookupError):
+    """The world has no credentials of the kind that a session needs."""
+
+
+class NotInProcess(RuntimeError):
+    """The caller asked for something that only a sandbox in this process has."""
+
+
+class Refused(ValueError):
+    """The control plane of a server elsewhere refused a request; the message is the server's."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Unreachable(RuntimeError):
+    """No server answers at this address."""

@@ -1,0 +1,97 @@
+"""What is said of an answer: its entry in the journal, and the marker headers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import lru_cache
+
+from mock_platform.core.call import Call, Reply
+from mock_platform.core.pairs import Pairs
+from mock_platform.world.journal import JournalEntry
+from mock_platform.world.store.interface import Change
+
+
+def make_entry(
+    call: Call,
+    reply: Reply,
+    world: str,
+    at: datetime,
+    milliseconds: float,
+    assumptions: Sequence[str],
+    changes: Sequence[Change],
+    failed: str | None,
+) -> JournalEntry:
+    """Returns the entry of an answered call in the world of this name.
+
+    `at` is the start by the world's clock, `milliseconds` the real duration, `failed` the traceback
+    of an error in the sandbox. Changes to the sandbox's own tables (`_…`) are left out.
+
+    A journal keeps thousands of entries, and the garbage collector looks at every list that they
+    refer to. So there are tuples here, except for the headers of the answer: the edge adds to them.
+    """
+    return JournalEntry(
+        id=call.request_id,
+        at=at,
+        world=world,
+        method=call.method,
+        url=call.url,
+        status=reply.status,
+        milliseconds=milliseconds,
+        operation=call.operation,
+        caller=call.caller.as_json(),
+        rule=call.rule,
+        kept_near_misses=call.near_misses or (),
+        kept_changes=tuple([each for each in changes if each.table[0] != "_"]) if changes else (),
+        assumptions=assumptions,
+        kept_warnings=call.warnings or (),
+        coded_warnings=call.coded_warnings or (),
+        custom=call.custom,
+        diagnosis=call.diagnosis,
+        traceback=failed,
+        request_headers=tuple(call.headers),
+        request_body=call.body,
+        response_headers=reply.headers,
+        response_body=reply.body,
+        reason=reply.reason,
+        sent=call.sent,
+    )
+
+
+# The marker headers: what made the sandbox answer as it did (`--no-markers` leaves them out).
+
+_MAX_SHARED = 1000
+"""Maximum number of headers, and of lists of assumptions, that answers share.
+
+The journal keeps them for thousands of answers, and the garbage collector looks at each one.
+"""
+
+
+@lru_cache(_MAX_SHARED)
+def sort_assumptions(ids: tuple[str, ...]) -> Sequence[str]:
+    """Returns the ids in order; answers with the same ones share the list."""
+    return sorted(ids)
+
+
+@lru_cache(_MAX_SHARED)
+def _share_header(name: str, value: str) -> tuple[str, str]:
+    return name, value
+
+
+def make_markers(call: Call, assumptions: Sequence[str]) -> Pairs:
+    """Returns the marker headers of the answer to a call; `assumptions` are sorted ids."""
+    headers = [("X-Mock-Request-Id", call.request_id)]
+    if call.operation is not None:
+        headers.append(_share_header("X-Mock-Operation", call.operation))
+    elif call.custom is not None:
+        headers.append(("X-Mock-Custom", call.custom))
+    if call.names != "neutral":
+        headers.append(("X-Mock-Names", call.names))
+    if call.rule is not None:
+        headers.append(("X-Mock-Rule", f"{call.rule['scenario']}/{call.rule['rule']}"))
+    if call.coded_warnings:
+        codes = sorted({code for code, _ in call.coded_warnings})
+        headers.append(("X-Mock-Warnings", ",".join(codes)))
+    if assumptions:
+        headers.append(_share_header("X-Mock-Assumptions", ",".join(assumptions)))
+    return headers

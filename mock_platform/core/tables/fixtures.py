@@ -1,0 +1,332 @@
+"""Reads and caches the folders that a world begins with: one JSON file per table.
+
+Every complaint says file, line, column, record and field, what is wrong and what is allowed. Later
+folders override earlier ones, record by record.
+
+A record with `"_as": "recorded"` keeps keys that its table does not know; each causes a warning.
+
+A field that holds a moment may count from now: `now`, `now-2h`, `now+30m` (units s, m, h, d), and
+so may moments in the payload of an event. Now is when a world starts or is reset, on its own clock,
+so with a frozen clock they are the same every time.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from mock_platform.core.jsonio import BadJson, loads
+from mock_platform.core.tables.table import (
+    Table,
+    Tables,
+    find_missing_references,
+    find_recorded_keys,
+)
+from mock_platform.world.clock import machine_now, parse_relative
+from mock_platform.world.store.interface import Record
+from mock_platform.world.store.memory import Base, Relative
+
+_LOG = logging.getLogger(__name__)
+_MAX_FILE_BYTES = 256 * 1024 * 1024
+
+
+class FixtureComplaint(Struct, frozen=True):
+    """One fault of a file: where, and what to do about it."""
+
+    file: Path
+    line: int
+    column: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.text}"
+
+
+class BadFixtures(ValueError):
+    """Fixture files with faults; `complaints` holds all of them."""
+
+    def __init__(self, complaints: Sequence[FixtureComplaint]) -> None:
+        super().__init__("\n".join(str(complaint) for complaint in complaints))
+        self.complaints = list(complaints)
+
+
+class _Source(Struct):
+    """The place of a loaded record, for complaints that are found after loading."""
+
+    path: Path
+    text: str
+    index: int
+
+
+class _Loader:
+    """Collects records, complaints and warnings from folders of fixture files."""
+
+    def __init__(self, tables: Tables, now: datetime) -> None:
+        self.tables = tables
+        self.now = now
+        self.relative: dict[tuple[str, str], list[Relative]] = {}
+        self.records: dict[str, dict[str, Record]] = {name: {} for name in tables}
+        self.sources: dict[tuple[str, str], _Source] = {}
+        self.complaints: list[FixtureComplaint] = []
+        self.warnings: list[FixtureComplaint] = []
+
+    def read_folder(self, folder: Path) -> None:
+        if not folder.is_dir():
+            self.complaints.append(FixtureComplaint(folder, 1, 1, "is no folder of fixture files"))
+            return
+        for path in sorted(folder.glob("*.json")):
+            self.read_file(path, folder)
+
+    def read_file(self, path: Path, folder: Path) -> None:
+        """Read a file of a folder; a link must not lead out of it."""
+        if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
+            self.complaints.append(FixtureComplaint(path, 1, 1, "leads out of its folder"))
+            return
+        if path.suffix != ".json":
+            text = "is no fixture file: those are called TABLE.json"
+            self.complaints.append(FixtureComplaint(path, 1, 1, text))
+            return
+        table = self.tables.get(path.stem)
+        if table is None:
+            near = get_close_matches(path.stem, list(self.tables), 1)
+            hint = f" Did you mean {near[0]}.json?" if near else ""
+            text = f"no table is called {path.stem!r}.{hint} Tables: {', '.join(self.tables)}"
+            self.complaints.append(FixtureComplaint(path, 1, 1, text))
+            return
+        try:
+            text, records = _read_file(path)
+        except BadJson as fault:
+            self.complaints.append(FixtureComplaint(path, fault.line, fault.column, str(fault)))
+            return
+        seen: set[str] = set()
+        for index, record in enumerate(records):
+            self._read_record(table, _Source(path, text, index), record, seen)
+
+    def _read_record(self, table: Table, source: _Source, record: Any, seen: set[str]) -> None:
+        if not isinstance(record, dict):
+            self._complain(source, "", f"a record is an object, got {json.dumps(record)[:60]}")
+            return
+        moments = _find_relative_moments(table, record)
+        counted = {moment.field: moment.form(self.now + moment.since) for moment in moments}
+        loaded, faults = table.load(record | counted)
+        for field, text in faults:
+            self._complain(source, field, text)
+        for field in () if faults else find_recorded_keys(table, loaded):
+            text = f"warning: {table.name} does not know {field!r}, which is kept as recorded"
+            self.warnings.append(_make_complaint(source, field, text))
+        key = table.key_of(loaded)
+        if key is None:
+            return
+        if key in seen:
+            self._complain(source, table.key, f"{table.key} {key!r} occurs twice in this file")
+            return
+        seen.add(key)
+        self.records[table.name][key] = loaded
+        self.relative.pop((table.name, key), None)
+        if moments:
+            self.relative[table.name, key] = moments
+        self.sources[table.name, key] = source
+
+    def check_references(self) -> None:
+        for name, records in self.records.items():
+            for key, record in records.items():
+                for field, text in find_missing_references(self.tables[name], record, self._exists):
+                    self._complain(self.sources[name, key], field, text)
+
+    def _exists(self, table: str, key: str) -> bool:
+        return key in self.records.get(table, ())
+
+    def _complain(self, source: _Source, field: str, text: str) -> None:
+        self.complaints.append(_make_complaint(source, field, text))
+
+
+def _make_complaint(source: _Source, field: str, text: str) -> FixtureComplaint:
+    line, column = locate(source.text, [source.index, *_split_steps(field)])
+    where = f"record {source.index}" + (f", field {field}" if field else "")
+    return FixtureComplaint(source.path, line, column, f"{where}: {text}")
+
+
+def load(folders: Iterable[Path], tables: Iterable[Table], now: datetime | None = None) -> Base:
+    """Read the fixtures of these folders, the last one on top.
+
+    Moments that count from now are checked and stored as of `now` (the machine's, if not given);
+    each world computes them again from its own clock.
+
+    Raises:
+        BadFixtures: Files have faults; it holds all complaints.
+    """
+    loader = _read_folders(folders, tables, now)
+    if loader.complaints:
+        raise BadFixtures(loader.complaints)
+    for warning in loader.warnings:
+        _LOG.warning("%s", warning)
+    return Base(loader.records, loader.relative)
+
+
+def check(
+    folders: Iterable[Path],
+    tables: Iterable[Table],
+    warn: Callable[[FixtureComplaint], None] = lambda _: None,
+) -> list[FixtureComplaint]:
+    """Return all faults of the fixtures in these folders or single files.
+
+    `warn` is called with what is allowed, but may not be what the author meant.
+    """
+    loader = _read_folders(folders, tables)
+    for warning in loader.warnings:
+        warn(warning)
+    return loader.complaints
+
+
+def _find_relative_moments(table: Table, record: Record) -> list[Relative]:
+    found = []
+    for name, field in table.instants.items():
+        value = record.get(name)
+        since = parse_relative(value) if isinstance(value, str) else None
+        if since is not None:
+            found.append(Relative(name, since, field.form))
+    for name, timed in table.timed_fields.items():
+        write = timed.writer(record.get(name))
+        if write is not None:
+            found.append(Relative(name, timedelta(), write))
+    return found
+
+
+def _read_folders(
+    folders: Iterable[Path], tables: Iterable[Table], now: datetime | None = None
+) -> _Loader:
+    loader = _Loader({table.name: table for table in tables}, now or machine_now())
+    for folder in folders:
+        if folder.is_file():
+            loader.read_file(folder, folder.parent)
+        else:
+            loader.read_folder(folder)
+    if not loader.complaints:
+        loader.check_references()
+    return loader
+
+
+# -- places in JSON text -----------------------------------------------------------------------
+
+_decoder = json.JSONDecoder()
+_SPACE = " \t\r\n"
+
+
+def locate(text: str, steps: Sequence[int | str]) -> tuple[int, int]:
+    """Return line and column, from 1, of the value at `steps`; of its container if absent."""
+    shown = position = _skip_space(text, 0)
+    for step in steps:
+        found = _find_item(text, position, step)
+        if found is None:
+            break
+        shown, position = found
+    return _count_line_and_column(text, shown)
+
+
+def _find_item(text: str, position: int, step: int | str) -> tuple[int, int] | None:
+    """Return where the item or field `step` of a container begins, and where its value begins."""
+    opening = text[position : position + 1]
+    if opening not in "[{" or not opening:
+        return None
+    position, count = _skip_space(text, position + 1), 0
+    while position < len(text) and text[position] not in "]}":
+        start = position
+        key: str | int = count
+        if opening == "{":
+            key, position = _decoder.raw_decode(text, position)
+            position = _skip_space(text, _skip_space(text, position) + 1)
+        if key == step:
+            return start, position
+        _, position = _decoder.raw_decode(text, position)
+        position = _skip_space(text, position)
+        if text[position : position + 1] == ",":
+            position = _skip_space(text, position + 1)
+        count += 1
+    return None
+
+
+def _skip_space(text: str, position: int) -> int:
+    while position < len(text) and text[position] in _SPACE:
+        position += 1
+    return position
+
+
+def _count_line_and_column(text: str, position: int) -> tuple[int, int]:
+    line = text.count("\n", 0, position) + 1
+    return line, position - (text.rfind("\n", 0, position) + 1) + 1
+
+
+def _read_file(path: Path) -> tuple[str, list[Any]]:
+    """Return a file's text and records.
+
+    Raises:
+        BadJson: The file cannot be read, is too large, or is not a JSON array.
+    """
+    try:
+        if path.stat().st_size > _MAX_FILE_BYTES:
+            raise BadJson(f"larger than {_MAX_FILE_BYTES:,} bytes")
+        content = path.read_bytes()
+    except OSError as fault:
+        raise BadJson(f"cannot be read: {fault.strerror or fault}") from fault
+    records = loads(content)
+    if not isinstance(records, list):
+        raise BadJson("a fixture file is an array of records")
+    return content.decode(), records
+
+
+def _split_steps(field: str) -> list[int | str]:
+    """Split a place such as `components[0].media_key` into steps."""
+    parts = field.replace("]", "").replace("[", ".").split(".")
+    return [int(part) if part.isdecimal() else part for part in parts if part]
+
+
+# Caches fixture folders that override a server's own, until one of their files changes.
+
+_MAX_CACHED_SETS = 32
+
+Signature = tuple[tuple[str, int, int], ...]
+
+
+class Overlays:
+    """Fixtures by the folders that they come from; those used last are kept.
+
+    A test suite uses the same few folders many times, and checking them costs more than all the
+    rest of a test's world.
+    """
+
+    def __init__(self, load: Callable[[Sequence[Path]], Base]) -> None:
+        self._load = load
+        self._lock = threading.Lock()
+        self._kept: dict[Signature, Base] = {}
+
+    def load(self, folders: Sequence[Path]) -> Base:
+        """Return the fixtures of these folders, the last one on top.
+
+        Raises:
+            BadFixtures: Their files have faults.
+        """
+        signature = tuple(part for folder in folders for part in _list_file_versions(folder))
+        with self._lock:
+            base = self._kept.pop(signature, None)
+            if base is None:
+                base = self._load(folders)
+            self._kept[signature] = base  # now the newest
+            if len(self._kept) > _MAX_CACHED_SETS:
+                del self._kept[next(iter(self._kept))]
+            return base
+
+
+def _list_file_versions(folder: Path) -> Iterator[tuple[str, int, int]]:
+    yield str(folder.resolve()), 0, 0
+    if folder.is_dir():
+        for path in sorted(folder.glob("*.json")):
+            status = path.stat()
+            yield path.name, status.st_mtime_ns, status.st_size

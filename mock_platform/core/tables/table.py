@@ -1,0 +1,300 @@
+"""A table is a value: the name, key, schema and references of one kind of record.
+
+Fixture files, `/_mock/state`, the durable store and OpenAPI read it. Records are kept in wire form;
+keys that begin with an underscore are the mock's own and never served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from marshmallow import INCLUDE, Schema, ValidationError
+from marshmallow.fields import Field, List, Nested
+from msgspec import Struct
+
+from mock_platform.core.faults import flatten
+from mock_platform.core.fields import Instant, Timed
+from mock_platform.core.loading import Loader, loader
+from mock_platform.core.suggestions import did_you_mean
+from mock_platform.world.store.interface import Record
+
+AS = "_as"
+RECORDED = "recorded"
+"""`"_as": "recorded"` in a record: it was recorded elsewhere, and the keys that its table does not
+know are kept and served."""
+
+PathStep = int | str
+
+
+class Reference(Struct, frozen=True):
+    """A field that holds the key of a record in another table, or a list of such keys."""
+
+    field: str
+    table: str
+    or_table: str | None = None
+    """A second table in which the key may be."""
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables in which the key may be."""
+        return (self.table,) if self.or_table is None else (self.table, self.or_table)
+
+    def find_targets(self, record: Record) -> Iterator[str]:
+        """Yield the keys that a record refers to; missing and null fields are skipped."""
+        value = record.get(self.field)
+        if isinstance(value, list):
+            yield from (item for item in value if isinstance(item, str))
+        elif isinstance(value, str):
+            yield value
+
+
+class Table(Struct, frozen=True, dict=True):
+    """One kind of record. `key` is the field that holds its id."""
+
+    name: str
+    schema: type[Schema]
+    key: str = "id"
+    references: tuple[Reference, ...] = ()
+    complete: Callable[[Record], Record] | None = None
+    """Takes a valid record, returns it with the defaults that follow from other fields."""
+    check: Callable[[Record], Iterator[tuple[str, str]]] | None = None
+    """Checks rules between several fields: yields (field, what is wrong)."""
+    from_public: Callable[[Record], Record] = dict
+    """Converts a record from the form that the interface serves to the stored form; keys that it
+    does not know stay as they are."""
+
+    @cached_property
+    def _loader(self) -> Schema:
+        return self.schema(unknown=INCLUDE)
+
+    @cached_property
+    def _load_sent(self) -> Loader:
+        return loader(self._loader)
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Field[Any]]:
+        return {f.data_key or name: f for name, f in self._loader.load_fields.items()}
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """Names of all fields, those on the wire and the mock's own."""
+        return tuple(self._by_name)
+
+    @cached_property
+    def instants(self) -> Mapping[str, Instant]:
+        """The fields that hold moments, by name."""
+        found = self._by_name.items()
+        return {name: field for name, field in found if isinstance(field, Instant)}
+
+    @cached_property
+    def timed_fields(self) -> Mapping[str, Timed]:
+        """The fields that hold objects with moments inside, by name."""
+        found = self._by_name.items()
+        return {name: field for name, field in found if isinstance(field, Timed)}
+
+    @cached_property
+    def stamps(self) -> Mapping[str, Callable[[datetime], str]]:
+        """The required fields for the times of creation and change, with their wire forms."""
+        return {
+            name: field.form
+            for name, field in self.instants.items()
+            if field.required and name in {"created_at", "updated_at"}
+        }
+
+    def key_of(self, record: Record) -> str | None:
+        """Return the record's key, or `None` if it has no usable one."""
+        value = record.get(self.key)
+        return value if isinstance(value, str) and value else None
+
+    def load(self, record: Record) -> tuple[Record, list[tuple[str, str]]]:
+        """Return the record with its defaults filled in, and all its faults.
+
+        Keys that the table does not know are faults, unless the record says that it was recorded.
+        """
+        record = self.from_public(record)
+        faults: list[tuple[str, str]] = []
+        recorded = record.get(AS) == RECORDED
+        faults += [
+            (name, self._explain_unknown_key(name))
+            for name in self._find_refused_keys(record, recorded=recorded)
+        ]
+        if not recorded and AS in record:
+            faults.append((AS, f"{AS} can only be {RECORDED!r}, got {record[AS]!r}"))
+        if self.key_of(record) is None:
+            faults.append((self.key, f"{self.key} must be a non-empty string: it is the key"))
+        try:
+            filled = self._read(record, recorded=recorded)
+        except ValidationError as fault:
+            return dict(record), faults + self._explain(fault)
+        loaded = {name: filled[name] for name in record if name in filled} | filled
+        if self.complete is not None and not faults:
+            loaded = self.complete(loaded)
+        if self.check is not None and not faults:
+            faults += list(self.check(loaded))
+        return loaded, faults
+
+    def find_unknown_keys(self, record: Record) -> list[str]:
+        """Return the places of keys that the table does not know, except the mock's own."""
+        record = self.from_public(record)
+        found = [name for name in record if name not in self.fields and not name.startswith("_")]
+        try:
+            self._loader.load(record)
+        except ValidationError as fault:
+            found += [_format_place(steps) for steps in _find_unknown_steps(fault.messages)]
+        return found
+
+    def find_part_faults(self, part: Record) -> Iterator[tuple[str, str]]:
+        """Yield faults of some fields of a record: unknown names, and values no record can have.
+
+        Objects are not looked into, and null is fine: a merge patch removes fields with it.
+        """
+        for name, value in self.from_public(part).items():
+            if name == AS:
+                if value not in {None, RECORDED}:
+                    yield name, f"{AS} can only be {RECORDED!r}, got {value!r}"
+            elif name not in self.fields:
+                if part.get(AS) != RECORDED or name.startswith("_"):
+                    yield name, self._explain_unknown_key(name)
+            elif value is not None and not isinstance(value, dict):
+                try:
+                    self._by_name[name].deserialize(value, name, part)
+                except ValidationError as fault:
+                    yield from (
+                        (at, text.explanation) for at, text in flatten({name: fault.messages})
+                    )
+
+    def _find_refused_keys(self, record: Record, *, recorded: bool) -> Iterator[str]:
+        """Yield unknown keys of a record; of a recorded one, only those with an underscore."""
+        for name in record:
+            known = name in self._by_name or name == AS
+            if not known and (not recorded or name.startswith("_")):
+                yield name
+
+    def _read(self, record: Record, *, recorded: bool) -> Record:
+        """Load the record with its schema; a recorded one keeps unknown keys at any depth.
+
+        Raises:
+            ValidationError: Fields have faults.
+        """
+        try:
+            loaded: Record = self._load_sent(record)
+            return loaded | {name: record[name] for name in record if name not in self._by_name}
+        except ValidationError as fault:
+            strange = list(_find_unknown_steps(fault.messages))
+            if not recorded or not strange:
+                raise
+        known = deepcopy(record)
+        kept = [(steps, _find_holder(known, steps).pop(steps[-1])) for steps in strange]
+        loaded = dict(self._loader.load(known))
+        for steps, value in kept:
+            _find_holder(loaded, steps)[steps[-1]] = value
+        return loaded
+
+    def _explain(self, fault: ValidationError) -> list[tuple[str, str]]:
+        """Return the faults of a record, with an explanation for unknown keys of its parts."""
+        unknown = {_format_place(steps): steps for steps in _find_unknown_steps(fault.messages)}
+        found = []
+        for name, text in flatten(fault.messages):
+            steps = unknown.get(name)
+            if steps is not None and text == _UNKNOWN:
+                known = _find_names_at(self._loader, steps[:-1])
+                found.append(
+                    (
+                        name,
+                        _explain_unknown_key(name, str(steps[-1]), "this part of a record", known),
+                    )
+                )
+            else:
+                found.append((name, text.explanation))
+        return found
+
+    def _explain_unknown_key(self, name: str) -> str:
+        return _explain_unknown_key(name, name, self.name, self.fields)
+
+
+Tables = Mapping[str, Table]
+
+
+def rename_fields(*names: tuple[str, str]) -> Callable[[Record], Record]:
+    """Return a `from_public` for fields that are served under another name: (served, stored)."""
+
+    def convert(record: Record) -> Record:
+        own = dict(record)
+        for served, name in names:
+            if served in own and own.setdefault(name, own[served]) == own[served]:
+                del own[served]
+        return own
+
+    return convert
+
+
+def find_recorded_keys(table: Table, record: Record) -> list[str]:
+    """Return the places of keys that were kept only because the record is marked as recorded."""
+    return table.find_unknown_keys(record) if record.get(AS) == RECORDED else []
+
+
+def find_missing_references(
+    table: Table, record: Record, exists: Callable[[str, str], bool]
+) -> list[tuple[str, str]]:
+    """Return references of a record to missing records, as (field, what is wrong)."""
+    return [
+        (
+            reference.field,
+            f"{reference.field} refers to {key!r}, which is not in {' or '.join(reference.tables)}",
+        )
+        for reference in table.references
+        for key in reference.find_targets(record)
+        if not any(exists(name, key) for name in reference.tables)
+    ]
+
+
+_UNKNOWN = "Unknown field."
+"""marshmallow's message for a key that a nested schema does not have."""
+
+
+def _explain_unknown_key(shown: str, name: str, owner: str, fields: Sequence[str]) -> str:
+    hint = did_you_mean(name, fields)
+    return f"{shown!r} is no field of {owner}.{hint} Its fields: {', '.join(fields)}"
+
+
+def _find_unknown_steps(
+    messages: Any, steps: tuple[PathStep, ...] = ()
+) -> Iterator[tuple[PathStep, ...]]:
+    """Yield the places of unknown keys in marshmallow's nested messages."""
+    if isinstance(messages, Mapping):
+        for key, inner in messages.items():
+            yield from _find_unknown_steps(inner, (*steps, key))
+    elif isinstance(messages, list) and _UNKNOWN in messages:
+        yield steps
+
+
+def _format_place(steps: Sequence[PathStep]) -> str:
+    """Write a place as complaints do: `components[0].media_key`."""
+    text = ""
+    for step in steps:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text
+
+
+def _find_holder(value: Any, steps: Sequence[PathStep]) -> Any:
+    """Return the object or array that contains the value at the last step."""
+    for step in steps[:-1]:
+        value = value[step]
+    return value
+
+
+def _find_names_at(schema: Schema, steps: Sequence[PathStep]) -> tuple[str, ...]:
+    """Return the field names that an object at this place of a record may have."""
+    for step in steps:
+        if isinstance(step, int):
+            continue
+        part: Any = schema.load_fields[step]
+        while isinstance(part, List):
+            part = part.inner
+        assert isinstance(part, Nested)
+        schema = part.schema
+    return tuple(schema.load_fields)

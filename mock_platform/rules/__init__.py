@@ -1,1 +1,0 @@
-"""Rules that several families of operations share."""

@@ -1,0 +1,1 @@
+"""How requests get in: the application, the HTTP server, the proxy, calls in this process."""

@@ -1,0 +1,78 @@
+"""The whole server as one Flask application, for any WSGI server and any parent application."""
+
+from __future__ import annotations
+
+import atexit
+from typing import TYPE_CHECKING, Any
+
+from mock_platform.control.plane import ControlPlane
+from mock_platform.platform import Platform
+from mock_platform.serving.flask.wsgi import Edge
+from mock_platform.serving.restoring import open_platform, override_settings
+from mock_platform.settings import Settings
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+    from flask import Flask
+
+    from mock_platform.control.route import Services
+    from mock_platform.serving.flask.application import PlatformApplication
+
+CONTROL = "mock_platform.control"
+"""Key of the application's extensions: its control plane."""
+
+
+def create_app(
+    settings: Settings | Platform | None = None, **overrides: Any
+) -> PlatformApplication:
+    """Returns the whole server as a Flask application, open for additions.
+
+    `overrides` are fields of `Settings`, or of its `delivery` as `delivery_timeout=1`; folders may
+    be text, and `freeze` may be ISO 8601. An open platform is served as it is, and its owner closes
+    it; a platform that is opened here is closed when the process ends.
+
+    Its worlds are in the memory of this process: use one process with threads.
+
+    Raises:
+        TypeError: A setting does not exist, or the platform already has its settings.
+        BadFixtures: The fixtures have faults.
+        BadScenario: A scenario has faults.
+        StoreError: The store's files are in use, damaged or not from mock_platform.
+    """
+    if isinstance(settings, Platform):
+        if overrides:
+            raise TypeError("A platform that is open already has its settings; give those instead.")
+        platform = settings
+    else:
+        opened = open_platform(override_settings(settings or Settings(), overrides))
+        atexit.register(opened.close)
+        platform = opened.platform
+    edge = make_edge(platform)
+    return add_flask(edge, edge)
+
+
+def make_edge(platform: Platform) -> Edge:
+    """Returns the server below Flask: it answers all requests, and takes no additions."""
+    return Edge(platform, ControlPlane(platform, _add_console))
+
+
+def add_flask(edge: Edge, wsgi_app: WSGIApplication) -> PlatformApplication:
+    """Returns the Flask application of an edge, which asks it from now on what takes part.
+
+    `wsgi_app` is the edge, or what calls it.
+    """
+    from mock_platform.serving.flask.application import PlatformApplication  # loads Flask
+
+    application = PlatformApplication(edge.platform)
+    application.extensions[CONTROL] = edge.control
+    # Flask documents this for WSGI middleware, and its types forbid it.
+    application.wsgi_app = wsgi_app  # type: ignore[assignment,method-assign]
+    edge.application = application
+    return application
+
+
+def _add_console(control: Flask, services: Services) -> None:
+    """Add the pages of the console; their modules are loaded with the first request to it."""
+    from mock_platform.control.console.serving import add_console
+
+    add_console(control, services)

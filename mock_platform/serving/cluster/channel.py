@@ -1,0 +1,96 @@
+"""What lies between two processes: no other program can be in the middle.
+
+Processes of one machine meet at a socket in a private folder. The system says which user is at the
+other end, so whoever made a folder of the same name after the process died is found out.
+
+Processes of different machines speak TLS, each with a certificate of its own that no authority
+signed. It is not the certificate that shows who is there, but the code of `proof`, which is about
+the certificate: someone in the middle has another one, and a code that is right for the one side is
+wrong for the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import socket
+import ssl
+import struct
+import sys
+
+from msgspec import Struct
+
+from mock_platform.core.extras import require_extra
+from mock_platform.serving.http.tls import TlsMaterial
+
+LOCAL = bytes(hashlib.sha256().digest_size)
+"""In place of the fingerprint of a certificate, between processes of one machine."""
+_LINUX = struct.Struct("3i")
+"""Process, user and group of a peer (unix(7))."""
+_BSD = struct.Struct("2I68x")
+"""Version and user of a peer, then its groups (`xucred`)."""
+_SOL_LOCAL, _LOCAL_PEERCRED = 0, 1
+
+
+class Certificate(Struct, frozen=True):
+    """What a process listens with for other machines, and the fingerprint of its certificate."""
+
+    context: ssl.SSLContext
+    fingerprint: bytes
+
+
+def make_certificate() -> Certificate:
+    """Returns a new certificate, which lives as long as this process.
+
+    Raises:
+        MissingExtra: The library that makes it is not installed.
+    """
+    require_extra("Connections between machines (--advertise)", "redis", "trustme")
+    material = TlsMaterial.generate()
+    context = material.server_context()
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.num_tickets = 0  # each connection shows the certificate again
+    pem = material.certificate.read_text("ascii")
+    begin = pem.index(ssl.PEM_HEADER)
+    end = pem.index(ssl.PEM_FOOTER) + len(ssl.PEM_FOOTER)
+    return Certificate(context, _hash(ssl.PEM_cert_to_DER_cert(pem[begin:end])))
+
+
+def make_client_context() -> ssl.SSLContext:
+    """Returns the TLS settings of a front: any certificate will do, as the code is about it."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    return context
+
+
+def find_fingerprint(transport: asyncio.Transport) -> bytes:
+    """Returns the fingerprint of the certificate that the other side has; `LOCAL` without TLS."""
+    tls = transport.get_extra_info("ssl_object")
+    return LOCAL if tls is None else _hash(tls.getpeercert(binary_form=True) or b"")
+
+
+def is_stranger(transport: asyncio.Transport) -> bool:
+    """Whether another user is at the other end of a socket of this machine."""
+    if transport.get_extra_info("ssl_object") is not None:
+        return False
+    return not is_own_user(transport.get_extra_info("socket"))
+
+
+def is_own_user(peer: socket.socket) -> bool:
+    """Whether a process of our user is at the other end of a Unix socket, as the system says."""
+    try:
+        if sys.platform == "linux":
+            found = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _LINUX.size)
+        else:
+            found = peer.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, _BSD.size)
+        layout = _LINUX if sys.platform == "linux" else _BSD
+        return bool(layout.unpack(found)[1] == os.geteuid())
+    except (OSError, struct.error):  # the peer has left, or the system does not say
+        return False
+
+
+def _hash(certificate: bytes) -> bytes:
+    return hashlib.sha256(certificate).digest()

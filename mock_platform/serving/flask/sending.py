@@ -1,0 +1,254 @@
+"""Sends a reply: unchanged, late, slowly, broken or as a stream, as a scenario requires.
+
+This happens where the answer leaves the process, long after the world's lock was released. A wait
+ends when the server stops or the platform is closed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Self
+
+from mock_platform.core.call import FaultKind, LiveBody, Reply, Sending
+from mock_platform.core.connection import Connection, Pause
+from mock_platform.core.failures.codes import phrase
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse
+
+
+# Network faults on the connection of an answer.
+
+GARBAGE = bytes(range(128, 256)) + b"\r\nnot HTTP\r\n\r\n" + bytes(range(128))
+
+
+class NoConnection(ConnectionError):
+    """A scenario breaks the connection, and the caller of the application has none."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__(
+            f"A scenario answers with the network fault {fault!r}, but this request came without a "
+            "connection to break. Call over a socket (MockPlatform.base_url), or through "
+            "platform.session() or WsgiAdapter."
+        )
+
+
+def break_connection(connection: Connection | None, fault: FaultKind) -> None:
+    """Perform a network fault in place of what is left of an answer.
+
+    Raises:
+        NoConnection: There is no connection.
+    """
+    if connection is None:
+        raise NoConnection(fault)
+    if fault == "reset":
+        connection.reset()
+    elif fault == "timeout":
+        connection.hold()
+    elif fault == "garbage":
+        connection.send_raw(GARBAGE)
+    else:
+        connection.close()
+
+
+# The body of a stream's answer: reads the stream, and waits where it has nothing to send. On
+# our server a wait is a `Pause`, which holds no thread. Elsewhere the caller waits.
+
+
+class StreamBody:
+    """An iterator over the pieces of a stream."""
+
+    def __init__(self, stream: LiveBody, connection: Connection | None) -> None:
+        self._stream = stream
+        self._connection = connection
+        self._ready = threading.Event()
+        if connection is not None and connection.pauses:
+            stream.attach(connection.resume, connection.is_gone)
+        else:
+            stream.attach(lambda **_: self._ready.set(), lambda: False)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> bytes | Pause:
+        """Return the next piece."""
+        connection = self._connection
+        while True:
+            if connection is not None and connection.is_stopping:
+                self._stream.end_for_stop()
+            self._ready.clear()
+            piece = self._stream.read()
+            if piece is None:
+                fault = self._stream.fault
+                if fault is not None:
+                    break_connection(connection, fault)
+                raise StopIteration
+            if piece:
+                return piece
+            seconds = self._stream.wait_seconds()
+            if connection is None:
+                self._ready.wait(seconds)
+            elif connection.pauses:
+                return Pause(seconds, endless=True)
+            else:
+                connection.wait_for(self._ready, seconds)
+
+    def close(self) -> None:
+        """End the stream: the client has left."""
+        connection = self._connection
+        self._stream.close(slow=connection is not None and connection.is_slow)
+
+
+_PIECES = 20
+_BODILESS = frozenset({204, 304})
+_MAX_STATUSES = 100
+"""Maximum number of status lines that are cached; scenarios may have their own."""
+
+
+def send(
+    reply: Reply,
+    method: str,
+    connection: Connection | None,
+    closing: threading.Event,
+    start_response: StartResponse,
+) -> Iterable[bytes | Pause]:
+    """Start to answer with a reply, and return its body.
+
+    It contains a `Pause` only if the connection accepts it.
+
+    Raises:
+        NoConnection: The connection must be broken, and the server has no access to it.
+    """
+    status = _status_line(reply.status, reply.reason)
+    if reply.parts is not None:
+        start_response(status, reply.headers)
+        return reply.parts if method != "HEAD" else _close(reply.parts)
+    if reply.stream is not None:
+        return _stream(reply, reply.stream, status, method, connection, closing, start_response)
+    if reply.status not in _BODILESS and reply.header("content-length") is None:
+        reply.headers.append(("Content-Length", str(len(reply.body))))
+    sending = reply.sending
+    if sending is None:
+        start_response(status, reply.headers)
+        return [reply.body]
+    if connection is None and sending.fault is not None:
+        closing.wait(sending.delay)
+        raise NoConnection(sending.fault)
+    pieces = _pieces(reply, sending, status, method, connection, start_response)
+    if connection is not None and connection.pauses:
+        return pieces
+    return _wait_in_place(pieces, connection, closing)
+
+
+def _stream(
+    reply: Reply,
+    stream: LiveBody,
+    status: str,
+    method: str,
+    connection: Connection | None,
+    closing: threading.Event,
+    start_response: StartResponse,
+) -> Iterable[bytes | Pause]:
+    """Returns a stream's body; a fault of the whole answer ends the stream at once."""
+    sending = reply.sending or Sending()
+    if method == "HEAD" or sending.fault is not None:
+        stream.close()
+        reply.stream = None
+        return send(reply, method, connection, closing, start_response)
+    body = StreamBody(stream, connection)
+    if sending.delay and connection is not None and connection.pauses:
+        return _Late(sending.delay, body, partial(start_response, status, reply.headers))
+    if sending.delay:
+        closing.wait(sending.delay)
+    start_response(status, reply.headers)
+    return body
+
+
+class _Late:
+    """A stream's body whose answer begins after a delay."""
+
+    def __init__(self, seconds: float, body: StreamBody, start: Callable[[], object]) -> None:
+        self._pause: Pause | None = Pause(seconds)
+        self._start: Callable[[], object] | None = start
+        self._body = body
+        self.close = body.close
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> bytes | Pause:
+        if self._pause is not None:
+            pause, self._pause = self._pause, None
+            return pause
+        if self._start is not None:
+            self._start()
+            self._start = None
+        return next(self._body)
+
+
+def _close(parts: Iterator[bytes]) -> Iterable[bytes]:
+    """The body of a request without one."""
+    close = getattr(parts, "close", None)
+    if close is not None:
+        close()
+    return []
+
+
+@lru_cache(_MAX_STATUSES)
+def _status_line(status: int, reason: str | None) -> str:
+    return f"{status} {reason or phrase(status) or 'Status'}"
+
+
+def _pieces(
+    reply: Reply,
+    sending: Sending,
+    status: str,
+    method: str,
+    connection: Connection | None,
+    start_response: StartResponse,
+) -> Iterator[bytes | Pause]:
+    """Yields the pieces of the reply, with a `Pause` wherever time must pass."""
+    if sending.delay:
+        yield Pause(sending.delay)
+    if sending.fault == "truncate" and method != "HEAD":
+        _truncate(reply)
+    elif sending.fault is not None:
+        assert connection is not None
+        break_connection(connection, "empty" if sending.fault == "truncate" else sending.fault)
+        return
+    start_response(status, reply.headers)
+    if sending.slow_body and reply.body:
+        yield from _send_slowly(reply.body, sending.slow_body)
+    else:
+        yield reply.body
+
+
+def _wait_in_place(
+    pieces: Iterator[bytes | Pause], connection: Connection | None, closing: threading.Event
+) -> Iterator[bytes]:
+    """Yields the pieces for a server without `Pause`: the time passes here."""
+    for piece in pieces:
+        if not isinstance(piece, Pause):
+            yield piece
+        elif connection is None:
+            closing.wait(piece.seconds)
+        else:
+            connection.wait(piece.seconds, closing)
+
+
+def _truncate(reply: Reply) -> None:
+    """Declare the whole body, but send half of it."""
+    declared = max(len(reply.body), 2)
+    kept: list[Any] = [pair for pair in reply.headers if pair[0].lower() != "content-length"]
+    reply.headers = [*kept, ("Content-Length", str(declared))]
+    reply.body = reply.body[: len(reply.body) // 2]
+
+
+def _send_slowly(body: bytes, seconds: float) -> Iterator[bytes | Pause]:
+    size = max(1, -(-len(body) // _PIECES))
+    pieces = [body[start : start + size] for start in range(0, len(body), size)]
+    for piece in pieces:
+        yield Pause(seconds / len(pieces))
+        yield piece

@@ -1,0 +1,247 @@
+"""The answer to one request: runs the application and returns what to send, without IO.
+
+The server decides where an application runs, on the event loop or in a worker; it never waits for a
+client. Its result is read piece by piece: bytes to send, or a `Pause` after which the next piece is
+read. During a pause no thread is occupied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from types import TracebackType
+from typing import Any
+
+from mock_platform.core.connection import Direct, Pause, Peer, Request
+from mock_platform.version import __version__
+
+ExcInfo = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
+Pair = tuple[str, str]
+
+SOFTWARE = f"mock-platform/{__version__}"
+_BODILESS = frozenset({"204", "304"})
+_WATCHED = {
+    "connection": "connection",
+    "content-length": "length",
+    "date": "date",
+    "server": "server",
+}
+"""The headers that the server needs."""
+_MAX_NAMES = 1000
+"""Maximum number of names whose kind is cached; most programs send the same few."""
+_SERVER_LINE = f"Server: {SOFTWARE}\r\n"
+
+
+@lru_cache(_MAX_NAMES)
+def _kind_of(name: str) -> str | None:
+    return _WATCHED.get(name.lower())
+
+
+class Answer:
+    """The answer to one request, as far as the application has made it.
+
+    `step` reads the next piece; `head` is sent before the first one.
+    """
+
+    # How each answer begins is an attribute of the class: setting all takes a part of a request.
+    status = ""
+    complete = False
+    """Whether the application has no more pieces."""
+    chunked = False
+    head_sent = False
+    _pieces: Iterator[Any] | None = None
+    _body: Iterable[Any] | None = None
+    _started = False
+    _length: int | None = None
+    _sent = 0
+    _bodiless = False
+
+    def __init__(
+        self,
+        request: Request,
+        direct: Direct | None,
+        began: float,
+        report: Callable[[BaseException], None],
+        date_line: Callable[[], str],
+        *,
+        keep_alive: bool,
+    ) -> None:
+        self.request = request
+        self.began = began
+        """When the application is called, on the clock `UPTIME`."""
+        self.direct = direct
+        """The answer that is made on the event loop; `None` if the WSGI application makes it in a
+        worker.
+        """
+        self.keep_alive = keep_alive
+        """Whether the connection stays open after the answer."""
+        self.headers: Sequence[Pair] = ()
+        self._report = report
+        self._date_line = date_line
+        self._version_1_0 = request.version == "1.0"
+        self._is_head = request.method == "HEAD"
+        self._written: list[bytes] = []
+
+    def run(self, application: Direct, peer: Peer) -> list[bytes] | Pause:
+        """Call the application; returns the first pieces of the body, or a pause before them."""
+        try:
+            body = application(self.request, peer, self._start_response)
+            if type(body) is list:  # all there is; only its end could still fail
+                self._written += body
+                self.complete = True
+                return self._pack(self._take_written())
+            self._body = body
+            self._pieces = iter(body)
+        except BaseException as fault:  # noqa: BLE001 - not even SystemExit ends the server
+            return self._fail(fault)
+        return self.step()
+
+    def step(self) -> list[bytes] | Pause:
+        """Read more from the application; returns pieces as they are sent, or a pause."""
+        assert self._pieces is not None
+        try:
+            while True:
+                piece = next(self._pieces, None)
+                if isinstance(piece, Pause):
+                    return piece
+                if piece is None:
+                    self.close()
+                    self.complete = True
+                    return self._pack(self._take_written())
+                if piece:
+                    self._written.append(piece)
+                if self._has_no_body():
+                    self._written.clear()  # the head goes out once the application is done
+                if not self._written:
+                    continue
+                pending = sum(map(len, self._written))
+                if self._length is None or self._sent + pending < self._length:
+                    return self._pack(self._take_written())
+        except BaseException as fault:  # noqa: BLE001 - as in `run`
+            return self._fail(fault)
+
+    def close(self) -> None:
+        """Close the body because it is no longer read. Idempotent."""
+        body, self._body, self._pieces = self._body, None, None
+        close = getattr(body, "close", None)
+        if close is None:
+            return
+        try:
+            close()
+        except BaseException as fault:  # noqa: BLE001 - as in `run`
+            self._report(fault)
+
+    @property
+    def given_up(self) -> bool:
+        """Whether the application ended without an answer: the connection is closed without one."""
+        return self.complete and not self._started
+
+    @property
+    def short(self) -> bool:
+        """Whether the body ended before its `Content-Length`."""
+        return self._length is not None and self._sent < self._length and not self._bodiless
+
+    def _start_response(
+        self, status: str, headers: list[Pair], exc_info: ExcInfo | None = None, /
+    ) -> Callable[[bytes], object]:
+        """Start the answer; with `exc_info`, start it again if nothing was sent yet."""
+        if exc_info is not None:
+            if self.head_sent and exc_info[1] is not None:
+                raise exc_info[1]
+        elif self._started:
+            raise RuntimeError("WSGI: start_response was called twice without exc_info")
+        self._started = True
+        self.status, self.headers = status, headers
+        return self._written.append
+
+    def _take_written(self) -> list[bytes]:
+        pieces, self._written = self._written, []
+        return pieces
+
+    def _pack(self, pieces: list[bytes]) -> list[bytes]:
+        """Returns pieces of the body as bytes to send, with the head before the first ones.
+
+        Raises:
+            RuntimeError: The body started before `start_response` was called.
+        """
+        if not self._started:
+            if any(pieces):
+                return self._fail(RuntimeError("WSGI: the body began before start_response"))
+            return []
+        wire: list[bytes] = []
+        if not self.head_sent:
+            wire.append(self._head())
+            self.head_sent = True
+        if self._bodiless:
+            return wire
+        for piece in pieces:
+            part = piece
+            if self._length is not None and self._sent + len(part) > self._length:
+                part = part[: self._length - self._sent]
+                self._report(ValueError("WSGI: the body is longer than its Content-Length"))
+                self.keep_alive, self.complete = False, True
+            self._sent += len(part)
+            if not part:
+                continue
+            wire.append(b"%x\r\n%b\r\n" % (len(part), part) if self.chunked else part)
+        if self.complete:
+            if self.chunked:
+                wire.append(b"0\r\n\r\n")
+            if self.short:
+                self.keep_alive = False
+        return wire
+
+    def _has_no_body(self) -> bool:
+        """Whether an answer to this request, with this status, never has a body."""
+        return self._is_head or (self._started and self.status[:3] in _BODILESS)
+
+    def _head(self) -> bytes:
+        self._bodiless = self._has_no_body()
+        lines = [f"HTTP/1.1 {self.status}\r\n"]
+        dated = named = False
+        for name, value in self.headers:
+            kind = _kind_of(name)
+            if kind is not None:
+                if kind == "connection":
+                    self.keep_alive = self.keep_alive and value.lower() != "close"
+                    continue
+                if kind == "length":
+                    self._length = int(value)
+                elif kind == "date":
+                    dated = True
+                else:
+                    named = True
+            lines.append(f"{name}: {value}\r\n")
+        if self._length is None and not self._bodiless:
+            self.chunked = not self._version_1_0
+            self.keep_alive = self.keep_alive and self.chunked
+        if self.chunked:
+            lines.append("Transfer-Encoding: chunked\r\n")
+        if not dated:
+            lines.append(self._date_line())
+        if not named:
+            lines.append(_SERVER_LINE)
+        if not self.keep_alive:
+            lines.append("Connection: close\r\n")
+        elif self._version_1_0:
+            lines.append("Connection: keep-alive\r\n")
+        lines.append("\r\n")
+        return "".join(lines).encode("latin-1")
+
+    def _fail(self, fault: BaseException) -> list[bytes]:
+        """Report an exception of the application; answers 500 if nothing was sent yet."""
+        self._report(fault)
+        self.close()
+        self._written.clear()
+        if self.head_sent:
+            self.keep_alive, self.complete = False, True
+            self.chunked = False  # the end of the body must be missing
+            return []
+        text = f"The application raised {type(fault).__name__}; see the server's log.\n"
+        self._started, self.complete = True, True
+        self.status = "500 Internal Server Error"
+        self.headers = [
+            ("Content-Type", "text/plain; charset=utf-8"),
+            ("Content-Length", str(len(text.encode()))),
+        ]
+        return self._pack([text.encode()])

@@ -1,0 +1,1 @@
+"""The sandbox against the real service: recordings, comparisons, contracts, coverage."""

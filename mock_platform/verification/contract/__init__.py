@@ -1,0 +1,43 @@
+"""The contract as one document, and what a client feels when it changes.
+
+`document` makes the document, `reading` reads it or a plain OpenAPI file, `rules` says how grave
+each kind of change is, `compare` finds the changes with `operations` and `schemas`, `report` shows
+them.
+"""
+
+from __future__ import annotations
+
+from mock_platform.verification.contract.compare import compare_contracts
+from mock_platform.verification.contract.document import make_contract, render_contract
+from mock_platform.verification.contract.reading import (
+    BadContract,
+    Contract,
+    read_contract,
+    read_contract_file,
+)
+from mock_platform.verification.contract.rules import (
+    LEVELS,
+    RULES,
+    Comparison,
+    ContractChange,
+    Format,
+    Level,
+    render,
+)
+
+__all__ = [
+    "LEVELS",
+    "RULES",
+    "BadContract",
+    "Comparison",
+    "Contract",
+    "ContractChange",
+    "Format",
+    "Level",
+    "compare_contracts",
+    "make_contract",
+    "read_contract",
+    "read_contract_file",
+    "render",
+    "render_contract",
+]

@@ -1,0 +1,235 @@
+"""Writes HTTP archives (HAR 1.2) without secrets: single entries, and files that grow.
+
+A file is a whole archive after each entry: the end of the JSON is overwritten by the next entry and
+a new end, in one write. So whoever kills the program loses at most what was not yet answered.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+from msgspec import Struct, field
+
+from mock_platform.core.failures.codes import phrase
+from mock_platform.core.jsonio import dumps
+from mock_platform.verification.har.secrets import Secrets
+from mock_platform.version import __version__
+from mock_platform.world import redact
+from mock_platform.world.clock import wire_millis
+
+MAX_BODY_BYTES = 256 * 1024
+"""Maximum number of body bytes in an entry of the journal's archive."""
+_PRIVATE = 0o600
+_END = b"\n]}}\n"
+
+JsonObject = dict[str, Any]
+Pairs = Sequence[tuple[str, str]]
+
+
+class RecordedExchange(Struct, frozen=True):
+    """An exchange that is to be written; `status` is 0 if no response came."""
+
+    started: datetime
+    milliseconds: float
+    method: str
+    url: str
+    request_headers: Pairs
+    request_body: bytes
+    status: int
+    reason: str | None
+    response_headers: Pairs
+    response_body: bytes
+    """The body without its Content-Encoding."""
+    http: str = "HTTP/1.1"
+    response_size: int | None = None
+    """The whole size, if the body is only its beginning."""
+    own: Mapping[str, Any] = field(default_factory=dict)
+    """Keys that begin with an underscore."""
+
+
+def make_log(entries: Iterable[JsonObject], comment: str) -> JsonObject:
+    """Returns a whole archive with these entries."""
+    return {"log": {**_make_head(), "entries": list(entries), "comment": comment}}
+
+
+class HarFile:
+    """A file that gets one exchange after the other. Safe for concurrent use.
+
+    It is readable by its owner only.
+
+    Raises:
+        FileExistsError: The file exists, and `overwrite` is not set.
+        OSError: It cannot be created.
+    """
+
+    def __init__(self, path: Path, *, overwrite: bool, max_body_bytes: int, secrets: Secrets):
+        self._lock = threading.Lock()
+        self._secrets = secrets
+        self._max_body_bytes = max_body_bytes
+        if overwrite:
+            path.unlink(missing_ok=True)
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
+        self._file = os.open(path, flags, _PRIVATE)
+        start = dumps({"log": _make_head()}).removesuffix(b"}}") + b',"entries":['
+        self._at = len(start)
+        self._write(start + _END, 0)
+        self.count = 0
+
+    def append(self, exchange: RecordedExchange) -> None:
+        """Add an exchange.
+
+        Raises:
+            OSError: It cannot be written; the file stays as it was, or ends in a part of an entry.
+        """
+        with self._lock:
+            text = dumps(make_entry(exchange, self._max_body_bytes, self._secrets))
+            text = (b",\n" if self.count else b"\n") + text
+            self._write(text + _END, self._at)
+            self._at += len(text)
+            self.count += 1
+
+    def close(self) -> None:
+        """Make sure that everything is on the disk, and close the file. Idempotent."""
+        with self._lock:
+            if self._file >= 0:
+                os.fsync(self._file)
+                os.close(self._file)
+                self._file = -1
+
+    def _write(self, data: bytes, at: int) -> None:
+        os.lseek(self._file, at, os.SEEK_SET)
+        while data:
+            data = data[os.write(self._file, data) :]
+
+
+def make_entry(
+    exchange: RecordedExchange, max_body_bytes: int, secrets: Secrets | None = None
+) -> JsonObject:
+    """Returns an exchange as an entry of an archive, without its secrets.
+
+    With `secrets`, those become placeholders that show which ones are the same.
+    """
+    return _EntryMaker(exchange, max_body_bytes, secrets).make()
+
+
+class _EntryMaker:
+    """Makes one entry: first secrets are learned, then everything is written without them."""
+
+    def __init__(self, exchange: RecordedExchange, most: int, secrets: Secrets | None) -> None:
+        self._all = exchange
+        self._most = most
+        self._secrets = secrets
+        if secrets is not None:
+            secrets.learn_headers([*exchange.request_headers, *exchange.response_headers])
+            secrets.learn_text(exchange.url)
+            for body in (exchange.request_body, exchange.response_body):
+                secrets.learn_text(body[:most].decode("utf-8", "replace"))
+
+    def make(self) -> JsonObject:
+        """Returns the entry as JSON."""
+        took = round(self._all.milliseconds, 3)
+        phases = {"blocked": -1, "dns": -1, "connect": -1, "send": 0, "wait": took, "receive": 0}
+        return {
+            "startedDateTime": wire_millis(self._all.started),
+            "time": took,
+            "request": self._make_request(),
+            "response": self._make_response(),
+            "cache": {},
+            "timings": phases,
+            **self._all.own,
+        }
+
+    def _make_request(self) -> JsonObject:
+        sent = self._all
+        url = self._hide(sent.url)
+        shown: JsonObject = {
+            "method": sent.method,
+            "url": redact.address(url),
+            "httpVersion": sent.http,
+            "cookies": self._make_cookies(sent.request_headers, "cookie"),
+            "headers": self._make_headers(sent.request_headers),
+            "queryString": self._make_pairs(sent.url.partition("?")[2]),
+            "headersSize": -1,
+            "bodySize": len(sent.request_body),
+        }
+        if sent.request_body:
+            kind = _find(sent.request_headers, "content-type")
+            body = self._make_body(sent.request_body, kind, len(sent.request_body))
+            if body.pop("encoding", None):  # the format has this key for responses only
+                body["_encoding"] = "base64"
+                body.setdefault("comment", "base64, because it is not UTF-8")
+            # The format excludes `params` where `text` is present; `text` is what was really sent.
+            shown["postData"] = {"mimeType": kind, **body}
+        return shown
+
+    def _make_response(self) -> JsonObject:
+        got = self._all
+        kind = _find(got.response_headers, "content-type")
+        size = len(got.response_body) if got.response_size is None else got.response_size
+        content: JsonObject = {"size": size, "mimeType": kind or "x-unknown"}
+        if got.response_body:
+            content |= self._make_body(got.response_body, kind, size)
+        return {
+            "status": got.status,
+            "statusText": got.reason or (phrase(got.status) if got.status else ""),
+            "httpVersion": got.http,
+            "cookies": self._make_cookies(got.response_headers, "set-cookie"),
+            "headers": self._make_headers(got.response_headers),
+            "content": content,
+            "redirectURL": redact.address(self._hide(_find(got.response_headers, "location"))),
+            "headersSize": -1,
+            "bodySize": size,
+        }
+
+    def _make_body(self, data: bytes, kind: str, size: int) -> JsonObject:
+        """Returns text, encoding and comment of a body."""
+        part = data[: self._most]
+        is_cut = size > len(part)
+        comment = {"comment": f"cut after {len(part):,} of {size:,} bytes"} if is_cut else {}
+        try:
+            text = part.decode()
+        except UnicodeDecodeError as fault:
+            if not is_cut or fault.start < len(part) - 4:
+                # Latin-1 keeps every byte, so secrets are found in binary data as well.
+                clean = redact.content(self._hide(part.decode("latin-1")), kind)
+                encoded = base64.b64encode(clean.encode("latin-1", "replace")).decode()
+                return {"text": encoded, "encoding": "base64", **comment}
+            text = part.decode("utf-8", "ignore")
+        return {"text": redact.content(self._hide(text), kind), **comment}
+
+    def _make_headers(self, pairs: Pairs) -> list[JsonObject]:
+        hidden = [(name, self._hide(value)) for name, value in pairs]
+        return [{"name": name, "value": value} for name, value in redact.headers(hidden)]
+
+    def _make_pairs(self, query: str) -> list[JsonObject]:
+        found = parse_qsl(query, keep_blank_values=True, errors="replace")
+        return [
+            {"name": self._hide(name), "value": redact.pair(name, self._hide(value))}
+            for name, value in found
+        ]
+
+    def _make_cookies(self, pairs: Pairs, header: str) -> list[JsonObject]:
+        """Returns the names of cookies, without values: with those a reader could be the user."""
+        texts = [value for name, value in pairs if name.lower() == header]
+        if header == "cookie":
+            texts = [part for text in texts for part in text.split(";")]
+        names = [text.partition("=")[0].strip() for text in texts]
+        return [{"name": name, "value": redact.MASK} for name in names if name]
+
+    def _hide(self, text: str) -> str:
+        return text if self._secrets is None else self._secrets.hide(text)
+
+
+def _make_head() -> JsonObject:
+    return {"version": "1.2", "creator": {"name": "mock_platform", "version": __version__}}
+
+
+def _find(pairs: Pairs, name: str) -> str:
+    return next((value for key, value in pairs if key.lower() == name), "")

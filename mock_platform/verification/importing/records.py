@@ -1,0 +1,409 @@
+"""Collects the records that recorded answers show, as they were before the requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from mock_platform.api.served import TABLES
+from mock_platform.core import packaged
+from mock_platform.core.jsonio import loads, pretty
+from mock_platform.core.operation import Operation
+from mock_platform.core.original_names.exchange import make_neutral_spelling
+from mock_platform.core.original_names.pairs import PAIRS
+from mock_platform.core.original_names.translation import Reading
+from mock_platform.core.tables.table import AS, RECORDED, Table
+from mock_platform.settings import NamesMode
+from mock_platform.verification.importing.replaying import CallLabel, RecordedCall
+from mock_platform.world.store.interface import Record
+
+# The records that answers of the v2 interface show, put together from all of them. An answer
+# shows the fields that its request chose, so the same post may be shown in several forms; what
+# one answer left out may be in another.
+
+
+class _Kind(Struct, frozen=True):
+    """What makes an object of an answer a record of a table."""
+
+    needed: tuple[str, ...]
+    """Keys without which it cannot be one."""
+    parameter: str = ""
+    """The parameter that asks for them."""
+    operations: tuple[str, ...] = ()
+    """The operations whose `data` has such records; posts and users are known by their keys."""
+    key: str = "id"
+    is_of_app: bool = False
+    """Whether it belongs to the app that asked."""
+
+
+_KINDS: Mapping[str, _Kind] = {
+    "posts": _Kind(("author_id", "created_at", "text"), "post.fields"),
+    "users": _Kind(("name", "username"), "user.fields"),
+    "news": _Kind(("name", "updated_at"), "news.fields", ("news.get", "news.search")),
+    "direct_messages": _Kind(
+        ("event_type", "dm_conversation_id", "sender_id", "created_at"),
+        "dm_event.fields",
+        ("dm_events.list", "dm_events.get", "dm_conversations.list",
+         "dm_conversations.list_with_user"),
+    ),
+    "webhooks": _Kind(("url", "created_at"), "", ("webhooks.list",), is_of_app=True),
+    "stream_rules": _Kind(("value",), "", ("stream_rules.list",), is_of_app=True),
+    "activity_subscriptions": _Kind(
+        ("event_type", "filter", "created_at", "updated_at"), "", ("activity.list",),
+        "subscription_id", is_of_app=True,
+    ),
+}  # fmt: skip
+_TABLES = {operation: name for name, kind in _KINDS.items() for operation in kind.operations}
+_KEYS = frozenset(kind.key for kind in _KINDS.values())
+_NESTING = 4
+
+
+class ShownRecords:
+    """The records of v2 answers, by table and id."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str], tuple[CallLabel, Record]] = {}
+        self._keys: set[str] = set()
+        """The ids in `_found`, without their tables."""
+        self._made: set[str] = set()
+
+    def add(self, source: CallLabel, operation: Operation, body: Mapping[str, Any]) -> None:
+        """Take what an answer shows; what a request made was not there before."""
+        if operation.method != "GET":
+            self._made.update(each for each in _list_ids(body, 0) if each not in self._keys)
+            return
+        for table, key, record in _list_shown(operation, body):
+            if key not in self._made:
+                self._keys.add(key)
+                kept = self._found.setdefault((table, key), (source, {}))[1]
+                for name, value in record.items():
+                    kept.setdefault(name, value)
+
+    def list_places(self) -> Iterator[tuple[str, str]]:
+        """Yields table and id of everything that was shown."""
+        yield from self._found
+
+    def list_made(self) -> Iterator[str]:
+        """Yields the ids of what requests made."""
+        yield from self._made
+
+    def finish(self, app_id: str) -> Iterator[tuple[str, str, CallLabel, Record | str]]:
+        """Yields table, id and source of each, and its record or why it cannot be one.
+
+        What belongs to an app belongs to that of `app_id`.
+        """
+        for (table, key), (source, record) in self._found.items():
+            kind = _KINDS[table]
+            missing = [name for name in kind.needed if record.get(name) is None]
+            if missing:
+                names = ",".join(missing)
+                way = f" (ask for {kind.parameter}={names})" if kind.parameter else ""
+                yield table, key, source, f"no answer shows its {names}{way}"
+            elif table == "direct_messages":
+                yield table, key, source, _add_participants(record)
+            else:
+                yield (
+                    table,
+                    key,
+                    source,
+                    {**record, "_app_id": app_id} if kind.is_of_app else record,
+                )
+
+
+def _list_shown(operation: Operation, body: Mapping[str, Any]) -> Iterator[tuple[str, str, Record]]:
+    """Yields table, id and form of each record in an answer."""
+    shown, included = body.get("data"), body.get("includes")
+    for item in shown if isinstance(shown, list) else [shown]:
+        if not isinstance(item, dict):
+            continue
+        table = _TABLES.get(operation.id)
+        if table is None:
+            is_post = "edit_history_post_ids" in item
+            table = "posts" if is_post else "users" if "username" in item else None
+        if table is not None and isinstance(item.get(_KINDS[table].key), str):
+            yield table, item[_KINDS[table].key], item
+    for table in ("posts", "users"):
+        items = included.get(table) if isinstance(included, dict) else None
+        for item in items if isinstance(items, list) else ():
+            if isinstance(item, dict) and isinstance(item.get("id"), str):
+                yield table, item["id"], item
+
+
+def _list_ids(value: Any, depth: int) -> Iterator[str]:
+    """Yields the ids in the answer to a request that may have made something."""
+    if isinstance(value, dict) and depth < _NESTING:
+        for name, item in value.items():
+            if name in _KEYS and isinstance(item, str):
+                yield item
+            else:
+                yield from _list_ids(item, depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _list_ids(item, depth + 1)
+
+
+def _add_participants(message: Record) -> Record | str:
+    """Returns a message with those who see it; of a group, an answer has to name them."""
+    pair = message["dm_conversation_id"].split("-")
+    found = pair if len(pair) == 2 and all(map(str.isdecimal, pair)) else None
+    found = found or message.get("participant_ids")
+    if not found:
+        return "it is of a group whose members no answer shows"
+    return {**message, "_participants": list(found)}
+
+
+_IDENTITY = ("apps", "users", "tokens")
+"""Tables whose default records are copied: nobody could sign in without them."""
+_OF_DELIVERIES = ("events", "webhooks")
+_PARENTS = {
+    "campaigns": ("name", "Campaign"),
+    "funding_instruments": ("description", "Funding instrument"),
+}
+"""Tables whose records are made up if others refer to them, with the field that names them."""
+Note = tuple[CallLabel | None, str]
+
+
+class RecordCollection:
+    """The records of a folder, by table and key, and why others could not become records."""
+
+    def __init__(self, *, with_made: bool = False) -> None:
+        """`with_made`: also take the records that a recorded request made."""
+        self._with_made = with_made
+        self.made: dict[tuple[str, str], CallLabel] = {}
+        """By table and key, the request that made a record; it was not there before."""
+        self.tables: dict[str, Table] = {table.name: table for table in TABLES}
+        self.records: dict[str, dict[str, Record]] = {}
+        self.notes: list[Note] = []
+        self._defaults: dict[str, dict[str, Record]] = {}
+        self._seen: set[tuple[str, str]] = set()
+        self._shown = ShownRecords()
+        self._sources: dict[tuple[str, str], CallLabel] = {}
+        for name in _IDENTITY:
+            self.records[name] = dict(self.read_defaults(name))
+
+    def add_answer(
+        self, recorded: RecordedCall, operation: Operation, names: NamesMode = "neutral"
+    ) -> None:
+        """Take the records of a successful answer, the first time that each is shown."""
+        table = find_table(operation, self.tables)
+        body = recorded.answer
+        if not isinstance(body, dict) or (table is None and operation.dialect != "v2"):
+            return
+        if names == "original":
+            body = make_neutral_spelling(operation).write(body)
+        label = recorded.label
+        if table is None:
+            self._shown.add(label, operation, body)
+            return
+        shown = body.get("data")
+        for item in shown if isinstance(shown, list) else [shown]:
+            if isinstance(item, dict):
+                self._add(recorded, label, operation, table, item)
+
+    def add_account(self, key: str) -> None:
+        """Take an account that answered, whether or not an answer shows it."""
+        if key not in self.records.get("accounts", {}):
+            self._follow("accounts", key)
+
+    def add_event(self, event: Record) -> str | None:
+        """Take an event that a webhook got; return why it cannot be a record, if so."""
+        fault = self.find_fault("events", event)
+        if fault is None:
+            self.records.setdefault("events", {})[event["id"]] = event
+        return fault
+
+    def find_fault(self, name: str, record: Record) -> str | None:
+        """Returns why a table cannot hold a record; `None` if it can."""
+        faults = self.tables[name].load(dict(record))[1]
+        if not faults:
+            return None
+        more = f" and {len(faults) - 1} more faults" if len(faults) > 1 else ""
+        return f"{faults[0][0]}: {faults[0][1]}{more}"
+
+    def finish(self) -> dict[str, list[Record]]:
+        """Returns the records by table, without those that no folder may hold."""
+        self._add_shown()
+        self._check_records()
+        while missing := self._find_missing():
+            for name, key, other, target in missing:
+                if self._follow(other, target, self.records[name].get(key)):
+                    continue
+                self.records[name].pop(key, None)
+                text = f"{name}/{key} refers to {other}/{target}, which no answer shows"
+                self.notes.append((self._sources.get((name, key)), text))
+        return {name: list(found.values()) for name, found in self.records.items() if found}
+
+    def list_shown(self) -> dict[str, list[Record]]:
+        """Returns all records as they were shown, with those they refer to as far as known."""
+        while any(self._follow(name, key) for _, _, name, key in self._find_missing()):
+            pass
+        return {name: list(found.values()) for name, found in self.records.items() if found}
+
+    def list_keys(self) -> Iterator[tuple[str, str]]:
+        """Yields table and key of every record that was shown, made or referred to.
+
+        The published apps, users and tokens of the sandbox are left out, and what is made for
+        deliveries.
+        """
+        places = {*self._seen, *self.made, *self._shown.list_places()}
+        # Which table a made record belongs to makes no difference: its id shows its form.
+        places |= {("posts", key) for key in self._shown.list_made()}
+        places |= {(name, key) for name, found in self.records.items() for key in found}
+        for name, found in self.records.items():
+            for record in found.values():
+                for reference in self.tables[name].references:
+                    places |= {(reference.table, key) for key in reference.find_targets(record)}
+        for name, key in sorted(places):
+            is_published = name in _IDENTITY and key in self.read_defaults(name)
+            if not is_published and name not in _OF_DELIVERIES:
+                yield name, key
+
+    # -- details ------------------------------------------------------------------------------
+
+    def _add(
+        self,
+        recorded: RecordedCall,
+        label: CallLabel,
+        operation: Operation,
+        table: Table,
+        item: Mapping[str, Any],
+    ) -> None:
+        declared = frozenset(table.fields)
+        reading = Reading(PAIRS[operation.dialect], declared)
+        record: Record = reading.read(dict(item), lambda *_: None) if reading else dict(item)
+        key = table.key_of(record)
+        if key is None or (table.name, key) in self._seen:
+            return
+        self._seen.add((table.name, key))
+        if operation.method == "POST" and not recorded.path.endswith(key):
+            self.made[table.name, key] = label
+            if not self._with_made:
+                return
+        if operation.method == "DELETE" and record.get("deleted") is True:
+            record["deleted"] = False
+        for name in table.fields:
+            if name.startswith("_") and name[1:] in recorded.path_params:
+                record[name] = recorded.path_params[name[1:]]
+        record[AS] = RECORDED
+        known = self.read_defaults(table.name).get(key)
+        if known is not None:  # our own record: its keys that are not served are known
+            own = {name: value for name, value in known.items() if name[0] == "_"}
+            record = {**own, **record}
+        elif table.name == "accounts":
+            record["_users"] = [next(iter(self.records["users"]))]
+        self.records.setdefault(table.name, {})[key] = record
+        self._sources[table.name, key] = label
+
+    def _add_shown(self) -> None:
+        """Take the records of the v2 interface that no other answer showed."""
+        for name, key, source, record in self._shown.finish(next(iter(self.records["apps"]))):
+            if key in self.records.get(name, {}):
+                continue
+            known = self.read_defaults(name).get(key)
+            if known is None and isinstance(record, str):
+                self.notes.append((source, f"{name}/{key} is no record: {record}"))
+            elif known is not None:
+                self.records.setdefault(name, {})[key] = known
+            elif isinstance(record, dict):
+                self.records.setdefault(name, {})[key] = {**record, AS: RECORDED}
+                self._sources[name, key] = source
+
+    def _check_records(self) -> None:
+        for name, found in self.records.items():
+            for key, record in list(found.items()):
+                if (name, key) not in self._sources:
+                    continue
+                fault = self.find_fault(name, record)
+                if fault is not None:
+                    del found[key]
+                    self.notes.append((self._sources[name, key], f"{name}/{key}: {fault}"))
+
+    def _find_missing(self) -> list[tuple[str, str, str, str]]:
+        def has(name: str, key: str) -> bool:
+            return key in self.records.get(name, {})
+
+        found = []
+        for name, records in self.records.items():
+            table = self.tables[name]
+            for key, record in records.items():
+                loaded, _ = table.load(dict(record))
+                for reference, target in _list_missing(table, loaded, has):
+                    found.append((name, key, reference, target))
+        return found
+
+    def _follow(self, name: str, key: str, referring: Record | None = None) -> bool:
+        """Take a record that others refer to from the defaults; some are made up.
+
+        What a campaign or a funding instrument refers to itself is that of the `referring` record.
+        """
+        if key in self.records.get(name, {}):
+            return True
+        known = self.read_defaults(name).get(key)
+        if known is None and name == "accounts":
+            model = next(iter(self.read_defaults(name).values()))
+            known = {**model, "id": key, "name": f"Account {key}", "_post_grants": []}
+            self.notes.append((None, f"accounts/{key} was never shown, so it is made up"))
+        elif known is None and name == "users":
+            known = {"id": key, "screen_name": f"user_{key}"[:15], "name": f"User {key}"}
+            self.notes.append((None, f"users/{key} was never shown, so it is made up"))
+        elif known is None and name in _PARENTS:
+            model = next(iter(self.read_defaults(name).values()))
+            fields = [each.field for each in self.tables[name].references]
+            source = referring or {}
+            shared = {each: source[each] for each in fields if each in source}
+            if len(shared) == len(fields):
+                field, noun = _PARENTS[name]
+                known = {**model, **shared, "id": key, field: f"{noun} {key}"}
+                self.notes.append((None, f"{name}/{key} was never shown, so it is made up"))
+        if known is None:
+            return False
+        self.records.setdefault(name, {})[key] = known
+        return True
+
+    def read_defaults(self, name: str) -> Mapping[str, Record]:
+        """Returns the records of a table of the default fixtures, by key."""
+        if name not in self._defaults:
+            file = packaged.folder("fixtures") / f"{name}.json"
+            records = loads(file.read_bytes()) if file.exists() else []
+            table = self.tables[name]
+            keyed = ((table.key_of(table.from_public(dict(each))), each) for each in records)
+            self._defaults[name] = {key: record for key, record in keyed if key is not None}
+        return self._defaults[name]
+
+
+def write_records(file: Path, records: Iterable[Record]) -> None:
+    """Write the file of a table, one record after the other, as people read them.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    with file.open("w", encoding="utf-8") as opened:
+        before = "[\n  "
+        for record in records:
+            opened.write(before + pretty(record).replace("\n", "\n  "))
+            before = ",\n  "
+        opened.write("\n]\n")
+
+
+def find_table(operation: Operation, tables: Mapping[str, Table]) -> Table | None:
+    """Returns the table whose records an operation's answers show; `None` if there is not one."""
+    schema = operation.returns.schema
+    if operation.dialect != "ads" or schema is None:
+        return None
+    exact = [table for table in tables.values() if table.schema is schema]
+    if len(exact) == 1:
+        return exact[0]
+    below = [table for table in tables.values() if issubclass(table.schema, schema)]
+    above = [table for table in tables.values() if issubclass(schema, table.schema)]
+    found = below if len(below) == 1 else above
+    return found[0] if len(found) == 1 else None
+
+
+def _list_missing(table: Table, record: Record, has: Any) -> Iterator[tuple[str, str]]:
+    for reference in table.references:
+        for target in reference.find_targets(record):
+            if not any(has(name, target) for name in reference.tables):
+                yield reference.table, target

@@ -1,0 +1,218 @@
+"""The files of a durable store: regular, private to their owner, for one server.
+
+They contain tokens and secrets, so new files are readable by their owner only. There are two locks:
+one by name, on a file beside the store, and one on the store's own file, because a hard link is
+another name of the same file.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from mock_platform.world.store.errors import StoreError, StoreInUse
+
+PRIVATE = 0o600
+"""Permissions of a file that the store creates."""
+
+
+def make_sibling_path(path: Path, suffix: str) -> Path:
+    """Returns the path of a file beside the store's: its name with one more suffix."""
+    return path.with_name(f"{path.name}.{suffix}")
+
+
+def resolve(path: str | Path) -> Path:
+    """Returns the path of a store's file behind all links: the target is replaced, the links stay.
+
+    Raises:
+        StoreError: The links form a circle.
+    """
+    try:
+        return Path(path).resolve()
+    except (OSError, RuntimeError) as fault:
+        raise StoreError(f"{path} cannot be opened: its symbolic links form a circle.") from fault
+
+
+def require_regular_files(path: Path) -> None:
+    """Check that a store's existing files are regular files.
+
+    Raises:
+        StoreError: One is a folder, a device, a pipe or a socket.
+    """
+    for each in (path, make_sibling_path(path, "log"), make_sibling_path(path, "lock")):
+        try:
+            mode = each.lstat().st_mode  # the path of the store is behind all links
+        except FileNotFoundError:
+            continue
+        if stat.S_ISDIR(mode) and each == path:
+            raise StoreError(f"{path} is a folder; name a file in it, tinydb:{path / 'state.json'}")
+        if not stat.S_ISREG(mode):
+            raise _refuse(each, _kind(mode))
+
+
+def open_beside(path: Path) -> int:
+    """Returns the descriptor of a log or lock, open for appending; creates it if needed.
+
+    What is written there contains secrets, and a lock is emptied first. Whoever may write into the
+    folder could plant a link to another file of ours, or a file of his own to read it later. So
+    links are not followed, also hard ones, and the file is ours, or that of the folder's owner, who
+    can replace everything in it anyway. What was opened is checked, not what has the name.
+
+    Raises:
+        StoreError: The file is not one that a store made.
+        OSError: It cannot be opened.
+    """
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        opened = os.open(path, flags, PRIVATE)
+    except OSError as fault:
+        if fault.errno in {errno.ELOOP, errno.EMLINK} and path.is_symlink():
+            raise _refuse(path, "a symbolic link") from fault
+        raise
+    found = os.fstat(opened)
+    what = None
+    if not stat.S_ISREG(found.st_mode):
+        what = _kind(found.st_mode)
+    elif found.st_nlink > 1:
+        what = "also known by another name (a hard link)"
+    elif found.st_uid not in {os.geteuid(), path.parent.stat().st_uid}:
+        what = "a file of another user"
+    if what is not None:
+        os.close(opened)
+        raise _refuse(path, what)
+    return opened
+
+
+def create_private(path: Path) -> BinaryIO:
+    """Returns a new file, open for writing; it replaces any file of this name."""
+    path.unlink(missing_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    return os.fdopen(os.open(path, flags, PRIVATE), "wb")
+
+
+def is_in_use(path: Path) -> bool:
+    """Whether another server has the store's file open."""
+    try:
+        flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+        lock = os.open(make_sibling_path(resolve(path), "lock"), flags)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
+class StoreLock:
+    """Keeps other servers out of a store's files until it is released or the process ends.
+
+    Raises:
+        StoreInUse: Another server has the files open, under this name or another one.
+        StoreError: The folder does not exist.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._by_name = self._hold_name()
+        self._by_identity: int | None = None
+        try:
+            self._by_identity = self._hold_present_file()
+        except BaseException:
+            os.close(self._by_name)
+            raise
+
+    def hold(self, descriptor: int) -> int:
+        """Lock a file that will become the store's file; pass the result to `keep` or `drop`."""
+        successor = os.dup(descriptor)
+        try:
+            fcntl.flock(successor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BaseException:
+            os.close(successor)
+            raise
+        return successor
+
+    def keep(self, successor: int) -> None:
+        """The file from `hold` has replaced the old one."""
+        previous, self._by_identity = self._by_identity, successor
+        if previous is not None:
+            os.close(previous)
+
+    def drop(self, successor: int) -> None:
+        """The file from `hold` did not replace the old one."""
+        os.close(successor)
+
+    def release(self) -> None:
+        """Release the files for other servers."""
+        if self._by_identity is not None:
+            os.close(self._by_identity)
+            self._by_identity = None
+        os.close(self._by_name)
+
+    def _hold_name(self) -> int:
+        path = make_sibling_path(self._path, "lock")
+        try:
+            lock = open_beside(path)
+        except FileNotFoundError as fault:
+            raise StoreError(
+                f"{self._path.parent} does not exist: create the folder first"
+            ) from fault
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as fault:
+            holder = os.read(lock, 20).decode("ascii", "replace").strip() or "unknown"
+            os.close(lock)
+            raise StoreInUse(
+                f"{self._path} is in use by process {holder}: stop that server, or name another "
+                "file"
+            ) from fault
+        os.ftruncate(lock, 0)
+        os.write(lock, b"%d\n" % os.getpid())
+        return lock
+
+    def _hold_present_file(self) -> int | None:
+        try:
+            present = self._open_present_file()
+        except FileNotFoundError:
+            return None
+        try:
+            fcntl.flock(present, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as fault:
+            os.close(present)
+            raise StoreInUse(
+                f"{self._path} is in use by another server, which knows the file by another name "
+                "(a hard link) or whose lock file was removed: stop that server, or name another "
+                "file"
+            ) from fault
+        return present
+
+    def _open_present_file(self) -> int:
+        # A network file system locks only files that are open for writing.
+        with suppress(PermissionError):
+            return os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        return os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def _refuse(path: Path, what: str) -> StoreError:
+    return StoreError(
+        f"{path} is {what}, where a store needs a regular file of its own; it is not changed. "
+        "Remove it if you do not need it, or name a store that does not exist yet, or one that "
+        "mock_platform wrote."
+    )
+
+
+def _kind(mode: int) -> str:
+    kinds = (
+        (stat.S_ISLNK, "a symbolic link"),
+        (stat.S_ISDIR, "a folder"),
+        (stat.S_ISFIFO, "a pipe"),
+        (stat.S_ISSOCK, "a socket"),
+    )
+    return next((name for check, name in kinds if check(mode)), "a device")

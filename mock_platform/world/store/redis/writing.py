@@ -1,0 +1,210 @@
+"""Writes worlds that this process owns: each change once, and only while it is the owner.
+
+Every change is bound to the run of the engine in which the owner is confirmed. In another run the
+world is confirmed first, and written as a whole if the engine does not have all of it. So an engine
+that came back older gets back what it forgot, and whoever lost the world there learns of it before
+anything is acknowledged.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, NoReturn, Protocol
+
+from mock_platform.world.store.errors import StoreUnreachable, StoreUnwritable
+from mock_platform.world.store.memory import Base
+from mock_platform.world.store.redis import scripts
+from mock_platform.world.store.redis.encoding import Fixtures, encode_fixtures, encode_state
+from mock_platform.world.store.redis.engine import EngineLink, EngineRestarted, Word
+from mock_platform.world.store.redis.lease import ATTEMPTS, SETTLING, STARTS_AGAIN, Lease
+from mock_platform.world.store.redis.reading import HeldWorld
+from mock_platform.world.store.stored_worlds import StoredState
+
+_LOG = logging.getLogger(__name__)
+
+
+class Lose(Protocol):
+    """Forgets a world that another process has."""
+
+    def __call__(self, name: str, *, after_restart: bool = False) -> NoReturn:
+        """Raise `WorldLost`. `after_restart`: the engine was started again since it was confirmed.
+
+        Raises:
+            WorldLost: Always.
+        """
+
+
+class WorldWriter:
+    """Writes the worlds of this process.
+
+    The methods that name a world need its lock, except `compact`.
+    """
+
+    def __init__(self, engine: EngineLink, lease: Lease, fixtures: Fixtures, lose: Lose) -> None:
+        self._engine = engine
+        self._lease = lease
+        self._fixtures = fixtures
+        self._lose = lose
+        self._written: set[str] = set()
+        """Hashes of the fixtures that the engine has in the run `_written_in`."""
+        self._written_in = ""
+
+    def change(
+        self, name: str, held: HeldWorld, script: str, keys: list[str], *values: Word
+    ) -> None:
+        """Make one change.
+
+        Raises:
+            WorldLost: The token is not the current one.
+            LookupError: A point does not exist.
+            StoreUnwritable: It could not be written. Then the engine may have it: the next change
+                first writes the state that counts.
+        """
+        self._make_sure(name, held)
+        try:
+            found = self._send(name, held, script, keys, values)
+            if found in ("ahead", "behind"):
+                found = self._restore(name, held, held.run, is_sure=True)
+                if found != "lost":
+                    found = self._send(name, held, script, keys, values)
+        except StoreUnwritable:
+            held.unsure = True
+            raise
+        if found == "lost":
+            self._lose(name)
+        if found != "done":
+            raise LookupError(f"world {name!r} has no point {found[1]!r}")
+        held.seq += 1
+
+    def run(self, name: str, held: HeldWorld, script: str, keys: list[str], *values: Word) -> Any:
+        """Returns what a script answers that has a token and no number; the world is confirmed."""
+        for _ in range(ATTEMPTS):
+            self._make_sure(name, held)
+            try:
+                return self._engine.run(script, keys, held.token, *values, within=held.run)
+            except EngineRestarted:
+                continue
+        raise StoreUnreachable(self._engine.place, STARTS_AGAIN)
+
+    def confirm(self, name: str, held: HeldWorld) -> bool:
+        """Say in this run of the engine that this process owns a world, and write what is missing.
+
+        Returns whether changes can be acknowledged; if not, the engine has to settle first.
+
+        Raises:
+            WorldLost: Another process has it.
+            StoreUnwritable: It could not be written.
+        """
+        for _ in range(ATTEMPTS):
+            run, is_sure = self._engine.run_id, self._lease.is_held()
+            try:
+                found = self._confirm(name, held, run, is_sure=is_sure)
+                if found == "older":
+                    found = self._restore(name, held, run, is_sure=is_sure)
+            except EngineRestarted:
+                continue
+            if found == "lost":
+                self._lose(name, after_restart=held.run != run)
+            if found == "done":
+                held.run = run
+            return bool(found == "done")
+        raise StoreUnreachable(self._engine.place, STARTS_AGAIN)
+
+    def compact(self, name: str, held: HeldWorld) -> None:
+        """Replace the commits of a world by a whole state, while new ones are added."""
+        with held.lock:
+            state, size, base = held.copy_state(), held.log_bytes, held.base
+        self.put_rows(base, state)
+        body = encode_state(state, base)
+        keys = [self._engine.key(part, name) for part in ("world", "log", "state")]
+        try:
+            self._engine.run(scripts.COMPACT, keys, held.token, state.seq, body, within=held.run)
+        except EngineRestarted:  # one of the next turns does it
+            return
+        with held.lock:
+            held.log_bytes = max(0, held.log_bytes - size)
+
+    def put_fixtures(self, base: Base) -> str:
+        """Write fixtures that the engine does not have; returns their hash."""
+        found = self._fixtures.hash_of(base)
+        self._put(found)
+        return found
+
+    def put_rows(self, base: str, state: StoredState) -> None:
+        """Write the fixtures of a state that the engine does not have."""
+        self._fixtures.by_hash.setdefault(base, state.base)
+        self._put(base)
+
+    # -- details ---------------------------------------------------------------------------------
+
+    def _send(
+        self, name: str, held: HeldWorld, script: str, keys: list[str], values: tuple[Word, ...]
+    ) -> Any:
+        for _ in range(ATTEMPTS):
+            self._make_sure(name, held)
+            number = held.seq + 1
+            try:
+                return self._engine.run(script, keys, held.token, number, *values, within=held.run)
+            except EngineRestarted:
+                continue
+        raise StoreUnreachable(self._engine.place, STARTS_AGAIN)
+
+    def _make_sure(self, name: str, held: HeldWorld) -> None:
+        """Confirm a world whose change would not follow on what the engine has."""
+        confirmed = held.run == self._engine.run_id and not held.unsure
+        if not (confirmed or self.confirm(name, held)):
+            raise StoreUnreachable(self._engine.place, SETTLING)
+
+    def _confirm(self, name: str, held: HeldWorld, run: str, *, is_sure: bool) -> str:
+        if held.unsure:  # the number alone does not tell whether the engine has what counts
+            return "older"
+        keys = [self._engine.key("world", name), *map(self._engine.key, ("run", "settling"))]
+        told = self._describe(held, run, is_sure=is_sure)
+        found: str = self._engine.run(scripts.CONFIRM, keys, *told, held.seq, within=run)
+        return found
+
+    def _restore(self, name: str, held: HeldWorld, run: str, *, is_sure: bool) -> str:
+        """Write the state that counts, with its points, in place of whatever the engine has."""
+        # A change without an answer may have the next number.
+        seq = held.seq + 2 if held.unsure else held.seq
+        state = held.copy_state()
+        state.seq = seq
+        self._written.difference_update({held.base, *(p.base for p in held.points.values())})
+        self.put_rows(held.base, state)
+        points: list[Word] = []
+        for label, point in held.points.items():
+            self._put(point.base)
+            points += [label, point.body]
+        key = self._engine.key
+        keys = [
+            key("world", name), key("run"), key("settling"),
+            *(key(part, name) for part in ("log", "state", "points")), key("worlds"),
+        ]  # fmt: skip
+        told = self._describe(held, run, is_sure=is_sure)
+        body = encode_state(state, held.base)
+        found: str = self._engine.run(
+            scripts.RESTORE, keys, *told, seq, name, self._lease.process, body, *points, within=run
+        )
+        if found != "lost":
+            if not held.unsure:
+                _LOG.warning(
+                    "%s lost changes of world %r that it had acknowledged; they are written again",
+                    self._engine.place, name,
+                )  # fmt: skip
+            held.seq, held.unsure, held.log_bytes = seq, False, 0
+        return found
+
+    def _describe(self, held: HeldWorld, run: str, *, is_sure: bool) -> tuple[Word, ...]:
+        """Returns the first values of `CONFIRM` and `RESTORE`."""
+        milliseconds = int(self._lease.seconds * 1000)
+        return held.token, run, milliseconds, int(held.run == run), int(is_sure)
+
+    def _put(self, base: str) -> None:
+        """Write fixtures that this process knows by their hash."""
+        if self._written_in != self._engine.run_id:  # it may have forgotten them
+            self._written_in = self._engine.run_id
+            self._written.clear()
+        if base and base not in self._written:
+            body = encode_fixtures(self._fixtures.by_hash[base])
+            self._engine.call("SET", self._engine.key("fixtures", base), body, "NX")
+            self._written.add(base)

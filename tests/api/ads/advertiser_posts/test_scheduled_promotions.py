@@ -1,0 +1,148 @@
+"""Scheduled promoted posts: line items that wait for a post."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.api.ads.advertiser_posts.test_scheduled_posts import (
+    BASE,
+    DONE,
+    NOW,
+    WAITING,
+    pass_time,
+    schedule,
+)
+from tests.support import ACCOUNT, Sandbox, refusal, sandbox
+
+PATH = f"{BASE}/scheduled_promoted_posts"
+FIRST, SECOND, GONE = "1f0a2", "1f0b7", "1f0c4"
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A sandbox of its own, whose clock is stopped."""
+    return sandbox(freeze=NOW)
+
+
+def ask(box: Sandbox, method: str, path: str = PATH, **query: str) -> Any:
+    """The data of a successful call."""
+    answer = box.call(method, path, query_string=query)
+    assert 200 == answer.status_code, answer.text
+    return answer.get_json()["data"]
+
+
+def promoted(box: Sandbox, post_id: str) -> list[dict[str, Any]]:
+    """What promotes a post."""
+    found: list[dict[str, Any]] = ask(box, "GET", f"{BASE}/promoted_posts")
+    return [each for each in found if each["post_id"] == post_id]
+
+
+def test_promoted_when_it_is_out(box: Sandbox) -> None:
+    """At the post's moment each line item that waits promotes it, and the history says so."""
+    plan = schedule(box)
+    sent = {"line_item_id": "iumz0", "scheduled_post_id": plan["id"]}
+    waiting = ask(box, "POST", **sent)
+    before = promoted(box, "")
+    pass_time(box, hours=1)
+    after = ask(box, "GET", f"{PATH}/{waiting['id']}")
+    (made,) = promoted(box, after["post_id"])
+
+    assert ({"id", "line_item_id", "scheduled_post_id", "post_id"} | {"created_at", "updated_at"}
+            | {"deleted"}) == set(waiting)  # fmt: skip
+    assert (None, []) == (waiting["post_id"], before)
+    assert ("iumz0", "ACCEPTED", False) == (
+        made["line_item_id"], made["approval_status"], made["deleted"]
+    )  # fmt: skip
+    (entry,) = [
+        each.record for each in box.world.store.page("account_history", {"entity_id": made["id"]})
+    ]
+    assert ("PROMOTED_POST", "CREATE") == (entry["entity"], entry["change_type"])
+
+
+def test_listed_by_line_item_and_by_id(box: Sandbox) -> None:
+    """Filters by line items and ids; deleted ones only when asked for."""
+    assert [FIRST, SECOND] == [each["id"] for each in ask(box, "GET")]
+    assert [SECOND] == [each["id"] for each in ask(box, "GET", line_item_ids="iumz0")]
+    chosen = ask(box, "GET", scheduled_promoted_post_ids=f"{FIRST},{GONE}", with_deleted="true")
+    assert [FIRST, GONE] == [each["id"] for each in chosen]
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "error"),
+    [
+        ({"line_item_id": "iumz0"}, 400, ("MISSING_PARAMETER", "scheduled_post_id")),
+        ({"scheduled_post_id": WAITING}, 400, ("MISSING_PARAMETER", "line_item_id")),
+        (
+            {"line_item_id": "iumz0", "scheduled_post_id": "x"},
+            400,
+            ("INVALID_PARAMETER", "scheduled_post_id"),
+        ),
+        (
+            {"line_item_id": "none", "scheduled_post_id": WAITING},
+            404,
+            ("LINE_ITEM_NOT_FOUND", "line_item_id"),
+        ),
+        (
+            {"line_item_id": "iumz0", "scheduled_post_id": "1"},
+            404,
+            ("NOT_FOUND", "scheduled_post_id"),
+        ),
+        (
+            {"line_item_id": "iumz0", "scheduled_post_id": DONE},
+            403,
+            ("ACTION_NOT_ALLOWED", "scheduled_post_id"),
+        ),
+        (
+            {"line_item_id": "iuc5v", "scheduled_post_id": WAITING},
+            400,
+            ("INCOMPATIBLE_LINE_ITEM", "line_item_id"),
+        ),
+    ],
+)
+def test_what_is_refused(
+    box: Sandbox, sent: dict[str, str], status: int, error: tuple[str, str]
+) -> None:
+    """Both are required and exist; the post is not out, and the line item promotes posts."""
+    assert (status, [error]) == refusal(box.call("POST", PATH, query_string=sent))
+
+
+def test_the_same_again(box: Sandbox) -> None:
+    """The association that exists is returned."""
+    again = ask(box, "POST", line_item_id="itttx", scheduled_post_id=WAITING)
+
+    assert FIRST == again["id"]
+
+
+def test_deleted_before_the_post_is_out(box: Sandbox) -> None:
+    """The record stays, deleted, and promotes nothing; once the post is out it is too late."""
+    gone = ask(box, "DELETE", f"{PATH}/{FIRST}")
+    pass_time(box, days=401)
+    done = ask(box, "GET", f"{PATH}/{SECOND}")
+    late = box.call("DELETE", f"{PATH}/{SECOND}")
+
+    assert gone["deleted"] is True
+    assert ["iumz0"] == [each["line_item_id"] for each in promoted(box, done["post_id"])]
+    assert (403, [("ACTION_NOT_ALLOWED", "scheduled_promoted_post_id")]) == refusal(late)
+    assert (404, [("NOT_FOUND", "scheduled_promoted_post_id")]) == refusal(
+        box.call("DELETE", f"{PATH}/{FIRST}")
+    )
+
+
+def test_a_deleted_line_item_promotes_nothing(box: Sandbox) -> None:
+    """Its association stays as it is."""
+    assert 200 == box.call("DELETE", f"{BASE}/line_items/iumz0").status_code
+    pass_time(box, days=401)
+    waiting = box.record("scheduled_promoted_posts", SECOND)
+
+    assert waiting["post_id"] is None
+    assert "SUCCESS" == box.record("scheduled_posts", WAITING)["scheduled_status"]
+    assert 404 == box.call("GET", f"{PATH}/{SECOND}").status_code
+
+
+def test_strict_refuses_them() -> None:
+    """The specification shows nothing of them."""
+    answer = sandbox(strict=True).call("GET", f"/12/accounts/{ACCOUNT}/scheduled_promoted_posts")
+
+    assert 501 == answer.status_code

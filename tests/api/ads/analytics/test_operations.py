@@ -1,0 +1,419 @@
+"""Synchronous stats: what may be asked, the shape of the answer, and what makes it up."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from mock_platform.api.ads.analytics.metrics import METRIC_GROUPS
+from tests.scenario.library.support import Stage
+from tests.support import ACCOUNT, NORTHBIKE, Sandbox, Sandboxes, faults, refusal, sandbox
+
+PATH = f"/12/stats/accounts/{ACCOUNT}"
+NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
+CLICKS, CAMPAIGN, FUNDING = "itttx", "8wku2", "m2k8s"
+QUERY = {
+    "entity": "LINE_ITEM",
+    "entity_ids": CLICKS,
+    "start_time": "2026-11-16T08:00:00Z",
+    "end_time": "2026-11-18T08:00:00Z",
+    "granularity": "DAY",
+    "metric_groups": "ENGAGEMENT,BILLING",
+    "placement": "ALL_ON_PLATFORM",
+}
+MIDNIGHT = "Expect time to be midnight in the account's local timezone for day granularity"
+TOO_LONG = "The end_time can be a maximum of 7.days+1.hours after the start_time"
+
+
+@pytest.fixture(autouse=True)
+def _clock_stands(box: Sandbox) -> None:
+    box.world.clock.freeze(NOW)
+
+
+def ask(box: Sandbox, **params: str | None) -> TestResponse:
+    """The figures, with some parameters changed or (None) left out."""
+    query = {name: value for name, value in (QUERY | params).items() if value is not None}
+    return box.call("GET", PATH, query_string=query)
+
+
+def metrics(box: Sandbox, **params: str | None) -> dict[str, Any]:
+    """The metrics of the one entity that is asked for."""
+    response = ask(box, **params)
+    assert response.status_code == 200, response.get_json()
+    (row,) = response.get_json()["data"]
+    found: dict[str, Any] = row["id_data"][0]["metrics"]
+    return found
+
+
+def texts(response: TestResponse) -> list[tuple[str, str, str]]:
+    """Code, message and parameter of each error."""
+    errors = response.get_json()["errors"]
+    return [(error["code"], error["message"], error["parameter"]) for error in errors]
+
+
+class TestQuestion:
+    """What may be asked."""
+
+    @pytest.mark.parametrize("name", list(QUERY))
+    def test_every_parameter_is_required(self, box: Sandbox, name: str) -> None:
+        """Without one of them, 400 in the words of the live service."""
+        response = ask(box, **{name: None})
+
+        assert texts(response) == [("MISSING_PARAMETER", f'"{name}" is a required parameter', name)]
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("entity", "ORGANIC_POST"),
+            ("granularity", "WEEK"),
+            ("metric_groups", "ENGAGEMENT,MONEY"),
+            ("placement", "PLATFORM_SEARCH"),
+            ("entity_ids", ""),
+            ("start_time", "yesterday"),
+        ],
+    )
+    def test_values_outside_their_lists(self, box: Sandbox, name: str, value: str) -> None:
+        """The parameter is named."""
+        assert refusal(ask(box, **{name: value})) == (400, [("INVALID_PARAMETER", name)])
+
+    @pytest.mark.parametrize("placement", ["ALL_ON_PLATFORM", "PUBLISHER_NETWORK", "TREND"])
+    def test_each_placement_is_taken(self, box: Sandbox, placement: str) -> None:
+        """Only where the line item is shown are there figures."""
+        shown = metrics(box, placement=placement)["impressions"] is not None
+
+        assert shown is (placement == "ALL_ON_PLATFORM")
+
+    @pytest.mark.parametrize(("count", "status"), [(20, 200), (21, 400)])
+    def test_twenty_entities_at_most(self, box: Sandbox, count: int, status: int) -> None:
+        """Twenty ids are taken; one more is refused."""
+        ids = ",".join([CLICKS, *(f"x{number}" for number in range(count - 1))])
+
+        assert ask(box, entity_ids=ids).status_code == status
+
+    def test_mobile_conversions_are_asked_alone(self, box: Sandbox) -> None:
+        """Alone they are answered, as null; with another group they are refused."""
+        alone = metrics(box, metric_groups="MOBILE_CONVERSION")
+
+        assert alone == dict.fromkeys(METRIC_GROUPS["MOBILE_CONVERSION"])
+        mixed = ask(box, metric_groups="MOBILE_CONVERSION,BILLING")
+        assert refusal(mixed) == (400, [("INVALID_PARAMETER", "metric_groups")])
+
+    def test_strict_refuses_it(self) -> None:
+        """Neither document shows analytics."""
+        strict = sandbox(strict=True)
+
+        assert strict.call("GET", PATH, query_string=QUERY).status_code == 501
+
+    def test_the_account_of_another_user(self, box: Sandbox) -> None:
+        """It is not found."""
+        response = box.call("GET", PATH, query_string=QUERY, keys=NORTHBIKE)
+
+        assert refusal(response) == (403, [("ACCOUNT_NOT_FOUND", "account_id")])
+
+    def test_two_hundred_and_fifty_in_fifteen_minutes(self, sandboxes: Sandboxes) -> None:
+        """The public limit of analytics, counted in one window."""
+        limited = sandboxes.get(limits="public")
+
+        answer = limited.call("GET", PATH, query_string=QUERY)
+        assert answer.headers["x-rate-limit-limit"] == "250"
+
+
+class TestTimes:
+    """The window of the question."""
+
+    def test_a_day_that_does_not_begin_at_midnight(self, box: Sandbox) -> None:
+        """One error for each end, in the words of the live service."""
+        response = ask(box, start_time="2026-11-16T07:00:00Z", end_time="2026-11-18T09:00:00Z")
+
+        assert response.status_code == 400
+        assert texts(response) == [("INVALID_TIME_WINDOW", MIDNIGHT, "")] * 2
+        one = ask(box, start_time="2026-11-16T07:00:00Z")
+        assert texts(one) == [("INVALID_TIME_WINDOW", MIDNIGHT, "")]
+
+    def test_midnight_is_counted_with_the_offset_of_today(self, box: Sandbox) -> None:
+        """In November a day of September begins at 08:00 UTC, though it was summer there then."""
+        september = {"start_time": "2026-09-07T08:00:00Z", "end_time": "2026-09-08T08:00:00Z"}
+
+        assert ask(box, **september).status_code == 200
+        box.world.clock.freeze(datetime(2026, 9, 20, 10, tzinfo=UTC))
+        assert ask(box, **september).status_code == 400
+
+    def test_a_bare_date_is_midnight_of_the_account(self, box: Sandbox) -> None:
+        """It is echoed in UTC."""
+        box.world.clock.freeze(datetime(2026, 9, 20, 10, tzinfo=UTC))
+        params = ask(box, start_time="2026-09-07", end_time="2026-09-14").get_json()["request"]
+
+        assert params["params"]["start_time"] == "2026-09-07T07:00:00Z"
+        assert params["params"]["end_time"] == "2026-09-14T07:00:00Z"
+
+    @pytest.mark.parametrize("value", ["2026-11-16T08:30:00Z", "2026-11-16T08:00:00.5Z"])
+    def test_fractional_hours(self, box: Sandbox, value: str) -> None:
+        """They are refused, in the words of the live service."""
+        response = ask(box, start_time=value, granularity="HOUR")
+
+        fractional = ("INVALID_PARAMETER", "Time cannot be fractional hours", "start_time")
+        assert texts(response) == [fractional]
+
+    def test_half_an_hour_is_whole_where_the_zone_has_one(self, box: Sandbox) -> None:
+        """Midnight in Kolkata is 18:30 UTC."""
+        box.change("accounts", ACCOUNT, timezone="Asia/Kolkata")
+        days = {"start_time": "2026-11-15T18:30:00Z", "end_time": "2026-11-16T18:30:00Z"}
+
+        assert len(metrics(box, **days)["impressions"]) == 1
+
+    @pytest.mark.parametrize(
+        ("end", "found"),
+        [
+            ("2026-11-23T09:00:00Z", []),
+            ("2026-11-23T10:00:00Z", [("INVALID_TIME_WINDOW", TOO_LONG, "end_time")]),
+        ],
+    )
+    def test_seven_days_and_an_hour_at_most(self, box: Sandbox, end: str, found: list[Any]) -> None:
+        """The longest window is taken; an hour more is refused, in the words of the service."""
+        response = ask(box, end_time=end, granularity="HOUR")
+
+        assert (texts(response) if found else [response.status_code]) == (found or [200])
+
+    def test_a_window_that_is_empty(self, box: Sandbox) -> None:
+        """The end must be later than the start."""
+        response = ask(box, end_time=QUERY["start_time"])
+
+        assert faults(response) == [("INVALID_TIME_WINDOW", "end_time")]
+
+
+class TestAnswer:
+    """The shape of the answer."""
+
+    def test_keys_in_order(self, box: Sandbox) -> None:
+        """data_type, time_series_length, data and the echo, which has no account_id."""
+        body = ask(box).get_json()
+
+        assert list(body) == ["data_type", "time_series_length", "data", "request"]
+        assert (body["data_type"], body["time_series_length"]) == ("stats", 2)
+        assert list(body["request"]["params"].items()) == [
+            ("start_time", "2026-11-16T08:00:00Z"),
+            ("end_time", "2026-11-18T08:00:00Z"),
+            ("entity", "LINE_ITEM"),
+            ("entity_ids", [CLICKS]),
+            ("granularity", "DAY"),
+            ("placement", "ALL_ON_PLATFORM"),
+            ("metric_groups", ["ENGAGEMENT", "BILLING"]),
+            ("segmentation_type", None),
+            ("country", None),
+            ("platform", None),
+        ]
+        assert body["data"][0]["id"] == CLICKS
+        assert [None] == [part["segment"] for part in body["data"][0]["id_data"]]
+
+    @pytest.mark.parametrize(
+        ("granularity", "end", "length"),
+        [
+            ("HOUR", "2026-11-17T08:00:00Z", 24),
+            ("DAY", "2026-11-23T08:00:00Z", 7),
+            ("TOTAL", "2026-11-20T08:00:00Z", 1),
+        ],
+    )
+    def test_a_number_for_each_bucket(
+        self, box: Sandbox, granularity: str, end: str, length: int
+    ) -> None:
+        """Each metric that happened has as many numbers as time_series_length says."""
+        body = ask(box, granularity=granularity, end_time=end).get_json()
+        found = body["data"][0]["id_data"][0]["metrics"]
+
+        assert body["time_series_length"] == length
+        assert {len(v) for v in found.values() if v is not None} == {length}
+        assert found["carousel_swipes"] is None
+
+    @pytest.mark.parametrize(
+        ("entity", "key", "has"),
+        [
+            ("ACCOUNT", ACCOUNT, set()),
+            ("FUNDING_INSTRUMENT", FUNDING, {"billed_charge_local_micro"}),
+            ("CAMPAIGN", CAMPAIGN, {"billed_charge_local_micro", "clicks", "video_total_views"}),
+            ("PROMOTED_POST", "1efwlo", {"billed_charge_local_micro", "clicks"}),
+        ],
+    )
+    def test_what_each_entity_has(self, box: Sandbox, entity: str, key: str, has: set[str]) -> None:
+        """Accounts and funding instruments have fewer metrics."""
+        groups = "ENGAGEMENT,BILLING,VIDEO,WEB_CONVERSION"
+        found = metrics(box, entity=entity, entity_ids=key, metric_groups=groups)
+
+        assert {*METRIC_GROUPS["ENGAGEMENT"][:6]} | has <= {*found}
+        assert (len(found) == 6) is (entity == "ACCOUNT")
+        assert found["impressions"] is not None
+
+    def test_unknown_and_foreign_ids_are_left_out(self, box: Sandbox) -> None:
+        """The others are answered in the order in which they were asked for, each once."""
+        ids = f"iu0p9,{CLICKS},unknown,iv7pd,{CLICKS}"
+        data = ask(box, entity_ids=ids).get_json()["data"]
+
+        assert [row["id"] for row in data] == ["iu0p9", CLICKS]
+
+    def test_the_answer_says_that_it_is_made_up(self, box: Sandbox) -> None:
+        """The assumption is named."""
+        assert "stats.made-up" in ask(box).headers["X-Mock-Assumptions"].split(",")
+
+
+class TestPinned:
+    """Figures that a test sets itself."""
+
+    def test_a_scenario_pins_figures(self, box: Sandbox) -> None:
+        """The entity has exactly these, and its campaign as much more or less."""
+        day = {"end_time": "2026-11-17T08:00:00Z"}
+        before = metrics(box, entity="CAMPAIGN", entity_ids=CAMPAIGN, **day)
+        own = metrics(box, **day)
+        Stage("stats-pinned", box, clicks=4000)
+
+        found = metrics(box, granularity="HOUR", **day)
+        campaign = metrics(box, entity="CAMPAIGN", entity_ids=CAMPAIGN, **day)
+        assert found["impressions"] == [1000] * 24
+        assert sum(found["clicks"]) == 4000
+        assert sum(found["billed_charge_local_micro"]) == 96_000_000
+        for name, pinned in (("impressions", 24_000), ("clicks", 4000), ("likes", own["likes"][0])):
+            assert campaign[name] == [before[name][0] - own[name][0] + pinned]
+
+    def test_outside_of_the_window_nothing_changes(self, box: Sandbox) -> None:
+        """A bucket that the window covers in part has the pinned part and its own rest."""
+        day = {"end_time": "2026-11-17T08:00:00Z"}
+        hours = metrics(box, granularity="HOUR", **day)["clicks"]
+        record = {
+            "id": "few",
+            "entity": "LINE_ITEM",
+            "entity_id": CLICKS,
+            "start_time": "2026-11-16T08:00:00Z",
+            "end_time": "2026-11-16T20:00:00Z",
+            "placement": "ALL_ON_PLATFORM",
+            "metrics": {"clicks": 7},
+        }
+        box.put("pinned_figures", "few", record)
+
+        assert metrics(box, **day)["clicks"] == [7 + sum(hours[12:])]
+
+    def test_figures_that_cannot_be_pinned(self, box: Sandbox) -> None:
+        """Unknown metrics, wrong numbers and windows that are not of whole hours."""
+        record = {
+            "id": "wrong",
+            "entity": "LINE_ITEM",
+            "entity_id": CLICKS,
+            "start_time": "2026-11-16T08:30:00Z",
+            "end_time": "2026-11-16T08:00:00Z",
+            "metrics": {"clicks": -1, "money": 3},
+        }
+        response = box.client.put("/_mock/state/pinned_figures/wrong", json=record)
+
+        assert response.status_code == 422
+        text = response.get_data(as_text=True)
+        for part in ("whole hour", "later than start_time", "whole number", "is not a metric"):
+            assert part in text
+
+
+class TestActiveEntities:
+    """Which entities were shown."""
+
+    def active(self, box: Sandbox, **params: str) -> Any:
+        """The answer to a question about two days."""
+        times = {name: QUERY[name] for name in ("start_time", "end_time")}
+        return box.call("GET", f"{PATH}/active_entities", query_string=times | params)
+
+    def test_the_entities_with_figures(self, box: Sandbox) -> None:
+        """Exactly those that have impressions, with the hours in which they were shown."""
+        found = self.active(box, entity="LINE_ITEM").get_json()["data"]
+        every = [e.key for e in box.world.store.page("line_items", {"_account_id": ACCOUNT})]
+        shown = [key for key in every if metrics(box, entity_ids=key)["impressions"]]
+
+        assert shown
+        assert [row["entity_id"] for row in found] == sorted(shown)
+        assert found[0] == {
+            "entity_id": found[0]["entity_id"],
+            "activity_start_time": QUERY["start_time"],
+            "activity_end_time": QUERY["end_time"],
+            "placements": ["ALL_ON_PLATFORM"],
+        }
+
+    @pytest.mark.parametrize(
+        ("params", "ids"),
+        [
+            ({"entity": "PROMOTED_POST", "line_item_ids": CLICKS}, ["1efwlo", "1efx0t"]),
+            ({"entity": "PROMOTED_POST", "line_item_ids": "iu8h1"}, []),
+            ({"entity": "LINE_ITEM", "campaign_ids": f"{CAMPAIGN},8wmq4"}, [CLICKS, "iu0p9"]),
+            ({"entity": "CAMPAIGN", "funding_instrument_ids": FUNDING}, [CAMPAIGN, "8wmq4"]),
+            ({"entity": "FUNDING_INSTRUMENT", "funding_instrument_ids": FUNDING}, [FUNDING]),
+        ],
+    )
+    def test_filters(self, box: Sandbox, params: dict[str, str], ids: list[str]) -> None:
+        """Only what belongs to one of the named entities."""
+        found = self.active(box, **params).get_json()["data"]
+
+        assert [row["entity_id"] for row in found] == ids
+
+    def test_one_filter_at_most(self, box: Sandbox) -> None:
+        """Two exclude each other."""
+        refused = self.active(box, entity="LINE_ITEM", campaign_ids="1", line_item_ids="2")
+
+        assert refusal(refused) == (400, [("EXCLUSIVE_PARAMETERS", "line_item_ids")])
+
+    @pytest.mark.parametrize(
+        ("params", "parameter"),
+        [
+            ({"entity": "ACCOUNT"}, "entity"),
+            ({"entity": "LINE_ITEM", "start_time": "2026-11-16T08:15:00Z"}, "start_time"),
+            ({"entity": "LINE_ITEM", "line_item_ids": ",".join(["1"] * 201)}, "line_item_ids"),
+        ],
+    )
+    def test_refused(self, box: Sandbox, params: dict[str, str], parameter: str) -> None:
+        """Another entity, a quarter of an hour, too many ids."""
+        assert refusal(self.active(box, **params)) == (400, [("INVALID_PARAMETER", parameter)])
+
+
+class TestReach:
+    """How many people saw the ads."""
+
+    def reach(self, box: Sandbox, noun: str, end: str = "2026-11-18", **params: str) -> Any:
+        """The answer about some days."""
+        times = {"start_time": "2026-11-16", "end_time": end}
+        return box.call("GET", f"{PATH}/reach/{noun}", query_string=times | params)
+
+    @pytest.mark.parametrize(
+        ("noun", "params"),
+        [
+            ("campaigns", {"campaign_ids": f"{CAMPAIGN},unknown,8x7ny"}),
+            ("funding_instruments", {"funding_instrument_ids": FUNDING}),
+        ],
+    )
+    def test_fewer_people_than_impressions(
+        self, box: Sandbox, noun: str, params: dict[str, str]
+    ) -> None:
+        """Each person sees an ad once or more often; unknown ids are left out."""
+        body = self.reach(box, noun, **params).get_json()
+        entity = {"campaigns": "CAMPAIGN", "funding_instruments": "FUNDING_INSTRUMENT"}[noun]
+        row = body["data"][0]
+        shown = metrics(box, entity=entity, entity_ids=row["id"], granularity="TOTAL")
+
+        assert list(body) == ["data_type", "data", "request"]
+        assert body["data_type"] == "reach"
+        assert 1 < row["average_frequency"] < 3
+        frequency = shown["impressions"][0] / row["total_audience_reach"]
+        assert row["average_frequency"] == pytest.approx(frequency, abs=0.01)
+        nothing = {"id": "8x7ny", "total_audience_reach": 0, "average_frequency": 0}
+        assert body["data"][1:] == ([nothing] if noun == "campaigns" else [])
+
+    def test_more_days_reach_more_people(self, box: Sandbox) -> None:
+        """And each of them more often."""
+        two, four = (
+            self.reach(box, "campaigns", end=end, campaign_ids=CAMPAIGN).get_json()["data"][0]
+            for end in ("2026-11-18", "2026-11-20")
+        )
+
+        assert two["total_audience_reach"] < four["total_audience_reach"]
+        assert two["average_frequency"] <= four["average_frequency"]
+
+    @pytest.mark.parametrize(("count", "status"), [(20, 200), (21, 400)])
+    def test_twenty_at_most(self, box: Sandbox, count: int, status: int) -> None:
+        """One more is refused, and so is a question without ids."""
+        ids = ",".join(f"c{number}" for number in range(count))
+
+        assert self.reach(box, "campaigns", campaign_ids=ids).status_code == status
+        assert self.reach(box, "campaigns").status_code == 400

@@ -1,0 +1,679 @@
+"""Cards: every rule of document B, "Card" and "Cards", just inside and just outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mock_platform.api.ads.cards.records import LABELS
+from tests.api.ads.cards.creatives import (
+    DELETED_IMAGE,
+    FOREIGN_IMAGE,
+    GIF,
+    IMAGE,
+    IMAGE_800,
+    OTHER_VIDEO,
+    SQUARE,
+    TALL,
+    UNKNOWN,
+    UPLOADED_IMAGE,
+    UPLOADED_VIDEO,
+    VIDEO,
+    assumptions,
+    data,
+    delete,
+    echo,
+    get,
+    post,
+    send,
+)
+from tests.support import ACCOUNT, Sandbox, faults, refusal, sandbox
+
+WEBSITE_CARD = "1712860000001000003"
+SLIDES_CARD = "1712860000005000015"
+LEGACY_CARD = "57i77"
+JSON = dict[str, Any]
+
+
+def media(key: str = IMAGE) -> JSON:
+    """A MEDIA component."""
+    return {"type": "MEDIA", "media_key": key}
+
+
+def swipeable(*keys: str) -> JSON:
+    """A SWIPEABLE_MEDIA component."""
+    return {"type": "SWIPEABLE_MEDIA", "media_keys": list(keys)}
+
+
+def website(**fields: Any) -> JSON:
+    """A WEBSITE destination."""
+    return {"type": "WEBSITE", "url": "https://shop.example.com/"} | fields
+
+
+def app(**fields: Any) -> JSON:
+    """An APP destination."""
+    return {"type": "APP", "country_code": "US", "googleplay_app_id": "com.example"} | fields
+
+
+def details(**fields: Any) -> JSON:
+    """A DETAILS component."""
+    return {"type": "DETAILS", "title": "Title", "destination": website()} | fields
+
+
+def button(**fields: Any) -> JSON:
+    """A BUTTON component."""
+    label = {"type": "ENUM", "value": "INSTALL"}
+    return {"type": "BUTTON", "label": label, "destination": app()} | fields
+
+
+def create(box: Sandbox, *components: Any, **body: Any) -> Any:
+    """Create a card of these components."""
+    return send(box, "POST", "cards", {"name": "New", "components": list(components)} | body)
+
+
+def without(component: JSON, *path: str) -> JSON:
+    """A component without one of its fields, the last of a path."""
+    if len(path) == 1:
+        return {name: value for name, value in component.items() if name != path[0]}
+    return component | {path[0]: without(component[path[0]], *path[1:])}
+
+
+class TestType:
+    """card_type follows from what a card holds."""
+
+    @pytest.mark.spec("B, Card", "card_type values", "Order in the array")
+    @pytest.mark.parametrize(
+        ("expected", "components"),
+        [
+            ("IMAGE_WEBSITE", [media(IMAGE), details()]),
+            ("IMAGE_APP", [media(IMAGE), button()]),
+            ("IMAGE_WEBSITE", [media(GIF), details()]),
+            ("VIDEO_WEBSITE", [media(VIDEO), details()]),
+            ("VIDEO_APP", [media(VIDEO), button()]),
+            ("IMAGE_CAROUSEL_WEBSITE", [swipeable(IMAGE, GIF), details()]),
+            ("IMAGE_CAROUSEL_APP", [swipeable(IMAGE, SQUARE), button()]),
+            ("VIDEO_CAROUSEL_WEBSITE", [swipeable(VIDEO, OTHER_VIDEO), details()]),
+            ("VIDEO_CAROUSEL_APP", [swipeable(VIDEO, UPLOADED_VIDEO), button()]),
+            ("MIXED_MEDIA_SINGLE_DEST_CAROUSEL_WEBSITE", [swipeable(IMAGE, VIDEO), details()]),
+            ("MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP", [swipeable(VIDEO, GIF), button()]),
+        ],
+    )
+    def test_components(self, box: Sandbox, expected: str, components: list[JSON]) -> None:
+        """Components are stored and served in their order, whichever that is."""
+        for order in (components, components[::-1]):
+            record = data(create(box, *order))
+
+            assert (expected, order) == (record["card_type"], record["components"])
+            assert "slides" not in record
+
+    @pytest.mark.spec("B, Card", "card_type values")
+    @pytest.mark.spec("B, Cards", "POST /12/accounts/:account_id/cards")
+    @pytest.mark.parametrize(
+        ("expected", "keys"),
+        [
+            ("IMAGE_MULTI_DEST_CAROUSEL_WEBSITE", [IMAGE, GIF]),
+            ("VIDEO_MULTI_DEST_CAROUSEL_WEBSITE", [VIDEO, OTHER_VIDEO, UPLOADED_VIDEO]),
+            ("MIXED_MEDIA_MULTI_DEST_CAROUSEL_WEBSITE", [VIDEO, IMAGE]),
+        ],
+    )
+    def test_slides(self, box: Sandbox, expected: str, keys: list[str]) -> None:
+        """Slides make a carousel with several destinations."""
+        slides = [[media(key), details()] for key in keys]
+        record = data(send(box, "POST", "cards", {"name": "New", "slides": slides}))
+
+        assert (expected, slides) == (record["card_type"], record["slides"])
+        assert "components" not in record
+
+
+class TestCreate:
+    """POST cards."""
+
+    @pytest.mark.spec("B, Card", "id, name (max 80")
+    @pytest.mark.spec("B, Cards", "Only cards created", "POST /12/accounts/:account_id/cards")
+    @pytest.mark.spec("B, What public facts and settled questions add", "JSON endpoints")
+    def test_answer(self, box: Sandbox) -> None:
+        """The answer is the card, as it reads afterwards; the echo holds path parameters only."""
+        response = create(box, media(), details())
+        record = data(response)
+
+        assert {
+            "id": record["id"],
+            "name": "New",
+            "card_type": "IMAGE_WEBSITE",
+            "card_uri": f"card://{record['id']}",
+            "components": [media(), details()],
+            "created_at": record["created_at"],
+            "updated_at": record["created_at"],
+            "deleted": False,
+        } == record
+        assert record["id"].isdecimal()
+        assert {"account_id": ACCOUNT} == echo(response)
+        assert record == data(get(box, f"cards/{record['id']}"))
+        assert record in data(get(box, "cards"))
+
+    @pytest.mark.spec("B, Card", "id, name (max 80")
+    @pytest.mark.spec("B, Cards", "POST /12/accounts/:account_id/cards")
+    @pytest.mark.spec("B, Limits", "Field lengths: card name")
+    def test_name(self, box: Sandbox) -> None:
+        """A name of 1 to 80 characters is required."""
+        parts = [media(), details()]
+
+        assert "é" * 80 == data(create(box, *parts, name="é" * 80))["name"]
+        for name in ("", "é" * 81, 7, None):
+            assert [("INVALID_PARAMETER", "name")] == faults(create(box, *parts, name=name)), name
+        body = {"components": parts}
+        assert [("MISSING_PARAMETER", "name")] == faults(send(box, "POST", "cards", body))
+
+    @pytest.mark.spec("B, Cards", "POST /12/accounts/:account_id/cards")
+    def test_components_or_slides(self, box: Sandbox) -> None:
+        """Both together exclude each other, neither is too little."""
+        slides = [[media(), details()]] * 2
+        both = create(box, media(), details(), slides=slides)
+        neither = send(box, "POST", "cards", {"name": "New"})
+
+        assert (400, [("EXCLUSIVE_PARAMETERS", "components")]) == refusal(both)
+        assert (400, [("MISSING_PARAMETER", "components")]) == refusal(neither)
+
+    @pytest.mark.parametrize("body", [[], [{"name": "x"}], "text", 5])
+    def test_body_is_an_object(self, box: Sandbox, body: Any) -> None:
+        """Another JSON value is refused."""
+        assert (400, [("INVALID_PARAMETER", "")]) == refusal(send(box, "POST", "cards", body))
+
+    def test_body_is_json(self, box: Sandbox) -> None:
+        """Parameters in the query are no body."""
+        assert 415 == post(box, "cards", name="New").status_code
+
+    def test_unknown_keys(self, box: Sandbox) -> None:
+        """Unknown and read-only keys are ignored at every level."""
+        parts = [media() | {"zz": 1}, details(destination=website(zz=1), zz={})]
+        record = data(create(box, *parts, id="5", card_type="VIDEO_APP", zz=1))
+
+        assert [media(), details()] == record["components"]
+        assert ("IMAGE_WEBSITE", False) == (record["card_type"], record["id"] == "5")
+
+    @pytest.mark.spec("B, Card", "SWIPEABLE_MEDIA")
+    @pytest.mark.spec("B, Limits", "Swipeable media")
+    @pytest.mark.parametrize(
+        ("number", "status"), [(0, 400), (1, 400), (2, 200), (6, 200), (7, 400)]
+    )
+    def test_swipeable_media(self, box: Sandbox, number: int, status: int) -> None:
+        """2 to 6 media can be swiped; fewer and more are refused."""
+        keys = [IMAGE, SQUARE, IMAGE_800, TALL, GIF, UPLOADED_IMAGE, IMAGE][:number]
+        response = create(box, swipeable(*keys), details())
+
+        if status == 200:
+            assert "IMAGE_CAROUSEL_WEBSITE" == data(response)["card_type"]
+        else:
+            assert (400, [("INVALID_PARAMETER", "components[0].media_keys")]) == refusal(response)
+
+    @pytest.mark.spec("B, Cards", "POST /12/accounts/:account_id/cards")
+    @pytest.mark.parametrize(("number", "status"), [(1, 400), (2, 200), (6, 200), (7, 400)])
+    def test_number_of_slides(self, box: Sandbox, number: int, status: int) -> None:
+        """There are 2 to 6 slides."""
+        body = {"name": "New", "slides": [[media(), details()]] * number}
+        response = send(box, "POST", "cards", body)
+
+        assert status == response.status_code
+        if status == 400:
+            assert [("INVALID_PARAMETER", "slides")] == faults(response)
+
+    @pytest.mark.spec("B, Card", "Label: {type: ENUM")
+    @pytest.mark.parametrize("value", LABELS)
+    def test_labels(self, box: Sandbox, value: str) -> None:
+        """Every documented label is accepted."""
+        label = {"type": "ENUM", "value": value}
+
+        assert label == data(create(box, media(), button(label=label)))["components"][1]["label"]
+
+    @pytest.mark.spec("B, Card", "APP: type, country_code", "APP: googleplay_app_id")
+    @pytest.mark.spec("B, Card", "APP: googleplay_deep_link")
+    @pytest.mark.parametrize(
+        "destination",
+        [
+            app(),
+            without(app(ios_app_store_identifier="1"), "googleplay_app_id"),
+            app(ios_app_store_identifier="1"),
+            app(googleplay_deep_link="a://b"),
+            app(ios_app_store_identifier="1", ios_deep_link="a://b"),
+            app(country_code="DE"),
+            app(country_code="ZW"),
+        ],
+    )
+    def test_app_destinations(self, box: Sandbox, destination: JSON) -> None:
+        """One store or both, with deep links of the stores that are named."""
+        parts = [media(), button(destination=destination)]
+
+        assert parts == data(create(box, *parts))["components"]
+
+    @pytest.mark.parametrize("key", [UNKNOWN, FOREIGN_IMAGE, DELETED_IMAGE])
+    def test_unknown_media(self, box: Sandbox, key: str) -> None:
+        """Media must be the account's, uploaded or in the library, and not deleted."""
+        alone = create(box, media(key), details())
+        among = create(box, details(), swipeable(IMAGE, key))
+        slides = [[media(), details()], [details(), media(key)]]
+        slid = send(box, "POST", "cards", {"name": "New", "slides": slides})
+
+        assert [404] * 3 == [answer.status_code for answer in (alone, among, slid)]
+        assert [("MEDIA_NOT_FOUND", "components[0].media_key")] == faults(alone)
+        assert [("MEDIA_NOT_FOUND", "components[1].media_keys[1]")] == faults(among)
+        assert [("MEDIA_NOT_FOUND", "slides[1][1].media_key")] == faults(slid)
+
+    def test_all_unknown_media_at_once(self, box: Sandbox) -> None:
+        """Each unknown key is named with its place."""
+        response = create(box, swipeable("3_1", IMAGE, "3_2"), details())
+
+        assert [
+            ("MEDIA_NOT_FOUND", "components[0].media_keys[0]"),
+            ("MEDIA_NOT_FOUND", "components[0].media_keys[2]"),
+        ] == faults(response)
+
+
+INVALID, MISSING, INCLUSIVE = "INVALID_PARAMETER", "MISSING_PARAMETER", "INCLUSIVE_PARAMETERS"
+TARGET = "components[1].destination"
+WRONG_COMPOSITIONS: list[list[JSON]] = [
+    [],
+    [media()],
+    [details()],
+    [button()],
+    [details(), button()],
+    [media(), details(), button()],
+    [media(), media(SQUARE), details()],
+    [media(), swipeable(IMAGE, SQUARE), details()],
+    [media(), details(), details()],
+    [media(), button(), button()],
+]
+WRONG_PARTS: list[tuple[JSON, list[tuple[str, str]]]] = [
+    (without(details(), "title"), [(MISSING, "components[1].title")]),
+    (details(title=""), [(INVALID, "components[1].title")]),
+    (details(title=5), [(INVALID, "components[1].title")]),
+    (without(details(), "destination"), [(MISSING, TARGET)]),
+    (details(destination="https://example.com"), [(INVALID, TARGET)]),
+    (details(destination=app()), [(INVALID, f"{TARGET}.type")]),
+    (button(destination=website()), [(INVALID, f"{TARGET}.type")]),
+    (without(button(), "label"), [(MISSING, "components[1].label")]),
+    (without(button(), "destination"), [(MISSING, TARGET)]),
+    (button(label={"value": "PLAY"}), [(MISSING, "components[1].label.type")]),
+    (button(label={"type": "ENUM"}), [(MISSING, "components[1].label.value")]),
+    (button(label={"type": "TEXT", "value": "PLAY"}), [(INVALID, "components[1].label.type")]),
+    (button(label={"type": "ENUM", "value": "BUY"}), [(INVALID, "components[1].label.value")]),
+    (button(label="PLAY"), [(INVALID, "components[1].label")]),
+    (details(label={"type": "ENUM", "value": "PLAY"}), [(INVALID, "components[1].label")]),
+    (button(title="Title"), [(INVALID, "components[1].title")]),
+    (details(media_key=IMAGE), [(INVALID, "components[1].media_key")]),
+    (details(media_keys=[IMAGE, SQUARE]), [(INVALID, "components[1].media_keys")]),
+    (details(type="FOOTER"), [(INVALID, "components[1].type")]),
+    (details(type=["DETAILS"]), [(INVALID, "components[1].type")]),
+    (without(details(), "type"), [(MISSING, "components[1].type")]),
+    (without(details(), "destination", "type"), [(MISSING, f"{TARGET}.type")]),
+    (without(details(), "destination", "url"), [(MISSING, f"{TARGET}.url")]),
+    (details(destination=website(type="PHONE")), [(INVALID, f"{TARGET}.type")]),
+    (details(destination=website(type={})), [(INVALID, f"{TARGET}.type")]),
+    (details(destination=website(url="")), [(INVALID, f"{TARGET}.url")]),
+    (details(destination=website(url="/shop")), [(INVALID, f"{TARGET}.url")]),
+    (details(destination=website(url="ftp://example.com")), [(INVALID, f"{TARGET}.url")]),
+    (details(destination=website(url="https://[")), [(INVALID, f"{TARGET}.url")]),
+    (details(destination=website(country_code="US")), [(INVALID, f"{TARGET}.country_code")]),
+    (button(destination=app(url="https://example.com")), [(INVALID, f"{TARGET}.url")]),
+    (without(button(), "destination", "country_code"), [(MISSING, f"{TARGET}.country_code")]),
+    *((button(destination=app(country_code=code)), [(INVALID, f"{TARGET}.country_code")])
+      for code in ("UK", "us", "USA", "XX", "", "840", 1)),
+    (without(button(), "destination", "googleplay_app_id"),
+     [(MISSING, f"{TARGET}.googleplay_app_id"), (MISSING, f"{TARGET}.ios_app_store_identifier")]),
+    (button(destination=app(ios_deep_link="a://b")), [(INCLUSIVE, f"{TARGET}.ios_deep_link")]),
+    (button(destination=without(app(ios_app_store_identifier="1", googleplay_deep_link="a://b"),
+                                "googleplay_app_id")),
+     [(INCLUSIVE, f"{TARGET}.googleplay_deep_link")]),
+]  # fmt: skip
+
+
+class TestRules:
+    """What a card may not hold."""
+
+    @pytest.mark.spec("B, Card", "A card needs one")
+    @pytest.mark.parametrize("parts", WRONG_COMPOSITIONS)
+    def test_composition(self, box: Sandbox, parts: list[JSON]) -> None:
+        """A card needs one media component and either DETAILS or BUTTON, also when updated."""
+        created = create(box, *parts)
+        updated = send(box, "PUT", f"cards/{WEBSITE_CARD}", {"components": parts})
+
+        assert [("INVALID_PARAMETER", "components")] == faults(created) == faults(updated)
+
+    @pytest.mark.spec("B, Card", "A card needs one")
+    @pytest.mark.parametrize(
+        "slide",
+        [
+            [],
+            [media()],
+            [details()],
+            [media(), button()],
+            [media(), details(), button()],
+            [swipeable(IMAGE, SQUARE), details()],
+        ],
+    )
+    def test_slide(self, box: Sandbox, slide: list[JSON]) -> None:
+        """A slide needs one MEDIA and one DETAILS."""
+        body = {"name": "New", "slides": [[media(), details()], slide]}
+
+        assert [("INVALID_PARAMETER", "slides[1]")] == faults(send(box, "POST", "cards", body))
+
+    @pytest.mark.spec("B, Card", "Components (each", case="FOOTER")
+    @pytest.mark.spec("B, Card", "DETAILS: title", case=("title", "destination"))
+    @pytest.mark.spec("B, Card", "BUTTON: label (object)", case="label")
+    @pytest.mark.spec("B, Card", "Label: {type: ENUM", case=("BUY", "TEXT"))
+    @pytest.mark.spec("B, Card", "only on BUTTON", case="components[1].label")
+    @pytest.mark.spec("B, Card", "Destination: WEBSITE")
+    @pytest.mark.spec("B, Card", "WEBSITE: type, url", case="url")
+    @pytest.mark.spec("B, Card", "APP: type, country_code", case="country_code")
+    @pytest.mark.spec("B, Card", "APP: googleplay_app_id", case="ios_app_store_identifier")
+    @pytest.mark.spec("B, Card", "APP: googleplay_deep_link", case="ios_deep_link")
+    @pytest.mark.spec("B, Card", "APP: googleplay_deep_link", case="googleplay_deep_link")
+    @pytest.mark.parametrize(("part", "expected"), WRONG_PARTS)
+    def test_part(self, box: Sandbox, part: JSON, expected: list[tuple[str, str]]) -> None:
+        """Each fault of a component is named with its place, and nothing else is."""
+        assert expected == sorted(faults(create(box, media(), part)), key=str)
+
+    @pytest.mark.spec("B, Card", "Destination: WEBSITE")
+    @pytest.mark.parametrize(("part", "expected"), WRONG_PARTS)
+    def test_part_of_slide(self, box: Sandbox, part: JSON, expected: list[tuple[str, str]]) -> None:
+        """Components of slides obey the same rules."""
+        body = {"name": "New", "slides": [[media(), part], [media(), details()]]}
+        found = faults(send(box, "POST", "cards", body))
+        named = [(code, str(name).replace("slides[0]", "components")) for code, name in found]
+
+        assert set(expected) <= set(named)
+
+    @pytest.mark.spec("B, Card", "MEDIA: media_key", "SWIPEABLE_MEDIA")
+    @pytest.mark.parametrize("media_part", [
+        {"type": "MEDIA"},
+        {"type": "MEDIA", "media_key": ""},
+        {"type": "MEDIA", "media_key": 5},
+        {"type": "MEDIA", "media_key": IMAGE, "media_keys": [IMAGE, SQUARE]},
+        {"type": "SWIPEABLE_MEDIA"},
+        {"type": "SWIPEABLE_MEDIA", "media_keys": IMAGE},
+        {"type": "SWIPEABLE_MEDIA", "media_keys": [IMAGE, 5]},
+        {"type": "SWIPEABLE_MEDIA", "media_keys": [IMAGE, SQUARE], "media_key": IMAGE},
+    ])  # fmt: skip
+    def test_media_part(self, box: Sandbox, media_part: JSON) -> None:
+        """A media component has its own field, of its own kind, and no other."""
+        response = create(box, media_part, details())
+        places = {str(place).partition(".")[0] for _, place in faults(response)}
+
+        assert (400, {"components[0]"}) == (response.status_code, places)
+
+    @pytest.mark.parametrize("name", ["components", "slides"])
+    @pytest.mark.parametrize("value", [{}, "text", None, 5])
+    def test_no_array(self, box: Sandbox, name: str, value: Any) -> None:
+        """Components and slides are arrays."""
+        response = send(box, "POST", "cards", {"name": "New", name: value})
+
+        assert [("INVALID_PARAMETER", name)] == faults(response)
+
+    def test_all_violations_at_once(self, box: Sandbox) -> None:
+        """Faults of name, component and destination are reported together."""
+        response = create(
+            box,
+            media(""),
+            button(label={"type": "ENUM", "value": "BUY"}, destination=app(country_code="UK")),
+            name="x" * 81,
+        )
+
+        assert [
+            ("INVALID_PARAMETER", "components[0].media_key"),
+            ("INVALID_PARAMETER", "components[1].destination.country_code"),
+            ("INVALID_PARAMETER", "components[1].label.value"),
+            ("INVALID_PARAMETER", "name"),
+        ] == sorted(faults(response), key=str)
+
+
+class TestUpdate:
+    """PUT cards/:card_id."""
+
+    @pytest.mark.spec("B, Cards", "PUT /12/accounts/:account_id/cards/:card_id")
+    def test_name(self, box: Sandbox) -> None:
+        """A name alone replaces the name alone."""
+        before = data(get(box, f"cards/{WEBSITE_CARD}"))
+        response = send(box, "PUT", f"cards/{WEBSITE_CARD}", {"name": "é" * 80})
+        after = data(response)
+
+        assert after == before | {"name": "é" * 80, "updated_at": after["updated_at"]}
+        assert after["updated_at"] > before["updated_at"]
+        assert after == data(get(box, f"cards/{WEBSITE_CARD}"))
+        assert {"account_id": ACCOUNT, "card_id": WEBSITE_CARD} == echo(response)
+
+    @pytest.mark.spec("B, Cards", "PUT /12/accounts/:account_id/cards/:card_id")
+    def test_components(self, box: Sandbox) -> None:
+        """Components replace the stored ones whole, and the type follows."""
+        before = data(get(box, f"cards/{WEBSITE_CARD}"))
+        parts = [swipeable(VIDEO, OTHER_VIDEO), button()]
+        after = data(send(box, "PUT", f"cards/{WEBSITE_CARD}", {"components": parts}))
+
+        assert after == before | {
+            "components": parts,
+            "card_type": "VIDEO_CAROUSEL_APP",
+            "updated_at": after["updated_at"],
+        }
+
+    @pytest.mark.spec("B, Cards", "PUT /12/accounts/:account_id/cards/:card_id")
+    def test_to_slides_and_back(self, box: Sandbox) -> None:
+        """Slides take the place of components, and the other way round."""
+        slides = [[media(VIDEO), details()], [media(OTHER_VIDEO), details()]]
+        slid = data(send(box, "PUT", f"cards/{WEBSITE_CARD}", {"slides": slides}))
+        parts = [media(), details()]
+        back = data(send(box, "PUT", f"cards/{WEBSITE_CARD}", {"components": parts}))
+
+        assert ("VIDEO_MULTI_DEST_CAROUSEL_WEBSITE", slides) == (slid["card_type"], slid["slides"])
+        assert "components" not in slid
+        assert ("IMAGE_WEBSITE", parts) == (back["card_type"], back["components"])
+        assert "slides" not in back
+        assert back == data(get(box, f"cards/{WEBSITE_CARD}"))
+
+    def test_whole_record(self, box: Sandbox) -> None:
+        """A card sent back as it was read is accepted; its read-only fields are ignored."""
+        for key in (WEBSITE_CARD, SLIDES_CARD):
+            before = data(get(box, f"cards/{key}"))
+            after = data(send(box, "PUT", f"cards/{key}", before))
+
+            assert after == before | {"updated_at": after["updated_at"]}
+
+    @pytest.mark.spec("B, Cards", "PUT /12/accounts/:account_id/cards/:card_id")
+    def test_both(self, box: Sandbox) -> None:
+        """Components and slides exclude each other here too."""
+        body = {"components": [media(), details()], "slides": [[media(), details()]] * 2}
+        response = send(box, "PUT", f"cards/{WEBSITE_CARD}", body)
+
+        assert [("EXCLUSIVE_PARAMETERS", "components")] == faults(response)
+
+    @pytest.mark.spec("B, Cards", "PUT /12/accounts/:account_id/cards/:card_id")
+    @pytest.mark.spec("B, Limits", "Field lengths: card name", side="outside")
+    def test_name_outside(self, box: Sandbox) -> None:
+        """A name of 81 characters, or none, is refused."""
+        for name in ("x" * 81, ""):
+            response = send(box, "PUT", f"cards/{WEBSITE_CARD}", {"name": name})
+            assert [("INVALID_PARAMETER", "name")] == faults(response)
+
+    def test_unknown_media(self, box: Sandbox) -> None:
+        """Unknown media refuse the update whole: the name stays as well."""
+        before = box.record("cards", WEBSITE_CARD)
+        body = {"name": "New", "components": [media(UNKNOWN), details()]}
+        response = send(box, "PUT", f"cards/{WEBSITE_CARD}", body)
+
+        assert [("MEDIA_NOT_FOUND", "components[0].media_key")] == faults(response)
+        assert before == box.record("cards", WEBSITE_CARD)
+
+    @pytest.mark.parametrize(
+        ("key", "status", "code"),
+        [
+            ("nothing", 404, "CARD_NOT_FOUND"),
+            ("1712860000017000051", 404, "CARD_NOT_FOUND"),  # another account's
+            (WEBSITE_CARD, 404, "CARD_NOT_FOUND"),  # deleted
+            (LEGACY_CARD, 400, "INVALID_PARAMETER"),
+        ],
+    )
+    def test_cards_that_cannot_be_updated(
+        self, box: Sandbox, key: str, status: int, code: str
+    ) -> None:
+        """A card that is unknown, another account's, deleted or legacy is refused."""
+        delete(box, f"cards/{WEBSITE_CARD}")
+        response = send(box, "PUT", f"cards/{key}", {"name": "New"})
+
+        assert (status, [(code, "card_id")]) == refusal(response)
+
+
+class TestList:
+    """GET cards."""
+
+    def test_sort_by_name(self, box: Sandbox) -> None:
+        """Cards sort by name."""
+        names = [record["name"] for record in data(get(box, "cards", sort_by="name-asc"))]
+
+        assert sorted(names) == names
+
+    def test_filters_together(self, box: Sandbox) -> None:
+        """All filters must hold."""
+        query = {"card_types": "VIDEO_WEBSITE", "q": "cold"}
+
+        assert ["Cold brew story"] == [r["name"] for r in data(get(box, "cards", **query))]
+
+    @pytest.mark.spec("B, Card", "Legacy types such")
+    @pytest.mark.spec("B, Cards", "GET /12/accounts/:account_id/cards: card_types")
+    def test_legacy_cards(self, box: Sandbox) -> None:
+        """Legacy cards are listed on demand only, deleted ones with with_deleted as well."""
+        plain = {record["id"] for record in data(get(box, "cards"))}
+        both = get(box, "cards", include_legacy_cards="true", with_total_count="true")
+        deleted = get(box, "cards", include_legacy_cards="true", with_deleted="true")
+        added = {record["id"]: record for record in data(both) if record["id"] not in plain}
+
+        assert {"57i77", "57i8b", "57i9k", "57jc4"} == added.keys()
+        assert len(plain) + 4 == both.get_json()["total_count"]
+        assert "57ia2" in {record["id"] for record in data(deleted)}
+        assert ("IMAGE_CONVERSATION", "800") == (
+            added["57i77"]["card_type"],
+            added["57i77"]["image_display_width"],
+        )
+        assert not {"components", "slides", "_legacy"} & added["57i77"].keys()
+        assert "cards.legacy" in assumptions(both)
+
+    @pytest.mark.spec("B, Card", "Legacy types such")
+    def test_legacy_type(self, box: Sandbox) -> None:
+        """The filter accepts legacy types."""
+        query = {"card_types": "IMAGE_CONVERSATION"}
+
+        assert [] == data(get(box, "cards", **query))
+        found = data(get(box, "cards", include_legacy_cards="true", **query))
+        assert ["57i77", "57jc4"] == [record["id"] for record in found]
+
+    @pytest.mark.spec("B, Cards", "Only cards created")
+    def test_other_cards_do_not_join(self, box: Sandbox) -> None:
+        """Poll cards and video conversation cards are not among the cards."""
+        everything = get(box, "cards", include_legacy_cards="true", with_deleted="true")
+        kinds = {record["card_type"] for record in data(everything)}
+
+        assert not kinds & {"TEXT_POLLS", "VIDEO_POLLS", "IMAGE_POLLS", "VIDEO_CONVERSATION"}
+        assert 404 == get(box, "cards/1712870000001000003").status_code
+
+
+class TestDelete:
+    """DELETE cards/:card_type/:card_id, and cards/:card_id as a public fact."""
+
+    @pytest.mark.spec("B, Cards", "DELETE /12/accounts/:account_id/cards/:card_type/:card_id")
+    @pytest.mark.parametrize(
+        "kind", ["image_conversation", "IMAGE_CONVERSATION", "Image_Conversation"]
+    )
+    def test_legacy(self, box: Sandbox, kind: str) -> None:
+        """A legacy card is deleted under its type in any case."""
+        before = data(get(box, f"cards/{LEGACY_CARD}"))
+        response = delete(box, f"cards/{kind}/{LEGACY_CARD}")
+        gone = data(response)
+
+        assert gone == before | {"deleted": True, "updated_at": gone["updated_at"]}
+        assert gone["updated_at"] > before["updated_at"]
+        assert {"account_id": ACCOUNT, "card_type": kind, "card_id": LEGACY_CARD} == echo(response)
+        again = delete(box, f"cards/{kind}/{LEGACY_CARD}")
+        assert (404, [("CARD_NOT_FOUND", "card_id")]) == refusal(again)
+
+    def test_legacy_cards_of_other_types_stay(self, box: Sandbox) -> None:
+        """Where no public fact says otherwise, a deleted card is read with with_deleted."""
+        gone = data(delete(box, "cards/website/57i8b"))
+
+        assert gone == data(get(box, "cards/57i8b", with_deleted="true"))
+
+    @pytest.mark.spec("B, Cards", "DELETE /12/accounts/:account_id/cards/:card_type/:card_id")
+    @pytest.mark.parametrize(
+        ("kind", "key", "error"),
+        [
+            ("website", LEGACY_CARD, (404, [("CARD_NOT_FOUND", "card_id")])),  # another type
+            ("image_conversation", "nothing", (404, [("CARD_NOT_FOUND", "card_id")])),
+            ("website", "57k4d", (404, [("CARD_NOT_FOUND", "card_id")])),  # another account's
+            ("image_website", WEBSITE_CARD, (404, [("CARD_NOT_FOUND", "card_id")])),  # not legacy
+            ("video_conversation", LEGACY_CARD, (404, [("CARD_NOT_FOUND", "card_id")])),
+            ("audio", LEGACY_CARD, (400, [("UNKNOWN_CARD_TYPE", "card_type")])),
+        ],
+    )
+    def test_not_found(self, box: Sandbox, kind: str, key: str, error: Any) -> None:
+        """Only a legacy card of that very type and account is found."""
+        assert error == refusal(delete(box, f"cards/{kind}/{key}"))
+
+    @pytest.mark.parametrize("kind", ["video_conversation", "VIDEO_CONVERSATION"])
+    def test_video_conversation(self, box: Sandbox, kind: str) -> None:
+        """Video conversation cards are deleted under their type as well."""
+        key = "1712880000001000003"
+        response = delete(box, f"cards/{kind}/{key}")
+
+        assert (True, "VIDEO_CONVERSATION") == (
+            data(response)["deleted"],
+            data(response)["card_type"],
+        )
+        assert kind == echo(response)["card_type"]
+        assert 404 == get(box, f"cards/video_conversation/{key}").status_code
+        assert "cards.delete-video-conversation" in assumptions(response)
+
+    def test_by_id(self, box: Sandbox) -> None:
+        """The public delete by id ends a card of any type, and says that it is an assumption."""
+        response = delete(box, f"cards/{WEBSITE_CARD}")
+
+        assert data(response)["deleted"] is True
+        assert "cards.delete-by-id" in assumptions(response)
+        assert WEBSITE_CARD not in {record["id"] for record in data(get(box, "cards"))}
+
+    @pytest.mark.spec("B, What public facts and settled questions add", "Catalog and set")
+    def test_strict(self) -> None:
+        """--strict has no delete by id, which the spec does not show; it deletes legacy cards."""
+        box = sandbox(strict=True)
+
+        assert 501 == delete(box, f"cards/{WEBSITE_CARD}").status_code
+        assert 200 == delete(box, f"cards/image_conversation/{LEGACY_CARD}").status_code
+
+
+class TestPaths:
+    """Static segments win over card ids, whatever the method."""
+
+    @pytest.mark.spec("B, What public facts and settled questions add", "Static segments")
+    @pytest.mark.parametrize("segment", ["poll", "video_conversation"])
+    @pytest.mark.parametrize("method", ["PUT", "DELETE"])
+    def test_no_card_has_such_an_id(self, box: Sandbox, segment: str, method: str) -> None:
+        """PUT and DELETE on the path of a list are wrong methods, not cards of that id."""
+        response = send(box, method, f"cards/{segment}", {"name": "New"})
+
+        assert (405, [("METHOD_NOT_ALLOWED", None)]) == refusal(response)
+        assert {"GET", "HEAD", "POST"} == set(response.headers["Allow"].split(", "))
+
+    def test_lists(self, box: Sandbox) -> None:
+        """GET cards/poll lists poll cards."""
+        assert {"TEXT_POLLS", "VIDEO_POLLS", "IMAGE_POLLS"} == {
+            record["card_type"] for record in data(get(box, "cards/poll"))
+        }
+
+
+@pytest.mark.spec("B, What public facts and settled questions add", "A single card may")
+def test_envelope_as_array() -> None:
+    """--card-envelope array puts the card of GET, PUT, DELETE into an array, not that of POST."""
+    box = sandbox(card_envelope="array")
+    path = f"cards/{WEBSITE_CARD}"
+    read, changed = data(get(box, path)), data(send(box, "PUT", path, {"name": "New"}))
+    created = data(create(box, media(), details()))
+    gone = data(delete(box, path))
+
+    assert [1, 1, 1] == [len(answer) for answer in (read, changed, gone)]
+    assert [True, True, True] == [isinstance(answer, list) for answer in (read, changed, gone)]
+    assert "IMAGE_WEBSITE" == created["card_type"]

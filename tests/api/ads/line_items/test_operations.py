@@ -1,0 +1,605 @@
+"""Line items: every rule of the update table of document B, just inside and just outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from mock_platform.core.tables.state import State
+from tests.support import ACCOUNT, Sandbox, faults, refusal
+
+PATH = f"/12/accounts/{ACCOUNT}/line_items"
+CLICKS, REACH, INSTALLS, ENGAGE_APP = "itttx", "iu0p9", "iu4ce", "iu8h1"
+PREROLL, VIDEO, FOLLOWERS, ENGAGEMENTS = "iuc5v", "iufm7", "iuj2q", "iumz0"
+BID, DAILY, TOTAL = (
+    "bid_amount_local_micro",
+    "daily_budget_amount_local_micro",
+    "total_budget_amount_local_micro",
+)
+
+
+def put(box: Sandbox, line_item: str, **params: Any) -> TestResponse:
+    """One update."""
+    return box.call("PUT", f"{PATH}/{line_item}", query_string=params)
+
+
+TAKEN = [
+    # every parameter of the table
+    (CLICKS, {"advertiser_domain": "shop.example.com"}),
+    (INSTALLS, {"android_app_store_identifier": "com.example.app"}),
+    (INSTALLS, {"ios_app_store_identifier": "42"}),
+    (CLICKS, {"audience_expansion": "BROAD"}),
+    (CLICKS, {"audience_expansion": "DEFINED"}),
+    (CLICKS, {"audience_expansion": "EXPANDED"}),
+    (CLICKS, {BID: "1"}),
+    (CLICKS, {"entity_status": "PAUSED"}),
+    (ENGAGE_APP, {"entity_status": "ACTIVE"}),
+    (CLICKS, {"name": "Renamed"}),
+    (CLICKS, {"start_time": "2026-10-01T00:00:00Z"}),
+    (CLICKS, {"end_time": "2027-02-01T00:00:00Z"}),
+    (CLICKS, {TOTAL: "150000000"}),
+    (CLICKS, {DAILY: "12000000000"}),
+    # goals are not restricted by objective
+    *((CLICKS, {"goal": goal}) for goal in (
+        "APP_CLICKS", "APP_INSTALLS", "APP_PURCHASES", "ENGAGEMENT", "FOLLOWERS", "LINK_CLICKS",
+        "MAX_REACH", "PREROLL", "PREROLL_STARTS", "REACH_WITH_ENGAGEMENT", "VIDEO_VIEW",
+        "VIEW_3S_100PCT", "VIEW_6S", "VIEW_15S", "WEBSITE_CONVERSIONS")),
+    # bid strategies
+    (CLICKS, {"bid_strategy": "MAX", BID: "5500000"}),
+    (REACH, {"bid_strategy": "TARGET", BID: "1"}),
+    (FOLLOWERS, {"bid_strategy": "AUTO"}),
+    # frequency caps
+    *((line_item, {"frequency_cap": "1", "duration_in_days": days})
+      for line_item in (REACH, ENGAGEMENTS, VIDEO, PREROLL) for days in ("1", "7", "30")),
+    # pay_by is changeable for app installs, and may be sent unchanged where it is one of three
+    (INSTALLS, {"pay_by": "LINK_CLICK"}),
+    (INSTALLS, {"pay_by": "IMPRESSION"}),
+    (CLICKS, {"pay_by": "IMPRESSION"}),
+    # categories
+    (PREROLL, {"categories": "IAB8"}),
+    (ENGAGE_APP, {"categories": "IAB8", "advertiser_domain": "example.com"}),
+]  # fmt: skip
+
+
+@pytest.mark.spec("B, Line item", "Monetary amounts", case="5500000")
+@pytest.mark.spec("B, Line items", "PUT /12/accounts/:account_id/line_items/:line_item_id")
+@pytest.mark.spec("B, Line items", "bid_amount_local_micro")
+@pytest.mark.spec("B, Line items", "advertiser_domain", case="shop.example.com")
+@pytest.mark.spec("B, Line items", "android_app_store_identifier", case="com.example.app")
+@pytest.mark.spec("B, Line items", "audience_expansion", case="EXPANDED")
+@pytest.mark.spec("B, Line items", "categories: IAB", case="IAB8")
+@pytest.mark.spec("B, Line items", "duration_in_days", case="duration_in_days")
+@pytest.mark.spec("B, Line items", "entity_status: ACTIVE", case="PAUSED")
+@pytest.mark.spec("B, Line items", "start_time, end_time", case="start_time")
+@pytest.mark.spec("B, Line items", "frequency_cap: REACH", case="frequency_cap")
+@pytest.mark.spec("B, Line items", "goal: APP_CLICKS", case="WEBSITE_CONVERSIONS")
+@pytest.mark.spec("B, Line items", "name: string", case="Renamed")
+@pytest.mark.spec("B, Line items", "pay_by: APP_CLICK", case="LINK_CLICK")
+@pytest.mark.spec("B, Line items", "total_budget_amount_local_micro", case="150000000")
+@pytest.mark.spec("B, Line items", "daily_budget_amount_local_micro: at", case="12000000000")
+@pytest.mark.spec("B, States and transitions", "Line item, entity_status", case="entity_status")
+@pytest.mark.parametrize(("line_item", "params"), TAKEN)
+def test_what_the_table_allows_is_taken(
+    box: Sandbox, line_item: str, params: dict[str, str]
+) -> None:
+    """Each parameter within its rule is stored, echoed natively and served afterwards."""
+    before = box.record("line_items", line_item)
+
+    response = put(box, line_item, **params)
+
+    assert response.status_code == 200, response.text
+    body = response.get_json()
+    for name, value in params.items():
+        sent = value.split(",") if name == "categories" else value
+        native = int(value) if value.isdecimal() and name in before and name != _ID else sent
+        assert body["data"][name] == native
+        assert body["request"]["params"][name] == native
+    assert body["request"]["params"]["line_item_id"] == line_item
+    assert body["data"]["updated_at"] > before["updated_at"]
+    read = box.call("GET", f"{PATH}/{line_item}").get_json()["data"]
+    campaign = box.record("campaigns", before["campaign_id"])
+    assert read.pop("funding_instrument_id") == campaign["funding_instrument_id"]
+    assert read == body["data"]
+
+
+_ID = "ios_app_store_identifier"
+
+REFUSED = [
+    ("advertiser_domain has no protocol", CLICKS, {"advertiser_domain": "https://example.com"},
+     [("INVALID_PARAMETER", "advertiser_domain")]),
+    ("advertiser_domain is required for PUBLISHER_NETWORK", ENGAGE_APP, {"advertiser_domain": ""},
+     [("MISSING_PARAMETER", "advertiser_domain")]),
+    ("categories are required for PUBLISHER_NETWORK", ENGAGE_APP, {"categories": ""},
+     [("MISSING_PARAMETER", "categories")]),
+    ("app installs need an app", INSTALLS, {"ios_app_store_identifier": ""},
+     [("MISSING_PARAMETER", "ios_app_store_identifier")]),
+    ("app engagements need an app", ENGAGE_APP, {"android_app_store_identifier": ""},
+     [("MISSING_PARAMETER", "android_app_store_identifier")]),
+    ("audience_expansion is one of three", CLICKS, {"audience_expansion": "WIDE"},
+     [("INVALID_PARAMETER", "audience_expansion")]),
+    ("bid amount is above zero", CLICKS, {BID: "0"}, [("INVALID_PARAMETER", BID)]),
+    ("bid amount is not negative", CLICKS, {BID: "-1"}, [("INVALID_PARAMETER", BID)]),
+    ("bid amount is required with MAX", VIDEO, {"bid_strategy": "MAX"},
+     [("MISSING_PARAMETER", BID)]),
+    ("bid amount is required with TARGET", REACH, {"bid_strategy": "TARGET", BID: ""},
+     [("MISSING_PARAMETER", BID)]),
+    ("bid amount cannot be unset under MAX", CLICKS, {BID: ""}, [("MISSING_PARAMETER", BID)]),
+    ("MAX is not for REACH", REACH, {"bid_strategy": "MAX"},
+     [("INVALID_PARAMETER", "bid_strategy")]),
+    ("MAX is not for FOLLOWERS", FOLLOWERS, {"bid_strategy": "MAX", BID: "1"},
+     [("INVALID_PARAMETER", "bid_strategy")]),
+    ("TARGET is for REACH or WEBSITE_CLICKS", INSTALLS, {"bid_strategy": "TARGET"},
+     [("INVALID_PARAMETER", "bid_strategy")]),
+    ("IMPRESSION does not go with TARGET", CLICKS,
+     {"bid_strategy": "TARGET", "pay_by": "IMPRESSION"}, [("INVALID_PARAMETER", "pay_by")]),
+    ("bid_strategy is one of three", CLICKS, {"bid_strategy": "BEST"},
+     [("INVALID_PARAMETER", "bid_strategy")]),
+    ("duration is 1, 7 or 30", REACH, {"duration_in_days": "2"},
+     [("INVALID_PARAMETER", "duration_in_days")]),
+    ("duration is 1, 7 or 30", REACH, {"duration_in_days": "31"},
+     [("INVALID_PARAMETER", "duration_in_days")]),
+    ("entity_status is one of two", CLICKS, {"entity_status": "DRAFT"},
+     [("INVALID_PARAMETER", "entity_status")]),
+    ("times are ISO 8601", CLICKS, {"start_time": "tomorrow"},
+     [("INVALID_PARAMETER", "start_time")]),
+    ("the end lies behind the start", CLICKS, {"end_time": "2026-09-05T07:00:00Z"},
+     [("INVALID_TIME_WINDOW", "end_time")]),
+    *((f"frequency_cap is not for {name}", line_item, {"frequency_cap": "1"},
+       [("INVALID_PARAMETER", "frequency_cap")])
+      for name, line_item in (("WEBSITE_CLICKS", CLICKS), ("APP_INSTALLS", INSTALLS),
+                              ("APP_ENGAGEMENTS", ENGAGE_APP), ("FOLLOWERS", FOLLOWERS))),
+    ("frequency_cap is above zero", REACH, {"frequency_cap": "0"},
+     [("INVALID_PARAMETER", "frequency_cap")]),
+    ("goal is one of the table", CLICKS, {"goal": "SALES"}, [("INVALID_PARAMETER", "goal")]),
+    ("pay_by is changeable only for APP_INSTALLS", CLICKS, {"pay_by": "LINK_CLICK"},
+     [("INVALID_PARAMETER", "pay_by")]),
+    ("pay_by is one of three", INSTALLS, {"pay_by": "ENGAGEMENT"},
+     [("INVALID_PARAMETER", "pay_by")]),
+    ("daily budget is at most the total", CLICKS, {DAILY: "12000000001"},
+     [("INVALID_PARAMETER", DAILY)]),
+    ("total is at least the daily budget", CLICKS, {TOTAL: "149999999"},
+     [("INVALID_PARAMETER", TOTAL)]),
+    ("daily budget needs LINE_ITEM optimization", INSTALLS, {DAILY: "1000000"},
+     [("INVALID_PARAMETER", DAILY)]),
+    ("budgets are above zero", CLICKS, {DAILY: "0", TOTAL: "0"},
+     [("INVALID_PARAMETER", DAILY), ("INVALID_PARAMETER", TOTAL)]),
+    ("PREROLL_VIEWS needs a business category", PREROLL, {"categories": ""},
+     [("MISSING_PARAMETER", "categories")]),
+]  # fmt: skip
+
+
+@pytest.mark.spec("B, Advertiser business category", "Applies only to", case="PREROLL_VIEWS needs")
+@pytest.mark.spec("B, Line items", "advertiser_domain", case="advertiser_domain has no protocol")
+@pytest.mark.spec("B, Line items", "advertiser_domain", case="advertiser_domain is required for")
+@pytest.mark.spec("B, Line items", "android_app_store_identifier", case="app installs need an app")
+@pytest.mark.spec("B, Line items", "android_app_store_identifier", case="app engagements need an")
+@pytest.mark.spec("B, Line items", "audience_expansion", case="audience_expansion is one of three")
+@pytest.mark.spec("B, Line items", "bid_amount_local_micro", case="bid amount is above zero")
+@pytest.mark.spec("B, Line items", "bid_amount_local_micro", case="bid amount is required with MAX")
+@pytest.mark.spec(
+    "B, Line items", "bid_amount_local_micro", case="bid amount is required with TARGET"
+)
+@pytest.mark.spec("B, Line items", "bid_strategy: MAX", case="MAX is not for REACH")
+@pytest.mark.spec("B, Line items", "bid_strategy: MAX", case="MAX is not for FOLLOWERS")
+@pytest.mark.spec("B, Line items", "bid_strategy: TARGET", case="TARGET is for REACH or")
+@pytest.mark.spec("B, Line items", "categories: IAB", case="categories are required for")
+@pytest.mark.spec("B, Line items", "duration_in_days", case="duration is 1, 7 or 30")
+@pytest.mark.spec("B, Line items", "entity_status: ACTIVE", case="entity_status is one of two")
+@pytest.mark.spec("B, Line items", "start_time, end_time", case="times are ISO 8601")
+@pytest.mark.spec("B, Line items", "frequency_cap: REACH", case="frequency_cap is not for ")
+@pytest.mark.spec("B, Line items", "goal: APP_CLICKS", case="goal is one of the table")
+@pytest.mark.spec("B, Line items", "pay_by: APP_CLICK", case="pay_by is changeable only for")
+@pytest.mark.spec("B, Line items", "pay_by: APP_CLICK", case="pay_by is one of three")
+@pytest.mark.spec("B, Line items", "pay_by: not supported", case="IMPRESSION does not go with")
+@pytest.mark.spec("B, Line items", "total_budget_amount_local_micro", case="budgets are above zero")
+@pytest.mark.spec("B, Line items", "daily_budget_amount_local_micro: at", case="daily budget is at")
+@pytest.mark.spec("B, Line items", "daily_budget_amount_local_micro: at", case="total is at least")
+@pytest.mark.spec(
+    "B, Line items", "daily_budget_amount_local_micro: only", case="daily budget needs LINE_ITEM"
+)
+@pytest.mark.parametrize(("rule", "line_item", "params", "expected"), REFUSED)
+def test_what_the_table_forbids_is_refused(
+    box: Sandbox,
+    rule: str,
+    line_item: str,
+    params: dict[str, str],
+    expected: list[tuple[str, str]],
+) -> None:
+    """Each rule refuses what is just outside, names the parameter and keeps the record."""
+    before = box.record("line_items", line_item)
+
+    response = put(box, line_item, **params)
+
+    assert (response.status_code, sorted(faults(response))) == (400, sorted(expected)), rule
+    assert box.record("line_items", line_item) == before
+
+
+def test_all_violations_are_told_at_once(box: Sandbox) -> None:
+    """Several broken rules of one request are all named."""
+    response = put(box, INSTALLS, frequency_cap="3", bid_strategy="TARGET", **{DAILY: "5"})
+
+    assert sorted(faults(response)) == [
+        ("INVALID_PARAMETER", "bid_strategy"),
+        ("INVALID_PARAMETER", DAILY),
+        ("INVALID_PARAMETER", "frequency_cap"),
+    ]
+
+
+@pytest.mark.spec("B, Line items", "bid_strategy: AUTO")
+def test_auto_does_not_keep_an_amount(box: Sandbox) -> None:
+    """AUTO ignores the bid amount: it is accepted and not kept, also one from before."""
+    response = put(box, CLICKS, bid_strategy="AUTO", **{BID: "5500000"})
+
+    data = response.get_json()["data"]
+    assert (data["bid_strategy"], data[BID]) == ("AUTO", None)
+    assert "line-items.auto-drops-amount" in response.headers["X-Mock-Assumptions"]
+
+
+@pytest.mark.spec("B, Line items", "bid_strategy: TARGET")
+@pytest.mark.parametrize("sent", [{}, {"pay_by": "LINK_CLICK"}])
+@pytest.mark.parametrize("line_item", [CLICKS, REACH])
+def test_pay_by_follows_the_bid_strategy(
+    box: Sandbox, line_item: str, sent: dict[str, str]
+) -> None:
+    """TARGET pays by link click, sent or not; without TARGET the goal decides again."""
+    params = {"bid_strategy": "TARGET", BID: "900000"}
+    taken = [put(box, line_item, **params, **sent), put(box, line_item, bid_strategy="AUTO")]
+
+    assert [("TARGET", "LINK_CLICK"), ("AUTO", "IMPRESSION")] == [
+        (data["bid_strategy"], data["pay_by"])
+        for data in (response.get_json()["data"] for response in taken)
+    ]
+
+
+def test_a_stored_pay_by_does_not_refuse_target(box: Sandbox) -> None:
+    """A stored IMPRESSION beside TARGET is replaced when TARGET is sent once more."""
+    box.change("line_items", CLICKS, bid_strategy="TARGET", pay_by="IMPRESSION")
+
+    data = put(box, CLICKS, bid_strategy="TARGET").get_json()["data"]
+
+    assert data["pay_by"] == "LINK_CLICK"
+
+
+def test_pay_by_of_app_installs_stays_as_chosen(box: Sandbox) -> None:
+    """Where pay_by can be chosen, leaving TARGET does not undo the choice."""
+    box.change("line_items", INSTALLS, bid_strategy="TARGET", pay_by="APP_CLICK")
+
+    data = put(box, INSTALLS, bid_strategy="AUTO").get_json()["data"]
+
+    assert (data["bid_strategy"], data["pay_by"]) == ("AUTO", "APP_CLICK")
+
+
+def test_pay_by_of_link_clicks_stays_as_chosen_without_target(box: Sandbox) -> None:
+    """Between AUTO and MAX, a link click that was chosen at the creation stays."""
+    box.change("line_items", CLICKS, bid_strategy="AUTO", pay_by="LINK_CLICK")
+
+    data = put(box, CLICKS, bid_strategy="MAX", **{BID: "900000"}).get_json()["data"]
+
+    assert (data["bid_strategy"], data["pay_by"]) == ("MAX", "LINK_CLICK")
+
+
+def test_the_fixtures_have_website_clicks_that_can_be_bid_by_target(box: Sandbox) -> None:
+    """A client finds a line item for WEBSITE_CLICKS, not paid by impression, to set TARGET on."""
+    path = "/12/accounts/18ce55fw2ag/line_items/iv3k8"
+
+    response = box.call(
+        "PUT", path, query_string={"bid_strategy": "TARGET", "bid_amount_local_micro": "900000"}
+    )
+
+    data = response.get_json()["data"]
+    assert (data["objective"], data["pay_by"]) == ("WEBSITE_CLICKS", "LINK_CLICK")
+    assert (data["bid_strategy"], data[BID]) == ("TARGET", 900000)
+
+
+def test_an_update_without_parameters_changes_nothing(box: Sandbox) -> None:
+    """Nothing sent leaves the line item, its updated_at and its history alone."""
+    before, entries = box.record("line_items", CLICKS), box.world.store.count("account_history")
+
+    data = put(box, CLICKS).get_json()["data"]
+
+    assert before["updated_at"] == data["updated_at"]
+    assert (before, entries) == (
+        box.record("line_items", CLICKS),
+        box.world.store.count("account_history"),
+    )
+
+
+def test_a_refused_domain_is_told_in_one_sentence(box: Sandbox) -> None:
+    """The message names what is expected, what was sent and where."""
+    (error,) = put(box, CLICKS, advertiser_domain="https://x.example").get_json()["errors"]
+
+    assert (
+        "Expected a domain without protocol such as example.com, "
+        'got "https://x.example" for advertiser_domain'
+    ) == error["message"]
+
+
+@pytest.mark.spec("B, Line items", "Update parameters")
+@pytest.mark.spec("B, What public facts and settled questions add", "An empty value")
+def test_an_empty_value_unsets_an_optional_field(box: Sandbox) -> None:
+    """An empty end_time takes the end away; only what was sent changes."""
+    before = box.record("line_items", CLICKS)
+
+    data = put(box, CLICKS, end_time="").get_json()["data"]
+
+    changed = {name for name in data if data[name] != before[name]}
+    assert (data["end_time"], changed) == (None, {"end_time", "updated_at"})
+
+
+def test_an_unrelated_update_never_trips_over_an_old_record(box: Sandbox) -> None:
+    """A record that breaks a rule by itself can still be renamed."""
+    box.change("line_items", CLICKS, frequency_cap=9, bid_strategy="TARGET")
+
+    assert put(box, CLICKS, name="Still fine").status_code == 200
+
+
+@pytest.mark.spec("B, Line items", "PUT /12/accounts/:account_id/line_items/:line_item_id")
+@pytest.mark.spec("B, What public facts and settled questions add", "Parameters of a")
+def test_parameters_are_taken_from_a_form_as_well(box: Sandbox) -> None:
+    """PUT parameters may be sent in the body instead of the query."""
+    response = box.call("PUT", f"{PATH}/{CLICKS}", form={"name": "From a form"})
+
+    assert response.get_json()["data"]["name"] == "From a form"
+
+
+@pytest.mark.spec("B, What public facts and settled questions add", "Unknown, read-only")
+def test_a_whole_record_can_be_sent_back(box: Sandbox) -> None:
+    """Client libraries send every field: read-only ones are ignored with a warning."""
+    response = put(box, VIDEO, id=VIDEO, campaign_id="8x3fz", name="N", created_at="x")
+
+    assert (response.status_code, len(box.world.journal.find()[-1].warnings)) == (200, 3)
+
+
+@pytest.mark.spec("B, Line items", "advertiser_user_id")
+def test_advertiser_user_id_is_restricted(box: Sandbox) -> None:
+    """Only allowlisted client applications set advertiser_user_id, and only for PREROLL_VIEWS."""
+    refused = put(box, PREROLL, advertiser_user_id="2244994945")
+    error = {
+        "code": "INVALID_PARAMETER",
+        "message": "setting advertiser_user_id is not allowed",
+        "parameter": "advertiser_user_id",
+    }
+    box.change("apps", "11827", _allowlist=["advertiser_user_id"])
+    taken = put(box, PREROLL, advertiser_user_id="2244994945")
+    wrong = put(box, CLICKS, advertiser_user_id="2244994945")
+
+    assert (refused.status_code, refused.get_json()["errors"]) == (400, [error])
+    assert taken.get_json()["data"]["advertiser_user_id"] == "2244994945"
+    assert (wrong.status_code, wrong.get_json()["errors"]) == (400, [error])
+
+
+def test_the_stored_advertiser_user_id_may_be_sent_back(box: Sandbox) -> None:
+    """Clients that send back all that they read are not refused for it."""
+    box.change("line_items", CLICKS, advertiser_user_id="2244994945")
+
+    assert put(box, CLICKS, advertiser_user_id="2244994945").status_code == 200
+
+
+@pytest.mark.spec("B, Line items", "categories: IAB")
+def test_unknown_categories_are_not_found(box: Sandbox) -> None:
+    """A category that nothing knows is 404 INVALID_IAB_CATEGORY, each one named."""
+    response = put(box, PREROLL, categories="IAB99,nonsense")
+
+    assert refusal(response) == (404, [("INVALID_IAB_CATEGORY", "categories")] * 2)
+
+
+@pytest.mark.spec("B, Line items", "DELETE the same", "DELETE is irreversible")
+@pytest.mark.spec("B, States and transitions", "Line item, DELETE: irreversible")
+@pytest.mark.spec("B, States and transitions", "Line item, DELETE: child")
+@pytest.mark.spec("B, Errors", "Repeated DELETE")
+def test_a_delete_is_irreversible_and_happens_once(box: Sandbox) -> None:
+    """The record is returned deleted, later calls find nothing, children stay as they are."""
+    children = [
+        entry.record for entry in box.world.store.page("promoted_posts", {"line_item_id": CLICKS})
+    ]
+    first = box.call("DELETE", f"{PATH}/{CLICKS}")
+    second = box.call("DELETE", f"{PATH}/{CLICKS}")
+    revived = put(box, CLICKS, entity_status="ACTIVE")
+    hidden = box.call("GET", f"{PATH}/{CLICKS}")
+    shown = box.call("GET", f"{PATH}/{CLICKS}", query_string={"with_deleted": "true"})
+
+    assert (first.status_code, first.get_json()["data"]["deleted"]) == (200, True)
+    for response in (second, revived, hidden):
+        assert refusal(response) == (404, [("LINE_ITEM_NOT_FOUND", "line_item_id")])
+    assert shown.get_json()["data"]["deleted"] is True
+    assert len(children) == 2
+    assert all(box.record("promoted_posts", c["id"]) == c for c in children)
+
+
+def test_a_line_item_of_another_account_is_not_found(box: Sandbox) -> None:
+    """An id of another account is 404 even where both accounts are the user's."""
+    assert put(box, "iv3k8", name="N").status_code == 404
+
+
+@pytest.mark.spec("B, Not shown", "Endpoints not shown")
+def test_line_items_are_listed_and_filtered(box: Sandbox) -> None:
+    """The public list takes ids, campaigns and a name prefix."""
+    by_campaign = box.call("GET", PATH, query_string={"campaign_ids": "8wku2,8wmq4"}).get_json()
+    by_prefix = box.call("GET", PATH, query_string={"q": "app"}).get_json()
+    by_ids = box.call("GET", PATH, query_string={"line_item_ids": f"{VIDEO},{CLICKS},x"}).get_json()
+
+    assert [record["id"] for record in by_campaign["data"]] == [CLICKS, REACH]
+    assert [record["id"] for record in by_prefix["data"]] == [INSTALLS, ENGAGE_APP]
+    assert [record["id"] for record in by_ids["data"]] == [CLICKS, VIDEO]
+    assert by_ids["request"]["params"]["line_item_ids"] == [VIDEO, CLICKS, "x"]
+
+
+@pytest.mark.spec("B, Line items", "Update parameters", "bid_strategy: default")
+@pytest.mark.spec("B, Line items", "goal: default depends")
+def test_what_is_not_sent_keeps_its_value(box: Sandbox) -> None:
+    """Goal, bid strategy and pay_by have defaults where nothing is stored; an update has none."""
+    before = box.record("line_items", INSTALLS)
+
+    data = put(box, INSTALLS, name="Renamed").get_json()["data"]
+
+    assert ("APP_INSTALLS", "MAX", "APP_CLICK") == tuple(
+        data[name] for name in ("goal", "bid_strategy", "pay_by")
+    )
+    assert {"name", "updated_at"} == {name for name in data if data[name] != before[name]}
+
+
+@pytest.mark.spec("B, Line items", "pay_by: IMPRESSION")
+def test_a_line_item_without_pay_by_is_paid_by_impression(box: Sandbox) -> None:
+    """IMPRESSION is the default for the goals APP_INSTALLS and LINK_CLICKS."""
+    state = State(box.world, box.platform.tables)
+    template = box.record("line_items", INSTALLS)
+    bare = {name: template[name] for name in template if name != "pay_by"} | {"id": "new"}
+    for goal in ("APP_INSTALLS", "LINK_CLICKS"):
+        assert "IMPRESSION" == state["line_items"].put(bare | {"goal": goal})["pay_by"]
+
+
+@pytest.mark.parametrize(
+    ("goal", "objective", "bid_strategy", "expected"),
+    [
+        ("ENGAGEMENT", "ENGAGEMENTS", "AUTO", "ENGAGEMENT"),
+        ("FOLLOWERS", "FOLLOWERS", "AUTO", "FOLLOW"),
+        ("VIDEO_VIEW", "VIDEO_VIEWS", "AUTO", "VIEW"),
+        ("VIEW_6S", "VIDEO_VIEWS", "TARGET", "VIEW"),
+        ("PREROLL_STARTS", "PREROLL_VIEWS", "AUTO", "VIEW"),
+        ("APP_CLICKS", "APP_INSTALLS", "AUTO", "APP_CLICK"),
+        ("APP_INSTALLS", "APP_INSTALLS", "AUTO", "IMPRESSION"),
+        ("SITE_VISITS", "WEBSITE_CLICKS", "AUTO", "IMPRESSION"),
+        ("LINK_CLICKS", "WEBSITE_CLICKS", "TARGET", "LINK_CLICK"),
+        (None, "ENGAGEMENTS", "AUTO", "ENGAGEMENT"),  # the goal that the objective brings
+        (None, "REACH", "MAX", "IMPRESSION"),
+    ],
+)
+def test_pay_by_follows_the_goal(
+    box: Sandbox, goal: str | None, objective: str, bid_strategy: str, expected: str
+) -> None:
+    """A stored line item is paid by what its goal, or its objective, makes of it."""
+    state = State(box.world, box.platform.tables)
+    template = box.record("line_items", CLICKS)
+    bare = {n: template[n] for n in template if n not in {"pay_by", "goal"}}
+    bare |= {"id": "new", "objective": objective, "bid_strategy": bid_strategy}
+    made = state["line_items"].put(bare | ({} if goal is None else {"goal": goal}))
+
+    assert expected == made["pay_by"]
+    assert expected == box.call("GET", f"{PATH}/new").get_json()["data"]["pay_by"]
+
+
+def test_pay_by_follows_a_changed_goal(box: Sandbox) -> None:
+    """Another goal brings another pay_by, unless one was sent; the same goal keeps a chosen one."""
+    kept = put(box, INSTALLS, goal="APP_INSTALLS").get_json()["data"]
+    clicks = put(box, INSTALLS, goal="ENGAGEMENT").get_json()["data"]
+    chosen = put(box, INSTALLS, goal="APP_INSTALLS", pay_by="LINK_CLICK").get_json()["data"]
+    loaded = put(box, VIDEO, goal="FOLLOWERS", pay_by="VIEW").get_json()["data"]
+
+    assert ("APP_CLICK", "ENGAGEMENT", "LINK_CLICK", "FOLLOW") == tuple(
+        data["pay_by"] for data in (kept, clicks, chosen, loaded)
+    )
+
+
+def test_only_reads_name_the_funding_instrument(box: Sandbox) -> None:
+    """List and read serve the campaign's funding instrument; update and delete lack it."""
+    listed = box.call("GET", PATH, query_string={"line_item_ids": REACH}).get_json()["data"][0]
+    read = box.call("GET", f"{PATH}/{REACH}").get_json()["data"]
+    unchanged = put(box, REACH).get_json()["data"]
+    changed = put(box, REACH, name="Renamed").get_json()["data"]
+    gone = box.call("DELETE", f"{PATH}/{REACH}").get_json()["data"]
+
+    assert "m2k8s" == listed["funding_instrument_id"] == read["funding_instrument_id"]
+    for data in (unchanged, changed, gone):
+        assert "funding_instrument_id" not in data
+
+
+def test_a_record_of_a_read_can_be_stored(box: Sandbox) -> None:
+    """What a read serves is a record; the funding instrument that it names is the one served."""
+    state = State(box.world, box.platform.tables)
+    read = box.call("GET", f"{PATH}/{REACH}").get_json()["data"]
+    record = read | {"id": "copy", "_account_id": ACCOUNT, "funding_instrument_id": "lygyi"}
+
+    assert record == state["line_items"].put(record)
+    assert (
+        read | {"id": "copy", "funding_instrument_id": "lygyi"}
+        == (box.call("GET", f"{PATH}/copy").get_json()["data"])
+    )
+    for data in (put(box, "copy", name="x"), box.call("DELETE", f"{PATH}/copy")):
+        assert "funding_instrument_id" not in data.get_json()["data"]
+    changes = [
+        entry.record["entity_data"]
+        for entry in box.world.store.page("account_history")
+        if entry.record["entity_id"] == "copy"
+    ]
+    assert 2 == len(changes)
+    assert not [data for data in changes if "funding_instrument_id" in data]
+
+
+def test_audience_expansion_is_served_once_it_was_set(box: Sandbox) -> None:
+    """The key comes with its first value and goes when it is unset."""
+    before = put(box, CLICKS, name="Renamed").get_json()["data"]
+    after = put(box, CLICKS, audience_expansion="BROAD").get_json()["data"]
+    kept = put(box, CLICKS, name="Renamed again").get_json()["data"]
+    unset = put(box, CLICKS, audience_expansion="").get_json()["data"]
+
+    assert "audience_expansion" not in before
+    assert ["BROAD", "BROAD"] == [data["audience_expansion"] for data in (after, kept)]
+    assert "audience_expansion" not in unset
+    assert "audience_expansion" not in box.record("line_items", CLICKS)
+
+
+def test_standard_delivery_follows_the_daily_budget(box: Sandbox) -> None:
+    """It is true for a daily budget of the line item's own, else null, unless it was chosen."""
+    box.change("line_items", CLICKS, **{DAILY: None}, standard_delivery=None)
+    with_budget = put(box, CLICKS, **{DAILY: "5000000"}).get_json()["data"]
+    without = put(box, CLICKS, **{DAILY: ""}).get_json()["data"]
+    box.change("line_items", CLICKS, standard_delivery=False)
+    chosen = put(box, CLICKS, **{DAILY: "5000000"}).get_json()["data"]
+
+    assert (True, None, False) == tuple(
+        data["standard_delivery"] for data in (with_budget, without, chosen)
+    )
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"goal": "SITE_VISITS"},
+        {"pay_by": "APP_INSTALL"},
+        {"pay_by": "LEAD"},
+        {"entity_status": "DRAFT"},
+        {"standard_delivery": None},
+        {"duration_in_days": 14},
+        {BID: 0},
+    ],
+)
+def test_bounds_of_the_update_are_not_those_of_a_record(box: Sandbox, odd: dict[str, Any]) -> None:
+    """A record may hold what the update does not take, and is served with it."""
+    state = State(box.world, box.platform.tables)
+    state["line_items"].put(box.record("line_items", CLICKS) | odd)
+    read = box.call("GET", f"{PATH}/{CLICKS}").get_json()["data"]
+
+    assert odd == {name: read[name] for name in odd}
+    for name, value in odd.items():
+        if name == "pay_by":  # as it is; clients save what they loaded
+            assert 200 == put(box, CLICKS, pay_by=value).status_code
+            response = put(box, CLICKS, pay_by="VIEW")
+            assert (400, [("INVALID_PARAMETER", name)]) == refusal(response)
+        elif name != "standard_delivery":
+            response = put(box, CLICKS, **{name: value})
+            assert (400, name) == (response.status_code, faults(response)[0][1])
+
+
+@pytest.mark.spec("B, Advertiser business category", "Applies only to")
+@pytest.mark.parametrize(
+    ("categories", "status"),
+    [
+        ("1jl", 200),  # by its id
+        ("IAB8,IAB8-5", 200),  # two codes of one category
+        ("IAB8,IAB8-4", 200),  # of two
+        ("1jl,IAB8-4", 200),
+        ("IAB8,IAB8-4,IAB22", 400),  # of three
+        ("1jl,1jm,1jn", 400),
+    ],
+)
+def test_one_or_two_business_categories(box: Sandbox, categories: str, status: int) -> None:
+    """A PREROLL_VIEWS line item has one or two business categories, by id or by IAB code."""
+    response = put(box, PREROLL, categories=categories)
+
+    assert status == response.status_code
+    if status == 400:
+        assert [("INVALID_PARAMETER", "categories")] == faults(response)
+    else:
+        assert categories.split(",") == response.get_json()["data"]["categories"]

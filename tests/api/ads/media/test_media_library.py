@@ -1,0 +1,416 @@
+"""The media library: every rule of document B, "Media library", just inside and just outside."""
+
+from __future__ import annotations
+
+import pytest
+
+from mock_platform.world.transitions import Pace
+from tests.api.ads.cards.creatives import (
+    AMPLIFY,
+    DELETED_IMAGE,
+    FOREIGN_IMAGE,
+    FOREIGN_UPLOAD,
+    GIF,
+    IMAGE,
+    SQUARE,
+    UNKNOWN,
+    UPLOADED_AMPLIFY,
+    UPLOADED_GIF,
+    UPLOADED_IMAGE,
+    UPLOADED_UNCATEGORISED,
+    UPLOADED_VIDEO,
+    VIDEO,
+    assumptions,
+    data,
+    delete,
+    echo,
+    get,
+    post,
+    put,
+)
+from tests.support import Sandbox, faults, refusal
+
+VIDEO_FIELDS = {"description", "title", "duration", "poster_media_url", "poster_media_key"}
+
+
+def found(box: Sandbox, q: str) -> set[str]:
+    """Names or file names of what a search finds."""
+    records = data(get(box, "media_library", q=q, with_deleted="true"))
+    return {record["name"] or record["file_name"] for record in records}
+
+
+@pytest.mark.spec("B, Media library object", "media_type (GIF")
+@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
+@pytest.mark.parametrize("kind", ["GIF", "IMAGE", "VIDEO"])
+def test_media_type(box: Sandbox, kind: str) -> None:
+    """Each media type shows something, and nothing else."""
+    assert {kind} == {r["media_type"] for r in data(get(box, "media_library", media_type=kind))}
+
+
+@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
+def test_unknown_media_type(box: Sandbox) -> None:
+    """Another media type is refused, as are two at once."""
+    for kind in ("AUDIO", "GIF,IMAGE", "gif"):
+        assert [("INVALID_PARAMETER", "media_type")] == faults(
+            get(box, "media_library", media_type=kind)
+        )
+
+
+@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
+@pytest.mark.parametrize(
+    ("q", "expected"),
+    [
+        ("Tasting room", {"Tasting room"}),  # name
+        ("baristas", {"Barista, square"}),  # title, the name holds another word
+        ("sunrise", {"harbor-sunrise.jpg"}),  # file_name alone
+        ("sixteen", {"Cold brew story"}),  # description alone
+        ("SIXTEEN hours", {"Cold brew story"}),  # any case
+        ("spot thirty", {"Summer spot"}),  # words from two fields, in any order
+        ("autumn_menu.jpg", {"Autumn menu"}),  # punctuation parts words
+        ("tast", set()),  # a part of a word is no word
+        ("tasting nothing", set()),  # all words are needed
+        ("--", set()),  # no word at all
+    ],
+)
+def test_search(box: Sandbox, q: str, expected: set[str]) -> None:
+    """The search takes whole words of name, title, file_name and description, in any case."""
+    assert expected == found(box, q)
+
+
+def test_search_follows_changes(box: Sandbox) -> None:
+    """What was just added is found, by its new words after a change and not by its old ones."""
+    assert set() == found(box, "winter") == found(box, "polar")
+    post(box, "media_library", media_key=UPLOADED_IMAGE, name="Winter", file_name="sale.jpg")
+    assert {"Winter"} == found(box, "winter")
+
+    put(box, f"media_library/{UPLOADED_IMAGE}", name="Polar")
+    assert {"Polar"} == found(box, "polar") == found(box, "polar sale")
+    assert set() == found(box, "winter")
+
+    delete(box, f"media_library/{UPLOADED_IMAGE}")
+    assert {"Polar"} == found(box, "polar")
+    assert [] == data(get(box, "media_library", q="polar"))
+
+
+@pytest.mark.parametrize("sort_by", ["created_at-asc", "updated_at-desc", None])
+def test_search_page_by_page(box: Sandbox, sort_by: str | None) -> None:
+    """A search for several words returns the same page by page as at once, and counts them."""
+    image = box.world.store.get("media_library", IMAGE)
+    assert image is not None
+    for number in range(12):
+        key, name = f"3_{number + 1}", f"{'Harbour' if number % 2 else 'Street'} at dawn {number}"
+        stamp = f"2026-01-{number % 5 + 1:02}T00:00:00Z"
+        record = image | {"media_key": key, "name": name, "created_at": stamp, "updated_at": stamp}
+        box.world.store.put("media_library", key, record)
+    asked = {"q": "dawn harbour"} | ({"sort_by": sort_by} if sort_by else {})
+    whole = get(box, "media_library", **asked, with_total_count="true").get_json()
+    pages: list[str] = []
+    page = get(box, "media_library", **asked, count=4).get_json()
+    while True:
+        pages += [record["media_key"] for record in page["data"]]
+        if page["next_cursor"] is None:
+            break
+        page = get(box, "media_library", **asked, count=4, cursor=page["next_cursor"]).get_json()
+
+    assert 6 == whole["total_count"] == len(pages)
+    assert [record["media_key"] for record in whole["data"]] == pages
+
+
+@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
+def test_search_within_a_type(box: Sandbox) -> None:
+    """Search and media_type both restrict."""
+    response = get(box, "media_library", q="brew", media_type="IMAGE")
+
+    assert [IMAGE] == [record["media_key"] for record in data(response)]
+    assert "media-library.term-search" in assumptions(response)
+
+
+@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
+@pytest.mark.spec("B, Limits", "Field lengths: media")
+def test_length_of_q(box: Sandbox) -> None:
+    """The search has 1 to 255 characters."""
+    answers = [get(box, "media_library", q=q) for q in ("a", "a" * 255, "", "a" * 256)]
+
+    assert [200, 200, 400, 400] == [answer.status_code for answer in answers]
+    assert [("INVALID_PARAMETER", "q")] == faults(answers[2]) == faults(answers[3])
+
+
+@pytest.mark.spec("B, Media library object", "media_category")
+@pytest.mark.spec("B, Media library", "POST /12/accounts/:account_id/media_library")
+@pytest.mark.spec("B, Common conventions", "Creation and update")
+def test_add_image(box: Sandbox) -> None:
+    """An uploaded image becomes a library object without the fields of videos."""
+    response = post(
+        box, "media_library", media_key=UPLOADED_IMAGE, name="Winter", file_name="winter.jpg"
+    )
+    record = data(response)
+
+    assert {
+        "media_key": UPLOADED_IMAGE,
+        "name": "Winter",
+        "file_name": "winter.jpg",
+        "media_url": "https://assets.harbor-roasters.example/uploads/winter-blend.jpg",
+        "media_category": "POST_IMAGE",
+        "media_status": "TRANSCODE_COMPLETED",
+        "media_type": "IMAGE",
+        "posted": False,
+        "aspect_ratio": "1.91:1",
+        "created_at": "2026-11-02T09:00:00Z",  # of the upload
+        "updated_at": record["updated_at"],
+        "deleted": False,
+    } == record
+    assert record["created_at"] < record["updated_at"]
+    assert record == data(get(box, f"media_library/{UPLOADED_IMAGE}"))
+    assert record in data(get(box, "media_library", count="50"))
+    assert UPLOADED_IMAGE == echo(response)["media_key"]
+
+
+@pytest.mark.spec("B, Media library object", "media_category")
+@pytest.mark.spec("B, Media library", "POST /12/accounts/:account_id/media_library")
+def test_add_gif(box: Sandbox) -> None:
+    """A GIF has duration and poster like a video, but no title and description."""
+    record = data(post(box, "media_library", media_key=UPLOADED_GIF))
+
+    assert ("GIF", "POST_GIF") == (record["media_type"], record["media_category"])
+    assert {"duration", "poster_media_url", "poster_media_key"} == VIDEO_FIELDS & record.keys()
+    assert (None, "3_1712850617439560004") == (record["duration"], record["poster_media_key"])
+    assert record["poster_media_url"].endswith("/steam-loop/first_frame.jpg")
+
+
+@pytest.mark.spec("B, Media library object", "media_key, name")
+@pytest.mark.spec("B, Media library", "POST /12/accounts/:account_id/media_library")
+def test_add_video(box: Sandbox) -> None:
+    """A video takes description, title and poster, and shows its duration in milliseconds."""
+    record = data(
+        post(
+            box,
+            "media_library",
+            media_key=UPLOADED_VIDEO,
+            description="How to pour",
+            title="Latte art",
+            poster_media_key=UPLOADED_IMAGE,
+        )
+    )
+
+    assert ("How to pour", "Latte art", 14500, UPLOADED_IMAGE) == tuple(
+        record[name] for name in ("description", "title", "duration", "poster_media_key")
+    )
+    assert record["poster_media_url"].endswith("/uploads/winter-blend.jpg")
+    assert (None, None) == (record["name"], record["file_name"])
+
+
+@pytest.mark.spec("B, Media library object", "poster_media_url")
+@pytest.mark.spec("B, Media library", "POST /12/accounts/:account_id/media_library")
+def test_poster_is_first_frame(box: Sandbox) -> None:
+    """Without a poster, and after taking it away, a video shows its first frame.
+
+    That has the number of the video under the kind of images, and may be chosen by that key.
+    """
+    own = "3_" + UPLOADED_VIDEO.partition("_")[2]
+    path = f"media_library/{UPLOADED_VIDEO}"
+    added = data(post(box, "media_library", media_key=UPLOADED_VIDEO, poster_media_key=own))
+    data(put(box, path, poster_media_key=IMAGE))
+    unset = data(put(box, path, poster_media_key=""))
+    data(put(box, path, poster_media_key=IMAGE))
+    chosen = data(put(box, path, poster_media_key=own))
+
+    assert 404 == put(box, path, poster_media_key="3_" + VIDEO.partition("_")[2]).status_code
+    for record in (added, unset, chosen):
+        assert record["poster_media_key"] == own
+        assert record["poster_media_url"].endswith("/latte-art/first_frame.jpg")
+
+
+@pytest.mark.spec("B, Media library object", "media_key, name", "description (videos")
+@pytest.mark.spec("B, Media library", "PUT /12/accounts/:account_id/media_library/:media_key")
+@pytest.mark.spec("B, Limits", "Field lengths: library")
+@pytest.mark.parametrize(
+    ("name", "most"), [("name", 100), ("file_name", 255), ("title", 70), ("description", 200)]
+)
+@pytest.mark.parametrize("method", ["add", "update"])
+def test_lengths(box: Sandbox, name: str, most: int, method: str) -> None:
+    """Each text may have its documented length, and not one character more."""
+
+    def write(value: str) -> tuple[int, list[tuple[str, str | None]]]:
+        if method == "add":
+            response = post(box, "media_library", media_key=UPLOADED_VIDEO, **{name: value})
+        else:
+            response = put(box, f"media_library/{VIDEO}", **{name: value})
+        return response.status_code, faults(response) if response.status_code != 200 else []
+
+    assert (400, [("INVALID_PARAMETER", name)]) == write("é" * (most + 1))
+    assert (200, []) == write("é" * most)
+
+
+@pytest.mark.spec("B, Media library object", "description (videos")
+@pytest.mark.spec("B, Media library", "Description, poster_media_key")
+@pytest.mark.spec("B, Media library", "PUT /12/accounts/:account_id/media_library/:media_key")
+@pytest.mark.parametrize("name", ["description", "title", "poster_media_key"])
+@pytest.mark.parametrize("uploaded", [UPLOADED_IMAGE, UPLOADED_GIF])
+def test_video_only(box: Sandbox, name: str, uploaded: str) -> None:
+    """Description, title and poster on an image or GIF are refused when adding and updating."""
+    value = SQUARE if name == "poster_media_key" else "text"
+    added = post(box, "media_library", media_key=uploaded, **{name: value})
+    updated = put(box, f"media_library/{GIF}", **{name: value})
+
+    assert [("INVALID_PARAMETER", name)] == faults(added) == faults(updated)
+    assert box.record("media", uploaded)
+
+
+@pytest.mark.spec("B, Media library", "Description, poster_media_key")
+def test_all_violations_at_once(box: Sandbox) -> None:
+    """Every video-only parameter on an image is named, with the lack of a category."""
+    response = post(
+        box, "media_library", media_key=UPLOADED_UNCATEGORISED, title="t", description="d"
+    )
+
+    assert [
+        ("INVALID_MEDIA", "media_key"),
+        ("INVALID_PARAMETER", "description"),
+        ("INVALID_PARAMETER", "title"),
+    ] == sorted(faults(response), key=str)
+
+
+@pytest.mark.spec("B, Media library object", "media_category")
+@pytest.mark.spec("B, Media library", "POST /12/accounts/:account_id/media_library")
+@pytest.mark.parametrize(
+    ("query", "status", "code"),
+    [
+        ({}, 400, "MISSING_PARAMETER"),
+        *(({"media_key": key}, 400, "INVALID_PARAMETER")  # the form is <number>_<digits>
+          for key in ("abc", "3_", "3-5", "3_12345678901234567890", "")),
+        ({"media_key": UNKNOWN}, 404, "MEDIA_NOT_FOUND"),
+        ({"media_key": FOREIGN_UPLOAD}, 404, "MEDIA_NOT_FOUND"),  # another account uploaded it
+        ({"media_key": UPLOADED_UNCATEGORISED}, 400, "INVALID_MEDIA"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_added(box: Sandbox, query: dict[str, str], status: int, code: str) -> None:
+    """Adding needs the key of an upload of the account that has a media category."""
+    assert (status, [(code, "media_key")]) == refusal(post(box, "media_library", **query))
+
+
+def test_adding_twice(box: Sandbox) -> None:
+    """A key is added once; what is in the library already, deleted or not, is refused."""
+    assert post(box, "media_library", media_key=UPLOADED_IMAGE).status_code == 200
+    for key in (UPLOADED_IMAGE, IMAGE, DELETED_IMAGE):
+        response = post(box, "media_library", media_key=key)
+        assert (400, [("INVALID_PARAMETER", "media_key")]) == refusal(response)
+
+
+def test_uploaded_again(box: Sandbox) -> None:
+    """A deleted object can be added again once its media was uploaded again."""
+    uploaded = box.record("media", UPLOADED_IMAGE)
+    post(box, "media_library", media_key=UPLOADED_IMAGE, name="first")
+    delete(box, f"media_library/{UPLOADED_IMAGE}")
+    box.put("media", UPLOADED_IMAGE, uploaded)
+
+    record = data(post(box, "media_library", media_key=UPLOADED_IMAGE, name="second"))
+
+    assert ("second", False) == (record["name"], record["deleted"])
+
+
+@pytest.mark.parametrize(
+    ("key", "status", "code"),
+    [
+        (UNKNOWN, 404, "MEDIA_NOT_FOUND"),
+        (DELETED_IMAGE, 404, "MEDIA_NOT_FOUND"),
+        (FOREIGN_IMAGE, 404, "MEDIA_NOT_FOUND"),
+        (GIF, 400, "INVALID_MEDIA"),
+        (AMPLIFY, 400, "INVALID_MEDIA"),
+    ],
+)
+def test_unfit_poster(box: Sandbox, key: str, status: int, code: str) -> None:
+    """A poster is an image of the account, not deleted."""
+    added = post(box, "media_library", media_key=UPLOADED_VIDEO, poster_media_key=key)
+    updated = put(box, f"media_library/{VIDEO}", poster_media_key=key)
+
+    assert (status, [(code, "poster_media_key")]) == refusal(added) == refusal(updated)
+
+
+@pytest.mark.spec("B, Media library", "PUT /12/accounts/:account_id/media_library/:media_key")
+@pytest.mark.spec("B, What public facts and settled questions add", "An empty value")
+def test_update(box: Sandbox) -> None:
+    """An update changes what is sent and nothing else, moves updated_at and can unset."""
+    before = data(get(box, f"media_library/{VIDEO}"))
+    after = data(put(box, f"media_library/{VIDEO}", name="New", title="", poster_media_key=SQUARE))
+
+    assert after == before | {
+        "name": "New",
+        "title": None,
+        "poster_media_key": SQUARE,
+        "poster_media_url": data(get(box, f"media_library/{SQUARE}"))["media_url"],
+        "updated_at": after["updated_at"],
+    }
+    assert after["updated_at"] > before["updated_at"]
+    assert after == data(get(box, f"media_library/{VIDEO}"))
+    assert "New" in found(box, "new")
+
+
+@pytest.mark.parametrize("key", [UNKNOWN, DELETED_IMAGE, UPLOADED_IMAGE])
+def test_update_of_unknown(box: Sandbox, key: str) -> None:
+    """What is not in the library cannot be changed."""
+    response = put(box, f"media_library/{key}", name="x")
+
+    assert (404, [("MEDIA_NOT_FOUND", "media_key")]) == refusal(response)
+
+
+class TestTranscoding:
+    """media_status of videos as their transition moves."""
+
+    def slow(self, box: Sandbox, pace: Pace) -> None:
+        """Transcoding takes its time."""
+        box.world.clock.freeze()
+        box.world.transitions.paces["media"] = pace
+
+    def status(self, box: Sandbox) -> str:
+        """What one read shows."""
+        shown: str = data(get(box, f"media_library/{UPLOADED_VIDEO}"))["media_status"]
+        return shown
+
+    @pytest.mark.spec("B, Media library object", "media_status (value")
+    @pytest.mark.spec("B, Not shown", "Transitions: not")
+    def test_by_default(self, box: Sandbox) -> None:
+        """By default only the documented value is ever seen."""
+        record = data(post(box, "media_library", media_key=UPLOADED_VIDEO))
+
+        assert "TRANSCODE_COMPLETED" == record["media_status"] == self.status(box)
+
+    @pytest.mark.spec("B, Not shown", "Transitions: not")
+    def test_by_time(self, box: Sandbox) -> None:
+        """Under time, a read shows the end as soon as the clock has reached it."""
+        self.slow(box, Pace("time", seconds=60))
+        response = post(box, "media_library", media_key=UPLOADED_VIDEO)
+        box.world.clock.advance(59)
+        early = self.status(box)
+        box.world.clock.advance(1)
+
+        assert "TRANSCODE_PENDING" == data(response)["media_status"] == early
+        assert "TRANSCODE_COMPLETED" == self.status(box)
+        assert "media-library.transcoding" in assumptions(response)
+
+    def test_by_polls(self, box: Sandbox) -> None:
+        """Under polls, reads of the object and lists that show it both count."""
+        self.slow(box, Pace("polls", polls=3))
+        post(box, "media_library", media_key=UPLOADED_VIDEO, name="latte")
+        listed = [r["media_status"] for r in data(get(box, "media_library", q="latte"))]
+        seen = [self.status(box) for _ in range(2)]
+
+        assert ["TRANSCODE_PENDING"] == listed
+        assert ["TRANSCODE_PENDING", "TRANSCODE_COMPLETED"] == seen
+
+    def test_by_hand(self, box: Sandbox) -> None:
+        """Under manual, the record changes only by hand, also to a failure."""
+        self.slow(box, Pace("manual"))
+        post(box, "media_library", media_key=UPLOADED_AMPLIFY)
+        before = data(get(box, f"media_library/{UPLOADED_AMPLIFY}"))["media_status"]
+        with box.world.work():
+            box.world.transitions.move("media", UPLOADED_AMPLIFY, "TRANSCODE_FAILED")
+        after = data(get(box, f"media_library/{UPLOADED_AMPLIFY}"))["media_status"]
+
+        assert ("TRANSCODE_PENDING", "TRANSCODE_FAILED") == (before, after)
+
+    def test_images(self, box: Sandbox) -> None:
+        """Images are not transcoded."""
+        self.slow(box, Pace("manual"))
+        record = data(post(box, "media_library", media_key=UPLOADED_IMAGE))
+
+        assert "TRANSCODE_COMPLETED" == record["media_status"]

@@ -1,0 +1,49 @@
+"""The list of subjects: one folder each, and all of them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+from mock_platform.api.served import SUBJECTS, TABLES
+from mock_platform.core.packaged import folder
+
+API = Path(__file__).parents[2] / "mock_platform" / "api"
+NO_SUBJECTS = {"ads", "v2", "sample_events"}
+"""The folders of the two interfaces, and the events that serve nothing."""
+
+
+def test_every_folder_is_a_subject_of_the_list() -> None:
+    """A folder that was not added to `SUBJECTS` would not be served."""
+    folders = {
+        ".".join(path.parent.relative_to(API).parts)
+        for pattern in ("*/__init__.py", "ads/*/__init__.py", "v2/*/__init__.py")
+        for path in API.glob(pattern)
+    }
+
+    assert folders - NO_SUBJECTS == set(SUBJECTS)
+
+
+def test_every_subject_shows_what_its_modules_declare() -> None:
+    """What a module declares and its folder does not export would not be served."""
+    names = ("OPERATIONS", "TABLES", "KINDS", "NOT_SERVED")
+    for subject in SUBJECTS:
+        package = import_module(f"mock_platform.api.{subject}")
+        place = API / subject.replace(".", "/")
+        modules = [
+            import_module(f"mock_platform.api.{subject}.{path.stem}")
+            for path in place.glob("*.py")
+            if path.stem != "__init__"
+        ]
+        for name in names:
+            declared = [id(value) for module in modules for value in vars(module).get(name, ())]
+            exported = [id(value) for value in vars(package).get(name, ())]
+            assert sorted(declared) == sorted(exported), f"{subject}: {name}"
+
+
+def test_tables_have_names_of_their_own_and_fixtures_are_theirs() -> None:
+    """Two tables of one name would replace each other."""
+    names = [table.name for table in TABLES]
+
+    assert len(set(names)) == len(names)
+    assert {path.stem for path in folder("fixtures").iterdir()} <= set(names)

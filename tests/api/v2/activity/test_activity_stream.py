@@ -1,0 +1,521 @@
+"""The activity stream: what an app gets, from when, and who may have it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import requests
+
+from mock_platform import MockPlatform
+from mock_platform.api.v2.activity import activities
+from mock_platform.api.v2.usage.counting import count_month
+from tests.api.oauth.app_client import messages
+from tests.support import HARBOR
+from tests.support_replay import NOW, WEBHOOK, Desk
+from tests.support_streams import (
+    KEEP_ALIVE,
+    OTHER_USER,
+    USER,
+    StreamClient,
+    clear_subscriptions,
+)
+
+SINCE = datetime(2026, 3, 18, tzinfo=UTC)
+
+
+@pytest.fixture
+def client() -> Iterator[StreamClient]:
+    """A client of a sandbox without subscriptions, whose streams send a keep-alive at once."""
+    with Desk(stream_keepalive=0.001) as desk:
+        clear_subscriptions(desk)
+        yield StreamClient(desk)
+        assert [] == desk.platform.errors
+
+
+def texts(*lines: dict[str, Any]) -> list[str]:
+    """The new texts of events about a bio."""
+    return [line["data"]["payload"]["after"] for line in lines]
+
+
+def bio(after: str) -> dict[str, str]:
+    """The payload of an event about a bio."""
+    return {"before": "Coffee.", "after": after}
+
+
+class TestLine:
+    """A line is the event in the envelope that webhooks get."""
+
+    def test_whole(self, client: StreamClient) -> None:
+        """It has the subscription's filter and tag, and ends with CR LF."""
+        client.subscribe(tag="bios")
+        lines = client.open()
+        happened = client.emit(payload=bio("Tea."))["activity"]
+
+        assert {
+            "data": {
+                "event_uuid": happened["event_uuid"],
+                "filter": {"user_id": USER},
+                "event_type": "profile.update.bio",
+                "tag": "bios",
+                "payload": bio("Tea."),
+            }
+        } == lines.next()
+
+    def test_nothing_empty(self, client: StreamClient) -> None:
+        """Without a tag and includes neither key is there."""
+        client.subscribe()
+        lines = client.open()
+        client.emit()
+
+        assert ["event_uuid", "filter", "event_type", "payload"] == list(lines.next()["data"])
+
+    def test_includes(self, client: StreamClient) -> None:
+        """What an event includes is in the line."""
+        client.subscribe()
+        lines = client.open()
+        client.emit(includes={"users": [{"id": USER}]})
+
+        assert {"users": [{"id": USER}]} == lines.next()["data"]["includes"]
+
+    def test_head(self, client: StreamClient) -> None:
+        """The answer is JSON of unknown length, and its first bytes come at once."""
+        lines = client.open()
+
+        assert "application/json; charset=utf-8" == lines.answer.headers["Content-Type"]
+        assert "Content-Length" not in lines.answer.headers
+        assert KEEP_ALIVE == lines.next_piece()
+
+    def test_keep_alive(self, client: StreamClient) -> None:
+        """In silence a keep-alive comes again and again."""
+        lines = client.open()
+
+        assert [KEEP_ALIVE] * 3 == [lines.next_piece() for _ in range(3)]
+
+    def test_no_keep_alives(self) -> None:
+        """With --stream-keepalive 0 only the first one comes, and then what happens."""
+        with Desk(stream_keepalive=0) as desk:
+            clear_subscriptions(desk)
+            client = StreamClient(desk)
+            client.subscribe()
+            lines = client.open()
+            assert lines.next_piece() == KEEP_ALIVE
+            client.emit()
+            assert lines.next_piece().startswith(b'{"data"')
+
+    def test_two_subscriptions(self, client: StreamClient) -> None:
+        """An event that matches two subscriptions makes a line for each, with one event_uuid."""
+        client.subscribe(tag="one")
+        client.subscribe(filter={"user_id": USER, "keyword": "tea"}, tag="two")
+        lines = client.open()
+        client.emit(payload=bio("Tea."))
+        first, second = lines.next()["data"], lines.next()["data"]
+
+        assert {"one", "two"} == {first["tag"], second["tag"]}
+        assert first["event_uuid"] == second["event_uuid"]
+
+    def test_order(self, client: StreamClient) -> None:
+        """Lines come in the order of what happened."""
+        client.subscribe()
+        lines = client.open()
+        for number in range(20):
+            client.emit(payload=bio(str(number)))
+
+        assert [str(n) for n in range(20)] == texts(*(lines.next() for _ in range(20)))
+
+    def test_beside_a_webhook(self, client: StreamClient) -> None:
+        """A subscription with a webhook sends its events to both, under one event_uuid."""
+        client.subscribe(webhook_id=WEBHOOK)
+        lines = client.open()
+        answer = client.emit()
+
+        kinds = [outlet["kind"] for outlet in answer["outlets"]]
+        assert ["webhook", "stream"] == kinds
+        event = client.desk.record("events", answer["outlets"][0]["event_id"])
+        assert event["_event_uuid"] == lines.next()["data"]["event_uuid"]
+
+
+class TestWho:
+    """Who gets what."""
+
+    def test_other_user(self, client: StreamClient) -> None:
+        """What happens to others does not come."""
+        client.subscribe()
+        lines = client.open()
+        client.emit(user_id=OTHER_USER, payload=bio("theirs"))
+        client.emit(payload=bio("ours"))
+
+        assert ["ours"] == texts(lines.next())
+
+    def test_other_app(self, client: StreamClient) -> None:
+        """A subscription of another app makes no line."""
+        subscription = client.subscribe()
+        with client.desk.world.work():
+            record = client.desk.record("activity_subscriptions", subscription)
+            changed = record | {"_app_id": "20993"}
+            client.desk.world.store.put("activity_subscriptions", subscription, changed)
+        lines = client.open()
+        answer = client.emit()
+        client.subscribe()
+        client.emit(payload=bio("ours"))
+
+        assert [] == answer["outlets"]
+        assert "app 20993 has no open activity stream" in answer["why_not"][0]
+        assert ["ours"] == texts(lines.next())
+
+    def test_subscription_that_ended(self, client: StreamClient) -> None:
+        """A line shows what matched when it happened: a later delete takes nothing back."""
+        subscription = client.subscribe()
+        lines = client.open()
+        client.emit(payload=bio("before"))
+        client.call("DELETE", f"/2/activity/subscriptions/{subscription}")
+        client.emit(payload=bio("after"))
+        client.subscribe()
+        client.emit(payload=bio("again"))
+
+        assert ["before", "again"] == texts(lines.next(), lines.next())
+
+    def test_two_streams(self, client: StreamClient) -> None:
+        """Both streams of an app get every line."""
+        client.subscribe()
+        both = client.open(), client.open()
+        client.emit(payload=bio("Tea."))
+
+        assert ["Tea.", "Tea."] == texts(*(lines.next() for lines in both))
+
+    def test_user_token(self, client: StreamClient) -> None:
+        """A user's signature is refused as unsupported."""
+        answer = client.call("GET", keys=HARBOR)
+
+        assert 403 == answer.status_code
+        assert answer.get_json()["type"].endswith("/2/problems/unsupported-authentication")
+
+    def test_no_credentials(self, client: StreamClient) -> None:
+        """Without credentials there is no stream."""
+        assert 401 == client.desk.client.get(client.path).status_code
+
+
+class TestRelease:
+    """The release history dates types of events, not the endpoint."""
+
+    @pytest.mark.parametrize("moment", [SINCE - timedelta(days=30), SINCE])
+    def test_date(self, moment: datetime) -> None:
+        """The endpoint answers before the dotted names are in force as well."""
+        with Desk(freeze=moment) as desk:
+            answer = StreamClient(desk).call("GET")
+            assert 200 == answer.status_code
+            answer.close()
+
+
+class TestSlots:
+    """How many connections an app may have."""
+
+    def test_third(self, client: StreamClient) -> None:
+        """Two are open, and a third is refused."""
+        client.open(), client.open()
+        answer = client.call("GET")
+
+        assert 429 == answer.status_code
+        body = answer.get_json()
+        assert "TooManyConnections" == body["connection_issue"]
+        assert "ConnectionException" == body["title"]
+        assert body["detail"] == (
+            "This stream is currently at the maximum allowed connection limit."
+        )
+        assert body["type"].endswith("/2/problems/streaming-connection")
+
+    def test_client_that_left(self, client: StreamClient) -> None:
+        """A client that leaves frees its slot."""
+        client.open()
+        client.open().close()
+
+        client.open()
+        assert [None, "client_disconnect", None] == [
+            record.get("disconnect_reason") for record in client.connections()
+        ]
+
+    @pytest.mark.parametrize(("open_", "status"), [(4, 200), (5, 429)])
+    def test_setting(self, open_: int, status: int) -> None:
+        """--stream-connections sets another number."""
+        with Desk(stream_connections=5) as desk:
+            client = StreamClient(desk)
+            opened = [client.open() for _ in range(open_)]
+            answer = client.call("GET")
+            assert (open_, status) == (len(opened), answer.status_code)
+            answer.close()
+
+    @pytest.mark.parametrize("method", ["HEAD"])
+    def test_head(self, client: StreamClient, method: str) -> None:
+        """HEAD answers without opening anything that stays."""
+        assert [200] * 3 == [client.call(method).status_code for _ in range(3)]
+
+    def test_connects(self) -> None:
+        """The 451st connect in 15 minutes is refused under --limits public."""
+        with Desk(limits="public", stream_connections=1) as desk:
+            client = StreamClient(desk)
+            statuses = []
+            for _ in range(451):
+                answer = client.call("GET")
+                statuses.append(answer.status_code)
+                answer.close()
+            assert ([200] * 450, 429) == (statuses[:-1], statuses[-1])
+
+
+class TestBackfill:
+    """A stream may begin in the past."""
+
+    def test_last_minutes(self, client: StreamClient) -> None:
+        """What matched in the last minutes comes first, oldest first, then what happens."""
+        client.subscribe()
+        for minutes in (4, 2, 6, 5):
+            moment = NOW - timedelta(minutes=minutes)
+            client.emit(payload=bio(str(minutes)), created_at=moment.isoformat())
+        lines = client.open("?backfill_minutes=5")
+        client.emit(payload=bio("now"))
+
+        assert ["5", "4", "2", "now"] == texts(*(lines.next() for _ in range(4)))
+
+    def test_none(self, client: StreamClient) -> None:
+        """Without the parameter a stream begins with what happens next."""
+        client.subscribe()
+        client.emit(payload=bio("past"))
+        lines = client.open()
+        client.emit(payload=bio("now"))
+
+        assert ["now"] == texts(lines.next())
+
+    def test_repeats(self, client: StreamClient) -> None:
+        """What an earlier stream delivered comes once more."""
+        client.subscribe()
+        lines = client.open()
+        client.emit(payload=bio("once"))
+        lines.next()
+        lines.close()
+
+        assert ["once"] == texts(client.open("?backfill_minutes=1").next())
+
+    @pytest.mark.parametrize(("minutes", "status"), [(-1, 400), (0, 200), (5, 200), (6, 400)])
+    def test_bounds(self, client: StreamClient, minutes: int, status: int) -> None:
+        """A backfill has up to five minutes."""
+        answer = client.call("GET", f"{client.path}?backfill_minutes={minutes}")
+
+        assert status == answer.status_code
+        answer.close()
+
+
+def window(start: timedelta, end: timedelta | None = None) -> str:
+    """The query for a window that begins and ends so long before now."""
+    query = f"?start_time={NOW - start:%Y-%m-%dT%H:%M:%SZ}"
+    return query if end is None else f"{query}&end_time={NOW - end:%Y-%m-%dT%H:%M:%SZ}"
+
+
+class TestRecovery:
+    """A window of the past is streamed, and then the stream ends."""
+
+    def test_window(self, client: StreamClient) -> None:
+        """The first moment belongs to it, the last one does not."""
+        client.subscribe()
+        for minutes in (61, 60, 45, 30, 29):
+            moment = NOW - timedelta(minutes=minutes)
+            client.emit(payload=bio(str(minutes)), created_at=moment.isoformat())
+        lines = client.open(window(timedelta(minutes=60), timedelta(minutes=30)))
+
+        assert ["60", "45"] == texts(*lines.rest())
+        assert "recovery_complete" == client.connections()[-1]["disconnect_reason"]
+
+    def test_until_now(self, client: StreamClient) -> None:
+        """Without an end it runs to now, and does not get what happens later."""
+        client.subscribe()
+        client.emit(payload=bio("past"))
+        lines = client.open(window(timedelta(hours=1)))
+        client.emit(payload=bio("later"))
+
+        assert ["past"] == texts(*lines.rest())
+
+    @pytest.mark.parametrize(
+        ("query", "message"),
+        [
+            (window(timedelta(hours=24)), None),
+            (window(timedelta(hours=24, seconds=1)), "start_time must be at most 24 hours before"),
+            (window(timedelta(0)), None),
+            (window(-timedelta(seconds=1)), "start_time must not be in the future"),
+            (window(timedelta(hours=1), timedelta(0)), None),
+            (window(timedelta(hours=1), -timedelta(seconds=1)), "end_time must not be in the fut"),
+            (window(timedelta(hours=1), timedelta(minutes=59, seconds=59)), None),
+            (window(timedelta(hours=1), timedelta(hours=1)), "end_time must be after start_time"),
+            ("?end_time=2026-11-20T11:00:00Z", "end_time needs start_time"),
+            (f"{window(timedelta(hours=1))}&backfill_minutes=0", None),
+            (f"{window(timedelta(hours=1))}&backfill_minutes=1", "backfill_minutes and start_time"),
+        ],
+    )
+    def test_bounds(self, client: StreamClient, query: str, message: str | None) -> None:
+        """A window is in the last 24 hours, and not empty."""
+        answer = client.call("GET", f"{client.path}{query}")
+        if message is None:
+            assert 200 == answer.status_code
+            answer.close()
+        else:
+            assert message in messages(answer)[0]
+
+    def test_slots(self, client: StreamClient) -> None:
+        """Two recoveries at a time are counted apart from the live streams."""
+        client.subscribe()
+        client.open(), client.open()
+        client.emit(), client.emit()
+        query = window(timedelta(hours=1))
+        client.open(query), client.open(query)
+
+        assert 429 == client.call("GET", f"{client.path}{query}").status_code
+
+
+class TestEnd:
+    """How a stream ends."""
+
+    def test_reset(self, client: StreamClient) -> None:
+        """A reset ends it with a last line, and its slot is free."""
+        opened = client.open(), client.open()
+        client.desk.client.post("/_mock/reset")
+
+        for lines in opened:
+            assert [
+                {
+                    "type": "http://localhost/2/problems/operational-disconnect",
+                    "title": "operational-disconnect",
+                    "detail": "This stream has been disconnected upstream for operational reasons.",
+                    "disconnect_type": "ForceDisconnect",
+                }
+            ] == lines.rest()[0]["errors"]
+        client.open(), client.open()
+
+    def test_snapshot(self, client: StreamClient) -> None:
+        """Returning to a snapshot ends it; the snapshot's connections are open no more."""
+        lines = client.open()
+        client.desk.client.put("/_mock/snapshots/here")
+        client.desk.client.post("/_mock/snapshots/here/restore")
+
+        assert 1 == len(lines.rest())
+        assert ["server_stop"] == [found["disconnect_reason"] for found in client.connections()]
+
+    def test_removal_of_the_world(self, client: StreamClient) -> None:
+        """With its world a stream ends, with the last line."""
+        client.desk.client.put("/_mock/worlds/short")
+        lines = client.open(path="/~short/2/activity/stream")
+        client.desk.client.delete("/_mock/worlds/short")
+
+        assert "ForceDisconnect" == lines.rest()[0]["errors"][0]["disconnect_type"]
+
+    def test_platform_closes(self, client: StreamClient) -> None:
+        """When the platform closes, the stream ends."""
+        lines = client.open()
+        client.desk.platform.close()
+
+        assert "ForceDisconnect" == lines.rest()[0]["errors"][0]["disconnect_type"]
+
+    @pytest.mark.parametrize("count", [3, 4])
+    def test_slow_reader(self, count: int) -> None:
+        """A client for whom more lines wait than allowed is disconnected as a slow reader."""
+        with Desk(stream_backlog=3) as desk:
+            clear_subscriptions(desk)
+            client = StreamClient(desk)
+            client.subscribe()
+            lines = client.open()
+            for number in range(count):
+                client.emit(payload=bio(str(number)))
+            if count == 3:
+                assert ["0", "1", "2"] == texts(*(lines.next() for _ in range(3)))
+            else:
+                assert "SlowReader" == lines.rest()[0]["errors"][0]["disconnect_type"]
+                assert "slow_reader" == client.connections()[0]["disconnect_reason"]
+
+
+class TestMany:
+    """Fan-out with many subscriptions."""
+
+    def test_only_near_ones_are_compared(
+        self, client: StreamClient, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """An activity is compared with the subscriptions of its type and user, not with all."""
+        store = client.desk.world.store
+        with client.desk.world.work():
+            for number in range(1000):
+                id_ = str(number)
+                user = str(9_000_000 + number)
+                store.put("activity_subscriptions", id_, {
+                    "subscription_id": id_, "event_type": "profile.update.bio",
+                    "filter": {"user_id": user}, "created_at": "2026-11-20T12:00:00.000Z",
+                    "updated_at": "2026-11-20T12:00:00.000Z", "_app_id": "11827",
+                    "_topic": activities.make_topic("profile.update.bio", user),
+                })  # fmt: skip
+        client.subscribe()
+        compared = []
+        before = activities.find_difference
+
+        def count(subscription: Any, activity: Any) -> str | None:
+            compared.append(subscription)
+            return before(subscription, activity)
+
+        monkeypatch.setattr(activities, "find_difference", count)
+        lines = client.open()
+        client.emit()
+
+        assert lines.next()
+        assert 12 >= len(compared)  # one that matches, and some to explain who gets nothing
+
+
+def test_lines_in_the_list_of_deliveries(client: StreamClient) -> None:
+    """A line that was sent is in the list of deliveries, beside those of webhooks."""
+    client.subscribe()
+    lines = client.open()
+    activity = client.emit()["activity"]
+    line = lines.next()
+
+    (found,) = client.desk.client.get("/_mock/deliveries").get_json()["deliveries"]
+    assert ("stream", activity["id"], line) == (found["kind"], found["event_id"], found["body"])
+    assert client.connections()[0]["id"] == found["stream_id"]
+
+
+class TestUsage:
+    """Posts that are streamed are reads of the app."""
+
+    def test_cap(self, client: StreamClient) -> None:
+        """The stream ends at the first post beyond the cap."""
+        app = client.desk.record("apps", "11827")
+        cap = count_month(client.desk.world, app) + 1
+        client.desk.client.patch("/_mock/state/apps/11827", json={"_post_cap": cap})
+        client.subscribe(event_type="post.create")
+        lines = client.open()
+        client.emit(event_type="post.create", payload={"id": "1"})
+        client.emit(event_type="post.create", payload={"id": "2"})
+
+        first, last = lines.rest()
+        assert "post.create" == first["data"]["event_type"]
+        assert ["UsageCapExceeded"] == [error["title"] for error in last["errors"]]
+        assert cap == count_month(client.desk.world, app)
+
+
+def test_session_in_this_process() -> None:
+    """A session reads lines as it asks for them; when the platform stops, the stream ends."""
+    platform = MockPlatform.start(stream_keepalive=0.001)
+    session = platform.session(auth="bearer")
+    answer = session.get(StreamClient.path, stream=True)
+    lines = (line for line in answer.iter_lines() if line)
+    platform.emit("profile.update.bio", user=USER, payload=bio("Tea."))
+    platform.emit("profile.update.bio", user=USER, payload=bio("Milk."))
+
+    assert ["Tea.", "Milk."] == texts(*(json.loads(next(lines)) for _ in range(2)))
+    platform.stop()
+    assert ["errors"] == [next(iter(json.loads(line))) for line in lines]
+
+
+def test_session_with_a_timeout() -> None:
+    """A session that waits for longer than its timeout raises an error, as over a socket."""
+    with MockPlatform.start(stream_keepalive=3600) as platform:
+        session = platform.session(auth="bearer")
+        answer = session.get(StreamClient.path, stream=True, timeout=0.05)
+        with pytest.raises(requests.ConnectionError, match="timed out"):
+            list(answer.iter_lines())
+        answer.close()
+        assert [] == platform.streams.list()

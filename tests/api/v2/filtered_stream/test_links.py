@@ -1,0 +1,359 @@
+"""Webhooks that are linked to the filtered stream receive the posts that match the app's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from mock_platform.api.v2.posts.changes import create_post
+from mock_platform.api.v2.usage.counting import count_month
+from mock_platform.world.clock import parse_instant
+from mock_platform.world.store.interface import Record
+from tests.api.oauth.app_client import AppClient, messages
+from tests.support import HARBOR
+from tests.support_receiver import Receiver
+from tests.support_replay import WEBHOOK, Desk
+
+PATH = "/2/posts/search/webhooks"
+ONE = f"{PATH}/{WEBHOOK}"
+APP = "11827"
+USER = "2244994945"
+OTHER_USER = "3805104374"
+OTHER_WEBHOOK = "1146654567674912770"
+FOREIGN_WEBHOOK = "1201845037316968449"
+
+
+class Client(AppClient):
+    """Links the webhooks of one app, which has one rule."""
+
+    path = PATH
+
+    def link(self, query: str = "", path: str = ONE) -> TestResponse:
+        """Link a webhook."""
+        return self.call("POST", f"{path}{query}")
+
+    def links(self) -> list[dict[str, Any]]:
+        """All links."""
+        found: list[dict[str, Any]] = self.call("GET").get_json()["data"]["links"]
+        return found
+
+    def rule(self, value: str, **more: str) -> str:
+        """Add a rule; its id."""
+        body = {"add": [{"value": value} | more]}
+        answer = self.call("POST", "/2/posts/search/stream/rules", json=body)
+        found: str = answer.get_json()["data"][0]["id"]
+        return found
+
+    def change(self, table: str, key: str, **fields: Any) -> None:
+        """Change a record behind the interface."""
+        world = self.desk.world
+        with world.work():
+            record = world.store.get(table, key)
+            assert record is not None
+            world.store.put(table, key, record | fields)
+
+    def post(self, text: str, user: str = OTHER_USER, **more: Any) -> Record:
+        """Let a user post."""
+        world = self.desk.world
+        with world.work():
+            author = world.store.get("users", user)
+            assert author is not None
+            return create_post(world, author, text, **more).record
+
+    def emit(self, **event: Any) -> dict[str, Any]:
+        """Let something happen; the answer."""
+        body = {"event_type": "post.create", "user_id": OTHER_USER} | event
+        found: dict[str, Any] = self.desk.client.post("/_mock/events", json=body).get_json()
+        return found
+
+    def bodies(self, receiver: Receiver) -> list[Any]:
+        """What the receiver has when everything is delivered."""
+        self.desk.wait()
+        return [received.json for received in receiver.received]
+
+
+@pytest.fixture
+def desk(receiver: Receiver) -> Iterator[Desk]:
+    """An enterprise app without rules whose webhook leads to the receiver."""
+    with Desk(receiver.url) as found:
+        with found.world.work():
+            for table in (
+                "stream_rules",
+                "activity_subscriptions",
+                "account_activity_subscriptions",
+            ):
+                for entry in found.world.store.page(table):
+                    found.world.store.remove(table, entry.key)
+            app = found.record("apps", APP)
+            found.world.store.put("apps", APP, app | {"_tier": "enterprise"})
+        yield found
+        assert [] == found.platform.errors
+
+
+@pytest.fixture
+def client(desk: Desk) -> Client:
+    """A client of that sandbox."""
+    return Client(desk)
+
+
+class TestLinks:
+    """Webhooks are linked and unlinked."""
+
+    def test_link(self, client: Client) -> None:
+        """A link is listed with its fields as they are written in a query."""
+        answer = client.link("?expansions=author_id&user.fields=username,verified")
+
+        assert {"data": {"provisioned": True}} == answer.get_json()
+        (link,) = client.links()
+        fields = link.pop("fields")
+        assert {
+            "application_id": APP,
+            "business_user_id": USER,
+            "created_at": "2026-11-20T12:00:30.000Z",
+            "instance_id": WEBHOOK,
+            "webhook_id": WEBHOOK,
+        } == link
+        assert ["expansions=author_id", "user.fields=username,verified"] == sorted(fields)
+
+    def test_link_again(self, client: Client) -> None:
+        """Linking a webhook again changes its fields."""
+        client.link("?post.fields=lang")
+        client.link("?post.fields=geo")
+
+        assert [["post.fields=geo"]] == [link["fields"] for link in client.links()]
+
+    def test_older_names(self, client: Client) -> None:
+        """The older path and the older names of fields are taken, and shown as they are now."""
+        path = f"/2/tweets/search/webhooks/{WEBHOOK}"
+        assert 200 == client.link("?expansions=referenced_tweets.id", path=path).status_code
+
+        assert [["expansions=referenced_posts.id"]] == [link["fields"] for link in client.links()]
+
+    def test_several(self, client: Client) -> None:
+        """Several webhooks may be linked; one is unlinked by itself."""
+        client.link()
+        client.link(path=f"{PATH}/{OTHER_WEBHOOK}")
+
+        assert {"data": {"deleted": True}} == client.call("DELETE", ONE).get_json()
+        assert [OTHER_WEBHOOK] == [link["webhook_id"] for link in client.links()]
+
+    def test_not_linked(self, client: Client) -> None:
+        """A webhook that is not linked cannot be unlinked."""
+        assert [
+            f"WebhookIdInvalid: webhook {WEBHOOK} is not linked to the filtered stream"
+        ] == messages(client.call("DELETE", ONE))
+
+    @pytest.mark.parametrize("method", ["POST", "DELETE"])
+    @pytest.mark.parametrize("webhook", [FOREIGN_WEBHOOK, "99"])
+    def test_webhooks_of_others(self, client: Client, method: str, webhook: str) -> None:
+        """An unknown webhook, or that of another app, is refused."""
+        assert [f"WebhookIdInvalid: the app has no webhook {webhook}"] == messages(
+            client.call(method, f"{PATH}/{webhook}")
+        )
+
+    def test_unknown_fields(self, client: Client) -> None:
+        """A field that posts do not have is refused."""
+        assert 400 == client.link("?post.fields=smell").status_code
+        assert [] == client.links()
+
+    def test_a_webhook_that_is_deleted(self, client: Client) -> None:
+        """Deleting a webhook ends its link."""
+        client.link()
+        client.call("DELETE", f"/2/webhooks/{WEBHOOK}")
+
+        assert [] == client.links()
+
+    @pytest.mark.parametrize(
+        ("tier", "status"), [("self_serve", 403), ("enterprise", 200), ("partner", 200)]
+    )
+    @pytest.mark.parametrize(("method", "path"), [("GET", PATH), ("POST", ONE), ("DELETE", ONE)])
+    def test_tiers(self, client: Client, method: str, path: str, tier: str, status: int) -> None:
+        """Only apps above the self-serve tier have links."""
+        client.link()
+        client.change("apps", APP, _tier=tier)
+
+        assert status == client.call(method, path).status_code
+
+    def test_refusal(self, client: Client) -> None:
+        """The refusal names the app, and what it would have to be enrolled in."""
+        client.change("apps", APP, _tier="self_serve")
+
+        assert {
+            "type": "http://localhost/2/problems/client-forbidden",
+            "title": "Client Forbidden",
+            "status": 403,
+            "detail": "When authenticating requests to the v2 endpoints, you must use keys and "
+            "tokens from a developer App that is attached to a Project. You can create a project "
+            "via the developer portal.",
+            "reason": "client-not-enrolled",
+            "registration_url": "https://developer.example.com/en/portal/products",
+            "client_id": APP,
+            "required_enrollment": "Enterprise",
+        } == client.link().get_json()
+
+    def test_user_tokens(self, client: Client) -> None:
+        """Links belong to the app alone."""
+        assert 403 == client.call("GET", keys=HARBOR).status_code
+
+
+class TestDelivery:
+    """Posts that match are delivered."""
+
+    def test_body(self, client: Client, receiver: Receiver) -> None:
+        """The body is the line of the stream: the post, and all rules that match, with tags."""
+        client.link()
+        first, second = client.rule("coffee", tag="drinks"), client.rule("from:northbike_co")
+        client.rule("tea")
+        post = client.post("Coffee after the ride")
+
+        (body,) = client.bodies(receiver)
+        assert {
+            "data": {
+                "id": post["id_str"],
+                "text": "Coffee after the ride",
+                "edit_history_post_ids": [post["id_str"]],
+            },
+            "matching_rules": [{"id": first, "tag": "drinks"}, {"id": second, "tag": ""}],
+        } == body
+
+    def test_fields(self, client: Client, receiver: Receiver) -> None:
+        """A link has its own fields and expansions."""
+        client.link("?post.fields=lang&expansions=author_id")
+        client.rule("coffee")
+        client.post("Coffee")
+
+        (body,) = client.bodies(receiver)
+        assert ("en", OTHER_USER) == tuple(body["data"][name] for name in ("lang", "author_id"))
+        assert ["northbike_co"] == [u["username"] for u in body["includes"]["users"]]
+
+    def test_errors(self, client: Client, receiver: Receiver) -> None:
+        """What an expansion does not find is named in the body."""
+        client.link("?expansions=in_reply_to_user_id")
+        client.rule("coffee")
+        client.post("Coffee", fields={"in_reply_to_user_id_str": "404"})
+
+        (body,) = client.bodies(receiver)
+        assert ["http://localhost/2/problems/resource-not-found"] == [
+            error["type"] for error in body["errors"]
+        ]
+
+    def test_what_does_not_match(self, client: Client, receiver: Receiver) -> None:
+        """A post that no rule matches is not delivered, and the answer shows why."""
+        client.link()
+        client.rule("tea")
+        answer = client.emit(payload={"id": "1", "text": "coffee"})
+
+        assert [] == answer["outlets"]
+        assert (
+            f"filtered stream at webhook {WEBHOOK}: no rule of app {APP} matches; "
+            "POST /_mock/rules/explain shows why"
+        ) in answer["why_not"]
+        assert [] == client.bodies(receiver)
+
+    def test_an_event_that_somebody_emits(self, client: Client, receiver: Receiver) -> None:
+        """A post that is not stored is delivered as its event has it."""
+        client.link()
+        rule = client.rule("from:northbike_co coffee")
+        payload = {"id": "1", "text": "coffee", "author_id": OTHER_USER, "lang": "en"}
+        answer = client.emit(payload=payload)
+
+        (body,) = client.bodies(receiver)
+        assert ["filtered_stream"] == [outlet["product"] for outlet in answer["outlets"]]
+        assert {
+            "data": {"id": "1", "text": "coffee", "edit_history_post_ids": ["1"]},
+            "matching_rules": [{"id": rule, "tag": ""}],
+        } == body
+
+    @pytest.mark.parametrize("event_type", ["post.mention.create", "post.delete", "like.create"])
+    def test_other_events(self, client: Client, event_type: str) -> None:
+        """The stream carries posts that are made, and nothing else."""
+        client.link()
+        client.rule("coffee")
+        answer = client.emit(event_type=event_type, payload={"id": "1", "text": "coffee"})
+
+        assert [] == answer["outlets"]
+
+    def test_protected_authors(self, client: Client, receiver: Receiver) -> None:
+        """Posts of protected users are never delivered."""
+        client.link()
+        client.rule("coffee")
+        client.change("users", OTHER_USER, protected=True)
+        client.post("Coffee")
+        answer = client.emit(payload={"id": "1", "text": "coffee", "author_id": OTHER_USER})
+
+        assert f"filtered stream at webhook {WEBHOOK}: the author is protected" in answer["why_not"]
+        assert [] == client.bodies(receiver)
+
+    def test_edits(self, client: Client, receiver: Receiver) -> None:
+        """An edited post is delivered again with its new id and its whole history."""
+        client.link()
+        client.rule("coffee")
+        first = client.post("Coffee")
+        second = client.post("More coffee", previous=first)
+
+        last = client.bodies(receiver)[-1]["data"]
+        assert second["id_str"] == last["id"]
+        assert [first["id_str"], second["id_str"]] == last["edit_history_post_ids"]
+
+    def test_rules_of_other_apps(self, client: Client) -> None:
+        """The rules of another app do not count."""
+        client.link()
+        world = client.desk.world
+        with world.work():
+            world.store.put("stream_rules", "5", {"id": "5", "value": "coffee", "_app_id": "20993"})
+
+        assert [] == client.emit(payload={"id": "1", "text": "coffee"})["outlets"]
+
+    def test_rules_that_are_deleted(self, client: Client) -> None:
+        """A rule that was deleted matches no longer."""
+        client.link()
+        rule = client.rule("coffee")
+        path = "/2/posts/search/stream/rules"
+        client.call("POST", path, json={"delete": {"ids": [rule]}})
+
+        assert [] == client.emit(payload={"id": "1", "text": "coffee"})["outlets"]
+
+    def test_replay(self, client: Client, desk: Desk, receiver: Receiver) -> None:
+        """What could not be delivered is delivered by a replay, the same body."""
+        desk.remove_events()
+        client.link()
+        client.rule("coffee")
+        receiver.plan.extend([500, 500, 500])
+        client.post("Coffee")
+        first = client.bodies(receiver)[-1]
+        desk.world.clock.advance(3600)
+        desk.create()
+
+        assert [first] * 4 == [b for b in client.bodies(receiver) if "matching_rules" in b]
+
+    def test_usage(self, client: Client, desk: Desk) -> None:
+        """A delivered post counts; when the cap is reached, nothing is delivered."""
+        client.link()
+        client.rule("coffee")
+        read = count_month(desk.world, desk.record("apps", APP))
+        client.change("apps", APP, _post_cap=read + 1)
+        payload = {"text": "coffee", "author_id": OTHER_USER}
+        first = client.emit(payload=payload | {"id": "1"})
+        second = client.emit(payload=payload | {"id": "2"})
+
+        assert ["filtered_stream"] == [outlet["product"] for outlet in first["outlets"]]
+        assert [] == second["outlets"]
+        assert (
+            f"filtered stream at webhook {WEBHOOK}: app {APP} has read as many posts as it may: "
+            "Usage cap exceeded: Monthly product cap"
+        ) in second["why_not"]
+
+
+@pytest.mark.parametrize(
+    ("moment", "status"), [("2025-09-08T23:59:59Z", 404), ("2025-09-09T00:00:00Z", 200)]
+)
+def test_release(client: Client, moment: str, status: int) -> None:
+    """The endpoints exist since the release history names them."""
+    client.desk.world.clock.travel(parse_instant(moment))
+
+    assert status == client.link().status_code
+    assert status == client.call("GET").status_code
+    assert status == client.call("DELETE", ONE).status_code

@@ -1,0 +1,480 @@
+"""The filtered stream: which posts an app gets, in which form, and who may connect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from mock_platform.api.v2.posts.changes import create_post
+from mock_platform.api.v2.usage.counting import count_month
+from mock_platform.world.clock import parse_instant
+from mock_platform.world.store.interface import Record
+from tests.support import HARBOR
+from tests.support_replay import Desk
+from tests.support_streams import OTHER_USER, USER, Lines, StreamClient, clear_subscriptions
+
+PATH = "/2/posts/search/stream"
+RULES = f"{PATH}/rules"
+APP = "11827"
+PROBLEMS = "http://localhost/2/problems"
+FULL = {
+    "type": f"{PROBLEMS}/streaming-connection",
+    "title": "ConnectionException",
+    "status": 429,
+    "detail": "This stream is currently at the maximum allowed connection limit.",
+    "connection_issue": "TooManyConnections",
+}
+
+
+class Client(StreamClient):
+    """Opens filtered streams of the well-known app."""
+
+    path = PATH
+
+    def rule(self, value: str, **more: str) -> str:
+        """Add a rule; its id."""
+        answer = self.call("POST", RULES, json={"add": [{"value": value} | more]})
+        return str(answer.get_json()["data"][0]["id"])
+
+    def post(self, text: str, user: str = OTHER_USER, **more: Any) -> Record:
+        """Let a user post."""
+        world = self.desk.world
+        with world.work():
+            author = world.store.get("users", user)
+            assert author is not None
+            return create_post(world, author, text, **more).record
+
+    def change(self, table: str, key: str, **fields: Any) -> None:
+        """Change a record behind the interface."""
+        with self.desk.world.work():
+            record = self.desk.record(table, key) | fields
+            self.desk.world.store.put(table, key, record)
+
+    def clear_rules(self) -> None:
+        """Remove all rules."""
+        world = self.desk.world
+        with world.work():
+            for entry in world.store.page("stream_rules"):
+                world.store.remove("stream_rules", entry.key)
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    """A client of a sandbox without rules, whose streams send a keep-alive at once."""
+    with Desk(stream_keepalive=0.001) as desk:
+        clear_subscriptions(desk)
+        found = Client(desk)
+        found.clear_rules()
+        yield found
+        assert [] == desk.platform.errors
+
+
+def texts(*lines: dict[str, Any]) -> list[str]:
+    """The texts of posts."""
+    return [line["data"]["text"] for line in lines]
+
+
+class TestLine:
+    """A line is a post with all rules that match it."""
+
+    def test_whole(self, client: Client) -> None:
+        """It has the default fields of the post, and each rule with its tag, empty or not."""
+        first, second = client.rule("coffee", tag="drinks"), client.rule("from:northbike_co")
+        client.rule("tea")
+        lines = client.open()
+        post = client.post("Coffee after the ride")
+
+        assert {
+            "data": {
+                "id": post["id_str"],
+                "text": "Coffee after the ride",
+                "edit_history_post_ids": [post["id_str"]],
+            },
+            "matching_rules": [{"id": first, "tag": "drinks"}, {"id": second, "tag": ""}],
+        } == lines.next()
+
+    def test_fields(self, client: Client) -> None:
+        """Fields, expansions and their older names choose what a line shows."""
+        client.rule("coffee")
+        lines = client.open("?tweet.fields=lang&expansions=author_id&user.fields=verified")
+        client.post("Coffee")
+
+        line = lines.next()
+        assert {"id", "text", "edit_history_post_ids", "lang", "author_id"} == set(line["data"])
+        assert ["data", "includes", "matching_rules"] == list(line)
+        (author,) = line["includes"]["users"]
+        assert {"id", "name", "username", "verified"} == set(author)
+
+    def test_errors(self, client: Client) -> None:
+        """What an expansion does not find is named in the line."""
+        client.rule("coffee")
+        lines = client.open("?expansions=in_reply_to_user_id")
+        client.post("Coffee", fields={"in_reply_to_user_id_str": "404"})
+
+        assert [f"{PROBLEMS}/resource-not-found"] == [e["type"] for e in lines.next()["errors"]]
+
+    @pytest.mark.parametrize("path", [PATH, "/2/tweets/search/stream"])
+    def test_paths(self, client: Client, path: str) -> None:
+        """The older path leads to the same stream."""
+        client.rule("coffee")
+        lines = client.open(path=path)
+        client.post("Coffee")
+
+        assert ["Coffee"] == texts(lines.next())
+
+    def test_only_what_matches(self, client: Client) -> None:
+        """Posts that no rule matches, and what else happens, is not in the stream."""
+        client.rule("coffee")
+        lines = client.open()
+        client.post("Tea")
+        client.emit(event_type="profile.update.bio", payload={"before": "coffee", "after": "b"})
+        client.emit(event_type="post.mention.create", payload={"id": "1", "text": "coffee"})
+        client.post("Coffee")
+
+        assert ["Coffee"] == texts(lines.next())
+
+    def test_own_posts(self, client: Client) -> None:
+        """The posts of the app's own user are in it like those of others."""
+        client.rule("coffee")
+        lines = client.open()
+        client.post("Coffee", user=USER)
+
+        assert ["Coffee"] == texts(lines.next())
+
+    def test_quoted_posts(self, client: Client) -> None:
+        """A rule matches the text of a quoted post as well."""
+        client.rule("espresso")
+        quoted = client.post("Espresso")
+        lines = client.open()
+        client.post("Yes", quoted=quoted)
+
+        assert ["Yes"] == texts(lines.next())
+
+    def test_edits(self, client: Client) -> None:
+        """An edited post is a new line with its new id and its whole history."""
+        client.rule("coffee")
+        lines = client.open()
+        first = client.post("Coffee")
+        second = client.post("More coffee", previous=first)
+
+        lines.next()
+        assert {
+            "id": second["id_str"],
+            "text": "More coffee",
+            "edit_history_post_ids": [first["id_str"], second["id_str"]],
+        } == lines.next()["data"]
+
+    def test_posts_that_are_not_stored(self, client: Client) -> None:
+        """An event that names a post of its own is shown as it has it."""
+        client.rule("coffee")
+        lines = client.open("?post.fields=lang")
+        payload = {"id": "1", "text": "coffee", "lang": "en", "author_id": OTHER_USER}
+        client.emit(event_type="post.create", user_id=OTHER_USER, payload=payload)
+
+        assert {
+            "id": "1", "text": "coffee", "lang": "en", "edit_history_post_ids": ["1"],
+        } == lines.next()["data"]  # fmt: skip
+
+    @pytest.mark.parametrize("stored", [True, False])
+    def test_protected_authors(self, client: Client, stored: bool) -> None:
+        """Posts of protected users are never in it, not even if they are protected later."""
+        client.rule("coffee")
+        lines = client.open()
+        if stored:
+            with client.desk.world.work():
+                client.post("Coffee of a user who hides")
+                client.change("users", OTHER_USER, protected=True)
+        else:
+            client.change("users", OTHER_USER, protected=True)
+            payload = {"id": "1", "text": "coffee"}
+            client.emit(event_type="post.create", user_id=OTHER_USER, payload=payload)
+        client.post("Coffee", user=USER)
+
+        assert ["Coffee"] == texts(lines.next())
+
+
+class TestOutlets:
+    """Whoever lets something happen learns which streams get it, and why others do not."""
+
+    def test_match(self, client: Client) -> None:
+        """A stream whose rules match is an outlet."""
+        client.rule("coffee")
+        lines = client.open()
+        payload = {"id": "1", "text": "coffee"}
+        answer = client.emit(event_type="post.create", user_id=OTHER_USER, payload=payload)
+
+        assert ["filtered_stream"] == [
+            outlet["endpoint"] for outlet in answer["outlets"] if outlet["kind"] == "stream"
+        ]
+        lines.close()
+
+    @pytest.mark.parametrize(
+        ("payload", "reason"),
+        [
+            (
+                {"id": "1", "text": "tea"},
+                f"no rule of app {APP} matches; POST /_mock/rules/explain shows why",
+            ),
+            (
+                {"id": "1", "text": 5},
+                "the payload does not have the form of a post: "
+                "AttributeError(\"'int' object has no attribute 'casefold'\")",
+            ),
+        ],
+    )
+    def test_no_match(self, client: Client, payload: dict[str, Any], reason: str) -> None:
+        """A stream whose rules do not match is no outlet; the reason is in the answer."""
+        client.rule("coffee")
+        lines = client.open()
+        answer = client.emit(event_type="post.create", user_id=OTHER_USER, payload=payload)
+
+        (stream,) = client.connections()
+        assert f"stream {stream['id']}: {reason}" in answer["why_not"]
+        assert "stream" not in [outlet["kind"] for outlet in answer["outlets"]]
+        client.post("Coffee")
+        assert ["Coffee"] == texts(lines.next())
+
+    def test_other_events(self, client: Client) -> None:
+        """The stream carries nothing but posts."""
+        client.rule("coffee")
+        lines = client.open()
+        answer = client.emit()
+
+        (stream,) = client.connections()
+        reason = "it carries post.create, not profile.update.bio"
+        assert f"stream {stream['id']}: {reason}" in answer["why_not"]
+        lines.close()
+
+
+class TestRules:
+    """Rules take effect while the stream is open."""
+
+    def test_added_rule(self, client: Client) -> None:
+        """A rule that is added matches the next post."""
+        client.rule("tea")
+        lines = client.open()
+        client.post("Coffee")
+        client.rule("coffee")
+        client.post("More coffee")
+
+        assert ["More coffee"] == texts(lines.next())
+
+    def test_deleted_rule(self, client: Client) -> None:
+        """A rule that is deleted matches no more; the stream stays open without any."""
+        coffee = client.rule("coffee")
+        lines = client.open()
+        client.call("POST", RULES, json={"delete": {"ids": [coffee]}})
+        client.post("Coffee")
+        client.rule("tea")
+        client.post("Tea")
+
+        assert ["Tea"] == texts(lines.next())
+
+    def test_rules_of_other_apps(self, client: Client) -> None:
+        """The rules of another app do not count."""
+        client.rule("tea")
+        with client.desk.world.work():
+            record = {"id": "5", "value": "coffee", "_app_id": "20993"}
+            client.desk.world.store.put("stream_rules", "5", record)
+        lines = client.open()
+        client.post("Coffee")
+        client.post("Tea")
+
+        assert ["Tea"] == texts(lines.next())
+
+    def test_no_rules(self, client: Client) -> None:
+        """Without rules there is no stream."""
+        answer = client.call("GET")
+
+        assert {
+            "type": f"{PROBLEMS}/streaming-connection",
+            "title": "ConnectionException",
+            "status": 409,
+            "detail": "You must define rules using the POST /2/posts/search/stream/rules endpoint "
+            "before connecting to filtered stream.",
+            "connection_issue": "RuleConfigurationIssue",
+        } == answer.get_json()
+        assert 409 == answer.status_code
+
+    def test_faulty_rules(self, client: Client) -> None:
+        """A stored rule that is not valid refuses the connection, and says which."""
+        client.rule("coffee")
+        with client.desk.world.work():
+            record = {"id": "5", "value": "(coffee", "_app_id": APP}
+            client.desk.world.store.put("stream_rules", "5", record)
+        answer = client.call("GET")
+
+        body = answer.get_json()
+        assert (409, "RulesInvalidIssue") == (answer.status_code, body["connection_issue"])
+        assert (
+            "Your rules are not valid any more: rule 5: no viable alternative at input '<EOF>' "
+            "(at position 8)."
+        ) == body["detail"]
+
+
+class TestConnections:
+    """Who may connect, and how often."""
+
+    @pytest.mark.parametrize(
+        ("tier", "allowed"), [("self_serve", 1), ("enterprise", 2), ("partner", 2)]
+    )
+    def test_too_many(self, client: Client, tier: str, allowed: int) -> None:
+        """One connection more than the tier has is refused, and the others stay."""
+        client.change("apps", APP, _tier=tier)
+        client.rule("coffee")
+        lines = [client.open() for _ in range(allowed)]
+        answer = client.call("GET")
+        client.post("Coffee")
+
+        assert FULL == answer.get_json()
+        assert [["Coffee"]] * allowed == [texts(each.next()) for each in lines]
+
+    def test_a_slot_that_is_free_again(self, client: Client) -> None:
+        """A client that left makes room."""
+        client.rule("coffee")
+        client.open().close()
+
+        assert isinstance(client.open(), Lines)
+
+    def test_beside_the_activity_stream(self, client: Client) -> None:
+        """Streams of different endpoints are counted by themselves."""
+        client.rule("coffee")
+        client.open()
+
+        assert isinstance(client.open(path="/2/activity/stream"), Lines)
+
+    def test_connection(self, client: Client) -> None:
+        """The connection is recorded under the name of the endpoint."""
+        client.rule("coffee")
+        lines = client.open()
+
+        assert ["filtered_stream"] == [one["endpoint_name"] for one in client.connections()]
+        lines.close()
+
+    def test_user_tokens(self, client: Client) -> None:
+        """The stream belongs to the app alone."""
+        assert 403 == client.call("GET", keys=HARBOR).status_code
+
+    def test_unknown_fields(self, client: Client) -> None:
+        """A field that posts do not have is refused."""
+        client.rule("coffee")
+
+        assert 400 == client.call("GET", f"{PATH}?post.fields=smell").status_code
+
+    @pytest.mark.parametrize(("connects", "status"), [(49, 200), (50, 429)])
+    def test_connects(self, connects: int, status: int) -> None:
+        """An app may connect 50 times in 15 minutes."""
+        with Desk(stream_keepalive=0.001, limits="public") as desk:
+            client = Client(desk)
+            for _ in range(connects):
+                client.open().close()
+
+            assert status == client.call("GET").status_code
+
+
+class TestPast:
+    """Posts that were made before the stream was opened."""
+
+    def test_backfill(self, client: Client) -> None:
+        """The matches of the last minutes come first, oldest first."""
+        client.rule("coffee")
+        client.post("Old coffee")
+        client.desk.world.clock.advance(150)
+        client.post("Coffee")
+        client.post("Tea")
+        client.desk.world.clock.advance(30)
+        client.post("New coffee")
+        lines = client.open("?backfill_minutes=2")
+        client.post("Fresh coffee")
+
+        assert ["Coffee", "New coffee", "Fresh coffee"] == texts(*(lines.next() for _ in range(3)))
+
+    def test_later_rules(self, client: Client) -> None:
+        """A rule does not match what was posted before it was added."""
+        client.rule("tea")
+        client.post("Coffee and tea")
+        client.desk.world.clock.advance(1)
+        coffee = client.rule("coffee")
+        client.post("Coffee")
+        lines = client.open("?backfill_minutes=5")
+
+        first, second = lines.next(), lines.next()
+        assert ["Coffee and tea", "Coffee"] == texts(first, second)
+        assert coffee not in [rule["id"] for rule in first["matching_rules"]]
+        assert [coffee] == [rule["id"] for rule in second["matching_rules"]]
+
+    def test_recovery(self, client: Client) -> None:
+        """A window is sent, and the stream ends."""
+        client.rule("coffee")
+        client.post("Coffee")
+        client.desk.world.clock.advance(3600)
+        client.post("More coffee")
+        query = "?start_time=2026-11-20T12:00:00Z&end_time=2026-11-20T12:30:00Z"
+
+        assert ["Coffee"] == texts(*client.open(query).rest())
+
+    def test_deleted_posts(self, client: Client) -> None:
+        """A post that was deleted since is shown as it was."""
+        client.rule("coffee")
+        post = client.post("Coffee")
+        with client.desk.world.work():
+            client.desk.world.store.remove("posts", post["id_str"])
+        lines = client.open("?backfill_minutes=5")
+
+        assert {
+            "id": post["id_str"],
+            "text": "Coffee",
+            "edit_history_post_ids": [post["id_str"]],
+        } == lines.next()["data"]
+
+
+class TestUsage:
+    """Each line counts as a read post."""
+
+    def test_count(self, client: Client) -> None:
+        """What matches counts once a day, however often it is sent."""
+        app = client.desk.record("apps", APP)
+        before = count_month(client.desk.world, app)
+        client.rule("coffee")
+        client.post("Tea")
+        client.post("Coffee")
+        for _ in range(2):
+            lines = client.open("?backfill_minutes=5")
+            lines.next()
+            lines.close()
+
+        assert before + 1 == count_month(client.desk.world, app)
+
+    def test_cap(self, client: Client) -> None:
+        """A stream ends with the problem as its last line when the cap is reached."""
+        read = count_month(client.desk.world, client.desk.record("apps", APP))
+        client.change("apps", APP, _post_cap=read + 1)
+        client.rule("coffee")
+        lines = client.open()
+        client.post("Coffee")
+        client.post("More coffee")
+
+        first, last = lines.rest()
+        assert ["Coffee"] == texts(first)
+        (error,) = last["errors"]
+        assert (f"{PROBLEMS}/usage-capped", "UsageCapExceeded") == (error["type"], error["title"])
+        assert ["usage_capped"] == [one["disconnect_reason"] for one in client.connections()]
+
+    def test_connecting_beyond_the_cap(self, client: Client) -> None:
+        """An app that has read as many posts as it may cannot connect."""
+        client.rule("coffee")
+        client.change("apps", APP, _post_cap=0)
+        answer = client.call("GET")
+
+        assert (429, "UsageCapExceeded") == (answer.status_code, answer.get_json()["title"])
+
+
+def test_no_date(client: Client) -> None:
+    """The release history dates the path of the rules, not the stream."""
+    client.rule("coffee")
+    client.desk.world.clock.travel(parse_instant("2025-09-08T00:00:00Z"))
+
+    assert 404 == client.call("GET", RULES).status_code
+    assert isinstance(client.open(), Lines)

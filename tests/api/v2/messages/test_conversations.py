@@ -1,0 +1,143 @@
+"""One message is an activity for each participant, and so an event for each subscription."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from mock_platform.api.v2.activity.account_activity_delivery import TABLE
+from mock_platform.api.v2.activity.activities import make_topic
+from mock_platform.api.v2.messages.conversations import name_conversation
+from tests.support import USER_TOKEN
+from tests.support_receiver import Receiver
+from tests.support_replay import WEBHOOK, Desk
+
+USER = "2244994945"
+OTHER = "3805104374"
+THIRD = "2790441185"
+
+
+@pytest.fixture
+def desk(receiver: Receiver) -> Iterator[Desk]:
+    """A sandbox whose well-known webhook leads to the receiver, without subscriptions."""
+    with Desk(receiver.url) as found:
+        for table in ("activity_subscriptions", TABLE):
+            with found.world.work():
+                for entry in found.world.store.page(table):
+                    found.world.store.remove(table, entry.key)
+        yield found
+        assert [] == found.platform.errors
+
+
+def send(desk: Desk, path: str, body: dict[str, Any]) -> str:
+    """Send a message as the well-known user; its id."""
+    headers = {"Authorization": f"Bearer {USER_TOKEN}"}
+    answer = desk.client.post(f"/2/dm_conversations{path}", json=body, headers=headers)
+    assert 201 == answer.status_code, answer.get_data(as_text=True)
+    desk.wait()
+    found: str = answer.get_json()["data"]["dm_event_id"]
+    return found
+
+
+def subscribe(desk: Desk, *users: str) -> None:
+    """Subscribe the webhook to these users."""
+    with desk.world.work():
+        for user in users:
+            key = f"{WEBHOOK}-{user}"
+            record = {"_id": key, "webhook_id": WEBHOOK, "user_id": user}
+            desk.world.store.put(TABLE, key, record | {"created_at": "2026-11-20"})
+
+
+@pytest.mark.parametrize(("one", "other"), [("9", "10"), ("10", "9"), ("2244994945", "3805104374")])
+def test_name(one: str, other: str) -> None:
+    """The smaller number comes first."""
+    assert sorted([int(one), int(other)]) == [
+        int(each) for each in name_conversation(one, other).split("-")
+    ]
+
+
+def test_activities(desk: Desk) -> None:
+    """The sender sent it, and the other received it."""
+    message = send(desk, f"/with/{OTHER}/messages", {"text": "Hello #harbour"})
+
+    found = [entry.record for entry in desk.world.store.page("activities")][-2:]
+    assert [("dm.sent", USER, "sent"), ("dm.received", OTHER, "received")] == [
+        (each["event_type"], each["user_id"], each["direction"]) for each in found
+    ]
+    (event,) = found[0]["payload"]["direct_message_events"]
+    assert {
+        "type": "message_create",
+        "id": message,
+        "created_timestamp": "1795176030000",
+        "message_create": {
+            "target": {"recipient_id": OTHER},
+            "sender_id": USER,
+            "message_data": {
+                "text": "Hello #harbour",
+                "entities": {
+                    "hashtags": [{"text": "harbour", "indices": [6, 14]}],
+                    "symbols": [],
+                    "user_mentions": [],
+                    "urls": [],
+                },
+            },
+        },
+    } == event
+    assert {USER, OTHER} == set(found[0]["payload"]["users"])
+
+
+def test_two_subscribed_users(desk: Desk, receiver: Receiver) -> None:
+    """Two subscribed users of one conversation get a delivery each, with the app."""
+    subscribe(desk, USER, OTHER)
+    message = send(desk, f"/with/{OTHER}/messages", {"text": "Hello"})
+
+    bodies = [post.json for post in receiver.received]
+    assert [USER, OTHER] == [body["for_user_id"] for body in bodies]
+    assert [message] * 2 == [body["direct_message_events"][0]["id"] for body in bodies]
+    assert ["11827"] == list(bodies[0]["apps"])
+    created = bodies[1]["direct_message_events"][0]["message_create"]
+    assert ("11827", USER, OTHER) == (
+        created["source_app_id"],
+        created["sender_id"],
+        created["target"]["recipient_id"],
+    )
+
+
+def test_group(desk: Desk, receiver: Receiver) -> None:
+    """In a group each other participant receives the message."""
+    subscribe(desk, USER, OTHER, THIRD)
+    body = {
+        "conversation_type": "Group",
+        "participant_ids": [OTHER, THIRD],
+        "message": {"text": "Who comes?"},
+    }
+    send(desk, "", body)
+
+    assert [USER, OTHER, THIRD] == [post.json["for_user_id"] for post in receiver.received]
+
+
+@pytest.mark.parametrize(
+    ("event_type", "direction", "delivered"),
+    [
+        ("dm.sent", None, True),
+        ("dm.sent", "outbound", True),
+        ("dm.sent", "received", False),
+        ("dm.received", None, False),
+    ],
+)
+def test_direction(
+    desk: Desk, receiver: Receiver, event_type: str, direction: str | None, delivered: bool
+) -> None:
+    """A subscription to the sender's messages hears of them in the matching direction."""
+    wanted = {"user_id": USER} | ({} if direction is None else {"direction": direction})
+    record = {
+        "subscription_id": "1", "event_type": event_type, "filter": wanted,
+        "webhook_id": WEBHOOK, "_app_id": "11827", "_topic": make_topic(event_type, USER),
+    }  # fmt: skip
+    with desk.world.work():
+        desk.world.store.put("activity_subscriptions", "1", record)
+    send(desk, f"/with/{OTHER}/messages", {"text": "Hello"})
+
+    assert delivered == bool(receiver.received)

@@ -1,0 +1,533 @@
+"""Users post, edit, delete and read posts through the v2 interface."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from mock_platform.api.served import OPERATIONS
+from mock_platform.api.v2.objects.answers import EXPANSIONS, POST_FIELDS
+from mock_platform.api.v2.objects.post_view import show_whole_post
+from tests.api.oauth.app_client import messages
+from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, sandbox
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
+COLD_BREW = "1712850617439551489"
+BEARER_HEADERS = {"Authorization": f"Bearer {BEARER}"}
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A sandbox of its own, whose clock is frozen."""
+    found = sandbox(freeze=NOW)
+    found.change("users", OWN, subscription_type="Premium")
+    return found
+
+
+def post(box: Sandbox, keys: Keys = HARBOR, **body: Any) -> TestResponse:
+    """Ask for a post, with a text unless the body has other contents."""
+    if not body.keys() & {"text", "media", "poll", "card_uri"}:
+        body["text"] = "Hello"
+    return box.call("POST", "/2/posts", keys=keys, json=body)
+
+
+def make(box: Sandbox, keys: Keys = HARBOR, **body: Any) -> str:
+    """Make a post; its id."""
+    answer = post(box, keys, **body)
+    assert answer.status_code == 201, answer.get_data(as_text=True)
+    post_id: str = answer.get_json()["data"]["id"]
+    return post_id
+
+
+def read(box: Sandbox, path: str, status: int = 200) -> Any:
+    """The answer to a GET with the bearer token."""
+    answer = box.client.get(path, headers=BEARER_HEADERS)
+    assert answer.status_code == status, answer.get_data(as_text=True)
+    return answer.get_json()
+
+
+def show(box: Sandbox, post_id: str) -> Any:
+    """A post with all public fields."""
+    hidden = {"non_public_metrics", "organic_metrics", "promoted_metrics"}
+    names = ",".join(name for name in POST_FIELDS if name not in hidden)
+    return read(box, f"/2/posts/{post_id}?post.fields={names}")["data"]
+
+
+def refuse(answer: TestResponse, text: str) -> None:
+    """The answer is the generic 403 with this text in its detail."""
+    body = answer.get_json()
+    assert (403, "about:blank", "Forbidden") == (answer.status_code, body["type"], body["title"])
+    assert text in body["detail"]
+
+
+# -- making posts ----------------------------------------------------------------------------------
+
+
+def test_a_post_is_made_read_and_deleted(box: Sandbox) -> None:
+    """201 with id and text; then it can be read, and after its deletion it cannot."""
+    answer = post(box, text="Hello, @northbike_co")
+    made = answer.get_json()["data"]
+
+    assert (201, "Hello, @northbike_co") == (answer.status_code, made["text"])
+    assert [made["id"]] == made["edit_history_post_ids"]
+    shown = show(box, made["id"])
+    assert (OWN, "2026-11-22T12:00:00.000Z") == (shown["author_id"], shown["created_at"])
+    assert made["id"] == shown["conversation_id"]
+    assert "Harbor Campaign Desk" == shown["source"]
+
+    answer = box.call("DELETE", f"/2/posts/{made['id']}")
+    assert (200, {"data": {"deleted": True}}) == (answer.status_code, answer.get_json())
+    read(box, f"/2/posts/{made['id']}", 404)
+
+
+def test_an_app_alone_cannot_post(box: Sandbox) -> None:
+    """A bearer token is refused as unsupported, for making and for deleting."""
+    for answer in (
+        box.client.post("/2/posts", json={"text": "Hello"}, headers=BEARER_HEADERS),
+        box.client.delete(f"/2/posts/{COLD_BREW}", headers=BEARER_HEADERS),
+    ):
+        assert 403 == answer.status_code
+        assert answer.get_json()["type"].endswith("/unsupported-authentication")
+
+
+def test_older_names_are_taken(box: Sandbox) -> None:
+    """The older path and keys of the body mean the same."""
+    answer = box.call("POST", "/2/tweets", json={"text": "See", "quote_tweet_id": COLD_BREW})
+    quote = answer.get_json()["data"]["id"]
+    answer = box.call(
+        "POST", "/2/tweets", json={"text": "So", "reply": {"in_reply_to_tweet_id": quote}}
+    )
+
+    reference = {"type": "quoted", "id": COLD_BREW}
+    assert [reference] == show(box, quote)["referenced_posts"]
+    reply = show(box, answer.get_json()["data"]["id"])
+    assert [{"type": "replied_to", "id": quote}] == reply["referenced_posts"]
+    assert 200 == box.call("DELETE", f"/2/tweets/{quote}").status_code
+
+
+@pytest.mark.parametrize(
+    ("body", "texts"),
+    [
+        ({"text": " "}, ["text is required if there is no media, poll, quote_post_id or card_uri"]),
+        ({"text": ""}, ["A minimum of 1 characters must be provided for text"]),
+        (
+            {"text": "a", "quote_post_id": COLD_BREW, "card_uri": "card://1"},
+            ["quote_post_id and card_uri exclude one another"],
+        ),
+        (
+            {"text": "a", "quote_tweet_id": COLD_BREW, "card_uri": "card://1"},
+            ["quote_post_id and card_uri exclude one another"],
+        ),
+        ({"text": "a", "reply": {}}, ['"reply.in_reply_to_post_id" is a required parameter']),
+        ({"text": "a", "share_with_followers": True}, ["share_with_followers needs community_id"]),
+        ({"quote_post_id": "5", "text": "a"}, ["quote_post_id: no post has the id 5"]),
+        (
+            {"reply": {"in_reply_to_post_id": "5"}, "text": "a"},
+            ["reply.in_reply_to_post_id: no post has the id 5"],
+        ),
+        ({"media": {"media_ids": ["5"]}}, ["media.media_ids: the user has no media with the id 5"]),
+        ({"card_uri": "card://5"}, ["card_uri: no card is card://5"]),
+        (
+            {"poll": {"options": ["a"], "duration_minutes": 5}},
+            ["A minimum of 2 items must be provided for poll.options"],
+        ),
+        (
+            {"poll": {"options": ["a", "b" * 26], "duration_minutes": 5}},
+            ["A maximum of 25 characters may be provided for poll.options[1]"],
+        ),
+        (
+            {"poll": {"options": ["a", "b"], "duration_minutes": 4}},
+            ["poll.duration_minutes must be between 5 and 10080, got 4"],
+        ),
+        (
+            {"poll": {"options": ["a", "b"], "duration_minutes": 10081}},
+            ["poll.duration_minutes must be between 5 and 10080, got 10081"],
+        ),
+        (
+            {"media": {"media_ids": ["1", "2", "3", "4", "5"]}},
+            ["A maximum of 4 items may be provided for media.media_ids"],
+        ),
+    ],
+)
+def test_what_cannot_be_posted(box: Sandbox, body: dict[str, Any], texts: list[str]) -> None:
+    """Each fault answers 400 and says what is wrong."""
+    assert texts == messages(box.call("POST", "/2/posts", json=body))
+
+
+def test_media_are_shown_with_a_post(box: Sandbox) -> None:
+    """Media are named by their ids; a post without text is fine; kinds do not mix."""
+    ids = ["1712850617439560001", "1712850617439560002"]
+    made = make(box, media={"media_ids": ids, "tagged_user_ids": [OTHER]})
+    mixed = post(box, media={"media_ids": [ids[0], "1712850617439560005"]})
+
+    answer = read(box, f"/2/posts/{made}?expansions=attachments.media_keys&media.fields=url,width")
+    assert [f"3_{each}" for each in ids] == answer["data"]["attachments"]["media_keys"]
+    assert ["photo", "photo"] == [media["type"] for media in answer["includes"]["media"]]
+    assert 1200 == answer["includes"]["media"][0]["width"]
+    assert [OTHER] == box.record("posts", made)["_tagged_user_ids"]
+    assert ["media.media_ids takes up to 4 images, or 1 GIF, or 1 video"] == messages(mixed)
+
+
+def test_a_poll_ends(box: Sandbox) -> None:
+    """It is open until its minutes are over on the world's clock."""
+    poll = {"options": ["Light", "Dark"], "duration_minutes": 5, "reply_settings": "following"}
+    made = make(box, text="Which roast?", poll=poll)
+    path = (
+        f"/2/posts/{made}?expansions=attachments.poll_ids&post.fields=reply_settings"
+        "&poll.fields=voting_status,end_datetime,duration_minutes"
+    )
+    answer = read(box, path)
+    [shown] = answer["includes"]["polls"]
+
+    assert [shown["id"]] == answer["data"]["attachments"]["poll_ids"]
+    assert "following" == answer["data"]["reply_settings"]
+    assert ("open", "2026-11-22T12:05:00.000Z") == (shown["voting_status"], shown["end_datetime"])
+    assert {"position": 2, "label": "Dark", "votes": 0} == shown["options"][1]
+    box.platform.worlds.default.clock.advance(300)
+    assert "closed" == read(box, path)["includes"]["polls"][0]["voting_status"]
+
+
+def test_what_else_a_post_can_say(box: Sandbox) -> None:
+    """Communities, places, promoted-only posts and the flags are stored and shown."""
+    made = make(
+        box, text="Here", community_id="1493446837214187523", share_with_followers=True,
+        paid_partnership=True, made_with_ai=True, nullcast=True, for_super_followers_only=True,
+        reply_settings="verified", geo={"place_id": "5a110d312052166f"},
+        direct_message_deep_link="https://dm.example/1",
+    )  # fmt: skip
+    shown, stored = show(box, made), box.record("posts", made)
+
+    assert "1493446837214187523" == shown["community_id"]
+    assert {"place_id": "5a110d312052166f"} == shown["geo"]
+    assert (True, "verified") == (shown["paid_partnership"], shown["reply_settings"])
+    assert {"followers": False} == shown["scopes"]
+    names = ("_made_with_ai", "_for_super_followers_only", "_share_with_followers", "nullcast")
+    assert [True] * 4 == [stored[name] for name in names]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "since"),
+    [
+        ("paid_partnership", True, datetime(2026, 6, 3, tzinfo=UTC)),
+        ("edit_options", {"previous_post_id": "5"}, datetime(2025, 10, 3, tzinfo=UTC)),
+        ("share_with_followers", True, datetime(2025, 7, 28, tzinfo=UTC)),
+    ],
+)
+def test_keys_are_known_from_their_date_on(
+    box: Sandbox, key: str, value: object, since: datetime
+) -> None:
+    """A second before, the key is unknown and ignored with a warning; from then on it is read."""
+    body = {"text": "Hello", key: value, "community_id": "1"}
+    box.platform.worlds.default.clock.freeze(since - timedelta(seconds=1))
+    before = box.call("POST", "/2/posts", json=body)
+    box.platform.worlds.default.clock.freeze(since)
+    after = box.call("POST", "/2/posts", json=body | {"text": "Hello again"})
+
+    assert (201, "unknown-key") == (before.status_code, before.headers["X-Mock-Warnings"])
+    assert "X-Mock-Warnings" not in after.headers
+    if key == "edit_options":
+        assert ["edit_options.previous_post_id: no post has the id 5"] == messages(after)
+    else:
+        stored = box.record("posts", before.get_json()["data"]["id"])
+        assert stored[f"_{key}"] is False
+        assert box.record("posts", after.get_json()["data"]["id"])[f"_{key}"] is True
+
+
+@pytest.mark.parametrize("parameter", ["post.fields", "tweet.fields"])
+def test_a_field_is_read_from_its_date_on(box: Sandbox, parameter: str) -> None:
+    """A second before its date a field is unknown to readers; from then on it is shown."""
+    clock, since = box.platform.worlds.default.clock, datetime(2026, 6, 3, tzinfo=UTC)
+    clock.freeze(since)
+    made = make(box, paid_partnership=True)
+    path, query = f"/2/posts/{made}", {parameter: "paid_partnership"}
+    after = box.call("GET", path, keys=BEARER, query_string=query)
+    clock.freeze(since - timedelta(seconds=1))
+    before = box.call("GET", path, keys=BEARER, query_string=query)
+
+    assert after.get_json()["data"]["paid_partnership"] is True
+    (message,) = messages(before)
+    assert 400 == before.status_code
+    assert message.endswith(f'withheld, got "paid_partnership" for {parameter}')
+    assert "paid_partnership" not in message.partition(", got")[0]
+
+
+def test_all_operations_know_the_dates_of_fields() -> None:
+    """Whichever operation takes fields of posts, it refuses one that is not known yet."""
+    takers = [
+        each for each in OPERATIONS
+        if each.params is not None and "post_fields" in each.params._declared_fields
+    ]  # fmt: skip
+
+    assert len(takers) > 10
+    assert [] == [each.id for each in takers if getattr(each.params, "find_faults", None) is None]
+
+
+def test_payloads_have_a_field_from_its_date_on(box: Sandbox) -> None:
+    """The payload of an event has no paid_partnership before its date."""
+    world = box.platform.worlds.default
+    post = world.store.page("posts", limit=1)[0].record
+    world.clock.freeze(datetime(2026, 6, 2, 23, 59, 59, tzinfo=UTC))
+    before = show_whole_post(world, post)
+    world.clock.freeze(datetime(2026, 6, 3, tzinfo=UTC))
+
+    assert {"paid_partnership"} == set(show_whole_post(world, post)) - set(before)
+
+
+def test_all_releases_know_all_keys() -> None:
+    """With --releases all a key is read before its date."""
+    box = sandbox(freeze=datetime(2025, 1, 1, tzinfo=UTC), releases="all")
+
+    assert box.record("posts", make(box, paid_partnership=True))["_paid_partnership"] is True
+
+
+def test_what_has_no_effect(box: Sandbox) -> None:
+    """A key that changes nothing is named in the warnings."""
+    reply = {"in_reply_to_post_id": make(box), "auto_populate_reply_metadata": True}
+    answer = post(box, text="So", reply=reply)
+
+    assert (201, "no-effect") == (answer.status_code, answer.headers["X-Mock-Warnings"])
+
+
+# -- refusals --------------------------------------------------------------------------------------
+
+
+def test_the_same_text_again(box: Sandbox) -> None:
+    """It is refused for 24 hours, unless it replies to something else; others may post it."""
+    made = make(box, text="Fresh today")
+
+    refuse(post(box, text="Fresh today"), "create a Post with duplicate content.")
+    make(box, text="Fresh today", reply={"in_reply_to_post_id": made})
+    make(box, NORTHBIKE, text="Fresh today")
+    box.platform.worlds.default.clock.advance(86399)
+    refuse(post(box, text="Fresh today"), "create a Post with duplicate content.")
+    box.platform.worlds.default.clock.advance(1)
+    make(box, text="Fresh today")
+
+
+@pytest.mark.parametrize(("subscription", "most"), [("None", 280), ("Premium", 25_000)])
+def test_the_length_of_a_text(box: Sandbox, subscription: str, most: int) -> None:
+    """The longest text is taken, one character more is refused."""
+    box.change("users", OWN, subscription_type=subscription)
+
+    make(box, text="\u6771" * (most // 2))
+    refuse(post(box, text="\u6771" * (most // 2) + "a"), f"is {most + 1:,} of {most:,}")
+
+
+def test_a_long_text_is_cut_where_it_is_shown(box: Sandbox) -> None:
+    """Text has 280 characters, note_post the whole; one of 280 is not cut."""
+    long, short = show(box, make(box, text="a" * 281)), show(box, make(box, text="b" * 280))
+
+    assert "a" * 279 + "\u2026" == long["text"]
+    assert {"text": "a" * 281} == long["note_post"]
+    assert ("b" * 280, False) == (short["text"], "note_post" in short)
+
+
+def test_replies_have_to_be_summoned(box: Sandbox) -> None:
+    """From 2026-02-23 on, self-serve apps reply only where the author mentioned or quoted."""
+    bare = make(box, text="Nobody asked")
+    asked = make(box, text="Is it, @northbike_co?")
+    quote = make(box, text="Look", quote_post_id=make(box, NORTHBIKE, text="City bikes"))
+    text = "you have not been mentioned or otherwise engaged"
+
+    refuse(post(box, NORTHBIKE, text="1", reply={"in_reply_to_post_id": bare}), text)
+    make(box, NORTHBIKE, text="2", reply={"in_reply_to_post_id": asked})
+    make(box, NORTHBIKE, text="3", reply={"in_reply_to_post_id": quote})
+    make(box, text="4", reply={"in_reply_to_post_id": bare})
+    app = next(e.key for e in box.platform.worlds.default.store.page("apps")
+               if e.record["consumer_key"] == NORTHBIKE.key)  # fmt: skip
+    box.change("apps", app, _tier="enterprise")
+    make(box, NORTHBIKE, text="5", reply={"in_reply_to_post_id": bare})
+    box.change("apps", app, _tier="self_serve")
+    box.platform.worlds.default.clock.freeze(datetime(2026, 2, 23, tzinfo=UTC))
+    refuse(post(box, NORTHBIKE, text="6", reply={"in_reply_to_post_id": bare}), text)
+    box.platform.worlds.default.clock.freeze(datetime(2026, 2, 22, 23, 59, 59, tzinfo=UTC))
+    make(box, NORTHBIKE, text="7", reply={"in_reply_to_post_id": bare})
+
+
+@pytest.mark.parametrize("settings", ["mentionedUsers", "verified"])
+def test_reply_settings_hold_for_everybody(box: Sandbox, settings: str) -> None:
+    """Without a mention, or without verification, there is no reply, whatever the app's tier."""
+    for entry in box.platform.worlds.default.store.page("apps"):
+        box.change("apps", entry.key, _tier="enterprise")
+    limited = {"in_reply_to_post_id": make(box, reply_settings=settings)}
+
+    refuse(post(box, NORTHBIKE, text="1", reply=limited), "you have not been mentioned")
+    make(box, text="2", reply=limited)
+
+
+# -- editing ---------------------------------------------------------------------------------------
+
+
+def edit(box: Sandbox, post_id: str, keys: Keys = HARBOR, **body: Any) -> TestResponse:
+    """Ask for an edit of a post."""
+    return post(box, keys, **{"text": "Edited"} | body, edit_options={"previous_post_id": post_id})
+
+
+def test_an_edit_has_a_new_id(box: Sandbox) -> None:
+    """Both versions can be read and have one history; deleting one deletes both."""
+    old = make(box, text="Helo")
+    new = edit(box, old, text="Hello").get_json()["data"]["id"]
+
+    for post_id, text in ((old, "Helo"), (new, "Hello")):
+        shown = show(box, post_id)
+        assert (text, [old, new]) == (shown["text"], shown["edit_history_post_ids"])
+        assert (old, 4) == (shown["conversation_id"], shown["edit_controls"]["edits_remaining"])
+        assert "2026-11-22T13:00:00.000Z" == shown["edit_controls"]["editable_until"]
+    included = read(box, f"/2/posts/{new}?expansions=edit_history_post_ids")["includes"]
+    assert [old, new] == [each["id"] for each in included["posts"]]
+    assert 200 == box.call("DELETE", f"/2/posts/{old}").status_code
+    read(box, f"/2/posts/{new}", 404)
+
+
+def test_who_may_edit_what(box: Sandbox) -> None:
+    """One's own post, with a subscription; no poll, no reply to others, no post of a community."""
+    own = make(box, text="Own")
+    foreign = make(box, NORTHBIKE, text="@harbor_roasters?")
+    fixed = [
+        make(box, text="Poll", poll={"options": ["a", "b"], "duration_minutes": 5}),
+        make(box, text="Reply", reply={"in_reply_to_post_id": foreign}),
+        make(box, text="There", community_id="1"),
+    ]
+
+    refuse(edit(box, foreign), "not authorized to edit")
+    for each in fixed:
+        refuse(edit(box, each), "not eligible for editing")
+    box.change("users", OWN, subscription_type="None")
+    refuse(edit(box, own), "editing needs a subscription")
+
+
+def test_an_hour_and_five_edits(box: Sandbox) -> None:
+    """At the end of the hour it can be edited, a second later no more; a sixth edit is refused."""
+    first, second = make(box, text="First"), make(box, text="Second")
+    for number in range(5):
+        assert 201 == edit(box, first, text=f"Edit {number}").status_code
+    refuse(edit(box, first, text="Edit 6"), "it was edited 5 times")
+
+    box.platform.worlds.default.clock.advance(3600)
+    assert 201 == edit(box, second, text="In time").status_code
+    box.platform.worlds.default.clock.advance(1)
+    refuse(edit(box, second, text="Too late"), "it could be until 13:00:00 UTC")
+
+
+# -- deleting --------------------------------------------------------------------------------------
+
+
+def test_another_s_post_cannot_be_deleted(box: Sandbox) -> None:
+    """It remains; an unknown one is not found, and what is no id is refused."""
+    made = make(box, NORTHBIKE, text="Mine")
+
+    refuse(box.call("DELETE", f"/2/posts/{made}"), "You are not authorized to delete this Post.")
+    assert "Mine" == show(box, made)["text"]
+    assert 404 == box.call("DELETE", "/2/posts/5").status_code
+    text = "The `id` query parameter value [abc] is not valid"
+    assert [text] == messages(box.call("DELETE", "/2/posts/abc"))
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def test_a_missing_post(box: Sandbox) -> None:
+    """Alone it answers 404, with the problem at the top and once more in errors."""
+    body = read(box, "/2/posts/5", 404)
+    own = {name: value for name, value in body.items() if name not in {"errors", "status"}}
+
+    assert [own] == body["errors"]
+    assert {
+        "type": "http://localhost/2/problems/resource-not-found",
+        "title": "Not Found Error",
+        "detail": "Could not find post with id: [5].",
+        "parameter": "id",
+        "value": "5",
+        "resource_id": "5",
+        "resource_type": "post",
+    } == own
+
+
+def test_missing_posts_among_others(box: Sandbox) -> None:
+    """They are named in errors, the others are in data in the order of the ids, once each."""
+    body = read(box, f"/2/posts?ids=5,{COLD_BREW},5,{COLD_BREW}")
+
+    assert [COLD_BREW] == [each["id"] for each in body["data"]]
+    assert ["Could not find post with ids: [5]."] == [each["detail"] for each in body["errors"]]
+    assert "status" not in body["errors"][0]
+    assert ["errors"] == list(read(box, "/2/posts?ids=5"))
+
+
+def test_the_number_of_ids(box: Sandbox) -> None:
+    """A hundred are taken, one more is refused."""
+    ids = ",".join(str(number) for number in range(1, 101))
+
+    assert 100 == len(read(box, f"/2/posts?ids={ids}")["errors"])
+    text = "A maximum of 100 items may be provided for ids"
+    assert [text] == messages(box.client.get(f"/2/posts?ids={ids},101", headers=BEARER_HEADERS))
+
+
+def test_every_name_is_taken(box: Sandbox) -> None:
+    """All public fields and expansions, and the older names; any other is refused."""
+    fields, expansions = ",".join(POST_FIELDS), ",".join(EXPANSIONS)
+    older = "tweet.fields=referenced_tweets,note_tweet,edit_history_tweet_ids"
+    read(box, f"/2/posts/{COLD_BREW}?post.fields={fields}&expansions={expansions}")
+    quote = make(box, text="See", quote_post_id=COLD_BREW)
+
+    body = read(box, f"/2/tweets/{quote}?{older}&expansions=referenced_tweets.id.author_id")
+    assert [{"type": "quoted", "id": COLD_BREW}] == body["data"]["referenced_posts"]
+    assert [COLD_BREW] == [each["id"] for each in body["includes"]["posts"]]
+    assert [OWN] == [each["id"] for each in body["includes"]["users"]]
+    answer = box.client.get(f"/2/posts/{quote}?post.fields=likes", headers=BEARER_HEADERS)
+    assert 'got "likes" for post.fields' in messages(answer)[0]
+
+
+def test_what_expansions_do_not_find(box: Sandbox) -> None:
+    """A referenced post that is gone is named in errors; the post itself is shown."""
+    first = make(box, text="First")
+    quote = make(box, text="See", quote_post_id=first)
+    box.call("DELETE", f"/2/posts/{first}")
+    body = read(box, f"/2/posts/{quote}?expansions=referenced_posts.id,author_id")
+
+    assert quote == body["data"]["id"]
+    assert ["users"] == list(body["includes"])
+    assert [(first, "referenced_posts.id")] == [
+        (each["value"], each["parameter"]) for each in body["errors"]
+    ]
+
+
+def test_private_counts_are_the_author_s(box: Sandbox) -> None:
+    """Others find a not-authorized-for-field in errors."""
+    path = f"/2/posts/{COLD_BREW}?post.fields=non_public_metrics"
+    found = read(box, path)["errors"]
+
+    assert [("non_public_metrics", "post", "data")] == [
+        (each["field"], each["resource_type"], each["section"]) for each in found
+    ]
+    answer = box.call("GET", f"/2/posts/{COLD_BREW}", query_string="post.fields=non_public_metrics")
+    assert "errors" not in answer.get_json()
+
+
+def test_posts_of_protected_users_are_their_own(box: Sandbox) -> None:
+    """Alone they answer 403, among several they are named in errors; the author reads them."""
+    box.change("users", OWN, protected=True)
+    quote = make(box, NORTHBIKE, text="See", quote_post_id=COLD_BREW)
+
+    alone = read(box, f"/2/posts/{COLD_BREW}", 403)
+    assert alone["type"].endswith("/not-authorized-for-resource")
+    assert ["data"] == [e["section"] for e in read(box, f"/2/posts?ids={COLD_BREW}")["errors"]]
+    expanded = read(box, f"/2/posts/{quote}?expansions=referenced_posts.id")
+    assert ["includes"] == [each["section"] for each in expanded["errors"]]
+    assert 200 == box.call("GET", f"/2/posts/{COLD_BREW}").status_code
+
+
+def test_reads_are_counted(box: Sandbox) -> None:
+    """Each post that is read counts once for the app; one that was not found does not."""
+
+    def count() -> int:
+        usage = read(box, "/2/usage/posts")["data"]["project_usage"]
+        return int(usage)
+
+    before = count()
+    read(box, f"/2/posts?ids={COLD_BREW},5")
+    read(box, f"/2/posts/{COLD_BREW}")
+    assert before + 1 == count()

@@ -1,0 +1,128 @@
+"""Posts are counted once a day for each app, and a project may read so many in a month."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from mock_platform.api.v2.usage.counting import (
+    PROJECT_CAP,
+    count_month,
+    count_posts,
+    find_reached_cap,
+    get_project_id,
+)
+from mock_platform.core.failures.errors import ProblemFailure
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+from tests.support_replay import Desk
+
+APP, OTHER_APP = "11827", "20993"
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """A world in which nothing was read yet."""
+    with Desk() as desk:
+        with desk.world.work():
+            for entry in desk.world.store.page("usage"):
+                desk.world.store.remove("usage", entry.key)
+        yield desk.world
+
+
+@pytest.fixture
+def app(world: World) -> Record:
+    """The app that reads."""
+    return get_app(world, APP)
+
+
+def get_app(world: World, app_id: str) -> Record:
+    """An app of a world."""
+    found = world.store.get("apps", app_id)
+    assert found is not None
+    return found
+
+
+def read(world: World, app: Record, *post_ids: str) -> int:
+    """Let an app read posts; what its project has read in the month by then."""
+    with world.work():
+        count_posts(world, app, post_ids)
+    return count_month(world, app)
+
+
+def test_once_a_day(world: World, app: Record) -> None:
+    """A post counts once on a day, and again on the next one."""
+    assert [2, 2, 3] == [
+        read(world, app, "1", "2"), read(world, app, "2", "1", "1"), read(world, app, "3")
+    ]  # fmt: skip
+    world.clock.advance(86_400)
+
+    assert [4, 4] == [read(world, app, "1"), read(world, app, "1")]
+
+
+def test_earlier_days_are_forgotten(world: World, app: Record) -> None:
+    """Which posts were read is remembered for one day, how many for ever."""
+    for _ in range(3):
+        read(world, app, "1", "2", "3")
+        world.clock.advance(86_400)
+    read(world, app, "1")
+
+    assert 1 == world.store.count("_posts_read")
+    assert [3, 3, 3, 1] == [entry.record["posts"] for entry in world.store.page("usage")]
+
+
+def test_apps_count_for_themselves(world: World, app: Record) -> None:
+    """A post that two apps of a project read counts twice."""
+    other = get_app(world, OTHER_APP) | {"_owner_user_id": app["_owner_user_id"]}
+    with world.work():
+        world.store.put("apps", OTHER_APP, other)
+    read(world, app, "1")
+
+    assert 2 == read(world, other, "1")
+    assert 2 == count_month(world, app)
+    assert get_project_id(app) == get_project_id(other)
+
+
+def test_other_projects_do_not_count(world: World, app: Record) -> None:
+    """What another project reads does not matter."""
+    read(world, get_app(world, OTHER_APP), "1")
+
+    assert 0 == count_month(world, app)
+
+
+@pytest.mark.parametrize("cap", [None, 10])
+def test_cap(world: World, app: Record, cap: int | None) -> None:
+    """A read that begins just below the cap is counted in full; the next one is refused."""
+    number = PROJECT_CAP if cap is None else cap
+    with world.work():
+        world.store.put("apps", APP, app | {"_post_cap": cap})
+        row = {"_id": "a", "app_id": APP, "date": "2026-11-01T00:00:00.000Z", "posts": number - 1}
+        world.store.put("usage", "a", row)
+    app = get_app(world, APP)
+
+    assert find_reached_cap(world, app) is None
+    assert number + 1 == read(world, app, "1", "2")
+    with pytest.raises(ProblemFailure) as refused:
+        read(world, app, "3")
+    assert {
+        "type": "/2/problems/usage-capped",
+        "title": "UsageCapExceeded",
+        "detail": "Usage cap exceeded: Monthly product cap",
+        "status": 429,
+        "period": "Monthly",
+        "scope": "Product",
+        "account_id": int(get_project_id(app)),
+        "product_name": "standard-basic",
+    } == refused.value.problem.as_json("")
+    assert number + 1 == count_month(world, app)
+
+
+def test_cap_of_the_next_month(world: World, app: Record) -> None:
+    """With the next month a project may read again."""
+    capped = app | {"_post_cap": 1}
+    read(world, capped, "1")
+    assert find_reached_cap(world, capped) is not None
+    world.clock.advance(11 * 86_400)
+
+    assert 1 == read(world, capped, "1")

@@ -1,0 +1,279 @@
+"""The commands that act on a running server."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import requests
+from click.testing import CliRunner, Result
+
+from mock_platform import MockPlatform
+from mock_platform.cli.live_commands import LIVE_COMMANDS
+from mock_platform.cli.main import group
+from tests.commands import python
+
+LIVE = (
+    "on rate-limited",
+    "on rate-limitd",
+    "off",
+    "clock",
+    "clock advance 1h",
+    "requests",
+    "worlds",
+    "reset",
+    "scenarios --format text",
+)
+"""Commands that only ask a running server; the second one is a mistake."""
+HEAVY = (
+    "mock_platform.api.served",
+    "mock_platform.platform",
+    "mock_platform.scenario.document",
+    "mock_platform.world.world",
+    "apispec",
+    "flask",
+    "jinja2",
+    "marshmallow",
+    "oauthlib",
+    "ruamel",
+    "tinydb",
+    "werkzeug",
+)
+"""What takes longer to load than such a command to run."""
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def server() -> Iterator[MockPlatform]:
+    """A running server."""
+    with MockPlatform.start() as platform:
+        yield platform
+
+
+@pytest.fixture
+def run(server: MockPlatform) -> Run:
+    """Runs a command that finds the server in the environment."""
+
+    def run(*words: str | Path, **env: str) -> Result:
+        found = {"MOCK_PLATFORM_URL": server.base_url} | env
+        return CliRunner().invoke(group, [str(word) for word in words], env=found)
+
+    return run
+
+
+def call(server: MockPlatform, prefix: str = "") -> int:
+    """The status of a list of accounts, by bearer token."""
+    token = {"Authorization": f"Bearer {server.credentials['bearer_token']}"}
+    address = f"{server.base_url}{prefix}/12/accounts"
+    return requests.get(address, headers=token, timeout=60).status_code
+
+
+def test_on_and_off_switch_a_scenario(run: Run, server: MockPlatform) -> None:
+    """A scenario acts between `on` and `off`; values are JSON if they can be."""
+    on = run("on", "rate-limited", "on=accounts.list", "limit=1", "window=60")
+    statuses = [call(server), call(server)]
+    off = run("off", "rate-limited")
+
+    assert [200, 429] == statuses
+    assert (0, 'rate-limited on="accounts.list" limit=1 window=60 is on in world default.\n') == (
+        on.exit_code, on.stdout,
+    )  # fmt: skip
+    assert (0, "rate-limited is off in world default.\n") == (off.exit_code, off.stdout)
+    assert 200 == call(server)
+
+
+def test_off_without_name_switches_all_off(run: Run) -> None:
+    """The command says which were on; a scenario that was not on is no failure."""
+    run("on", "outage")
+
+    assert "All scenarios are off in world default (was on: outage).\n" == run("off").stdout
+    assert "outage is off in world default. It was not on.\n" == run("off", "outage").stdout
+
+
+def test_on_takes_a_file(run: Run, server: MockPlatform, tmp_path: Path) -> None:
+    """The scenario of a file is defined in the world first; faults have their places."""
+    file = tmp_path / "gone.yaml"
+    file.write_text("name: gone\nrules: [{on: accounts.list, then: {respond: {status: 410}}}]\n")
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("name: bad\nrules: [{on: accounts.lst, then: {respond: {status: 410}}}]\n")
+
+    assert (0, 410) == (run("on", file).exit_code, call(server))
+    refused = run("on", bad)
+
+    assert 1 == refused.exit_code
+    assert f"{bad}:2:" in refused.stderr
+    assert "accounts.list" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        (("on", "usage-caped"), 1, "Did you mean 'usage-capped'?"),
+        (("on", "usage-capped", "per=Daily"), 1, "Did you mean 'period'?"),
+        (("on", "usage-capped", "Daily"), 2, "'Daily' is not KEY=VALUE, such as period=Daily"),
+        (("off", "usage-caped"), 1, "Did you mean 'usage-capped'?"),
+        (("reset", "--world", "w9"), 1, "has no world 'w9'. It has default; PUT http://"),
+        (("reset", "--url", "localhost"), 2, "'localhost' is not an address"),
+        (("clock", "travel"), 2, "clock travel needs a moment"),
+        (("clock", "advance"), 2, "clock advance needs a duration"),
+        (("clock", "advance", "soon"), 2, "'soon' is not a duration"),
+        (("clock", "resume", "1h"), 2, "clock resume takes nothing more"),
+        (("clock", "advance", "9999999d"), 1, "the last year is 9999"),
+        (("scenarios", "usage-caped"), 1, "Did you mean 'usage-capped'?"),
+        (("scenarios", "--scenario", "outage"), 2, "--scenario is for the package's list"),
+    ],
+)
+def test_mistakes_say_what_to_do(run: Run, words: tuple[str, ...], status: int, told: str) -> None:
+    """Wrong usage ends with status 2, a refusal of the server with 1; both name the remedy."""
+    result = run(*words)
+
+    assert status == result.exit_code
+    assert told in result.stderr
+
+
+def test_no_server_answers(run: Run) -> None:
+    """The message names the command that starts a server."""
+    result = run("reset", MOCK_PLATFORM_URL="http://127.0.0.1:1")
+
+    assert 1 == result.exit_code
+    assert "no server answers at http://127.0.0.1:1" in result.stderr
+    assert "mock-platform serve" in result.stderr
+
+
+def test_a_world_is_chosen_by_option_or_address(run: Run, server: MockPlatform) -> None:
+    """Only that world is changed; two different names are a mistake."""
+    server.world("w1")
+
+    by_option = run("on", "outage", "--world", "w1")
+    in_w1, in_default = call(server, "/~w1"), call(server)
+    by_address = run("reset", "--url", f"{server.base_url}/~w1")
+    both = run("reset", "--url", f"{server.base_url}/~w1", "--world", "w2")
+
+    assert "outage is on in world w1.\n" == by_option.stdout
+    assert (503, 200) == (in_w1, in_default)
+    assert "World w1 is at its start.\n" == by_address.stdout
+    assert 200 == call(server, "/~w1")
+    assert 2 == both.exit_code
+    assert "names the world 'w1', and --world 'w2'" in both.stderr
+
+
+def test_clock(run: Run) -> None:
+    """Each change prints where the clock is then."""
+    assert "2026-01-01T00:00:00.000Z stopped\n" == run("clock", "freeze", "2026-01-01").stdout
+    assert "2026-01-01T01:30:00.000Z stopped\n" == run("clock", "advance", "90m").stdout
+    assert "2027-02-03T00:00:00.000Z stopped\n" == run("clock", "travel", "2027-02-03").stdout
+    assert "2027-02-03T00:00:00.000Z stopped\n" == run("clock").stdout
+    assert run("clock", "resume").stdout.endswith(" running\n")
+    assert run("clock", "freeze").stdout.endswith(" stopped\n")
+
+
+def test_requests_are_a_line_each(run: Run, server: MockPlatform) -> None:
+    """Moment, status, request, operation, and the rule that acted; queries narrow them."""
+    call(server)
+    run("on", "outage")
+    call(server)
+
+    lines = run("requests").stdout.splitlines()
+    narrowed = run("requests", "--status", "503", "--format", "json")
+
+    assert [f" 200 GET {server.base_url}/12/accounts  accounts.list",
+            f" 503 GET {server.base_url}/12/accounts  accounts.list  [outage/0]"] == [
+        line[line.index("Z") + 1 :] for line in lines
+    ]  # fmt: skip
+    assert [503] == [json.loads(line)["status"] for line in narrowed.stdout.splitlines()]
+    assert "" == run("requests", "--operation", "accounts.get").stdout
+
+
+@pytest.mark.live
+def test_following_prints_what_comes(server: MockPlatform) -> None:
+    """`requests --follow` prints earlier requests first, then each new one once."""
+    call(server)
+    command = [sys.executable, "-m", "mock_platform", "requests", "--follow",
+               "--url", server.base_url]  # fmt: skip
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as follower:
+        try:
+            assert follower.stdout is not None
+            first = follower.stdout.readline()
+            server.session("bearer").get(f"/12/accounts/{server.credentials['accounts'][0]}")
+            second = follower.stdout.readline()
+        finally:
+            follower.terminate()
+
+    assert first.endswith("  accounts.list\n")
+    assert second.endswith("  accounts.get\n")
+
+
+def test_worlds(run: Run, server: MockPlatform) -> None:
+    """Each world has its base address."""
+    server.world("w1")
+
+    assert [f"default  {server.base_url}", f"w1       {server.base_url}/~w1"] == (
+        run("worlds").stdout.splitlines()
+    )
+
+
+def test_scenarios_of_a_server(run: Run) -> None:
+    """With an address they are those of the server; a name shows one with its counts."""
+    run("on", "usage-capped", "period=Daily")
+
+    listed = run("scenarios", "--format", "text").stdout.splitlines()
+    one = run("scenarios", "usage-capped", "--format", "text").stdout
+    packaged = run("scenarios", "usage-capped", "--format", "json", MOCK_PLATFORM_URL="").stdout
+
+    assert any(line.startswith("usage-capped (active) ") for line in listed)
+    assert 'active: yes, period="Daily"\n' in one
+    assert "rule 0 on webhooks.replay: acted 0 times in 0 matching calls" in one
+    assert json.loads(packaged)["active"] is False
+
+
+def test_a_control_token_is_needed_and_taken(tmp_path: Path) -> None:
+    """A server with a token refuses without it; option and environment give it."""
+    with MockPlatform.start(control_token="known-to-us") as server:
+        env = {"MOCK_PLATFORM_URL": server.base_url}
+        runner = CliRunner()
+        without = runner.invoke(group, ["reset"], env=env)
+        by_option = runner.invoke(group, ["reset", "--control-token", "known-to-us"], env=env)
+        token = {"MOCK_PLATFORM_CONTROL_TOKEN": "known-to-us"}
+        by_variable = runner.invoke(group, ["reset"], env=env | token)
+
+    assert (1, 0, 0) == (without.exit_code, by_option.exit_code, by_variable.exit_code)
+    assert "MOCK_PLATFORM_CONTROL_TOKEN" in without.stderr
+
+
+def test_names_of_scenarios_are_completed() -> None:
+    """Completion for shells knows the scenarios of the package."""
+    env = {"_MOCK_PLATFORM_COMPLETE": "bash_complete", "COMP_WORDS": "mock-platform on usage",
+           "COMP_CWORD": "2"}  # fmt: skip
+
+    found = CliRunner().invoke(group, [], env=env, prog_name="mock-platform")
+
+    assert "plain,usage-capped\n" == found.stdout
+
+
+@pytest.mark.claim(
+    "Commands that only ask a running server load neither operations nor web framework"
+)
+def test_commands_on_a_server_do_not_load_one(server: MockPlatform) -> None:
+    """They are called in loops, so they load neither operations nor web framework, even to fail."""
+    assert {command.name for command in LIVE_COMMANDS} <= {words.split()[0] for words in LIVE}
+    code = (
+        "import sys\n"
+        "from click.testing import CliRunner\n"
+        "from mock_platform.cli.main import group\n"
+        "for words in sys.argv[2].splitlines():\n"
+        "    ended = CliRunner().invoke(group, words.split(),"
+        " env={'MOCK_PLATFORM_URL': sys.argv[1]})\n"
+        "    print(ended.exit_code, words)\n"
+        "print(*sorted(sys.modules))\n"
+    )
+
+    out = python("-c", code, server.base_url, "\n".join(LIVE), check=True).stdout.splitlines()
+
+    assert out[:-1] == [f"{int(words == 'on rate-limitd')} {words}" for words in LIVE]
+    assert "mock_platform.client.remote.world" in out[-1].split()
+    assert [name for name in HEAVY if name in out[-1].split()] == []

@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from mock_platform import pytest_plugin
+from mock_platform.verification.coverage.pages import SUFFIXES
+from tests.client.testing.conftest import Run
+from tests.client.testing.reading import headings, section
+
+ONE = """
+def test_it(mock_platform):
+    assert mock_platform.session("oauth1").get("/12/accounts").status_code == 200
+"""
+
+
+IGNORED = """
+import pytest
+
+@pytest.mark.parametrize("number", range(2))
+def test_it(mock_platform, number):
+    answer = mock_platform.session("oauth1").get("/12/accounts?cuont=7")
+    assert answer.status_code == 200, answer.text
+"""
+
+
+# -- warnings ------------------------------------------------------------------------------------
+
+
+def test_warnings_are_summed_up(wherever: Run) -> None:
+    """Code, operation, how often, and the first example; the run passes."""
+    result = wherever(IGNORED)
+
+    result.assert_outcomes(passed=2)
+    assert pytest.ExitCode.OK == result.ret
+    assert [
+        "2 x unknown-parameter, accounts.list: GET /12/accounts?cuont=7: parameter 'cuont' is not "
+        "one of this operation and was ignored; did you mean 'count'?"
+    ] == section(result, "mock_platform: 2 requests with warnings")
+
+
+def test_warnings_may_be_errors(wherever: Run) -> None:
+    """`--mock-warnings=error` answers 400 and says which warning; other tests pass as before."""
+    result = wherever(IGNORED + ONE.replace("test_it", "test_sound"), "--mock-warnings=error")
+
+    result.assert_outcomes(passed=1, failed=2)
+    assert any(
+        "Warning unknown-parameter, and warnings are errors here: parameter 'cuont'" in line
+        for line in result.stdout.lines
+    )
+    assert section(result, "mock_platform: 2 requests with warnings")
+
+
+def test_without_warnings_there_is_no_summary(wherever: Run) -> None:
+    """A run whose requests were read as a whole says nothing of it."""
+    assert not any("with warnings" in heading for heading in headings(wherever(ONE)))
+
+
+# -- coverage ------------------------------------------------------------------------------------
+
+
+def test_coverage_is_summed_up(run: Run) -> None:
+    """`--mock-coverage` alone prints the totals of the run."""
+    result = run(ONE, "--mock-coverage")
+
+    lines = section(result, "mock_platform: contract coverage")
+    assert lines[0].startswith("Contract coverage 0.")
+    assert re.match(r"Operations called +1/", lines[2])
+
+
+def test_coverage_goes_to_files(pytester: pytest.Pytester, run: Run) -> None:
+    """The name's ending decides the form; folders are made."""
+    names = ["out/a.html", "out/a.xml", "out/a.json", "out/a.txt"]
+    result = run(ONE, *(f"--mock-coverage={name}" for name in names))
+
+    html, xml, document, text = (pytester.path.joinpath(name).read_text() for name in names)
+    assert html.startswith("<!doctype html>")
+    assert "testsuites" == ET.fromstring(xml).tag
+    assert 1 == json.loads(document)["totals"]["operations"]["covered"]
+    assert text.startswith("Contract coverage 0.")
+    lines = section(result, "mock_platform: contract coverage")
+    assert [f"written to {name}" for name in names] == lines[-4:]
+
+
+def test_without_the_option_nothing_is_told(run: Run) -> None:
+    """Coverage is counted by the server in any case, and reported on demand."""
+    assert not any("coverage" in heading for heading in headings(run(ONE)))
+
+
+def test_too_little_coverage_fails_the_run(run: Run) -> None:
+    """A run whose tests all pass fails under the gate, and says by how much."""
+    result = run(ONE, "--mock-coverage-fail-under=50")
+
+    assert pytest.ExitCode.TESTS_FAILED == result.ret
+    result.assert_outcomes(passed=1)
+    (line,) = [line for line in result.stdout.lines if line.startswith("FAILED: ")]
+    assert line.endswith(" % is below the required 50 %")
+
+
+def test_the_gate_is_open_at_its_own_mark(run: Run) -> None:
+    """As much as was asked for is enough."""
+    document = "--mock-coverage=a.json"
+    run(ONE, document)
+    lines = run(ONE, document, "--mock-coverage-fail-under=0").stdout.lines
+    percent = next(line.split()[2] for line in lines if line.startswith("Contract coverage"))
+
+    reached = run(ONE, f"--mock-coverage-fail-under={percent}")
+    missed = run(ONE, f"--mock-coverage-fail-under={float(percent) + 0.1:.1f}")
+
+    assert (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) == (reached.ret, missed.ret)
+
+
+def test_a_run_without_the_sandbox_covers_nothing(run: Run) -> None:
+    """The gate does not open because no test used the sandbox."""
+    result = run("def test_it(): pass", "--mock-coverage-fail-under=1")
+
+    assert pytest.ExitCode.TESTS_FAILED == result.ret
+    assert ["no test used the sandbox", "FAILED: 0 % is below the required 1 %"] == section(
+        result, "mock_platform: contract coverage"
+    )
+
+
+def test_a_scope_is_counted_alone(wherever: Run) -> None:
+    """The percentage, the gate and the files are those of the operations of the scope."""
+    result = wherever(ONE, "--mock-coverage-only=accounts.list,oauth.*", "--mock-coverage=a.json")
+    options = ("--mock-coverage-only=accounts.list", "--mock-coverage-fail-under=5")
+    gate = wherever(ONE, *options)
+
+    lines = section(result, "mock_platform: contract coverage")
+    assert lines[0].endswith(" % of accounts.list, oauth.*")
+    assert (pytest.ExitCode.OK, pytest.ExitCode.OK) == (result.ret, gate.ret)
+
+
+REFUSED = """
+def test_refused(mock_platform):
+    assert mock_platform.session("oauth1").get("/12/accounts?count=0").status_code == 400
+"""
+
+
+def test_no_outcome_of_the_baseline_may_be_lost(pytester: pytest.Pytester, run: Run) -> None:
+    """A run with fewer outcomes fails and names them; the baseline is not written smaller."""
+    file = "contract/a.baseline"
+    written = run(ONE + REFUSED, f"--mock-coverage={file}")
+    text = pytester.path.joinpath(file).read_text()
+    kept = run(ONE + REFUSED, f"--mock-coverage-baseline={file}")
+    options = (f"--mock-coverage={file}", f"--mock-coverage-baseline={file}")
+    lost = run(ONE, *options)
+    unused = run("def test_it(): pass", *options)
+
+    ok, failed = pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED
+    assert [ok, ok, failed, failed] == [each.ret for each in (written, kept, lost, unused)]
+    title = "mock_platform: contract coverage"
+    assert [
+        f"not written, because outcomes are lost: {file}",
+        f"FAILED: 1 outcome of {file} that earlier runs covered was not covered",
+        "  accounts.list 400 INVALID_PARAMETER",
+    ] == section(lost, title)[-3:]
+    assert [
+        "no test used the sandbox",
+        f"FAILED: 2 outcomes of {file} that earlier runs covered were not covered",
+        "  accounts.list 200",
+        "  accounts.list 400 INVALID_PARAMETER",
+    ] == section(unused, title)
+    assert text == pytester.path.joinpath(file).read_text()
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        ("--mock-coverage-only=acounts.*",
+         "ERROR: --mock-coverage-only: 'acounts.*' matches no operation; did you mean "
+         "'accounts.*'? (`mock-platform operations` lists them)"),
+        ("--mock-coverage-baseline=nowhere",
+         "ERROR: --mock-coverage-baseline: nowhere cannot be read: "),
+        ("--mock-coverage-baseline=bad.baseline",
+         "ERROR: --mock-coverage-baseline: bad.baseline:1: there is no operation 'acounts.list'; "
+         "did you mean 'accounts.list'?"),
+    ],
+)  # fmt: skip
+def test_a_gate_that_judges_nothing_is_refused(
+    pytester: pytest.Pytester, run: Run, option: str, told: str
+) -> None:
+    """A typo ends the run before its first test, with status 4."""
+    pytester.path.joinpath("bad.baseline").write_text("acounts.list 200\n")
+
+    result = run(ONE, option)
+
+    assert pytest.ExitCode.USAGE_ERROR == result.ret
+    assert any(line.startswith(told) for line in result.stderr.lines)
+
+
+def test_the_endings_are_those_of_the_formats() -> None:
+    """The plugin does not import the package to refuse a name, so it has its own list."""
+    assert tuple(SUFFIXES) == pytest_plugin._SUFFIXES
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        (
+            "--mock-coverage=tests",
+            "argument --mock-coverage: 'tests' has no known format: the name of the file must end "
+            "in .html, .json, .txt, .xml, .baseline. Without a file, write the option last, or "
+            "'--mock-coverage='.",
+        ),
+        *(
+            (
+                f"--mock-coverage-fail-under={wrong}",
+                f"argument --mock-coverage-fail-under: '{wrong}' is not a percentage: write "
+                "a number from 0 to 100.",
+            )
+            for wrong in ("101", "-1", "half", "nan")
+        ),
+    ],
+)
+def test_a_bad_option_is_told(run: Run, option: str, told: str) -> None:
+    """What an option does not take ends the run with status 4."""
+    result = run(ONE, option)
+
+    assert pytest.ExitCode.USAGE_ERROR == result.ret
+    assert f"pytest.main(): error: {told}" in result.stderr.lines

@@ -1,0 +1,307 @@
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from wsgiref.simple_server import make_server
+
+import pytest
+import requests
+from werkzeug import Response
+
+from mock_platform import MockPlatform
+from mock_platform.client.testing.servers import SharedServer
+from mock_platform.core.errors import NotInProcess
+from tests.client.testing.conftest import Run
+from tests.client.testing.reading import section
+from tests.live.processes import serving
+
+ONE = """
+def test_it(mock_platform):
+    assert mock_platform.session("oauth1").get("/12/accounts").status_code == 200
+"""
+
+
+def test_a_running_server_is_used(run: Run, shared: MockPlatform) -> None:
+    """With a URL fixtures work through the control plane, in a world that is gone afterwards."""
+    result = run(
+        """
+        import pytest
+        from datetime import datetime, UTC
+
+        @pytest.mark.mock_clock("2026-03-01T12:00:00Z")
+        @pytest.mark.mock_scenario("usage-capped", period="Daily")
+        def test_one(mock_platform, mock_platform_server, mock_platform_session):
+            assert mock_platform.name in mock_platform_server.worlds
+            assert mock_platform.name.startswith("pytest-")
+            clock = mock_platform.clock
+            assert (clock.now(), clock.frozen) == (datetime(2026, 3, 1, 12, tzinfo=UTC), True)
+            assert clock.advance(hours=1).hour == 13
+            job = {"from_date": "202603010000", "to_date": "202603010100", "webhook_id": "1"}
+            answer = mock_platform.session("bearer").post("/2/webhooks/replay", json=job)
+            assert answer.json()["period"] == "Daily"
+            assert mock_platform_session.get("/12/accounts").status_code == 401
+            (entry,) = mock_platform.journal.find(operation="accounts.list")
+            assert (entry.status, entry.caller["scheme"]) == (401, "none")
+            assert 2 == len(mock_platform.journal) == mock_platform.journal.count()
+            assert entry.id == mock_platform.journal.get(entry.id).id
+            assert mock_platform.journal.get("r0") is None
+            users = mock_platform.state["users"]
+            users.delete("3805104374")
+            assert "3805104374" not in users
+            users.patch("2244994945", {"name": "Renamed"})
+            assert users.get("2244994945")["name"] == "Renamed"
+            with pytest.raises(RuntimeError, match="no WSGI application"):
+                mock_platform.wsgi
+
+        def test_two(mock_platform):
+            assert 0 == len(mock_platform.journal)
+            assert not mock_platform.clock.frozen
+            assert "3805104374" in mock_platform.state["users"]
+            assert mock_platform.session("oauth1").get("/12/accounts").status_code == 200
+        """,
+        f"--mock-platform-url={shared.base_url}",
+        "--mock-coverage",
+        "-Werror",
+    )
+
+    result.assert_outcomes(passed=2)
+    assert ["default"] == shared.worlds
+    lines = section(result, "mock_platform: contract coverage")
+    assert re.match(r"Operations called +2/", lines[2])
+
+
+def test_fixtures_and_scenario_files_reach_a_running_server(
+    pytester: pytest.Pytester, run: Run, shared: MockPlatform
+) -> None:
+    """Files lie with the tests, not with the server."""
+    folder = pytester.mkdir("more")
+    folder.joinpath("users.json").write_text('[{"id": "9", "screen_name": "nine", "name": "N"}]')
+    pytester.path.joinpath("down.yaml").write_text(
+        '{"name": "down", "rules": [{"on": "accounts.list", "then": {"respond": {"status": 503}}}]}'
+    )
+
+    result = run(
+        """
+        import pytest
+
+        @pytest.mark.mock_fixtures("more")
+        @pytest.mark.mock_scenario("down.yaml")
+        def test_it(mock_platform):
+            assert mock_platform.state["users"].get("9")["screen_name"] == "nine"
+            assert "3805104374" in mock_platform.state["users"]
+            assert mock_platform.session("oauth1").get("/12/accounts").status_code == 503
+        """,
+        f"--mock-platform-url={shared.base_url}",
+    )
+
+    result.assert_outcomes(passed=1)
+
+
+def test_deliveries_of_a_running_server_are_waited_for(shared: MockPlatform) -> None:
+    """The server answers once nothing is under way."""
+    platform = MockPlatform.connect(shared.base_url)
+
+    assert platform.wait_for_deliveries(120)
+    platform.stop()
+
+
+def test_a_running_server_judges_as_well(run: Run, shared: MockPlatform) -> None:
+    """Rules that had to act fail the test, and what happened is reported, over an address too."""
+    result = run(
+        """
+        import pytest
+
+        @pytest.mark.mock_scenario("answer-lost")
+        def test_it(mock_platform_session):
+            mock_platform_session.get("/12/accounts")
+
+        @pytest.mark.mock_strict
+        def test_strict(mock_platform): pass
+        """,
+        f"--mock-platform-url={shared.base_url}",
+    )
+
+    result.assert_outcomes(failed=1, errors=1)
+    assert [
+        "mock_platform: Scenario answer-lost, rule 0, was expected to act but never did; 0 calls "
+        "matched it."
+    ] == section(result, "test_it")
+    assert section(result, "mock_platform journal")[0].endswith(
+        "GET /12/accounts -> 401 accounts.list"
+    )
+    assert [
+        "mock_platform: mock_strict needs a server that this run starts. Leave out "
+        "--mock-platform-url, or start that server with --strict and leave out the marker."
+    ] == section(result, "ERROR at setup of test_strict")
+
+
+def test_late_requests_to_a_running_server_are_told(run: Run, shared: MockPlatform) -> None:
+    """What comes between two tests belongs to the earlier one, and the later one begins empty."""
+    result = run(
+        """
+        import pytest, requests
+
+        @pytest.fixture(autouse=True)
+        def straggler(request):
+            if request.node.name == "test_second":
+                requests.get(urls[0] + "/12/accounts", timeout=120)
+
+        urls = []
+
+        def test_first(mock_platform):
+            urls.append(mock_platform.base_url)
+
+        def test_second(mock_platform):
+            assert 0 == len(mock_platform.journal)
+        """,
+        f"--mock-platform-url={shared.base_url}",
+    )
+
+    result.assert_outcomes(passed=2)
+    assert ["test_it.py::test_first: GET /12/accounts"] == section(
+        result, "mock_platform: requests after their test's end"
+    )
+
+
+def test_a_server_that_is_not_there_is_told(run: Run) -> None:
+    """Each test that needs it says how to start it."""
+    with MockPlatform.start() as platform:
+        url = platform.base_url
+
+    result = run(ONE, f"--mock-platform-url={url}")
+
+    result.assert_outcomes(errors=1)
+    assert [
+        f"mock_platform: --mock-platform-url: no server answers at {url}/_mock/worlds. Start a "
+        "server with `mock-platform serve`."
+    ] == section(result, "ERROR at setup of test_it")
+
+
+@pytest.mark.parametrize(("status", "shown"), [(200, ""), (404, "404: ")])
+def test_a_server_that_is_none_of_ours_is_told(run: Run, status: int, shown: str) -> None:
+    """Whatever another server answers, it is said what to use instead."""
+    app = Response("<html>", status)
+    with make_server("127.0.0.1", 0, app) as server, ThreadPoolExecutor(1) as pool:
+        pool.submit(server.serve_forever)
+        address = f"http://127.0.0.1:{server.server_port}"
+        result = run(ONE, f"--mock-platform-url={address}")
+        server.shutdown()
+
+    assert [
+        f"mock_platform: --mock-platform-url: GET {address}/_mock/worlds: {shown}the answer does "
+        "not come from a mock_platform. Use the url of its READY line."
+    ] == section(result, "ERROR at setup of test_it")
+
+
+def test_an_authority_that_is_not_trusted_is_told(run: Run) -> None:
+    """The refusal names the variable to set."""
+    with MockPlatform.start(tls=True) as platform:
+        result = run(ONE, f"--mock-platform-url={platform.base_url}")
+
+    told, *_ = section(result, "ERROR at setup of test_it")  # then perhaps the log of the server
+    assert told.startswith(
+        f"mock_platform: --mock-platform-url: {platform.base_url}/_mock/worlds is not trusted ("
+    )
+    assert told.endswith("Name the file of its certificate authority in REQUESTS_CA_BUNDLE.")
+
+
+def test_a_server_that_goes_away_is_told(run: Run) -> None:
+    """Each test that needed it says so in a line, and the run comes to its end."""
+    with serving() as server:
+        result = run(
+            f"""
+            import os, signal
+
+            def test_last(mock_platform):
+                for pid in {server.pids}:
+                    os.kill(pid, signal.SIGKILL)
+
+            def test_next(mock_platform):
+                pass
+            """,
+            f"--mock-platform-url={server.url}",
+            "--mock-coverage",
+        )
+
+    result.assert_outcomes(failed=1, errors=2)
+    told = re.compile(
+        rf"mock_platform: no server answers at {server.url}/~pytest-main-\d+-\S+/_mock/requests\. "
+        "Start a server with `mock-platform serve`\\."
+    )
+    for title in "test_last", "ERROR at teardown of test_last", "ERROR at setup of test_next":
+        (line,) = section(result, title)
+        assert told.fullmatch(line)
+    (journal,) = section(result, "mock_platform journal")
+    assert journal.startswith("cannot be read: no server answers at ")
+    assert ["no test used the sandbox"] == section(result, "mock_platform: contract coverage")
+
+
+def test_a_world_left_over_is_replaced(shared: MockPlatform) -> None:
+    """A run that was killed leaves its world behind; the next of that name begins afresh."""
+    shared.world("w1").state["users"].delete("3805104374")
+
+    server = SharedServer(shared.base_url, "w1")
+
+    assert "3805104374" in shared.world("w1").state["users"]
+    server.stop()
+    assert ["default"] == shared.worlds
+    assert requests.get(f"{shared.control_url}/health", timeout=120).ok
+
+
+def test_the_control_token_comes_from_the_environment(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server's control token is sent; without it the refusal names the variable."""
+    with MockPlatform.start(control_token="open") as platform:
+        url = f"--mock-platform-url={platform.base_url}"
+        refused = run(ONE, url)
+        monkeypatch.setenv("MOCK_PLATFORM_CONTROL_TOKEN", "open")
+        taken = run(ONE, url)
+
+    refused.assert_outcomes(errors=1)
+    (told,) = section(refused, "ERROR at setup of test_it")
+    assert told.endswith("This process reads the token from MOCK_PLATFORM_CONTROL_TOKEN.")
+    taken.assert_outcomes(passed=1)
+
+
+def test_a_server_with_an_authority_of_its_own(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over https the authority that REQUESTS_CA_BUNDLE names is trusted."""
+    with MockPlatform.start(tls=True) as platform:
+        monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(platform.ca))
+        result = run(ONE, f"--mock-platform-url={platform.base_url}")
+
+    result.assert_outcomes(passed=1)
+
+
+def test_only_worlds_of_one_s_own_get_other_fixtures(shared: MockPlatform) -> None:
+    """The default world begins as its server was configured."""
+    platform = MockPlatform.connect(shared.base_url)
+
+    with pytest.raises(NotInProcess, match="Start the server with --fixtures DIR"):
+        platform.use_fixtures("more")
+    platform.stop()
+
+
+def test_fixtures_may_refer_to_those_of_the_server(pytester: pytest.Pytester, run: Run) -> None:
+    """What a test adds on top refers to records that only that server has."""
+    server, more = pytester.mkdir("server"), pytester.mkdir("more")
+    server.joinpath("apps.json").write_text(
+        '[{"id": "9", "name": "Nine", "consumer_key": "k9", "consumer_secret": "s9"}]'
+    )
+    more.joinpath("webhooks.json").write_text(
+        '[{"id": "7", "url": "http://127.0.0.1:1/", "valid": true, '
+        '"created_at": "2026-01-12T09:05:00Z", "_app_id": "9"}]'
+    )
+    with MockPlatform.start(fixtures=server) as platform:
+        result = run(
+            """
+            import pytest
+
+            @pytest.mark.mock_fixtures("more")
+            def test_it(mock_platform):
+                assert "7" in mock_platform.state["webhooks"]
+            """,
+            f"--mock-platform-url={platform.base_url}",
+        )
+
+    result.assert_outcomes(passed=1)

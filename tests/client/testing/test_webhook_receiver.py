@@ -1,0 +1,178 @@
+"""The receiver of webhooks: challenges, signatures, what it collects, and how long it waits."""
+
+from __future__ import annotations
+
+import json
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from mock_platform import MockPlatform
+from mock_platform.testing import WebhookReceiver
+from tests.client.testing.conftest import Run
+from tests.support_receiver import sign
+from tests.waits import PATIENCE
+
+SECRET = "a secret"
+BODY = json.dumps({"data": {"event_type": "post.create"}}).encode()
+
+
+@pytest.fixture
+def hook() -> Iterator[WebhookReceiver]:
+    """A receiver."""
+    with WebhookReceiver(SECRET) as found:
+        yield found
+
+
+def deliver(hook: WebhookReceiver, body: bytes = BODY, secret: str = SECRET) -> int:
+    """Deliver a body; the status of the answer."""
+    headers = {"X-Platform-Webhooks-Signature": sign(secret, body)}
+    request = urllib.request.Request(hook.url, body, headers)
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            status: int = answer.status
+    except urllib.error.HTTPError as fault:
+        with fault:
+            return fault.code
+    return status
+
+
+def test_challenge(hook: WebhookReceiver) -> None:
+    """A challenge is answered with the secret, and remembered."""
+    with urllib.request.urlopen(f"{hook.url}?crc_token=abc", timeout=PATIENCE) as answer:
+        body = json.load(answer)
+
+    assert {"response_token": sign(SECRET, b"abc")} == body
+    assert ["abc"] == hook.challenges
+
+
+def test_delivery(hook: WebhookReceiver) -> None:
+    """A delivery is collected with its path, its headers and its body."""
+    assert 200 == deliver(hook)
+
+    (found,) = hook.wait(1)
+    assert ("/webhook", BODY, "post.create") == (
+        found.path,
+        found.body,
+        found.json["data"]["event_type"],
+    )
+    assert sign(SECRET, BODY) == found.headers["x-platform-webhooks-signature"]
+    assert [found] == hook.deliveries
+
+
+def test_another_signature(hook: WebhookReceiver) -> None:
+    """A delivery that somebody else signed is refused, and kept apart."""
+    assert 403 == deliver(hook, secret="another")
+
+    assert ([], [BODY]) == (hook.deliveries, [each.body for each in hook.refused])
+
+
+def test_other_statuses(hook: WebhookReceiver) -> None:
+    """The next deliveries are answered as asked, and collected nevertheless."""
+    hook.answer_next(500, 429)
+
+    assert [500, 429, 200] == [deliver(hook) for _ in range(3)]
+    assert 3 == len(hook.deliveries)
+
+
+def test_waiting(hook: WebhookReceiver) -> None:
+    """Waiting ends when the last delivery arrives."""
+    sender = threading.Thread(target=lambda: [deliver(hook) for _ in range(2)])
+    sender.start()
+    found = hook.wait(2, seconds=PATIENCE)
+    sender.join()
+
+    assert 2 == len(found)
+
+
+@pytest.mark.parametrize(
+    ("bodies", "shown"),
+    [
+        ([], "nothing"),
+        ([{"data": {"event_type": "dm.sent"}}, {"data": {}}], "dm.sent, data"),
+        ([{"for_user_id": "1", "follow_events": []}], "follow_events"),
+        ([{"user_event": {}}, {"replay_job_status": {}}], "user_event, replay_job_status"),
+        ([[], {}], "a body, a body"),
+    ],
+)
+def test_waiting_in_vain(hook: WebhookReceiver, bodies: list[Any], shown: str) -> None:
+    """The message says what arrived instead, and where to look."""
+    for body in bodies:
+        deliver(hook, json.dumps(body).encode())
+
+    with pytest.raises(AssertionError) as told:
+        hook.wait(3, seconds=0)
+
+    assert (
+        f"{hook.url} waited 0 seconds for 3 deliveries and received {len(bodies)}: {shown}. It "
+        "was never challenged: register it with POST /2/webhooks. GET /_mock/deliveries lists "
+        "every attempt."
+    ) == str(told.value)
+
+
+def test_waiting_with_the_wrong_secret(hook: WebhookReceiver) -> None:
+    """The message mentions what was refused."""
+    deliver(hook, secret="another")
+    hook.challenges.append("abc")
+
+    with pytest.raises(AssertionError, match=r"nothing\. 1 more had another signature"):
+        hook.wait(seconds=0)
+
+
+def test_fixture(wherever: Run) -> None:
+    """A test registers the fixture's address, and what happens arrives there."""
+    wherever(
+        """
+        def test_events(mock_platform, mock_webhook):
+            session = mock_platform.session("bearer")
+            made = session.post("/2/webhooks", json={"url": mock_webhook.url}).json()
+            user = mock_platform.credentials["user"]["id"]
+            session.post("/2/activity/subscriptions", json={
+                "event_type": "profile.update.bio",
+                "filter": {"user_id": user},
+                "webhook_id": made["id"],
+            }).raise_for_status()
+
+            session.post("/_mock/events", json={
+                "event_type": "profile.update.bio", "user_id": user})
+
+            (delivery,) = mock_webhook.wait(1)
+            assert delivery.json["data"]["filter"] == {"user_id": user}
+            assert len(mock_webhook.challenges) == 1
+            assert mock_webhook.refused == []
+        """
+    ).assert_outcomes(passed=1)
+
+
+def test_each_test_has_its_own(run: Run) -> None:
+    """The receiver of one test is gone in the next."""
+    run(
+        """
+        import socket
+        import pytest
+
+        ports = []
+
+        @pytest.mark.parametrize("turn", [1, 2])
+        def test_port(mock_webhook, turn):
+            for port in ports:
+                with pytest.raises(ConnectionRefusedError):
+                    socket.create_connection(("127.0.0.1", port), 10)
+            ports.append(mock_webhook.port)
+            assert mock_webhook.deliveries == []
+        """
+    ).assert_outcomes(passed=2)
+
+
+def test_a_public_name() -> None:
+    """The class is there without pytest, for a sandbox of one's own."""
+    with MockPlatform.start() as platform:
+        secret = platform.credentials["app"]["consumer_secret"]
+        with WebhookReceiver(secret) as hook, platform.session("bearer") as session:
+            answer = session.post("/2/webhooks", json={"url": hook.url})
+
+    assert (200, 1) == (answer.status_code, len(hook.challenges))

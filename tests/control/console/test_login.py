@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+from urllib.parse import quote, unquote
+
+import pytest
+from itsdangerous import URLSafeSerializer
+from werkzeug.test import TestResponse
+
+from mock_platform.control.guard import (
+    END_SESSION,
+    MAX_SECONDS,
+    OPEN_SESSION,
+    SESSION_SECONDS,
+    Sessions,
+)
+from mock_platform.core.cluster_peers import Alone
+from tests.control.support import call
+from tests.support import FORM, Sandbox, sandbox
+
+TOKEN = "s3cret-gêheim"
+OWN = {"Origin": "http://localhost", "Content-Type": FORM}
+PAGE = {"Accept": "text/html,*/*;q=0.8"}
+
+
+@pytest.fixture
+def locked() -> Sandbox:
+    """A sandbox whose control plane needs a token."""
+    return sandbox(control_token=TOKEN)
+
+
+class Others(Alone):
+    """The other processes of a group, whose answers are their own functions."""
+
+    count = 3
+
+    def __init__(self, group: list[Sessions], own: int) -> None:
+        self._others = [each for number, each in enumerate(group) if number != own]
+
+    def ask_all(self, question: str, argument: Any = None) -> dict[str, Any]:
+        """Returns their answers."""
+        names = {OPEN_SESSION: "open", END_SESSION: "close", SESSION_SECONDS: "find_seconds"}
+        return {
+            str(number): getattr(each, names[question])(argument)
+            for number, each in enumerate(self._others)
+        }
+
+
+def _open(value: str) -> str:
+    """The session that a cookie names."""
+    return str(URLSafeSerializer("", salt="").load_payload(value.partition(".")[0].encode()))
+
+
+def log_in(box: Sandbox, token: str = TOKEN, world: str = "", **form: str) -> TestResponse:
+    """Send the form of the login."""
+    return call(box, "POST", "/console/login", world, form={"token": token, **form}, headers=OWN)
+
+
+def open_with(box: Sandbox, cookie: str) -> TestResponse:
+    """What a client gets that has this cookie and no other."""
+    client = box.app.test_client(use_cookies=False)
+    return client.get("/_mock/clock", headers={"Cookie": cookie})
+
+
+def test_a_browser_is_led_to_the_login(locked: Sandbox) -> None:
+    """A page without the token leads to the login, and the login back to the page."""
+    answer = call(locked, "GET", "/console/requests/r1", headers=PAGE)
+
+    assert 303 == answer.status_code
+    assert "/_mock/console/login?next=/console/requests/r1" == answer.headers["Location"]
+    form = call(locked, "GET", "/console/login?next=/console/requests/r1", headers=PAGE)
+    assert 'name="next" value="/console/requests/r1"' in form.text
+    logged_in = log_in(locked, next="/console/requests/r1")
+    assert (303, "/_mock/console/requests/r1") == (
+        logged_in.status_code,
+        logged_in.headers["Location"],
+    )
+
+
+def test_other_clients_are_refused_as_before(locked: Sandbox) -> None:
+    """A program gets the refusal with the challenge, for pages and for routes."""
+    for path in ("/", "/clock"):
+        answer = call(locked, "GET", path)
+
+        assert 401 == answer.status_code
+        assert "Basic" in answer.headers["WWW-Authenticate"]
+
+
+def test_a_session(locked: Sandbox) -> None:
+    """The cookie opens pages and routes; it is no token, and scripts cannot read it."""
+    cookie = log_in(locked).headers["Set-Cookie"]
+
+    assert 200 == call(locked, "GET", "/", headers=PAGE).status_code
+    assert 200 == call(locked, "GET", "/clock").status_code
+    assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(cookie.split("; "))
+    assert "s3cret" not in cookie
+
+
+def test_logout(locked: Sandbox) -> None:
+    """After the logout the login is asked for again."""
+    log_in(locked)
+    answer = call(locked, "POST", "/console/logout", form={}, headers=OWN)
+
+    assert "/_mock/console/login" == answer.headers["Location"]
+    assert 303 == call(locked, "GET", "/", headers=PAGE).status_code
+
+
+def test_a_copy_of_the_cookie_is_worth_nothing_after_the_logout(locked: Sandbox) -> None:
+    """The server ends the session: whoever has its cookie is asked to log in; others go on."""
+    other = log_in(locked).headers["Set-Cookie"].partition(";")[0]
+    kept = log_in(locked).headers["Set-Cookie"].partition(";")[0]
+    call(locked, "POST", "/console/logout", form={}, headers=OWN)
+
+    assert [200, 401] == [open_with(locked, each).status_code for each in (other, kept)]
+
+
+def test_a_session_is_that_of_all_processes() -> None:
+    """One begins it, another accepts it, and a third, which knew nothing of it, ends it for all."""
+    group: list[Sessions] = []
+    group += [Sessions(partial(Others, group, each)) for each in range(3)]
+    value = group[0].start("token")
+    group[2].close(_open(value))  # as one that began later
+    environ = {"HTTP_COOKIE": f"mock_platform_console={value}"}
+
+    assert [True] * 3 == [each.has(environ, "token") for each in group]
+    group[2].end(environ, "token")
+    assert [False] * 3 == [each.has(environ, "token") for each in group]
+
+
+def test_a_session_ends_by_itself() -> None:
+    """After twelve hours it is not open any more."""
+    now = [0.0]
+    sessions = Sessions(uptime=lambda: now[0])
+    sessions.open("s")
+
+    now[0] = MAX_SECONDS - 1
+    assert 1 == sessions.find_seconds("s")
+    now[0] = MAX_SECONDS
+    assert 0 == sessions.find_seconds("s")
+
+
+def test_writes_of_a_session_need_our_own_page(locked: Sandbox) -> None:
+    """Browsers send the cookie by themselves, so it alone changes nothing."""
+    log_in(locked)
+
+    assert 403 == call(locked, "POST", "/reset").status_code
+    assert 403 == call(locked, "DELETE", "/requests").status_code
+    other = {"Origin": "http://localhost:3000"}
+    assert 403 == call(locked, "POST", "/reset", headers=other).status_code
+    own = {"Origin": "http://localhost"}
+    assert 204 == call(locked, "POST", "/reset", headers=own).status_code
+
+
+def test_a_session_of_another_token(locked: Sandbox) -> None:
+    """A session ends with its token, and a made-up one never began."""
+    cookie = log_in(locked).headers["Set-Cookie"].partition(";")[0]
+    other = sandbox(control_token="another")
+
+    assert 200 == open_with(locked, cookie).status_code
+    assert 401 == open_with(other, cookie).status_code
+    assert 401 == open_with(other, "mock_platform_console=s3cret").status_code
+
+
+def test_wrong_token(locked: Sandbox) -> None:
+    """A wrong token shows the form again, with the reason beside the field."""
+    answer = log_in(locked, "wrong", next="/console/requests/r1")
+
+    assert 422 == answer.status_code
+    assert "Set-Cookie" not in answer.headers
+    assert 'aria-describedby="field-token-fault "' in answer.text
+    assert "not the server&#39;s control token" in answer.text
+    assert 'value="/console/requests/r1"' in answer.text
+    assert "wrong" not in answer.text
+
+
+@pytest.mark.parametrize("path", ["//evil.example", "https://evil.example", "/\\evil.example", ""])
+def test_the_login_leads_to_our_own_pages(locked: Sandbox, path: str) -> None:
+    """An address elsewhere is replaced by the first page."""
+    assert "/_mock/" == log_in(locked, next=path).headers["Location"]
+
+
+@pytest.mark.parametrize("path", ["/console\nX: y", "/a\r\nSet-Cookie: a=b", "/a\0b", "/\x7f"])
+def test_the_login_takes_no_control_characters(locked: Sandbox, path: str) -> None:
+    """A page with control characters in its address is refused before and after the login."""
+    before = call(locked, "GET", f"/console/login?next={quote(path)}", headers=PAGE)
+    after = log_in(locked, next=path)
+
+    assert (400, 400) == (before.status_code, after.status_code)
+    assert "a path without control characters" in before.text
+    assert "next must be a path without control characters" in after.text
+    assert "Set-Cookie" not in after.headers
+
+
+def test_an_odd_address_leads_back_to_itself(locked: Sandbox) -> None:
+    """What is written with percent signs in an address is written so after the login as well."""
+    answer = call(locked, "GET", "/console/requests/50%25%0A?text=a%26b", headers=PAGE)
+    path = unquote(answer.headers["Location"].partition("?next=")[2])
+    logged_in = log_in(locked, next=path)
+
+    assert "/_mock/console/requests/50%25%0A?text=a%26b" == logged_in.headers["Location"]
+
+
+def test_login_in_a_world(locked: Sandbox) -> None:
+    """The login of a world's pages leads to its pages, and the session is good for all worlds."""
+    call(locked, "PUT", "/worlds/w1", headers={"X-Mock-Control-Token": "s3cret-g\xc3\xaaheim"})
+
+    answer = log_in(locked, world="w1", next="/")
+
+    assert "/~w1/_mock/" == answer.headers["Location"]
+    assert "Path=/" in answer.headers["Set-Cookie"].split("; ")
+    assert 200 == call(locked, "GET", "/", headers=PAGE).status_code
+
+
+def test_without_a_token(box: Sandbox) -> None:
+    """A server without a token has no login."""
+    assert "/_mock/" == call(box, "GET", "/console/login").headers["Location"]
+
+
+def test_refused_hosts_see_a_page() -> None:
+    """A browser gets the reason as a page."""
+    box = sandbox(host="0.0.0.0")
+
+    answer = call(box, "GET", "/", headers=PAGE)
+
+    assert (403, "text/html") == (answer.status_code, answer.mimetype)
+    assert "--control-token" in answer.text

@@ -1,0 +1,130 @@
+"""A user's consent without a browser: request tokens and addresses of pages."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+
+from tests.api.oauth import oauth2_steps
+from tests.api.oauth.oauth2_steps import asked
+from tests.control.support import call, detail
+from tests.oauth_steps import CALLBACK, begun, exchange, pairs
+from tests.support import Keys, Sandbox, sandbox
+
+ROUTE = "/oauth/approve"
+
+
+def approved(box: Sandbox, **body: Any) -> dict[str, Any]:
+    """The answer of the route."""
+    answer = call(box, "POST", ROUTE, json=body)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.get_json()
+    return found
+
+
+def address(**changed: str | None) -> str:
+    """The address to which an app sends its user."""
+    return f"http://localhost/2/oauth2/authorize?{urlencode(asked(**changed))}"
+
+
+@pytest.mark.parametrize("form", ["oauth_token", "url"])
+def test_a_request_token(box: Sandbox, form: str) -> None:
+    """Its verifier is good for the exchange, and the callback is the one of the browser."""
+    keys = begun(box)
+    asked_ = f"http://localhost/oauth/authorize?oauth_token={keys.token}"
+    found = approved(box, **{form: keys.token if form == "oauth_token" else asked_})
+
+    back = f"{CALLBACK}?oauth_token={keys.token}&oauth_verifier={found['verifier']}"
+    assert {"redirect": back, "verifier": found["verifier"], "code": None} == found
+    assert "harbor_roasters" == pairs(exchange(box, keys, found["verifier"]))["screen_name"]
+
+
+def test_out_of_band(box: Sandbox) -> None:
+    """The PIN is the verifier, and there is no address."""
+    keys = begun(box, "oob")
+    found = approved(box, oauth_token=keys.token, user="3805104374")
+
+    assert None is found["redirect"]
+    assert found["verifier"].isdecimal()
+    assert "northbike_co" == pairs(exchange(box, keys, found["verifier"]))["screen_name"]
+
+
+@pytest.mark.parametrize("callback", [CALLBACK, "oob"])
+def test_a_denied_request_token(box: Sandbox, callback: str) -> None:
+    """The callback learns of it, and the token is worth nothing."""
+    keys = begun(box, callback)
+    found = approved(box, oauth_token=keys.token, deny=True)
+
+    back = None if callback == "oob" else f"{CALLBACK}?denied={keys.token}"
+    assert {"redirect": back, "verifier": None, "code": None} == found
+    assert 401 == exchange(box, keys, "any").status_code
+
+
+def test_an_address_of_oauth2(box: Sandbox) -> None:
+    """The code is good for the exchange, and the state comes back."""
+    found = approved(box, url=address(), user="@northbike_co")
+    back = parse_qs(urlsplit(found["redirect"]).query)
+
+    assert {"code": [found["code"]], "state": ["s 1&2"]} == back
+    assert None is found["verifier"]
+    tokens = oauth2_steps.exchange(box, found["code"]).get_json()
+    assert "3805104374" == box.record("tokens", tokens["access_token"])["user_id"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "deny", "error"),
+    [({}, True, "access_denied"), ({"scope": "post.reed"}, False, "invalid_scope")],
+)
+def test_oauth2_goes_back_with_an_error(
+    box: Sandbox, changed: dict[str, str | None], deny: bool, error: str
+) -> None:
+    """As the browser would: denied by the user, or refused."""
+    found = approved(box, url=address(**changed), deny=deny)
+
+    assert [error] == parse_qs(urlsplit(found["redirect"]).query)["error"]
+    assert None is found["code"]
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ({}, "Send either oauth_token, a request token of OAuth 1.0a, or url"),
+        ({"oauth_token": "a", "url": "b"}, "Send either oauth_token"),
+        ({"oauth_token": "a"}, "World 'default' did not issue this request token."),
+        ({"url": "http://localhost/2/oauth2/authorize"}, "neither oauth_token nor client_id"),
+        ({"url": address(client_id="x")}, "has no app with the client_id 'x'"),
+        ({"url": address(redirect_uri="https://evil.example/")}, "is not one of the callback_urls"),
+        ({"url": address(), "user": "nobody"}, "there are harbor_roasters, northbike_co"),
+    ],
+)
+def test_what_nobody_waits_for_is_refused(box: Sandbox, body: dict[str, str], text: str) -> None:
+    """The refusal says what to send."""
+    assert text in detail(call(box, "POST", ROUTE, json=body), 422)
+
+
+def test_a_request_token_that_was_answered(box: Sandbox) -> None:
+    """Used, denied, expired, or allowed by another user."""
+    used, denied, other, old = (begun(box) for _ in range(4))
+    exchange(box, used, approved(box, oauth_token=used.token)["verifier"])
+    approved(box, oauth_token=denied.token, deny=True)
+    approved(box, oauth_token=other.token, user="northbike_co")
+
+    def refusal(keys: Keys) -> str:
+        return detail(call(box, "POST", ROUTE, json={"oauth_token": keys.token}), 422)
+
+    assert "was used already" in refusal(used)
+    assert "was denied already" in refusal(denied)
+    assert "Another user has allowed" in refusal(other)
+    box.platform.worlds.default.clock.advance(3600)
+    assert "is older than 3600 seconds" in refusal(old)
+
+
+def test_a_world_without_users() -> None:
+    """What is missing is named."""
+    empty = sandbox(default_fixtures=False)
+
+    answer = call(empty, "POST", ROUTE, json={"oauth_token": "a"})
+
+    assert "This world has no user; first add one" in detail(answer, 422)

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+
+from mock_platform.control.example_values import NEEDS_STEPS
+from mock_platform.control.operation_pages import make_example
+from mock_platform.core.operation import Operation
+from tests.support import Sandbox, sandbox
+
+OPERATIONS = sandbox().platform.operations
+_ENDLESS = re.compile(r"stream(?!_rules)|/stream$")
+"""Streams answer for as long as they are open."""
+ENDING = [each for each in OPERATIONS if not _ENDLESS.search(f"{each.id} {each.path}")]
+
+
+@pytest.fixture(scope="module")
+def shared() -> Sandbox:
+    """The sandbox of all tests here."""
+    return sandbox()
+
+
+@pytest.fixture
+def box(shared: Sandbox) -> Sandbox:
+    """The shared sandbox with the records of its start: an example may have deleted some."""
+    shared.world.reset()
+    return shared
+
+
+@pytest.mark.parametrize("operation", ENDING, ids=lambda each: each.id)
+def test_an_example_works_as_it_stands(box: Sandbox, operation: Operation) -> None:
+    """In a fresh world; those of which the page says that a step is missing are refused."""
+    example = make_example(box.platform, operation, box.world)
+    if example is None:
+        return
+
+    answer = box.client.open(
+        example.path, method=example.method, headers=dict(example.headers), data=example.body
+    )
+
+    assert (operation.id in NEEDS_STEPS) == (answer.status_code >= 400), answer.text
+
+
+def test_all_operations_have_an_example(box: Sandbox) -> None:
+    """The default fixtures have something for each."""
+    assert all(make_example(box.platform, operation, box.world) for operation in OPERATIONS)
+    assert {each.id for each in OPERATIONS} >= NEEDS_STEPS
+
+
+def test_a_page_has_everything_about_an_operation(box: Sandbox) -> None:
+    """Parameters with their place, an example, failures with their scenarios, assumptions."""
+    answer = box.client.get("/_mock/operations/webhooks.replay.txt")
+
+    assert "text/plain; charset=utf-8" == answer.content_type
+    for text in (
+        "POST /2/webhooks/replay",
+        "- from_date (body, required): first minute",
+        "- 409 conflict: scenario conflict, replay-conflict",
+        "- replay.window: ",
+    ):
+        assert text in answer.text
+    found = re.search(r"^curl .*?\n\n", answer.text, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    assert "http://localhost/2/webhooks/replay" == shlex.split(found[0])[-1]
+    program = answer.text.partition("import requests")[2].partition("\n\n## ")[0]
+    compile(program, "example", "exec")
+
+
+def test_a_misspelt_operation_is_explained(box: Sandbox) -> None:
+    """With the nearest id."""
+    answer = box.client.get("/_mock/operations/webhook.replay.txt")
+
+    assert 404 == answer.status_code
+    assert "Did you mean 'webhooks.replay'?" in answer.get_json()["detail"]
+
+
+@pytest.mark.parametrize("path", ["/llms.txt", "/_mock/llms.txt"])
+def test_every_link_of_the_list_is_answered(box: Sandbox, path: str) -> None:
+    """The list names a page for each operation, and pages of the documentation."""
+    listed = box.client.get(path).text
+
+    links = re.findall(r"\]\(http://localhost([^)]+)\)", listed)
+    assert {f"/_mock/operations/{each.id}.txt" for each in OPERATIONS} < set(links)
+    pages = [link for link in links if link.startswith("/_mock/pages/")]
+    assert len(pages) >= 10
+    assert {200} == {box.client.get(link).status_code for link in [*pages, links[-1]]}
+
+
+def test_the_list_of_a_world_leads_into_the_world(box: Sandbox) -> None:
+    """Its examples are addressed to the world."""
+    box.client.put("/_mock/worlds/listed")
+
+    assert "http://localhost/~listed/_mock/operations/" in box.client.get("/~listed/llms.txt").text
+    page = box.client.get("/~listed/_mock/operations/accounts.list.txt")
+    assert "'http://localhost/~listed/12/accounts'" in page.text
+
+
+@pytest.mark.parametrize("name", ["nothing", "..%2FREADME", "%2E%2E%2Fpyproject"])
+def test_a_page_outside_of_the_documentation_is_not_served(box: Sandbox, name: str) -> None:
+    """Names are those of pages, never paths."""
+    assert 404 == box.client.get(f"/_mock/pages/{name}.md").status_code

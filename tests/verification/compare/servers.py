@@ -1,0 +1,132 @@
+"""A second sandbox that differs on purpose: a real server whose answers are rewritten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from werkzeug import Request, Response
+
+from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.control.routes import describe_everything
+from mock_platform.core.auth.credential_texts import environment
+from mock_platform.core.jsonio import dumps, loads
+from mock_platform.platform import Platform
+from mock_platform.serving.app import create_app
+from mock_platform.serving.http import ServerThread
+from mock_platform.settings import Settings
+from mock_platform.verification.compare import (
+    Drift,
+    DriftScope,
+    OwnSandbox,
+    SigningCredentials,
+    check,
+)
+from mock_platform.verification.compare.client import HttpClient
+from mock_platform.world.clock import machine_now
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+Patch = Callable[[Request, Response], None]
+"""Changes an answer in place."""
+
+
+class Differing:
+    """A second sandbox. `patches` change its answers, `asked` has what it was asked."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.platform = Platform(settings or Settings())
+        self._inner = create_app(self.platform).wsgi_app
+        self.patches: list[Patch] = []
+        self.asked: list[tuple[str, str]] = []
+        self._server = ServerThread(self)
+        self.url = self._server.start().url
+
+    def __call__(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        """Answer one request, with the patches."""
+        asked = Request(environ)
+        response = Response.from_app(self._inner, environ)
+        self.asked.append((asked.method, asked.path))
+        for patch in self.patches:
+            patch(asked, response)
+        return response(environ, start)
+
+    def start_over(self) -> None:
+        """Be as at first: without patches, asked nothing, with the records of the beginning."""
+        self.patches.clear()
+        self.asked.clear()
+        self.platform.worlds.default.reset()
+
+    def close(self) -> None:
+        """Stop the server."""
+        self._server.stop()
+        self.platform.close()
+
+
+@contextmanager
+def differing(*patches: Patch) -> Iterator[Differing]:
+    """A running sandbox with these differences."""
+    server = Differing()
+    server.patches += patches
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def on(path: str, change: Callable[[Any], Any], status: int = 200) -> Patch:
+    """Changes the JSON of answers with this status, of paths that end so (`*` for any)."""
+
+    def patch(asked: Request, response: Response) -> None:
+        if (path == "*" or asked.path.endswith(path)) and response.status_code == status:
+            body = loads(response.get_data())
+            found = change(body)
+            response.set_data(dumps(body if found is None else found))
+
+    return patch
+
+
+def each(change: Callable[[dict[str, Any]], Any]) -> Callable[[Any], None]:
+    """Changes each record of an answer."""
+
+    def patch(body: Any) -> None:
+        data = body["data"]
+        for record in data if isinstance(data, list) else [data]:
+            change(record)
+
+    return patch
+
+
+def known_credentials() -> SigningCredentials:
+    """The well-known credentials, which every sandbox has."""
+    platform = Platform()
+    try:
+        return SigningCredentials.from_variables(environment(credentials(platform.worlds.default)))
+    finally:
+        platform.close()
+
+
+class Comparison:
+    """Compares servers with one sandbox, made once."""
+
+    def __init__(self) -> None:
+        self.platform = Platform()
+        self.credentials = known_credentials()
+        self.description = describe_everything(self.platform).at("http://x")
+
+    def close(self) -> None:
+        """Stop the sandbox."""
+        self.platform.close()
+
+    def run(self, url: str, *only: str, **scope: Any) -> Drift:
+        """How the server at this address differs."""
+        self.platform.worlds.default.reset()
+        own = OwnSandbox(self.platform, self.credentials)
+        client = HttpClient(url, self.credentials)
+        try:
+            wanted = DriftScope(only=only, **scope)
+            return check(client, own, self.description, machine_now(), wanted)
+        finally:
+            client.close()

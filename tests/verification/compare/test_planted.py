@@ -1,0 +1,191 @@
+"""A sandbox patched in twenty ways: all are found, and nothing that is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from werkzeug import Request, Response
+
+from mock_platform.core.jsonio import dumps, loads
+from mock_platform.verification.compare import Report, make_report
+from mock_platform.verification.compare.reads import list_unasked
+from tests.verification.compare.servers import Comparison, Differing, Patch, each, on
+
+pytestmark = pytest.mark.live
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Differing]:
+    """The second sandbox."""
+    found = Differing()
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def second(running: Differing) -> Differing:
+    """The second sandbox, as it was at first."""
+    running.start_over()
+    return running
+
+
+def status(asked: Request, response: Response) -> None:
+    """Another status."""
+    if asked.path.endswith("/placements") and response.status_code == 200:
+        response.status_code = 203
+
+
+def drop_header(asked: Request, response: Response) -> None:
+    """A header is missing."""
+    if "/campaigns" in asked.path:
+        response.headers.pop("x-current-api-version", None)
+
+
+def rate_header(asked: Request, response: Response) -> None:
+    """Another rate limit."""
+    if "x-rate-limit-limit" in response.headers:
+        response.headers["x-rate-limit-limit"] = "15"
+
+
+def no_rate_header(asked: Request, response: Response) -> None:
+    """No rate limit."""
+    for name in ("limit", "remaining", "reset"):
+        response.headers.pop(f"x-rate-limit-{name}", None)
+
+
+def media_type(asked: Request, response: Response) -> None:
+    """Another media type."""
+    if asked.path.endswith("/placements"):
+        response.headers["Content-Type"] = "text/plain"
+
+
+def off_by_one(asked: Request, response: Response) -> None:
+    """Pages have one record less than was asked for."""
+    if "count" in asked.args and response.status_code == 200:
+        body = loads(response.get_data())
+        body["data"] = body["data"][:-1]
+        response.set_data(dumps(body))
+
+
+def repeat_last(asked: Request, response: Response) -> None:
+    """The second page begins with the last record of the first one."""
+    if "cursor" in asked.args and response.status_code == 200:
+        body = loads(response.get_data())
+        body["data"] = body["data"][-1:] + body["data"]
+        response.set_data(dumps(body))
+
+
+def unsorted(asked: Request, response: Response) -> None:
+    """sort_by is ignored."""
+    if "sort_by" in asked.args and response.status_code == 200:
+        body = loads(response.get_data())
+        body["data"].sort(key=lambda record: record["id"])
+        response.set_data(dumps(body))
+
+
+def unfiltered(asked: Request, response: Response) -> None:
+    """A filter by ids is ignored."""
+    if "line_item_ids" in asked.args and response.status_code == 200:
+        body = loads(response.get_data())
+        body["data"].append({**body["data"][0], "id": "zz1"})
+        response.set_data(dumps(body))
+
+
+def recode(body: Any) -> None:
+    """Another error code."""
+    for error in body["errors"]:
+        error["code"] = "BAD_" + str(error["code"])
+
+
+def reword(body: Any) -> None:
+    """Another message."""
+    for error in body["errors"]:
+        error["message"] += "!"
+
+
+def keep_cursor(body: Any) -> None:
+    """A page with all records that names a next one."""
+    if "total_count" in body:
+        body["next_cursor"] = body["next_cursor"] or "abc"
+
+
+def charset(asked: Request, response: Response) -> None:
+    """Another encoding of characters."""
+    if asked.path.endswith("/placements"):
+        response.headers["Content-Type"] = "application/json; charset=latin-1"
+
+
+def set_all(**fields: Any) -> Any:
+    """Sets fields of each record."""
+    return each(lambda record: record.update(fields))
+
+
+def millis(record: dict[str, Any]) -> None:
+    """Moments with milliseconds."""
+    for name in ("created_at", "updated_at"):
+        record[name] = record[name].replace("Z", ".000Z")
+
+
+PLANTED: list[tuple[str, Patch, str, str]] = [
+    ("status", status, "status", "status"),
+    ("missing key", on("/line_items", each(lambda r: r.pop("name"))), "missing", "data[].name"),
+    ("extra key", on("/line_items", set_all(title="x")), "extra", "data[].title"),
+    ("type", on("/line_items", set_all(deleted="no")), "type", "data[].deleted"),
+    ("enum", on("/line_items", set_all(entity_status="RUNNING")), "enum", "data[].entity_status"),
+    ("order", on("/line_items", lambda b: b["data"].reverse()), "order", "data[]"),
+    ("error code", on("*", recode, 400), "code", "errors[].code"),
+    ("error code of an unknown id", on("/campaigns/zzzzzz", recode, 404), "code", "errors[].code"),
+    ("error body", on("*", lambda b: b.update(ok=False), 400), "extra", "ok"),
+    ("message", on("*", reword, 403), "wording", "errors[].message"),
+    ("missing header", drop_header, "header", "x-current-api-version"),
+    ("rate header", rate_header, "rate", "x-rate-limit-limit"),
+    ("no rate header", no_rate_header, "rate", "x-rate-limit-remaining"),
+    ("media type", media_type, "media type", "content-type"),
+    ("page size", off_by_one, "paging", "data[]"),
+    ("pages", repeat_last, "paging", "data[]"),
+    ("sort_by", unsorted, "order", "data[].created_at"),
+    ("filter", unfiltered, "filter", "data[].id"),
+    ("id", on("/campaigns", each(lambda r: r.update(id="C_" + r["id"]))), "format", "data[].id"),
+    ("moment", on("/campaigns", each(millis)), "format", "data[].created_at"),
+    ("next_cursor", on("/line_items", lambda b: b.update(next_cursor="")), "empty", "next_cursor"),
+    ("echo of values", on("/campaigns", lambda b: b["request"]["params"].update(count=3)),
+     "value", "request.params.count"),
+    ("one of two faults", on("/line_items", lambda b: b.update(errors=b["errors"][:1]), 400),
+     "value", "errors[]"),
+    ("charset", charset, "media type", "charset"),
+    ("cursor of the last page", on("/campaigns", keep_cursor), "paging", "next_cursor"),
+    ("echo", on("/campaigns", lambda b: b.update(request={"params": {}})), "missing",
+     "request.params.account_id"),
+]  # fmt: skip
+
+
+def report_of(comparison: Comparison, second: Differing, *only: str) -> Report:
+    """What a reviewer reads of a comparison."""
+    drift = comparison.run(second.url, *only)
+    return make_report(drift, second.url, comparison.platform.assumptions())
+
+
+@pytest.mark.parametrize(("patch", "kind", "where"), [row[1:] for row in PLANTED],
+                         ids=[row[0] for row in PLANTED])  # fmt: skip
+def test_planted(
+    comparison: Comparison, second: Differing, patch: Patch, kind: str, where: str
+) -> None:
+    """Each planted difference is found where it is."""
+    second.patches.append(patch)
+
+    report = report_of(comparison, second, "line_items.list", "campaigns.*", "placements.*")
+
+    found = [(each.kind, place) for each in report.findings for place in each.places]
+    assert (kind, where) in found, found
+
+
+def test_equal(comparison: Comparison, second: Differing) -> None:
+    """Two equal sandboxes differ in nothing, and every operation that reads is asked."""
+    drift = comparison.run(second.url, kinds=("plain", "pages", "methods"))
+
+    assert [] == make_report(drift, second.url, {}).findings
+    endless = {each.operation for each in list_unasked(comparison.platform.operations)}
+    assert {"dm_conversations.list"} == {each.operation for each in drift.skipped} - endless
+    assert {"GET", "PATCH"} == {method for method, _ in second.asked}

@@ -1,0 +1,173 @@
+"""Archives: refusals and the order of lists are compared too, whoever signed the requests how."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from oauthlib.oauth1 import SIGNATURE_TYPE_QUERY, Client
+
+from mock_platform.cli.comparing import make_shadow
+from mock_platform.verification.compare.shadow import ShadowSettings
+from tests.support import ACCOUNT, BEARER, HARBOR, Sandbox, sandbox
+from tests.verification.compare.servers import differing, known_credentials
+from tests.verification.compare.test_names import diff
+
+pytestmark = pytest.mark.live
+IDLE_SECONDS = 60
+ITEMS = f"/12/accounts/{ACCOUNT}/line_items"
+SORTED = f"{ITEMS}?sort_by=created_at-desc"
+READS = (
+    SORTED, f"{ITEMS}?count=x", f"{ITEMS}/zzzz", "/12/accounts/zz/line_items", "/2/users/abc",
+    "/2/users/12345678999", "/2/posts", "/1.1/users/show?user_id=2244994945", "/2/users/me",
+)  # fmt: skip
+
+
+def sign_in_query(path: str) -> str:
+    """An address whose query has the signature."""
+    client = Client(
+        HARBOR.key, HARBOR.secret, HARBOR.token, HARBOR.token_secret,
+        signature_type=SIGNATURE_TYPE_QUERY,
+    )  # fmt: skip
+    return str(client.sign(f"http://localhost{path}")[0]).removeprefix("http://localhost")
+
+
+def record(box: Sandbox, folder: Path, change: Callable[[Any], None] = lambda _: None) -> Path:
+    """The archive of a sandbox, with the bodies of its answers changed."""
+    archive = box.client.get("/_mock/requests.har").get_json()
+    for entry in archive["log"]["entries"]:
+        content = entry["response"]["content"]
+        body = json.loads(content["text"])
+        change(body)
+        content["text"] = json.dumps(body)
+    file = folder / "traffic.har"
+    file.write_text(json.dumps(archive))
+    return file
+
+
+@pytest.mark.parametrize("way", ["header", "query", "bearer"])
+def test_own_archive(tmp_path: Path, way: str) -> None:
+    """What a sandbox recorded of itself differs in nothing, however the requests were signed."""
+    box = sandbox()
+    for path in READS:
+        if way == "query":
+            box.call("GET", sign_in_query(path), keys=None)
+        else:
+            box.call("GET", path, keys=HARBOR if way == "header" else BEARER)
+
+    status, found = diff(record(box, tmp_path))
+
+    assert (0, []) == (status, [(each["where"], each["got"]) for each in found["findings"]])
+    assert len(READS) == found["requests"]
+
+
+def reword(body: Any) -> None:
+    """Another text."""
+    for error in body.get("errors", ()):
+        error["message"] = "Something is wrong"
+
+
+def recode(body: Any) -> None:
+    """Another code."""
+    for error in body.get("errors", ()):
+        error["code"] = "WRONG"
+
+
+def reverse(body: Any) -> None:
+    """The wrong order."""
+    if isinstance(body.get("data"), list):
+        body["data"].reverse()
+
+
+@pytest.mark.parametrize(
+    ("change", "path", "kind", "where"),
+    [
+        (reword, f"{ITEMS}?count=x", "wording", "errors[].message"),
+        (recode, f"{ITEMS}?count=x", "code", "errors[].code"),
+        (recode, f"{ITEMS}/zzzz", "code", "errors[].code"),
+        (reverse, SORTED, "order", "data[].created_at"),
+    ],
+)
+def test_refusals_and_orders(
+    tmp_path: Path, change: Callable[[Any], None], path: str, kind: str, where: str
+) -> None:
+    """Other codes and texts of a refusal, and a list in the wrong order, are reported."""
+    box = sandbox()
+    box.call("GET", path)
+
+    status, found = diff(record(box, tmp_path, change))
+
+    assert 1 == status
+    assert (kind, where) in [(each["kind"], each["where"]) for each in found["findings"]]
+    assert kind != "order" or "refuted" == found["assumptions"]["ads.sort-by"]
+    assert "ads.error-envelope" not in found["assumptions"] or (
+        "confirmed" != found["assumptions"]["ads.error-envelope"]
+    )
+
+
+def test_an_order_without_the_sandbox(tmp_path: Path) -> None:
+    """A page that only the other server can answer has its order checked as well."""
+    box = sandbox()
+    first = box.call("GET", f"{SORTED}&count=1").get_json()["next_cursor"]
+    box.call("GET", f"{SORTED}&cursor={first}")
+
+    status, found = diff(record(box, tmp_path, reverse))
+
+    assert 1 == status
+    (order,) = [
+        x for x in found["findings"] if (x["kind"], x["where"]) == ("order", "data[].created_at")
+    ]
+    assert ["entry 1, line"] == [x["probe"][:13] for x in order["occurrences"]]
+
+
+def test_shadow_tells_a_wrong_order() -> None:
+    """A list in the wrong order is reported beside a running server as well."""
+
+    def patch(asked: Any, response: Any) -> None:
+        body = json.loads(response.get_data())
+        reverse(body)
+        response.set_data(json.dumps(body))
+
+    with differing(patch) as other:
+        box = sandbox()
+        traffic = make_shadow(box.platform, ShadowSettings(other.url))
+        traffic.start()
+        box.call("GET", SORTED, keys=BEARER)
+        assert traffic.wait_until_idle(IDLE_SECONDS)
+        report = traffic.report()
+        traffic.stop()
+
+    assert ("order", "data[].created_at") in [(x["kind"], x["where"]) for x in report["findings"]]
+    assert "refuted" == report["assumptions"]["ads.sort-by"]
+
+
+def test_shadow_signs_a_query_anew() -> None:
+    """A signature in the query is replaced by one for the other address."""
+    with differing() as other:
+        box = sandbox()
+        settings = ShadowSettings(other.url, credentials=known_credentials())
+        traffic = make_shadow(box.platform, settings)
+        traffic.start()
+        assert 200 == box.call("GET", sign_in_query(SORTED), keys=None).status_code
+        assert traffic.wait_until_idle(IDLE_SECONDS)
+        report = traffic.report()
+        traffic.stop()
+
+    assert (1, []) == (report["compared"], report["findings"])
+
+
+def test_problems_as_any_json(tmp_path: Path) -> None:
+    """A problem that is announced as application/json is compared as the problem that it is."""
+    box = sandbox()
+    box.call("GET", "/2/users/abc")
+    box.call("GET", "/2/users/12345678999")
+    file = record(box, tmp_path)
+    file.write_text(file.read_text().replace("application/problem+json", "application/json"))
+
+    status, found = diff(file)
+
+    assert (1, ["media type"]) == (status, [each["kind"] for each in found["findings"]])
+    assert {"confirmed"} == set(found["assumptions"].values())

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import pytest
+from openapi_spec_validator import validate
+
+from mock_platform.platform import Platform
+from mock_platform.verification.contract import (
+    LEVELS,
+    RULES,
+    ContractChange,
+    compare_contracts,
+    make_contract,
+    read_contract,
+)
+from tests.verification.contract.examples import (
+    EXAMPLES,
+    HARMLESS_EDITS,
+    OTHER_EXAMPLES,
+    Document,
+    Edit,
+    Example,
+    item,
+    make_document,
+)
+
+
+def changes(old: Document, new: Document) -> list[ContractChange]:
+    """The changes between two documents."""
+    return compare_contracts(read_contract(old, "old"), read_contract(new, "new"))
+
+
+def edited(*edits: Edit) -> Document:
+    """The small contract with these edits."""
+    document = make_document()
+    for edit in edits:
+        edit(document)
+    return document
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: f"{each.forward}")
+def test_each_rule_finds_its_edit_and_nothing_else(example: Example) -> None:
+    """An edit is one change, of its rule; taking it back is one change of the opposite rule."""
+    (there,) = changes(make_document(), edited(example.edit))
+    (back,) = changes(edited(example.edit), make_document())
+
+    assert (example.forward, example.backward) == (there.rule, back.rule)
+    if example.place:
+        assert example.place == there.place
+
+
+@pytest.mark.parametrize(("before", "after", "rule"), OTHER_EXAMPLES)
+def test_rules_about_two_edited_documents(before: Edit, after: Edit, rule: str) -> None:
+    """Changed patterns, and alternatives of an answer."""
+    assert [rule] == [each.rule for each in changes(edited(before), edited(after))]
+
+
+def test_every_rule_has_an_example() -> None:
+    """No rule is without an edit that shows it."""
+    shown = {rule for each in EXAMPLES for rule in (each.forward, each.backward)}
+    shown |= {rule for _, _, rule in OTHER_EXAMPLES}
+
+    assert set(RULES) == shown
+
+
+@pytest.mark.parametrize("edit", HARMLESS_EDITS)
+def test_what_no_client_notices_is_no_change(edit: Edit) -> None:
+    """Words, examples and the order of lists whose order means nothing are no changes."""
+    assert [] == changes(make_document(), edited(edit))
+
+
+def test_one_spelling_of_a_path_is_another_spelling_of_its_parameter() -> None:
+    """Renaming a path parameter changes nothing for clients."""
+
+    def rename(document: Document) -> None:
+        paths = document["openapi"]["paths"]
+        paths["/items/{id}"] = paths.pop("/items/{item_id}")
+        paths["/items/{id}"]["get"]["parameters"][0]["name"] = "id"
+
+    assert [] == changes(make_document(), edited(rename))
+
+
+def test_a_schema_that_contains_itself_is_compared_once() -> None:
+    """A recursive schema does not loop, and its change is found."""
+
+    def nest(document: Document) -> None:
+        item(document)["properties"]["parent"] = {"$ref": "#/components/schemas/Item"}
+
+    def drop(document: Document) -> None:
+        del item(document)["properties"]["id"]
+
+    (found,) = changes(edited(nest), edited(nest, drop))
+
+    assert ("answer-key-removed", "answer 200: data[].id") == (found.rule, found.place)
+
+
+def test_older_form_of_openapi() -> None:
+    """`nullable` and an exclusive bound of OpenAPI 3.0 mean what 3.1 writes otherwise."""
+
+    def old(document: Document) -> None:
+        item(document)["properties"]["name"].update(nullable=True)
+        item(document)["properties"]["amount"].update(exclusiveMinimum=True)
+
+    def new(document: Document) -> None:
+        item(document)["properties"]["name"].update(type=["string", "null"])
+        amount = item(document)["properties"]["amount"]
+        amount["exclusiveMinimum"] = amount.pop("minimum")
+
+    assert [] == changes(edited(old), edited(new))
+
+
+def test_plain_openapi_files_are_compared_in_what_they_have() -> None:
+    """Without failures and limits of the contract, only the description is compared."""
+    new = edited(lambda d: d["operations"]["items.get"].update(limits={}))
+
+    assert [] == changes(make_document()["openapi"], new)
+    assert [] == changes(make_document(), new["openapi"])
+
+
+def test_changes_are_in_order() -> None:
+    """By operation, the gravest first, and what belongs to the whole contract at the end."""
+    found = changes(
+        make_document(),
+        edited(*(each.edit for each in EXAMPLES if "operation-" not in each.forward)),
+    )
+    ranks = [(each.operation == "", each.operation, LEVELS.index(each.level)) for each in found]
+
+    assert sorted(ranks) == ranks
+
+
+def test_the_contract_of_the_package() -> None:
+    """All of its operations are read, nothing differs from itself, and it is valid OpenAPI 3.1."""
+    platform = Platform()
+    contract = make_contract(platform)
+    platform.close()
+    read = read_contract(contract, "x")
+
+    assert {each.id for each in platform.operations} <= {each.id for each in read.operations}
+    assert all(each.more for each in read.operations if "(" not in each.id)
+    assert [] == compare_contracts(read, read)
+    validate(contract["openapi"])
+    assert "3.1.0" == contract["openapi"]["openapi"]

@@ -1,0 +1,98 @@
+"""The baseline of a coverage."""
+
+from __future__ import annotations
+
+import pytest
+
+from mock_platform.api.served import OPERATION_IDS
+from mock_platform.verification.coverage.baseline import BadBaseline, CoverageScope, read_baseline
+from mock_platform.verification.coverage.gate import Gate
+from mock_platform.verification.coverage.pages import render
+from tests.control.support import call
+from tests.support import BEARER, sandbox
+from tests.verification.coverage.test_document import LIST, coverage, row
+
+
+def test_what_was_covered_is_a_line_each() -> None:
+    """Sorted, without counts and dates: the same coverage writes the same file."""
+    box = sandbox()
+    for _ in range(2):
+        box.call("GET", f"{LIST}?count=2")
+        box.call("GET", "/12/accounts/zz/line_items")
+    first = call(box, "GET", "/coverage?format=baseline").text
+    box.call("GET", f"{LIST}?count=3")
+
+    assert [
+        "line_items.list 200",
+        "line_items.list 403 ACCOUNT_NOT_FOUND",
+    ] == [line for line in first.splitlines() if not line.startswith("#")]
+    assert first == render(coverage(box), "baseline")
+
+
+def test_a_written_baseline_is_kept_by_the_same_coverage() -> None:
+    """What is written can be read, and has lost nothing; with less, the lost lines are named."""
+    more, less = sandbox(), sandbox()
+    for box in (more, less):
+        box.call("GET", f"{LIST}?count=2")
+    more.call("GET", "/12/accounts", keys=BEARER)
+    baseline = read_baseline(render(coverage(more), "baseline"), "a", OPERATION_IDS)
+
+    assert [] == baseline.find_lost(coverage(more), CoverageScope())
+    assert ["accounts.list 200"] == baseline.find_lost(coverage(less), CoverageScope())
+    assert [] == baseline.find_lost(coverage(less), CoverageScope(("line_items.*",)))
+    assert ["accounts.list 200", "line_items.list 200"] == baseline.find_lost(None, CoverageScope())
+
+
+def test_outcomes_that_nothing_documents_are_not_in_it() -> None:
+    """A scenario can make up any answer; that is not part of the contract."""
+    found = coverage(sandbox())
+    outcome = {"status": 418, "code": "", "documented": False, "count": 1}
+    outcomes = row(found, "accounts.list")["outcomes"]
+
+    outcomes.append(outcome)
+    assert "accounts.list" not in render(found, "baseline")
+    outcomes.append(outcome | {"documented": True})
+    assert "accounts.list 418\n" in render(found, "baseline")
+
+
+def test_comments_and_empty_lines_are_skipped() -> None:
+    """People may write between the lines."""
+    text = "# ours\n\n  line_items.list   200 \nline_items.get 404 NOT_FOUND\n"
+
+    found = read_baseline(text, "a", OPERATION_IDS)
+
+    assert {("line_items.list", 200, ""), ("line_items.get", 404, "NOT_FOUND")} == found.points
+
+
+def test_faults_have_their_place() -> None:
+    """Every fault of the file is named, with its line and the nearest operation."""
+    text = "# x\nline_item.get 404 NOT_FOUND\nline_items.get\nline_items.get 999\nzzz 200\n"
+
+    with pytest.raises(BadBaseline) as caught:
+        read_baseline(text, "a.baseline", OPERATION_IDS)
+
+    first, second, third, last = str(caught.value).splitlines()
+    assert first.startswith("a.baseline:2: there is no operation 'line_item.get'; did you mean ")
+    assert first.endswith("'line_items.get'?")
+    assert second.startswith("a.baseline:3: 'line_items.get' is not an operation, a status and a")
+    assert third.startswith("a.baseline:4: 'line_items.get 999' is not an operation,")
+    assert "a.baseline:5: there is no operation 'zzz'" == last
+
+
+def test_a_gate_has_all_its_conditions() -> None:
+    """Percentage and baseline fail by themselves; without conditions nothing fails."""
+    box = sandbox()
+    found = coverage(box)
+    baseline = read_baseline("line_items.get 200\nline_items.list 200\n", "a", OPERATION_IDS)
+
+    failures = Gate(1, baseline=baseline).list_failures(found)
+
+    assert [
+        ("percentage", "0 % is below the required 1 %", []),
+        (
+            "baseline",
+            "2 outcomes of a that earlier runs covered were not covered",
+            ["line_items.get 200", "line_items.list 200"],
+        ),
+    ] == [(each.name, each.text, list(each.lost)) for each in failures]
+    assert [] == Gate().list_failures(found) == Gate(0).list_failures(None)

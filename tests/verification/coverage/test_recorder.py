@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mock_platform.verification.coverage.contract import find_codes
+from mock_platform.verification.coverage.recorder import (
+    EARLIER,
+    MAX_OUTCOMES,
+    MAX_WORLDS,
+    Recorder,
+    list_outcomes,
+)
+from mock_platform.world.journal import JournalEntry
+from tests.loops import at_once
+
+AT = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def entry(
+    status: int = 200,
+    body: bytes = b"{}",
+    operation: str | None = "line_items.list",
+    world: str = "default",
+    sent: tuple[str, ...] = (),
+) -> JournalEntry:
+    """The journal entry of a request."""
+    return JournalEntry(
+        id="r1", at=AT, world=world, method="GET", url="http://localhost/", status=status,
+        milliseconds=1.0, operation=operation, response_body=body, sent=sent,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "expected"),
+    [
+        (200, b'{"code":1}', [""]),
+        (302, b"", [""]),
+        (404, b"", [""]),
+        (404, b'{"errors":[{"code":"LINE_ITEM_NOT_FOUND"}]}', ["LINE_ITEM_NOT_FOUND"]),
+        (401, b'{"errors":[{"code":89,"message":"x"}]}', ["89"]),
+        (
+            400,
+            b'{"errors":[{"code":"A_1","message":"m","value":"\\"code\\":"}],"request":{}}',
+            ["A_1"],
+        ),
+        (400, b'{"errors":[{"code":"A\\"B","message":"m"}]}', ['A"B']),
+        (400, b'{"errors":[{"code":7}]}', ["7"]),
+        (400, b'{"errors":[{"code":"A"', ["A"]),
+        (403, b'{"code":93,"message":"x"}', ["93"]),
+        (400, b'{"errors":[{"code":"A"},{"code":"B"},{"code":"A"}]}', ["A", "B"]),
+        (400, b'{"operation_errors":[[{"code":"A"}]],"request":{}}', ["operation_errors"]),
+        (400, b'{"operation_errors":' + b" " * 70_000 + b"[]}", ["operation_errors"]),
+        (409, b'{"type":"http://x/2/problems/conflict","errors":[]}', ["conflict"]),
+        (401, b'{"type":"about:blank","title":"Unauthorized"}', ["about:blank"]),
+        (401, b"Invalid request token.", ["Invalid request token."]),
+        (403, b"<!doctype html><p>no</p>", [""]),
+        (500, b"x" * 81, [""]),
+        (500, b"{broken", [""]),
+    ],
+)
+def test_codes(status: int, body: bytes, expected: list[str]) -> None:
+    """A failure is counted by the code that its body names, in any dialect."""
+    assert expected == list(find_codes(status, body))
+
+
+def test_counts() -> None:
+    """Outcomes are counted by operation; parameters by whether the request succeeded."""
+    recorder = Recorder()
+    recorder.observe(entry(sent=("count", "cursor")))
+    recorder.observe(entry(sent=("count",)))
+    recorder.observe(entry(400, b'{"errors":[{"code":"INVALID_PARAMETER"}]}', sent=("sort_by",)))
+    recorder.observe(entry(404, b'{"errors":[{"code":34}]}', operation=None))
+
+    tallies = recorder.tallies()
+
+    assert {"line_items.list", ""} == set(tallies)
+    tally = tallies["line_items.list"]
+    assert 3 == tally.requests
+    assert {(200, ""): 2, (400, "INVALID_PARAMETER"): 1} == list_outcomes(tally)
+    assert {"count": 2, "cursor": 1} == tally.accepted
+    assert {"sort_by": 1} == tally.refused
+
+
+def test_worlds_apart_and_together() -> None:
+    """Each world has counts of its own, which also add up."""
+    recorder = Recorder()
+    recorder.observe(entry(world="a"))
+    recorder.observe(entry(world="b"))
+    recorder.observe(entry(world="b"))
+
+    assert {"a": 1, "b": 2} == recorder.worlds()
+    assert 2 == recorder.tallies("b")["line_items.list"].requests
+    assert 3 == recorder.tallies()["line_items.list"].requests
+    assert {} == recorder.tallies("c")
+
+
+def test_clear() -> None:
+    """One world is forgotten, or everything; forgetting what never was is harmless."""
+    recorder = Recorder()
+    recorder.observe(entry(world="a"))
+    recorder.observe(entry(world="b"))
+
+    recorder.clear("a")
+    recorder.clear("nowhere")
+    assert {"b": 1} == recorder.worlds()
+    recorder.clear()
+    assert {} == recorder.worlds()
+
+
+@pytest.mark.parametrize(("more", "kept"), [(0, False), (1, True)])
+def test_worlds_are_bounded(more: int, kept: bool) -> None:
+    """Beyond the bound the oldest world joins the earlier ones, and no count is lost."""
+    recorder = Recorder()
+    for number in range(MAX_WORLDS + more):
+        recorder.observe(entry(world=f"w{number}"))
+
+    worlds = recorder.worlds()
+
+    assert kept == (EARLIER in worlds)
+    assert kept == ("w0" not in worlds)
+    assert MAX_WORLDS + more == sum(worlds.values())
+
+
+def test_outcomes_are_bounded() -> None:
+    """Made-up codes without end do not grow the counts without end."""
+    recorder = Recorder()
+    for number in range(MAX_OUTCOMES + 50):
+        recorder.observe(entry(400, b'{"errors":[{"code":"C%d"}]}' % number))
+
+    outcomes = list_outcomes(recorder.tallies()["line_items.list"])
+
+    assert MAX_OUTCOMES + 1 == len(outcomes)
+    assert {50} == {count for outcome, count in outcomes.items() if outcome == (400, "")}
+
+
+def test_concurrent_counts() -> None:
+    """No request is lost where many threads count at once."""
+    recorder = Recorder()
+
+    def count() -> None:
+        for _ in range(500):
+            recorder.observe(entry(sent=("count",)))
+
+    at_once([count] * 8)
+
+    tally = recorder.tallies()["line_items.list"]
+    assert (4000, 4000) == (tally.requests, tally.accepted["count"])

@@ -1,0 +1,83 @@
+"""Archives of the sandbox's own traffic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.served import OPERATIONS
+from mock_platform.control.example_values import MINUTE
+from mock_platform.control.examples import sample
+from mock_platform.control.har import archive
+from mock_platform.core.jsonio import dumps
+from mock_platform.core.operation import Operation
+from mock_platform.settings import Settings
+from mock_platform.verification.compare.names import OriginalNames
+from tests.support import Sandbox
+from tests.test_kept_worlds import NOON
+
+_WITH_SECRETS = ("oauth2.invalidate_token",)
+
+
+def list_operations() -> Iterator[Operation]:
+    """The operations that have samples: reads first, and last those that end credentials.
+
+    Left out are streams, which do not end, and what sends or shows a secret that no recording
+    holds: the pages on which users log in, and the end of a token.
+    """
+    found = credentials(Sandbox(Settings(freeze=NOON)).platform.worlds.default)
+    order = ("GET", "POST", "PUT", "DELETE")
+    for operation in sorted(
+        OPERATIONS, key=lambda each: (each.dialect == "oauth", order.index(each.method))
+    ):
+        is_page = operation.returns.media_type == "text/html"
+        if operation.id.endswith("stream.open") or is_page or operation.id in _WITH_SECRETS:
+            continue
+        try:
+            sample(operation, found)
+        except LookupError:
+            continue
+        yield operation
+
+
+def send_sample(box: Sandbox, operation: Operation) -> None:
+    """Send the sample of an operation."""
+    asked = sample(operation, credentials(box.platform.worlds.default))
+    body = None if asked.body is None else asked.body.replace(MINUTE, "202603011159")
+    box.client.open(asked.path, method=asked.method, headers=asked.headers, data=body)
+
+
+def send_original(box: Sandbox, operation: Operation) -> None:
+    """Send the sample of an operation as a client of the real service would, in original names."""
+    asked = sample(operation, credentials(box.platform.worlds.default))
+    parts = urlsplit(asked.path)
+    kind = dict(asked.headers).get("Content-Type", "").partition(";")[0]
+    sent = (asked.body or "").replace(MINUTE, "202603011159").encode()
+    target, body = OriginalNames().write_sent(operation, parts.path, parts.query, kind, sent)
+    data = None if asked.body is None else body
+    box.client.open(target, method=asked.method, headers=asked.headers, data=data)
+
+
+def write_bare_journal(box: Sandbox, file: Path) -> Path:
+    """The journal of a sandbox as an archive of the real service: without the sandbox's headers."""
+    document = archive(list(box.world.journal), 0)
+    for entry in document["log"]["entries"]:
+        shown = entry["response"]["headers"]
+        entry["response"]["headers"] = [x for x in shown if not x["name"].startswith("X-Mock-")]
+    file.write_bytes(dumps(document))
+    return file
+
+
+def read_words(folder: Path) -> set[str]:
+    """All words in the files of a folder."""
+    files = (file for file in folder.rglob("*") if file.is_file())
+    return {word for file in files for word in re.findall(r"\w+", file.read_text("utf-8"))}
+
+
+def write_journal(box: Sandbox, file: Path) -> Path:
+    """The journal of a sandbox as an archive."""
+    file.write_bytes(dumps(archive(list(box.world.journal), 0)))
+    return file

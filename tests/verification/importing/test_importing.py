@@ -1,0 +1,410 @@
+"""`import`: traffic becomes a folder that answers as recorded; what does not is listed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from mock_platform.cli.main import group
+from mock_platform.core import packaged
+from mock_platform.core.original_names.exchange import read_event
+from mock_platform.delivery.envelope import make_body
+from mock_platform.settings import Settings
+from mock_platform.verification.importing import ImportOptions, ImportReport, import_har
+from mock_platform.verification.importing.report import describe
+from tests.support import Sandbox
+from tests.test_kept_worlds import NOON
+from tests.verification.har.support import make_entry, write_har
+from tests.verification.importing.support import (
+    list_operations,
+    read_words,
+    send_original,
+    send_sample,
+    write_bare_journal,
+    write_journal,
+)
+
+Answers = list[tuple[str, int, Any]]
+ACCOUNT = "https://ads-api.x.com/12/accounts/abc"
+WEBHOOK_BODY = {
+    "data": {
+        "event_uuid": "u1", "filter": {"user_id": "77"}, "event_type": "post.create", "tag": "t",
+        "payload": {"id": "5", "text": "hello"},
+    }
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A folder made of the sandbox's own traffic, and what the traffic was."""
+
+    report: ImportReport
+    answers: Answers
+
+
+def read_answers(box: Sandbox) -> Answers:
+    """Path, status and body of each answer in the journal of a sandbox."""
+    return [
+        (entry.url, entry.status, entry.response_body if not entry.response_body.startswith(b"{")
+         else json.loads(entry.response_body))
+        for entry in box.world.journal
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Imported:
+    """The folder of one request to every operation that has a sample."""
+    folder = tmp_path_factory.mktemp("imported")
+    box = Sandbox(Settings(freeze=NOON, limits="off"))
+    for operation in list_operations():
+        send_sample(box, operation)
+    report = import_har(write_journal(box, folder / "own.har"), folder / "made")
+    return Imported(report, read_answers(box))
+
+
+def test_every_operation_is_answered_as_recorded(imported: Imported) -> None:
+    """A sandbox that serves the folder answers the same requests alike, most from its records."""
+    report = imported.report
+    box = Sandbox(
+        Settings(
+            default_fixtures=False, fixtures=(report.folder,), freeze=NOON, limits="off",
+            scenarios=tuple(str(report.folder / name) for name in report.scenarios),
+        )
+    )  # fmt: skip
+
+    for operation in list_operations():
+        send_sample(box, operation)
+
+    differing = [
+        (expected, found)
+        for expected, found in zip(imported.answers, read_answers(box), strict=True)
+        if expected != found
+    ]
+    # What makes a new token cannot be the same: the recording does not hold it.
+    assert {"/oauth2/token"} >= {one[0].partition("localhost")[2] for one, _ in differing}
+    assert len(imported.answers) == report.answered
+    assert report.rules < len(imported.answers) / 3
+    assert [] == report.notes
+    assert 1 == report.with_secrets
+
+
+def test_every_operation_with_other_ids(imported: Imported, tmp_path: Path) -> None:
+    """With fresh ids everything is answered as recorded, and no old id is left."""
+    archive = imported.report.folder.parent / "own.har"
+
+    report = import_har(archive, tmp_path / "made", ImportOptions(ids="map"))
+
+    assert len(imported.answers) == report.answered
+    assert len(report.ids) > 100
+    long = {each for each in report.ids if len(each) > 4}
+    assert long.isdisjoint(read_words(report.folder))
+
+
+@pytest.mark.parametrize("options", [(), ("--no-default-fixtures",)])
+def test_the_folder_passes_check(imported: Imported, options: tuple[str, ...]) -> None:
+    """Records and scenarios have no faults, alone and beside the default fixtures."""
+    result = CliRunner().invoke(
+        group, ["check", *options, "--warnings", "ignore", str(imported.report.folder)]
+    )
+
+    assert 0 == result.exit_code, result.output
+
+
+def test_original_names(tmp_path: Path) -> None:
+    """Traffic with original names becomes neutral records, served under the original names."""
+    box = Sandbox(Settings(freeze=NOON, limits="off", names="original"))
+    wanted = {"posts.list", "promoted_posts.list", "line_items.list", "media_library.list",
+              "scheduled_posts.list", "users.me", "public_posts.list"}  # fmt: skip
+    for operation in list_operations():
+        if operation.id in wanted:
+            send_original(box, operation)
+
+    report = import_har(write_bare_journal(box, tmp_path / "real.har"), tmp_path / "made")
+
+    assert ("original", len(wanted)) == (report.names, report.answered)
+    assert report.command.endswith(" --names original")
+    kept = json.loads((report.folder / "promoted_posts.json").read_text())
+    assert all("post_id" in record and "tweet_id" not in record for record in kept)
+
+
+def test_v2_records(tmp_path: Path) -> None:
+    """Posts and users of the v2 interface become records, put together from several answers."""
+    counts = {"followers_count": 5, "following_count": 1, "tweet_count": 9, "listed_count": 0,
+              "like_count": 2, "media_count": 0}  # fmt: skip
+    author = {"id": "77", "name": "Ada", "username": "ada_l", "description": "counts",
+              "created_at": "2020-05-01T10:00:00.000Z", "public_metrics": counts}  # fmt: skip
+    post = {"id": "1800000000000000001", "text": "hello", "edit_history_tweet_ids":
+            ["1800000000000000001"]}  # fmt: skip
+    whole = {**post, "author_id": "77", "created_at": "2026-02-01T10:00:00.000Z"}
+    stray = {**whole, "id": "1800000000000000002", "author_id": "78",
+             "edit_history_tweet_ids": ["1800000000000000002"]}  # fmt: skip
+    bare = {**post, "id": "1800000000000000003",
+            "edit_history_tweet_ids": ["1800000000000000003"]}  # fmt: skip
+    base = "https://api.x.com/2/tweets"
+    sent = [{"name": "Authorization", "value": "Bearer [redacted-1]"}]
+    fields = "tweet.fields=author_id,created_at"
+    file = write_har(tmp_path, *(
+        make_entry(url=url, text=json.dumps(body), request_headers=sent)
+        for url, body in (
+            (f"{base}/{post['id']}", {"data": post}),
+            (f"{base}/{post['id']}?{fields}&expansions=author_id&user.fields=created_at,description,"
+             "public_metrics", {"data": whole, "includes": {"users": [author]}}),
+            (f"{base}/{stray['id']}?{fields}", {"data": stray}),
+            (f"{base}/{bare['id']}", {"data": bare}),
+        )
+    ))  # fmt: skip
+
+    report = import_har(file, tmp_path / "made")
+
+    posts = {each["id"]: each for each in json.loads((report.folder / "posts.json").read_text())}
+    users = {each["id"]: each for each in json.loads((report.folder / "users.json").read_text())}
+    assert {post["id"], stray["id"]} == posts.keys()
+    assert ("77", "hello") == (posts[post["id"]]["author_id"], posts[post["id"]]["text"])
+    assert ("ada_l", "User 78") == (users["77"]["username"], users["78"]["name"])
+    assert 4 == report.answered
+    notes = "\n".join(report.notes)
+    assert "users/78 was never shown, so it is made up" in notes
+    assert (
+        "posts/1800000000000000003 is no record: no answer shows its author_id,created_at" in notes
+    )
+    assert 1 == report.rules, "the other posts are answered from the records"
+
+
+def test_more_v2_records(tmp_path: Path) -> None:
+    """Messages, webhooks, rules, subscriptions and news are records too, where they are whole."""
+    moment = "2026-02-01T10:00:00.000Z"
+    message = {"id": "1900000000000000001", "event_type": "MessageCreate", "text": "hi"}
+    whole = {**message, "dm_conversation_id": "77-78", "sender_id": "77", "created_at": moment}
+    group = {**whole, "id": "1900000000000000002", "dm_conversation_id": "1900000000000000009"}
+    hook = {"id": "1800000000000000011", "url": "https://hooks.example.org/in", "valid": True,
+            "created_at": moment}  # fmt: skip
+    rule = {"id": "1800000000000000012", "value": "coffee has:images", "tag": "cups"}
+    wanted = {"subscription_id": "1800000000000000013", "event_type": "post.create",
+              "filter": {"user_id": "77"}, "webhook_id": hook["id"], "created_at": moment,
+              "updated_at": moment}  # fmt: skip
+    made = {**hook, "id": "1800000000000000021"}
+    news = {"id": "1800000000000000014", "name": "Coffee", "summary": "More of it."}
+    base = "https://api.x.com/2"
+    fields = "dm_event.fields=sender_id,created_at,dm_conversation_id"
+    file = write_har(tmp_path, *(
+        make_entry(method=method, url=f"{base}/{path}", text=json.dumps(body))
+        for method, path, body in (
+            ("POST", "webhooks", made),
+            ("GET", "webhooks", {"data": [hook, made], "meta": {"result_count": 2}}),
+            ("GET", f"dm_events?{fields}", {"data": [whole, group], "meta": {"result_count": 2}}),
+            ("GET", "posts/search/stream/rules", {"data": [rule], "meta": {"sent": moment}}),
+            ("GET", "activity/subscriptions", {"data": [wanted], "meta": {"result_count": 1}}),
+            ("GET", f"news/{news['id']}", {"data": news}),
+        )
+    ))  # fmt: skip
+
+    report = import_har(file, tmp_path / "made")
+
+    shown = {
+        name: [each.get("id") or each.get("subscription_id") for each in json.loads(
+            (report.folder / f"{name}.json").read_text())]
+        for name in report.records if name not in {"apps", "tokens", "users"}
+    }  # fmt: skip
+    assert {
+        "direct_messages": [whole["id"]], "webhooks": [hook["id"]], "stream_rules": [rule["id"]],
+        "activity_subscriptions": [wanted["subscription_id"]],
+    } == shown  # fmt: skip
+    assert 6 == report.answered
+    notes = "\n".join(report.notes)
+    assert "it is of a group whose members no answer shows" in notes
+    assert "no answer shows its updated_at (ask for news.fields=updated_at)" in notes
+
+
+def test_failures_become_scenarios(tmp_path: Path) -> None:
+    """A recorded failure can be provoked for any request of its operation."""
+    text = json.dumps({"errors": [{"code": "CARD_NOT_FOUND"}], "request": {"params": {}}})
+    entry = make_entry(url=f"{ACCOUNT}/cards/1", status=404, text=text)
+
+    report = import_har(write_har(tmp_path, entry), tmp_path / "made")
+
+    assert ["fails-cards-get-404-card-not-found"] == report.failures
+    file = report.folder / "scenarios" / f"{report.failures[0]}.yaml"
+    box = Sandbox(Settings(scenarios=(str(file),)))
+    answer = box.call("GET", "/12/accounts/18ce54d4x5t/cards/1712870000001000001")
+    assert (404, json.loads(text)) == (answer.status_code, answer.get_json())
+
+
+def test_a_failure_with_a_long_code(tmp_path: Path) -> None:
+    """A failure whose code has twenty characters and more is imported like any other."""
+    box = Sandbox(Settings(freeze=NOON, limits="off"))
+    box.call("GET", "/12/accounts/18ce54d4x5t/funding_instruments/zzzz")
+
+    report = import_har(write_journal(box, tmp_path / "traffic.har"), tmp_path / "made")
+
+    assert ["fails-funding-instruments-get-404-funding-instrument-not-found"] == report.failures
+
+
+def test_a_state_that_was_exported_answers_alike() -> None:
+    """`PUT /_mock/state` of a whole state: reads are answered as where it came from."""
+    boxes = [Sandbox(Settings(freeze=NOON, limits="off")) for _ in range(2)]
+    reads = [each for each in list_operations() if each.method == "GET"]
+    boxes[0].change("line_items", "itttx", name="Changed before")
+    state = boxes[0].client.get("/_mock/state").get_json()
+
+    assert 200 == boxes[1].client.put("/_mock/state", json=state).status_code
+    for box in boxes:
+        for operation in reads:
+            send_sample(box, operation)
+
+    kept = [[a for a in read_answers(box) if "/_mock/" not in a[0]] for box in boxes]
+    assert kept[0] == kept[1]
+
+
+def make_answer(data: Any, url: str = ACCOUNT, **more: Any) -> dict[str, Any]:
+    """An entry whose answer shows these records."""
+    body = {"request": {"params": {}}, "data": data, **more}
+    headers = [{"name": "Content-Type", "value": "application/json"}]
+    return make_entry(url=url, text=json.dumps(body), headers=headers)
+
+
+def test_foreign_traffic(tmp_path: Path) -> None:
+    """Records keep their ids and unknown keys; deliveries become events; the rest is listed."""
+    campaign = {"id": "c9x", "name": "Spring", "surprise": [1]}
+    delivery = {
+        "method": "POST", "url": "https://hooks.example.org/in",
+        "posted": {"mimeType": "application/json", "text": json.dumps(WEBHOOK_BODY)},
+    }  # fmt: skip
+    file = write_har(
+        tmp_path,
+        make_answer([campaign], f"{ACCOUNT}/campaigns", next_cursor=None),
+        make_entry(url="https://ads-api.x.com/12/nothing/here", text='{"$a": "$b"}'),
+        make_entry(url="https://fonts.example.net/a.css", text="x"),
+        make_entry(url=f"{ACCOUNT}/line_items", status=0, content={}),
+        make_entry(**delivery),
+    )
+
+    report = import_har(file, tmp_path / "made")
+
+    told = "\n".join(describe(report))
+    assert "campaigns/c9x: " in told
+    assert "1 request to fonts.example.net: no host of the platform; take it as one with" in told
+    assert "entry 3 (line 1), GET /12/accounts/abc/line_items: no response came" in told
+    (event,) = json.loads((tmp_path / "made" / "events.json").read_text())
+    assert ("post.create", "u1", "t") == (event["event_type"], event["_event_uuid"], event["_tag"])
+    assert 2 == report.answered
+    box = Sandbox(
+        Settings(
+            default_fixtures=False, fixtures=(tmp_path / "made",),
+            scenarios=tuple(str(tmp_path / "made" / name) for name in report.scenarios),
+        )
+    )  # fmt: skip
+    assert {"$a": "$b"} == box.call("GET", "/12/nothing/here").get_json()
+
+
+LIKED = {"id_str": "5", "in_reply_to_status_id": None, "retweet_count": 2, "favorite_count": 1}
+DELIVERIES: list[tuple[str, dict[str, Any]]] = [
+    ("post.create", {"for_user_id": "77", "tweet_create_events": [LIKED]}),
+    ("post.mention.create",
+     {"for_user_id": "77", "user_has_blocked": "false", "tweet_create_events": [LIKED]}),
+    ("post.delete", {"for_user_id": "77", "tweet_delete_events": [{"status": {"id": "5"}}]}),
+    ("like.create", {"for_user_id": "77", "favorite_events": [{"favorited_status": LIKED}]}),
+    ("follow.unfollow", {"for_user_id": "77", "follow_events": [{"type": "unfollow"}]}),
+    ("dm.sent", {"for_user_id": "77", "direct_message_events": [
+        {"type": "message_create", "message_create": {"sender_id": "77"}}]}),
+    ("dm.received", {"for_user_id": "77", "direct_message_events": [
+        {"type": "message_create", "message_create": {"sender_id": "78"}}]}),
+    ("oauth.revoke", {"user_event": {"revoke": {"source": {"user_id": "77"}}}}),
+    ("post.create", {"data": {"filter": {"user_id": "77"}, "event_type": "post.create",
+                              "event_uuid": "u1", "payload": {"edit_history_tweet_ids": ["5"]}}}),
+]  # fmt: skip
+
+
+def test_deliveries_under_original_names(tmp_path: Path) -> None:
+    """They become neutral events, which are delivered under either names; others are listed."""
+    unknown = {"data": {"event_type": "odd.thing", "payload": {}}}
+    bodies = [*(body for _, body in DELIVERIES), unknown, {"for_user_id": "77", "odd_events": [{}]}]
+    entries = [
+        make_entry(method="POST", url="https://hooks.example.org/in",
+                   posted={"mimeType": "application/json", "text": json.dumps(body)})
+        for body in bodies
+    ]  # fmt: skip
+
+    report = import_har(write_har(tmp_path, *entries), tmp_path / "made")
+
+    events = json.loads((report.folder / "events.json").read_text())
+    assert [kind for kind, _ in DELIVERIES] == [each["event_type"] for each in events]
+    assert "tweet" not in json.dumps(events)
+    for (_, body), event in zip(DELIVERIES, events, strict=True):
+        assert body == make_body(event, "0", "original")
+        assert read_event(body) == make_body(event, "0")
+    assert "no event type is called 'odd.thing'" in report.notes[0]
+    assert "its body has no list of events that is known" in report.notes[1]
+
+
+def test_parents_that_were_never_shown(tmp_path: Path) -> None:
+    """A line item becomes a record although no answer shows its campaign, which is made up."""
+    (shown,) = [
+        each for each in json.loads((packaged.folder("fixtures") / "line_items.json").read_bytes())
+        if each["id"] == "itttx"
+    ]  # fmt: skip
+    given = {name: value for name, value in shown.items() if name[0] != "_"}
+    own = {**given, "id": "lx1", "campaign_id": "cx1", "funding_instrument_id": "fx1"}
+    file = write_har(tmp_path, make_answer(own, f"{ACCOUNT}/line_items/lx1"))
+
+    report = import_har(file, tmp_path / "made")
+
+    kept = {
+        name: json.loads((report.folder / f"{name}.json").read_text())
+        for name in ("line_items", "campaigns", "funding_instruments")
+    }
+    assert [["lx1"], ["cx1"], ["fx1"]] == [[each["id"] for each in kept[name]] for name in kept]
+    assert ("abc", "fx1", "Campaign cx1") == tuple(
+        kept["campaigns"][0][name] for name in ("_account_id", "funding_instrument_id", "name")
+    )
+    assert [
+        "accounts/abc was never shown, so it is made up",
+        "campaigns/cx1 was never shown, so it is made up",
+        "funding_instruments/fx1 was never shown, so it is made up",
+    ] == sorted(report.notes)
+
+
+def test_repeated_requests(tmp_path: Path) -> None:
+    """The same request may have had several answers: they come in the same order again."""
+    entries = [
+        make_answer({"id": "abc", "name": name}, "http://127.0.0.1/12/accounts/abc")
+        for name in ("one", "two", "two", "two", "three", "two", "two")
+    ]
+    report = import_har(write_har(tmp_path, *entries), tmp_path / "made")
+
+    assert 7 == report.answered
+    rules = json.loads((report.folder / "scenarios" / "as-recorded.json").read_text())["rules"]
+    assert [1, {"from": 2, "to": 4}, 5, {"from": 6}] == [rule["call"] for rule in rules]
+
+
+def test_many_equal_answers_are_one_rule(tmp_path: Path) -> None:
+    """One rule answers a request that was recorded many times."""
+    entry = make_answer({"id": "abc", "unknown": 1}, "http://127.0.0.1/12/accounts/abc")
+    report = import_har(write_har(tmp_path, *[entry] * 300), tmp_path / "made")
+
+    assert (300, 1) == (report.answered, report.rules)
+
+
+def test_refusals(tmp_path: Path) -> None:
+    """A folder in use, and a damaged archive, are refused; nothing is written."""
+    (tmp_path / "made").mkdir()
+    (tmp_path / "made" / "mine.txt").write_text("mine")
+    good = write_har(tmp_path, make_entry(url="https://fonts.example.net/"))
+    run = CliRunner().invoke
+
+    used = run(group, ["import", "--har", str(good), "--to", str(tmp_path / "made")])
+    assert 2 == used.exit_code
+    assert "is not empty. Name another folder, or replace it with --force." in used.output
+
+    good.write_text("{")
+    bad = run(group, ["import", "--har", str(good), "--to", str(tmp_path / "other")])
+    assert 4 == bad.exit_code
+    assert "traffic.har:1: the file ends too early" in bad.output
+    missing = run(group, ["import", "--har", str(tmp_path / "no"), "--to", str(tmp_path / "other")])
+    assert 4 == missing.exit_code
+    assert ["made", "traffic.har"] == sorted(path.name for path in tmp_path.iterdir())
+    assert "mine" == (tmp_path / "made" / "mine.txt").read_text()

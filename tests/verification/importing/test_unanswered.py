@@ -1,0 +1,70 @@
+"""Requests of a recording that no operation answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mock_platform.scenario.active import ActiveRule
+from mock_platform.scenario.custom import CustomRoute
+from mock_platform.verification.importing import import_har
+
+
+def write_archive(path: Path, urls: list[str]) -> Path:
+    """An archive of GET requests, each with an answer of its own."""
+    entries = [
+        {
+            "startedDateTime": "2026-03-01T12:00:00Z",
+            "request": {"method": "GET", "url": url, "headers": []},
+            "response": {
+                "status": 200,
+                "headers": [{"name": "content-type", "value": "application/json"}],
+                "content": {"mimeType": "application/json", "text": json.dumps({"n": n})},
+            },
+        }
+        for n, url in enumerate(urls)
+    ]
+    path.write_text(json.dumps({"log": {"entries": entries}}), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("form", ["/nothing/{}", "/nothing?q={}", "/nothing"])
+def test_the_work_grows_with_the_number_of_requests(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not with its square: each request asks a few rules, however many there are."""
+    asked: list[object] = []
+    match, decide = CustomRoute.match, ActiveRule.decide
+
+    def count_match(route: CustomRoute, call: Any) -> Any:
+        asked.append(route)
+        return match(route, call)
+
+    def count_decide(armed: ActiveRule, *given: Any) -> Any:
+        asked.append(armed.index)
+        return decide(armed, *given)
+
+    monkeypatch.setattr(CustomRoute, "match", count_match)
+    monkeypatch.setattr(ActiveRule, "decide", count_decide)
+    work = {}
+    for count in (50, 200):
+        asked.clear()
+        urls = [f"https://api.x.com{form.format(n)}" for n in range(count)]
+        report = import_har(write_archive(tmp_path / "a.har", urls), tmp_path / str(count))
+        assert count == report.answered
+        work[count] = len(asked)
+
+    assert work[200] < 5 * work[50]
+
+
+def test_parameters_belong_to_their_path(tmp_path: Path) -> None:
+    """What was sent to one path is no condition on requests to another."""
+    urls = [f"https://api.x.com/{path}" for path in ("one?a=1", "one?b=1", "two?c=1")]
+    report = import_har(write_archive(tmp_path / "a.har", urls), tmp_path / "out")
+    (file,) = (tmp_path / "out" / "scenarios").glob("as-recorded*")
+    rules = json.loads(file.read_text("utf-8"))["rules"]
+    assert 3 == report.answered
+    assert [["a", "b"], ["a", "b"], ["c"]] == [sorted(rule["when"]["query"]) for rule in rules]

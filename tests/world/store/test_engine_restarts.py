@@ -1,0 +1,346 @@
+"""Worlds on an engine that is started again: as it was, older than it was, or empty."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from mock_platform.world.store.errors import StoreUnreachable, WorldElsewhere, WorldLost
+from mock_platform.world.store.memory import Base
+from mock_platform.world.store.redis.engine import parse_address
+from mock_platform.world.store.redis_archive import RedisArchive
+from tests.conftest import Tool
+from tests.engine import EngineServer
+from tests.world.store.test_archive import BASE, item, own_records, point, whole
+from tests.world.store.test_redis_archive import wait_for_turn
+
+pytestmark = pytest.mark.crash
+_LEASE = 2.0
+_BREAKS = 500
+"""More than any pool of connections has."""
+
+
+class Time:
+    """Seconds that a test decides: a process that does not run for a while has a jump in them."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def read(self) -> float:
+        """The seconds until now."""
+        return self.now
+
+
+@pytest.fixture
+def engine(tool: Tool) -> Iterator[EngineServer]:
+    """An engine that has after a crash what it had at its last snapshot."""
+    tool("redis-server")
+    server = EngineServer()
+    yield server
+    server.close()
+
+
+class Process:
+    """A process with an archive. Its time does not go on, so its lease ends when a test says so."""
+
+    def __init__(self, engine: EngineServer) -> None:
+        self.time = Time()
+        self.archive = RedisArchive(parse_address(engine.url("a:")))
+        self.archive.lease._thread = threading.current_thread()  # no renewal by itself
+        self.archive.lease.start(_LEASE, "here", self.time.read)
+
+    def renew(self) -> None:
+        """What the thread of the lease does, as soon as the engine can be reached."""
+        self.archive._engine.probe()
+        self.archive.lease.renew()
+        self.archive._take_turn()
+
+    def read(self, name: str) -> set[str]:
+        """Open a world; returns the keys of its own records."""
+        kept = self.archive.open(name, BASE)
+        assert kept is not None
+        return set(own_records(kept.snapshot))
+
+    def close(self) -> None:
+        """What the end of a process leaves."""
+        self.archive._held.clear()
+        self.archive.close()
+
+
+@pytest.fixture
+def processes(engine: EngineServer) -> Iterator[list[Process]]:
+    """Three processes on one engine."""
+    found = [Process(engine) for _ in range(3)]
+    yield found
+    for process in found:
+        process.close()
+
+
+def keep(engine: EngineServer) -> None:
+    """Let the engine be after its next crash as it is now."""
+    with engine.connect() as client:
+        client.save()
+
+
+def crash(engine: EngineServer) -> None:
+    """Start the engine again as it was when it was kept last."""
+    engine.kill()
+    engine.start()
+
+
+def end_settling(engine: EngineServer) -> None:
+    """What time does: the engine has settled, and leases that were not renewed have ended."""
+    with engine.connect() as client:
+        client.delete("a:settling")
+
+
+def end_leases(engine: EngineServer, *processes: Process) -> None:
+    """What time does: these leases have ended, for the engine and for their processes."""
+    with engine.connect() as client:
+        for process in processes:
+            client.delete(process.archive.lease.key)
+            process.time.now += _LEASE + 1
+
+
+def test_connections_may_break_for_ever(engine: EngineServer, processes: list[Process]) -> None:
+    """However often all of them break while threads write, the next changes are made."""
+    archive = processes[0].archive
+    names = [f"w{number}" for number in range(4)]
+    tokens = {name: archive.add(name, whole(), {}) for name in names}
+    broken = threading.Event()
+
+    def write(name: str) -> int:
+        made = 0
+        while not broken.is_set() or made < 20:
+            try:
+                archive.commit(name, tokens[name], item("n", 5 + made), {"ids": made})
+                made += 1
+            except StoreUnreachable:
+                archive._engine.probe()
+        return made
+
+    with ThreadPoolExecutor() as threads:
+        running = [threads.submit(write, name) for name in names]
+        with engine.connect() as client:
+            for _ in range(_BREAKS):
+                client.client_kill_filter(_type="normal", skipme=True)
+        broken.set()
+        assert all(each.result() >= 20 for each in running)
+
+    archive.commit("w0", tokens["w0"], item("last", 9), {"ids": 0})
+    for name in names:
+        archive.give_back(name, tokens[name])
+    assert {"n", "last"} == processes[1].read("w0")
+
+
+def test_an_engine_that_forgot_a_claim(
+    engine: EngineServer, processes: list[Process], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The owner writes its world again with its points, and no other takes it over meanwhile."""
+    first, second, third = processes
+    token = first.archive.add("w1", whole(), {"origin": point(item("o", 5))})
+    first.archive.give_back("w1", token)
+    keep(engine)
+    kept = second.archive.open("w1", BASE)
+    assert kept is not None
+    second.archive.commit("w1", kept.token, item("n", 5), {"ids": 2})
+    second.archive.keep_point("w1", kept.token, "a", whole(item("p", 6)))
+    second.archive.drop_point("w1", kept.token, "origin")
+    crash(engine)
+
+    with pytest.raises(StoreUnreachable, match="its processes say first which worlds they have"):
+        third.archive.open("w1", BASE)
+    second.archive.commit("w1", kept.token, item("m", 6), {"ids": 3})
+    with pytest.raises(WorldElsewhere):
+        third.archive.open("w1", BASE)
+
+    assert "lost changes of world 'w1' that it had acknowledged" in caplog.text
+    second.archive.give_back("w1", kept.token)
+    found = third.archive.open("w1", BASE)
+    assert found is not None
+    assert ({"n", "m"}, {"a"}) == (set(own_records(found.snapshot)), set(found.points))
+    assert found.token > kept.token > token
+
+
+def test_an_engine_that_forgot_everything(engine: EngineServer, processes: list[Process]) -> None:
+    """Open worlds, their fixtures and new ones are there; what is lost otherwise is said."""
+    first, second, _ = processes
+    token = first.archive.add("w1", whole(item("n", 5)), {"origin": point(item("o", 5))})
+    crash(engine)
+
+    first.renew()
+    end_settling(engine)
+    other = first.archive.add("w2", whole(), {})
+    for name, named in (("w1", token), ("w2", other)):
+        first.archive.give_back(name, named)
+
+    assert {"n"} == second.read("w1")
+    assert not second.read("w2")
+    (said,) = (text for text in first.archive.list_warnings() if "acknowledged" in text)
+    assert "started again without anything of what it had acknowledged" in said
+
+
+def test_a_world_with_fixtures_of_its_own_is_written_with_them(
+    engine: EngineServer, processes: list[Process]
+) -> None:
+    """Those of its points as well, which may be others."""
+    first, second, _ = processes
+    token = first.archive.add("w1", whole(item("n", 5)), {"origin": point({})})
+    others = Base({"items": {"f9": {"id": "f9"}}})
+    crash(engine)
+    first.renew()
+    first.archive.give_back("w1", token)
+
+    kept = second.archive.open("w1", others)
+    assert kept is not None
+    assert {"f1", "f2", "f3", "f4", "n"} == set(own_records(kept.snapshot))
+    assert {"f1", "f2", "f3", "f4"} == set(own_records(kept.points["origin"].records))
+
+
+def test_tokens_do_not_come_twice(engine: EngineServer, processes: list[Process]) -> None:
+    """An owner that comes too late learns that it has lost, before it acknowledges anything."""
+    first, second, third = processes
+    token = first.archive.add("w1", whole(), {})
+    first.archive.give_back("w1", token)
+    keep(engine)
+    lost = second.archive.open("w1", BASE)
+    assert lost is not None
+    second.archive.commit("w1", lost.token, item("lost", 5), {"ids": 2})
+    crash(engine)
+    third.renew()
+    end_settling(engine)
+    second.time.now += _LEASE + 1
+
+    kept = third.archive.open("w1", BASE)
+    assert kept is not None
+    third.archive.commit("w1", kept.token, item("n", 5), {"ids": 2})
+
+    assert kept.token > lost.token
+    with pytest.raises(WorldLost):
+        second.archive.commit("w1", lost.token, item("late", 6), {"ids": 3})
+    assert any("'w1'" in text and "is lost" in text for text in second.archive.list_warnings())
+    third.archive.give_back("w1", kept.token)
+    assert {"n"} == first.read("w1")
+
+
+def test_a_process_that_slept_has_to_wait(engine: EngineServer, processes: list[Process]) -> None:
+    """The engine remembers its claim alone, but the owner after it may still come."""
+    first, second, _ = processes
+    token = first.archive.add("w1", whole(), {})
+    keep(engine)
+    end_leases(engine, first)
+    kept = second.archive.open("w1", BASE)
+    assert kept is not None
+    second.archive.commit("w1", kept.token, item("n", 5), {"ids": 2})
+    crash(engine)
+
+    for _ in range(2):
+        with pytest.raises(StoreUnreachable, match="started again"):
+            first.archive.commit("w1", token, item("late", 6), {"ids": 3})
+        with pytest.raises(StoreUnreachable, match="started again"):
+            first.archive.lease.ensure()
+    assert first.archive.trouble is not None
+    assert not first.archive.lease.is_held()
+    second.archive.commit("w1", kept.token, item("m", 6), {"ids": 3})
+    end_settling(engine)
+    first.renew()
+
+    with pytest.raises(WorldLost):
+        first.archive.commit("w1", token, item("late", 6), {"ids": 3})
+    second.archive.give_back("w1", kept.token)
+    assert {"n", "m"} == first.read("w1")
+
+
+def test_an_outage_that_is_longer_than_the_lease(
+    engine: EngineServer, processes: list[Process]
+) -> None:
+    """Nobody could take over anything meanwhile, so the owner goes on when the engine settled."""
+    first, second, _ = processes
+    token = first.archive.add("w1", whole(), {})
+    keep(engine)
+    first.archive.commit("w1", token, item("n", 5), {"ids": 2})
+    engine.kill()
+    first.time.now += _LEASE + 1
+    engine.start()
+
+    with pytest.raises(StoreUnreachable, match="started again"):
+        first.archive.commit("w1", token, item("m", 6), {"ids": 3})
+    end_settling(engine)
+    first.renew()
+    first.archive.commit("w1", token, item("m", 6), {"ids": 3})
+
+    assert first.archive.trouble is None
+    first.archive.give_back("w1", token)
+    assert {"n", "m"} == second.read("w1")
+
+
+def test_a_dropped_world_does_not_come_back(engine: EngineServer, processes: list[Process]) -> None:
+    """While the engine runs, a world that is gone was dropped by who had it."""
+    first, second, _ = processes
+    token = first.archive.add("w1", whole(), {})
+    end_leases(engine, first)
+    kept = second.archive.open("w1", BASE)
+    assert kept is not None
+    second.archive.drop("w1", kept.token)
+
+    first.renew()
+
+    with pytest.raises(WorldLost):
+        first.archive.commit("w1", token, item("late", 6), {"ids": 3})
+    assert not second.archive.names()
+
+
+def test_a_start_waits_until_the_engine_has_settled(
+    engine: EngineServer, processes: list[Process]
+) -> None:
+    """So the first request to it is not refused."""
+    first = processes[0]
+    token = first.archive.add("w1", whole(), {})
+    first.archive.give_back("w1", token)
+    keep(engine)
+    crash(engine)
+    first.renew()
+
+    late = Process(engine)
+
+    assert not late.read("w1")
+    late.close()
+
+
+def test_a_lapse_is_found_out_although_the_first_attempt_failed(
+    engine: EngineServer, processes: list[Process], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The engine has the new lease then, so its own word that one had ended is gone."""
+    first, second, _ = processes
+    token = first.archive.add("w1", whole(), {})
+    end_leases(engine, first)
+    kept = second.archive.open("w1", BASE)
+    assert kept is not None
+    first.archive.lease._send()
+
+    with caplog.at_level(logging.WARNING):
+        first.archive.lease.ensure()
+
+    assert "World 'w1' was taken over" in caplog.text
+    with pytest.raises(WorldLost):
+        first.archive.commit("w1", token, item("late", 6), {"ids": 3})
+
+
+def test_the_thread_of_the_lease_confirms(engine: EngineServer) -> None:
+    """Worlds without requests are the owner's all the same after a restart of the engine."""
+    process = Process(engine)
+    process.archive.lease._thread = None
+    process.archive.lease.start(_LEASE, "here", process.time.read)
+    process.archive.add("w1", whole(item("n", 5)), {})
+    crash(engine)
+
+    wait_for_turn(process.archive)
+    wait_for_turn(process.archive)
+
+    with engine.connect() as client:
+        assert client.hget("a:world:w1", "owner") == process.archive.lease.process.encode()
+    process.close()

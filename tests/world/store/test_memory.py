@@ -1,0 +1,112 @@
+"""Stores in memory over shared fixtures; what every store does is tested in `test_store`."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from mock_platform.world.store.interface import Snapshot
+from mock_platform.world.store.memory import Base, MemoryStore
+from tests.world.backends import fixtures, item, keys
+
+
+def test_base_is_shared_and_untouched() -> None:
+    """Two stores over one base do not see each other's changes."""
+    base = Base(fixtures())
+    one, two = MemoryStore(base), MemoryStore(base)
+    one.remove("items", "f1")
+    one.put("items", "f2", item("f2", name="changed"))
+
+    assert ["f1", "f2", "f3", "f4"] == keys(two)
+    assert fixtures()["items"]["f2"] == two.get("items", "f2")
+    assert 3 == one.count("items")
+
+
+def test_rebase() -> None:
+    """Other fixtures take the place of everything, and only of this store."""
+    base = Base(fixtures())
+    one, two = MemoryStore(base), MemoryStore(base)
+    one.put("items", "n", item("n"))
+    one.page("items", {"group": "a"})
+    other = Base({"items": {"g1": item("g1")}})
+    one.restore(Snapshot({}, other.next_seq), base=other)
+
+    assert ["g1"] == keys(one, match={"group": "a"})
+    assert one.tables() == ["items"]
+    assert ["f1", "f2", "f3", "f4"] == keys(two)
+
+    with one.transaction(), pytest.raises(RuntimeError, match="inside a transaction"):
+        one.restore(Snapshot({}, base.next_seq), base=base)
+    one.clear()
+    assert ["g1"] == keys(one)
+
+
+def test_fork() -> None:
+    """A store that begins as another's snapshot goes its own way."""
+    base = Base(fixtures())
+    one = MemoryStore(base)
+    one.put("items", "n", item("n"))
+    two = MemoryStore(base, one.snapshot())
+    one.remove("items", "n")
+    two.put("items", "m", item("m"))
+
+    assert ["f1", "f2", "f3", "f4"] == keys(one)
+    assert ["f1", "f2", "f3", "f4", "n", "m"] == keys(two)
+
+
+def test_versions() -> None:
+    """The version of a table is another one after each change of it, undone or not, and only then.
+
+    A cache of what was computed from a table is right as long as the version is the same.
+    """
+    base = Base(fixtures())
+    store = MemoryStore(base)
+    seen = [store.version("items")]
+    store.put("others", "1", item("1"))
+    assert seen == [store.version("items")]
+    store.put("items", "n", item("n"))
+    seen.append(store.version("items"))
+    store.remove("items", "f1")
+    seen.append(store.version("items"))
+    saved = store.snapshot()
+    with suppress(ZeroDivisionError), store.transaction():
+        store.put("items", "m", item("m"))
+        seen.append(store.version("items"))
+        raise ZeroDivisionError
+    seen.append(store.version("items"))
+    store.restore(saved)
+    seen.append(store.version("items"))
+
+    assert 6 == len(set(seen))
+
+
+def test_changed_keys() -> None:
+    """What changed since a version is known, each key once, until another state is restored."""
+    store = MemoryStore(Base(fixtures()))
+    begin = store.version("items")
+    store.put("items", "n", item("n"))
+    store.put("others", "o", item("o"))
+    after = store.version("items")
+    store.remove("items", "f1")
+    store.put("items", "n", item("n", name="changed"))
+    with suppress(ZeroDivisionError), store.transaction():
+        store.put("items", "m", item("m"))
+        raise ZeroDivisionError
+
+    assert ["m", "n", "f1"] == store.list_changed("items", begin)
+    assert ["m", "n", "f1"] == store.list_changed("items", after)
+    assert [] == store.list_changed("items", store.version("items"))
+    store.restore(store.snapshot())
+    assert None is store.list_changed("items", after)
+    assert [] == store.list_changed("items", store.version("items"))
+
+
+@pytest.mark.parametrize("rank", [2.0, True, "2"])
+def test_adopt_tells_types_apart(rank: Any) -> None:
+    """A value that merely equals the fixture's is adopted as it came."""
+    store = MemoryStore(Base({"items": {"1": item("1", rank=2)}}))
+    store.adopt({"items": {"1": item("1", rank=rank)}})
+
+    assert repr(item("1", rank=rank)) == repr(store.get("items", "1"))
