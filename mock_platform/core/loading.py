@@ -24,6 +24,9 @@ _Reader = Callable[[Any, str, Mapping[str, Any]], Any]
 
 def loader(schema: Schema) -> Loader:
     """Returns a function like `schema.load` (results, exceptions) that ignores unknown names."""
+    # The fast way decides only whether everything is right, and what the result is. What is wrong,
+    # and how it is said, is left to the library, which loads the same data again. A refusal costs
+    # twice then, and its messages are those of the library without any copy of them here.
     load_sent = _make_loader(schema, EXCLUDE)
     if load_sent is None or schema.partial:
         return schema.load
@@ -42,6 +45,8 @@ def _make_loader(schema: Schema, unknown: str) -> Loader | None:
 
     `unknown` is what happens to unknown names: EXCLUDE or RAISE.
     """
+    # Hooks before or after loading, and validators of single fields by method, may do anything to
+    # the data. Schemas that have some are left to the library as a whole.
     hooks = schema._hooks  # noqa: SLF001 - marshmallow shows them nowhere else
     if schema.many or any(hooks[kind] for kind in (PRE_LOAD, POST_LOAD, VALIDATES)):
         return None
@@ -66,6 +71,9 @@ def _make_loader(schema: Schema, unknown: str) -> Loader | None:
             raise ValidationError("")
         if known is not None and not sent.keys() <= known:
             raise ValidationError("")
+        # In the order of the schema's fields, as the library does it, because that is the order of
+        # the result's keys. A field that was not sent costs one look into a dictionary, and gets
+        # its default.
         loaded = {}
         for name, attribute, read, default in fields:
             if name in sent:
@@ -87,6 +95,9 @@ def _make_reader(field: Field[Any]) -> _Reader:
 
     It raises a `ValidationError` for the same values, but perhaps with other messages.
     """
+    # A field class of our own may do something else altogether in `deserialize`. Only if it is the
+    # library's own method is it known what it does: handle null and absent, convert, validate. The
+    # three are then called directly.
     kind = type(field)
     if kind.deserialize is not Field.deserialize or kind._validate is not Field._validate:  # noqa: SLF001
         return field.deserialize

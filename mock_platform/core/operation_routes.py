@@ -55,6 +55,9 @@ class OperationRoutes:
 
     def _make_routers(self, *, original: bool) -> dict[str, Router[Compiled]]:
         """Returns a router for each surface."""
+        # The advertising interface has two addresses: operations that create money for tests, for
+        # instance, exist on the sandbox address alone. Each address has a router of its own, so
+        # that a call on the wrong one gets the same answer as any unknown path.
         plain = [each for each in self._compiled if not each.operation.sandbox_only]
         sandbox = [each for each in self._compiled if each.operation.dialect == "ads"]
         return {
@@ -69,6 +72,9 @@ class OperationRoutes:
             for path in (operation.path, *operation.also):
                 fixed = fix_parameters(operation.path, path)
                 router.add(operation.method, path, each, fixed)
+        # A server that speaks original names takes the neutral ones as well. The original paths are
+        # added last and lead to the same compiled operation, so there is one pipeline and two
+        # spellings.
         for each in compiled if original else ():
             operation = each.operation
             for path in list_original_paths(operation.path, operation.dialect):

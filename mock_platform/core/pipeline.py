@@ -112,6 +112,11 @@ def _make_run(
     challenger: Challenger,
     limit: int,
 ) -> Run:
+    # What follows are closures, not methods: all that depends only on the operation and the
+    # settings is looked up here, once, and each call finds it in a local variable. They are nested
+    # like the stages. `run` opens the transaction, `enter` lets the rules of `before_auth` have the
+    # call, `check` runs the checks, `act` lets the rules of `before_handler` have it, and `handle`
+    # answers. A rule answers in place of all stages below it simply by not calling the next one.
     checks = _checks(operation, settings)
     handle = _answer(operation, settings)
     echo_of_path, dress = operation.echo.echo_path, operation.dress
@@ -129,6 +134,12 @@ def _make_run(
     def enter(call: Call, world: World) -> Reply:
         return before_auth(call, world, check)
 
+    # Some operations wait for an address of the client to answer a challenge. The world's lock must
+    # not be held meanwhile: the client's own server may call the sandbox before it answers. So
+    # there are two transactions. The first one (`ask`) finds out whether the call is allowed, and
+    # what is to be challenged; then `challenger` goes out without any lock; the second one (`act`)
+    # answers with what came back. The checks are not repeated in the second, or else the call would
+    # count twice against its rate limit and its nonce would be refused.
     wanted = operation.challenge
 
     def ask(call: Call, world: World) -> Reply:
@@ -150,6 +161,10 @@ def _make_run(
     def run(
         call: Call, world: World, path_params: Mapping[str, str]
     ) -> tuple[Reply, Sequence[Change]]:
+        # This comes before the transaction, because also a refusal needs it: the journal names the
+        # operation, and the answer has the form and the headers of its interface. A body is looked
+        # at only if it is longer than the smaller of two limits, since a shorter one can break
+        # neither.
         call.operation, call.dress = operation.id, dress
         call.path_params = path_params
         call.echo = echo_of_path(path_params)
@@ -175,6 +190,10 @@ _ASKED = 202
 
 def work(call: Call, world: World, answer: Answer) -> tuple[Reply, Sequence[Change]]:
     """Answer within one transaction; a failure undoes it, unless it keeps its changes."""
+    # A failure normally leaves the block as an exception, so that the transaction undoes what the
+    # call did so far; the caller renders it. Some failures count all the same, such as a refusal
+    # that uses up a code: these are rendered within the block, which then ends like a success and
+    # commits.
     with world.work() as changes:
         try:
             reply = answer(call, world)
@@ -199,6 +218,10 @@ def _carry_over(call: Call, first: Reply, reply: Reply) -> None:
 
 def _checks(operation: Operation, settings: Settings) -> list[Check]:
     """The checks of a call, in the order in which they refuse."""
+    # The order of this list is what a client can observe when several things are wrong at once: an
+    # endpoint that does not exist yet is not found by anyone; then how it was called (https), then
+    # who calls, then what the account may do (gates), then the parameters, and only then the rate
+    # limit. So a call that is refused for its parameters does not use up the limit.
     checks: list[Check] = []
     if operation.since is not None and settings.releases == "clock":
         checks.append(_require_release(operation.since))
@@ -211,6 +234,9 @@ def _checks(operation: Operation, settings: Settings) -> list[Check]:
     if operation.dialect == "ads" and (settings.strict or settings.ads_auth == "oauth1"):
         auth = replace(auth, schemes=tuple(s for s in auth.schemes if s != "bearer"))
     if auth.schemes:
+        # `UNESTABLISHED` is set first, so that whoever reads the caller of a call that failed here
+        # (the journal, a rule) finds out that it was checked and found wrong, not that it was never
+        # checked.
         authenticator = Authenticator(settings)
 
         def authenticate(call: Call, world: World) -> None:
@@ -225,6 +251,9 @@ def _checks(operation: Operation, settings: Settings) -> list[Check]:
 
 def _decode(operation: Operation, settings: Settings) -> Check:
     """Returns the stage that reads the parameters and refuses them by schema and rules together."""
+    # A client gets all faults of its parameters in one answer, those of single fields and those
+    # between fields. So when the schema has found faults, the rules still run, with the fields that
+    # are valid, and what they find is added. They run only once in either case.
     rules = _join_rules(operation)
 
     @cache
@@ -288,6 +317,9 @@ def _answer(operation: Operation, settings: Settings) -> Answer:
         call.assumptions.update(assumed)
         return returns.reply(call, result)
 
+    # A gap can also be found while the handler runs, where a value decides which sentence of the
+    # specification would be needed. So with --strict the assumptions are looked at again
+    # afterwards; the failure undoes what the handler has done.
     def answer_strictly(call: Call, world: World) -> Reply:
         reply = answer(call, world)
         for assumption in call.assumptions.values():

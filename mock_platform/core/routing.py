@@ -70,6 +70,10 @@ class Router(Generic[T]):
         self, method: str, path: str, target: T, fixed: Mapping[str, str] = MappingProxyType({})
     ) -> None:
         """Add a route to the table; `fixed` are parameters whose values follow from the path."""
+        # The routes are a tree with one level for each segment. A node has children by their text
+        # and at most one child for any text (`varying`). Names of parameters are kept with the
+        # target, not in the node, because two operations may call the same place `:id` and
+        # `:account_id`.
         node, names = self._root, []
         for segment in path.strip("/").split("/"):
             if segment.startswith(":"):
@@ -94,6 +98,9 @@ class Router(Generic[T]):
 
     def find(self, method: str, path: str) -> Found[T]:
         """Returns the match of a percent-encoded path. `HEAD` is answered if `GET` is."""
+        # No step back: once a static segment fits, the parameter at the same place is out of the
+        # question, even if the rest then leads nowhere. This is the documented rule (a fixed word
+        # is never an id), and it makes the cost that of the number of segments.
         node: _Node[T] | None = self._root
         values: list[str] = []
         for segment in path[1:].split("/"):
@@ -165,6 +172,8 @@ class Nearest(Generic[R]):
 
     def _keep_one_interface(self, path: str, shapes: Iterable[str]) -> list[str]:
         """Returns the paths of the interface with this path's first segment, else all paths."""
+        # A client of the one interface is not helped by a path of the other, however similar it
+        # looks: the two have other hosts, other authentication and other error bodies.
         advertising = self._is_advertising.get(_first_segment(path))
         if advertising is None:
             return list(shapes)
@@ -177,6 +186,8 @@ def _find_closest(wanted: str, shapes: Iterable[str]) -> list[str]:
     It takes the cheap upper bounds of the similarities first, and computes only those similarities
     that can be among the greatest.
     """
+    # The library caches what it finds out about its second text, so the path that was asked for is
+    # the second one, and the paths of the operations are set as the first one by one.
     matcher = SequenceMatcher(b=wanted)
     bounds: list[tuple[float, str]] = []
     for shape in shapes:
@@ -185,6 +196,8 @@ def _find_closest(wanted: str, shapes: Iterable[str]) -> list[str]:
             bounds.append((bound, shape))
     best: list[tuple[float, str]] = []
     for bound, shape in sorted(bounds, reverse=True):
+        # Bounds come in descending order, and no similarity is greater than its bound. So if this
+        # bound is below the third best similarity, nothing that follows can be among the three.
         if len(best) == _MAX_NAMED and bound < best[-1][0]:
             break
         matcher.set_seq1(shape)

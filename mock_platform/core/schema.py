@@ -26,6 +26,11 @@ class _SchemaMeta(SchemaMeta):
 
     def resolve_hooks(cls) -> _Hooks:  # noqa: N805 - of a metaclass
         """Returns the methods that are called before and after loading, by the time of the call."""
+        # marshmallow collects hooks (methods marked with `@validates_schema` and the like) by a
+        # walk over each attribute of each class in the order of inheritance. If a class adds fields
+        # only, the walk would find exactly what it found for the base, so that result is reused.
+        # Two bases could each have hooks, and a method or any other attribute could be one: then
+        # the library looks itself.
         base = cls.__bases__[0]
         if len(cls.__bases__) == 1 and isinstance(base, _SchemaMeta) and not _list_additions(cls):
             cls.found_hooks = base.found_hooks
@@ -36,6 +41,9 @@ class _SchemaMeta(SchemaMeta):
 
 def _list_additions(cls: type) -> list[str]:
     """Returns what a class has beside its fields, which marshmallow has taken out of it."""
+    # marshmallow's metaclass has removed the declared fields from the class before this is called.
+    # What is left beside the names that every class has are methods and constants. A constant is no
+    # hook, but telling them apart would be the library's business.
     return [name for name in vars(cls) if name not in _NO_HOOKS and not name.startswith("__")]
 
 

@@ -86,11 +86,16 @@ class Deliverer:
 
     def attach(self, world: World) -> None:
         """Deliver what a world asks for from now on."""
+        # From here on everything arrives by these three: notices of committed work, jumps of the
+        # clock, and changes of records. What follows looks once at what was there before them.
         world.on_notice(self.take)
         world.clock.on_jump(self._agenda.wake)
         world.on_commit(self._watch_changed)
         # A test run makes a world for each test, all with the same fixtures.
         base, quiet_until = self._quiet
+        # Fixtures without anything due soon are remembered with the moment until which that holds.
+        # The next world on the same fixtures skips the search: it takes longer than the rest of a
+        # world's start.
         at_start = world.store.kept is None and not world.clock.frozen
         if at_start and world.blueprint.base is base and world.clock.now() < quiet_until:
             return
@@ -114,6 +119,11 @@ class Deliverer:
         fixture says so stays in progress.
         """
         with world.lock:
+            # Records say what is unfinished; threads and queues do not survive. Replay jobs whose
+            # time counts already are only watched until they end; the others run again from where
+            # their records say. Then come the announcements and events that were owed. Of the
+            # events of a webhook only the first can have been on its way, because they are sent one
+            # after the other; so only that one is in doubt.
             match = {"state": REPLAY_JOB.first}
             for entry in world.store.page("replay_jobs", match):
                 armed = world.transitions.is_armed(REPLAY_JOB.name, entry.key)
@@ -171,6 +181,8 @@ class Deliverer:
 
         That is: events delivered, jobs that are due ended, their ends announced.
         """
+        # The workers are waited for twice: the agenda may give them more to do when something is
+        # due, and they may have given it something to watch before that.
         end = UPTIME() + seconds
         return (
             self._workers.wait_until_idle(seconds)
@@ -183,6 +195,8 @@ class Deliverer:
 
         Interrupted jobs stay in progress; a durable world continues them at the next start.
         """
+        # In the order in which work flows: nothing new is sent, then nothing more becomes due, and
+        # last the threads that were in the middle of something end.
         self._sender.stop()
         self._outbound.stop()
         self._agenda.stop(seconds)
@@ -198,6 +212,8 @@ class Deliverer:
             return
 
         def run() -> None:
+            # The job runs on a worker. Only if it was sent to the end is its transition watched: a
+            # job that was interrupted stays in progress, which is what its record says.
             if ReplayRun(self._sender, world, epoch, job_id).run():
                 self._agenda.watch(entry)
 
@@ -288,6 +304,9 @@ class Deliverer:
         mine, owed = Receiver(world, epoch, "", "", "", ""), f"{REPLAY_JOB.name}:{job_id}"
 
         def announce() -> None:
+            # The lane of the job makes this wait for its deliveries. The record and the receiver
+            # are read at the end, as late as possible: the webhook may have got another address
+            # meanwhile. If the world was reset since, the job of this id is another one.
             with world.lock:
                 job = world.store.get("replay_jobs", job_id)
                 to = (
@@ -314,6 +333,9 @@ class Deliverer:
         `in_doubt` says that it was being sent in the state from which the world goes on.
         """
         with world.lock:
+            # What is sent is decided now, under the lock, while the event is as it was committed.
+            # The sending happens later on the webhook's lane: one lane for each webhook keeps its
+            # events in order, and a slow receiver holds up only its own.
             event = world.store.get("events", event_id)
             to = None if event is None else find_receiver(world, event["webhook_id"])
             mine = Receiver(world, world.epoch, "", "", "", "")
@@ -327,6 +349,9 @@ class Deliverer:
             try:
                 if in_doubt:
                     self._sender.note(to, None, event_id, _IN_DOUBT)
+                # To reorder, one event is held back: it is neither sent nor settled until the next
+                # one of its webhook has been delivered; then it follows. There is at most one in
+                # each lane, so two that are held would not simply be in order again.
                 delivery_fault = self._sender.find_delivery_fault(
                     to, event, holding=lane in self._held
                 )

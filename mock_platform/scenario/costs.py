@@ -22,6 +22,10 @@ def require_quick(name: str, active: Mapping[str, ActiveScenario]) -> None:
     Raises:
         BadParameters: They could; the scenario cannot be activated.
     """
+    # Each pattern has a bound of its own (`pattern_steps`), calculated when it was read. One
+    # request meets the rules of one operation, so the bounds are added up for each operation, over
+    # all scenarios that would be active together. Whether the rules' other conditions exclude each
+    # other is not looked at: the sum is what the worst request could cost.
     steps: Counter[str] = Counter()
     for scenario in active.values():
         for armed in scenario.rules:

@@ -64,6 +64,10 @@ class JoinedRules:
 
     def narrow(self, subject: Any) -> NarrowedRules:
         """Return the rules that a call may concern, each once."""
+        # A rule for several operations is in several lists, so the same one may be found twice. Its
+        # place in the common order is its identity here: it removes duplicates, and sorting by it
+        # restores the order in which rules are asked. A rule that is asked in one list is not a
+        # near miss of another.
         found = [each.narrow(subject) for each in self._lists]
         find_order = self._find_order
         asked = {find_order(armed): armed for each in found for armed in each.asked}
@@ -83,6 +87,11 @@ class RuleTree:
 
     def find(self, subject: Any) -> NarrowedRules:
         """Return the rules that a call may concern."""
+        # A walk from the root. At each node the call's value at one place (its method, its path, a
+        # field of its body) leads to the one child whose rules expect that value. All rules of the
+        # other children are refuted by this one look: their condition at this depth does not hold,
+        # while all before it did. That is also what "nearest" means: the deeper the node, the more
+        # conditions held. So the best misses are found on the way without asking a rule.
         asked: list[Numbered] = []
         missed: list[tuple[int, int, ActiveRule, Check, Any]] = []
         series: list[Series] = []
@@ -136,6 +145,10 @@ class _Node:
         if len(rules) <= _MAX_BUCKET:
             return
         self.rules = []
+        # Rules whose conditions end here hold for any call that comes to this node. The others are
+        # divided by the place that their next condition looks at, and within it by the value that
+        # it expects. A condition that is no comparison with one value has a value of its own, so it
+        # is in a child of its own.
         branches: dict[Hashable, _Branch] = {}
         held = []
         for order, armed in rules:
@@ -155,6 +168,10 @@ class _Node:
     def _join(self, held: Iterable[Numbered]) -> None:
         """Make series of the rules whose conditions all hold here."""
         for run in _split(held):
+            # A recording has hundreds of rules with equal conditions, one for each repetition of a
+            # call: "the first time", "the second time". They form a series that counts its calls
+            # once, and the number of the call finds the rule by halving, where each rule would have
+            # counted for itself.
             if len(run) <= _MAX_BUCKET:
                 self.rules += run
                 continue

@@ -229,6 +229,9 @@ class JournalMemory:
     def join(self, journal: Journal) -> None:
         """Count a journal from now on."""
         with self._lock:
+            # Lock order: a journal is changed under its own lock, and calls `count` only after it
+            # has left it; `_make_room` holds the common lock and then takes the lock of the largest
+            # journal. So the common lock is never taken by a thread that holds a journal's.
             self._journals.add(journal)
 
     def leave(self, journal: Journal) -> None:
@@ -250,6 +253,10 @@ class JournalMemory:
 
     def _make_room(self) -> None:
         while self.bytes > self.max_bytes:
+            # The world that uses most pays: a noisy one drops its own history, and the others keep
+            # theirs. It drops an eighth of itself at least, because finding the largest looks at
+            # all journals; with one entry at a time, each request would do that once memory is
+            # full.
             largest = max(self._journals, key=lambda each: each.counted)
             count = max(self.bytes - self.max_bytes, largest.counted // _PART)
             freed = largest.drop_bytes(count, self.max_bytes)
@@ -320,6 +327,10 @@ class Journal:
         for it.
         """
         with self._lock:
+            # Newest first, because the request that caused the change was usually among the last
+            # ones. A warning for an entry that does not exist yet waits in `_notes` under the
+            # record's key, where `add` finds it. Both happen under one lock, so neither can miss
+            # the other.
             for entry in reversed(self._entries):
                 if any((change.table, change.key) == (table, key) for change in entry.kept_changes):
                     entry.kept_warnings = (*entry.kept_warnings, text)
@@ -334,6 +345,8 @@ class Journal:
         `limit` is that of all journals together; the log mentions it the first time.
         """
         with self._lock:
+            # The log says it once for each journal, and outside the lock: a handler of the log may
+            # be slow, or write to a place that itself makes requests.
             before, world = self._bytes, self._entries[0].world if self._entries else ""
             while self._entries and before - self._bytes < count:
                 self._drop_oldest()
@@ -374,6 +387,9 @@ class Journal:
         so that it takes equally long however many there are.
         """
         with self._lock:
+            # Dropped entries count as well, so a position stays right when old entries go. The
+            # newest come first, so that a reader who is far behind gets the end, not a piece of the
+            # middle.
             now = self.dropped + len(self._entries)
             return list(islice(reversed(self._entries), max(0, min(now - position, limit)))), now
 

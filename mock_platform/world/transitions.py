@@ -154,6 +154,9 @@ class Transitions:
         """
         kind = self.kind(name)
         since = self._clock.now().isoformat() if armed else None
+        # A running transition is itself a record, in a table of its own. So it is undone with a
+        # failed request, kept by snapshots, and written by durable stores without any code for
+        # that. It is settled at once, because the pace may be `immediate`.
         row = {"kind": name, "key": key, "since": since, "polls": 0, "to": to or kind.ends[0]}
         self._store.put(PENDING, f"{name}:{key}", row)
         self.settle(name, key)
@@ -172,6 +175,10 @@ class Transitions:
         if row is None:
             return False
         kind, pace = self.kinds[name], self.paces[name]
+        # A read counts before it is decided whether the record is due: with `polls` at 1 the first
+        # read already shows the last state. The count is part of the row, so other progressions
+        # could use up reads as well if the pace changes later; that is why it counts for `polls`
+        # alone.
         if poll and pace.progression == "polls" and row["since"] is not None:
             row = row | {"polls": row["polls"] + 1}
             self._store.put(PENDING, f"{name}:{key}", row)
@@ -217,6 +224,8 @@ class Transitions:
             raise UnknownTransition(
                 f"{name} has no state {to!r}; its states: {', '.join(kind.states)}"
             )
+        # Back to the first state means that the transition runs again, from now on: as if the
+        # record were new. Any other state ends it.
         if to == kind.first:
             self._put_state(kind, key, to)
             self._moved(kind, key, to)
@@ -226,6 +235,9 @@ class Transitions:
 
     def list_running(self, name: str) -> list[str]:
         """Returns the keys of the records of a kind whose transition runs."""
+        # Records from the fixtures are in their first state without a row in this table: nobody
+        # called `begin` for them. For kinds with `since`, their time counts from that field, so
+        # they are found by a scan of the records themselves.
         begun = [entry.record["key"] for entry in self._store.page(PENDING, {"kind": name})]
         kind = self.kinds[name]
         if kind.since is None:
@@ -280,6 +292,11 @@ class Transitions:
         return self._clock.now() >= ready
 
     def _move(self, kind: TransitionKind, key: str, to: str) -> None:
+        # The row goes first. `act` may look at the same record again (it makes posts, for instance,
+        # whose readers settle what is due), and must find no running transition then. It also
+        # decides the state: a scheduled post that can no longer be sent fails instead. The record
+        # is put after that, and last come the work that is owed and the notice, which concern the
+        # state that was really reached.
         self._store.remove(PENDING, f"{kind.name}:{key}")
         record = self._store.get(kind.table, key)
         if kind.act is not None and record is not None:
@@ -293,6 +310,8 @@ class Transitions:
         record = self._store.get(kind.table, key)
         if record is None:
             return False
+        # Where a state is derived from several fields (`read`), `also` is what writes it; otherwise
+        # `field` is written, and `also` adds what changes with it.
         extra = {} if kind.also is None else kind.also(record, to)
         moved = {kind.field: to} if kind.read is None else {}
         self._store.put(kind.table, key, record | moved | extra)

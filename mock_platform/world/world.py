@@ -139,6 +139,8 @@ class World:
         self._companions: dict[type[Any], Any] = {}
         self._caches: dict[type[Any], Any] = {}
         self._attachments: dict[type[Any], Any] = {}
+        # A function that refers to `self` would make a circle of references, and the world would
+        # stay in memory until the garbage collector finds it.
         windows, companions = self.windows, self._companions  # not `self`: see `release`
         self.beside = Parts(lambda: [windows, *companions.values()])
         """The data that are recorded with the records, if the world outlives the process."""
@@ -171,6 +173,8 @@ class World:
     @contextmanager
     def attempt(self) -> Iterator[None]:
         """Within `work()`: undo this block alone, with its notices, if it raises."""
+        # The store undoes the records of this block; notices are no records, so they are cut off
+        # here. The clock and the paces are left as they are: nothing within an attempt moves them.
         mark = len(self._outbox)
         try:
             with self.store.attempt():
@@ -401,6 +405,8 @@ class World:
         return found
 
     def _record_jump(self) -> None:
+        # A jump of the clock is no record; the empty piece of work commits, and a commit records
+        # the clock.
         if not self._begun:  # else the work under way is recorded with it
             with self.work():
                 pass
@@ -411,6 +417,8 @@ class World:
         Unless the clock is stopped, they count from the last whole second, so that the worlds of
         one second share their records.
         """
+        # A clock of its own, not that of the world, which may have been moved: a reset starts at
+        # the machine's time, like a new world.
         clock = Clock(self.blueprint.settings.freeze)
         now = clock.now()
         rows = base.make_relative_rows(now if clock.frozen else now.replace(microsecond=0))
@@ -426,10 +434,17 @@ class World:
         origin, which is based on the old ones.
         """
         with self.hold():
+            # Observers keep what they derive from records up to date by changes alone. A return has
+            # no list of changes, so one is made: all that differed from the fixtures goes back to
+            # them, and then all that differs in the restored state comes. The cost depends on the
+            # differences, never on the fixtures.
             before = self.list_differences()
             dropped = [_SNAPSHOT + name for name in self.snapshots] if restarts else []
             if base is not None:
                 dropped.append(ORIGIN)
+            # The store is restored last, because only it can fail: it writes to the archive. If it
+            # does, the parts that were set before it (ids, paces, clock, windows, scenarios) are
+            # set back, and the world is as it was.
             with self._all_or_nothing():
                 self.ids = Ids(self.seed, self.name, saved.meta["ids"])
                 self.transitions.restore(saved.meta["paces"])
@@ -443,11 +458,14 @@ class World:
                 self.snapshots.clear()
             if base is not None:
                 self.blueprint, self.origin = replace(self.blueprint, base=base), None
+            # Threads that deliver events compare the epoch with the one they started in, and drop
+            # their work if the world was reset meanwhile.
             self.epoch += 1
             self._forget()
             after = [Change(c.table, c.key, c.after, c.before) for c in self.list_differences()]
             for observer in self._observers:
                 observer(self, [*before, *after])
+        # Outside the lock: listeners wake threads, and these want the lock at once.
         self.clock.call_listeners()
         self._tell(Notice(RETURNED, self.name))
 
@@ -464,6 +482,10 @@ class World:
             raise
 
     def _begin_work(self) -> list[Change]:
+        # The lock is taken before `closed` is looked at, and not by a `with`, because it stays held
+        # until `_end_work`. The lock is reentrant, so a piece of work can begin inside another one
+        # of the same thread: a handler that uses a part of the Python interface. What to return to
+        # is therefore kept on a stack, one entry for each open piece.
         self.lock.acquire()
         if self.closed:
             self.lock.release()
@@ -477,6 +499,10 @@ class World:
     def _end_work(self, fault: BaseException | None) -> None:
         ready: Sequence[Notice] = ()
         try:
+            # The transaction of the store ends first. Either it commits: it writes to the archive,
+            # which may fail, and that failure has to undo everything else as well. Or it rolls back
+            # the records; then the rest is undone here. In both cases the entry of the stack is
+            # needed until then, so it is removed in the `finally`.
             transaction, changes, *_ = self._begun[-1]
             try:
                 transaction.__exit__(None if fault is None else type(fault), fault, None)
@@ -488,6 +514,9 @@ class World:
                     self._undo_work(fault)
             finally:
                 self._begun.pop()
+            # Observers run under the lock, so that what they derive is never behind the records.
+            # Notices are taken out under the lock and sent after it is released: they start threads
+            # that work on this world and could otherwise wait for us while we wait for them.
             if fault is None and not self._begun:  # the outermost piece decides, and notifies
                 if changes:
                     for observer in self._observers:
@@ -502,6 +531,11 @@ class World:
     def _undo_work(self, fault: BaseException) -> None:
         """Undo what the store does not know: notices, the clock, paces, and sometimes ids."""
         _, _, notices, clock, paces, drawn = self._begun[-1]
+        # Ids that were drawn stay used after an ordinary failure, so that a repeated request does
+        # not get an id that the client may have seen. If nothing could be written, the archive does
+        # not know that they were drawn, and neither may this process. After an ordinary failure of
+        # the outermost piece, what counts in any case (rate limits, nonces, scenarios' counters)
+        # still has to be recorded.
         del self._outbox[notices:]
         self.clock.put(clock)
         self.transitions.paces = paces

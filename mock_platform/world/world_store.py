@@ -104,6 +104,9 @@ class WorldStore(MemoryStore):
             StoreUnwritable: The change could not be written; nothing has changed.
         """
         self._check_no_transaction()
+        # First the archive, then memory: if writing fails, the exception leaves before anything has
+        # changed here. The saved states go in the same commit, or a crash in between would keep
+        # snapshots of a world that has restarted.
         gone = self._points.intersection(dropped)
         if self._token is not None:
             whole = self._describe_world(snapshot, base)
@@ -153,6 +156,8 @@ class WorldStore(MemoryStore):
 
     def release(self) -> None:
         """Forget the world, which was dropped: records can be read, and not changed any more."""
+        # `meta` is a method of the world, so the store would keep the world alive. `dict` returns
+        # an empty one, as nothing is recorded any more.
         self._meta = dict
         self._transaction = make_closed_scope(_refuse_change)
 
@@ -167,6 +172,8 @@ class WorldStore(MemoryStore):
             self._token = None
 
     def _change(self, table: str, key: str, old: Row | None, new: Row | None) -> None:
+        # A change outside a transaction, as tests and the control interface make it, becomes a
+        # transaction of one change. So there is one way only by which changes reach the archive.
         if self._undo is None:
             with self.transaction():
                 super()._change(table, key, old, new)
@@ -210,6 +217,10 @@ class WorldStore(MemoryStore):
 
     def _assign_places(self, beside: Beside) -> dict[tuple[str, str], Slot]:
         """Returns the data beside the records as rows; each table has one row for each key."""
+        # The archive stores rows, and a row has a place in an order. What lies beside the records
+        # (rate limits, scenarios, nonces) has no order, but it must keep the place that it got, or
+        # each commit would rewrite rows that did not change. So a key gets the next free place at
+        # its first commit and keeps it until it is removed.
         placed: dict[tuple[str, str], Slot] = {}
         for at, record in beside.items():
             if record is None:

@@ -38,6 +38,10 @@ _USUAL_ADDRESS = re.compile(
 def escape(text: str) -> str:
     """Returns the percent-encoded text (3.6): only letters, digits and `-._~` stay."""
     if _UNRESERVED.fullmatch(text):
+        # Three ways that all return the same. Most texts need no encoding at all. Of the rest, base
+        # strings and addresses have a few reserved characters only, for which replacing is faster
+        # than the library, which looks at each character; "%" has to be the first one replaced, or
+        # it would be encoded twice.
         return text
     if _FEW_RESERVED.fullmatch(text):
         text = text.replace("%", "%25").replace(":", "%3A").replace("/", "%2F")
@@ -58,6 +62,9 @@ def base_string_uri(url: str) -> str:
     Raises:
         ValueError: The address has no host, or a port that cannot exist.
     """
+    # The pattern accepts only addresses in which nothing would have to be changed: lower-case host,
+    # no default port, no characters to encode. Everything else goes to the library, which knows all
+    # rules.
     usual = _USUAL_ADDRESS.match(url)
     if usual is not None:
         return usual[0]
@@ -73,6 +80,8 @@ def base_string(method: str, address: str, normalized: str) -> str:
 
 def sign(base: str, consumer_secret: str, token_secret: str) -> bytes:
     """Returns the signature (3.4.2) of a base string, in base64; the token secret may be empty."""
+    # The "&" is there even without a token secret; leaving it out is a common mistake of clients,
+    # which the diagnosis recognises.
     key = f"{escape(consumer_secret)}&{escape(token_secret)}".encode()
     return b2a_base64(hmac.digest(key, base.encode(), "sha1"), newline=False)
 
@@ -190,6 +199,9 @@ def parse(request: SignedRequest) -> Credentials | None:
         MalformedAuthorization: A parameter is missing, wrong, repeated or contradictory, or the
             header or the address cannot be read.
     """
+    # The fast case first: all OAuth parameters in the header, each once, and nothing else in it.
+    # Then a dictionary is enough. Only if there are others (`realm`), repeated ones, or OAuth
+    # parameters in query or body, are the places compared with each other.
     listed = authorization_parameters(request.authorization)
     header = listed or []
     query = decode_pairs(_replace_surrogates(request.query))
@@ -229,6 +241,10 @@ def verify(
     Two base strings are accepted: that of RFC 5849 and, if an OAuth parameter is in two places, the
     one that counts it once, because clients that merge all parameters into one object sign that.
     """
+    # First as the standard says: each parameter as often as it was sent. The second reading is
+    # tried only if it differs, so it costs nothing to clients that send each parameter once.
+    # `compare_digest` takes the same time wherever the texts differ, so that time does not reveal
+    # the signature.
     secrets = consumer_secret, token_secret
     given = credentials.signature.encode()
     parameters = credentials.parameters
@@ -316,6 +332,9 @@ def _remove_signature(pairs: Pairs) -> tuple[tuple[str, str], ...]:
 
 def _protocol_parameters(header: Pairs, query: Pairs, form: Pairs) -> dict[str, str]:
     """Returns the `oauth_` parameters of all places by name."""
+    # Within one place a name may occur once. Between places it may be repeated with the same value,
+    # which real clients do; another value would leave open which one counts, so it is refused, with
+    # both places named.
     found: dict[str, str] = {}
     where: dict[str, str] = {}
     for place, pairs in (("Authorization header", header), ("query", query), ("body", form)):
@@ -344,6 +363,9 @@ def _protocol_parameters(header: Pairs, query: Pairs, form: Pairs) -> dict[str, 
 
 def _check(protocol: dict[str, str]) -> None:
     """Refuse missing or wrong parameters; the most helpful message comes first."""
+    # Missing parameters come first: a misspelled name is the usual reason, and the message for that
+    # is better than "the timestamp is no number". Then what is fixed (method, version), then the
+    # form of what varies.
     for name in _REQUIRED:
         if not protocol.get(name):
             raise MalformedAuthorization(name, _explain_missing(name, protocol))

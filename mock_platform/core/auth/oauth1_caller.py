@@ -93,7 +93,13 @@ class SignatureAuthenticator:
         # The order decides which reason the client gets. Cheap checks come before the signature.
         # The nonce comes after it, because it is remembered: without the secrets it must not
         # be used up.
+        # In detail: an app that is unknown, then a token that is missing, foreign, or of the wrong
+        # kind; then the time, which costs nothing and explains most failures of clients whose clock
+        # is wrong; then the signature; then the nonce. Whether the token was revoked comes last:
+        # only who can sign with it learns that it once was valid.
         token = _find_token(call, world, credentials, app, schemes)
+        # Not the world's clock: a test that moves the clock by a year would otherwise refuse every
+        # client, because a client library signs with the clock of its machine.
         now = machine_seconds()
         self._check_time(call, credentials, now)
         secret = "" if token is None else token["secret"]
@@ -122,6 +128,9 @@ class SignatureAuthenticator:
             raise Unauthorized("timestamp", why)
 
     def _check_nonce(self, call: Call, world: World, credentials: Credentials, now: float) -> None:
+        # The number of remembered nonces is limited by time: what is older than the tolerance would
+        # be refused for its timestamp anyway. A nonce is given back if the request fails inside the
+        # sandbox, so that the client may send the same request again.
         used = (
             credentials.consumer_key,
             credentials.token or "",
@@ -169,6 +178,9 @@ def _diagnose(
     app: Record,
     token: Record | None,
 ) -> dict[str, Any]:
+    # Only now, after the signature was found to be wrong, is it worth it to look for the secrets of
+    # other apps and tokens: a secret from the wrong line of a configuration file is among the most
+    # common mistakes. The journal gets a label of the secret, never the secret.
     others = {
         f"the secret of app {entry.record['id']}": entry.record["consumer_secret"]
         for entry in world.store.page("apps", limit=20)
@@ -179,6 +191,8 @@ def _diagnose(
             label = f"the secret of token {_shorten(entry.key)}"
             others[label] = entry.record["secret"]
     hosts: Sequence[str] = [*CANONICAL_HOSTS, urlsplit(call.url).netloc]
+    # A body that was signed although it is not a form is one of the mistakes; so the explanation
+    # gets it, and the check above does not.
     body = None if request.form is not None else call.body.decode("utf-8", "replace")
     found = explain(
         replace(request, body=body),

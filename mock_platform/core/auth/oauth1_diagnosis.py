@@ -192,6 +192,9 @@ def explain(
         canonical_hosts: Hosts that a client may have signed for instead of the called one, the real
             interface's for instance, with a port if they have one; the first 8 are tried.
     """
+    # If an OAuth parameter is in two places, the client may have counted it once or twice, and it
+    # may have made its mistake in either reading. So both are cases, and each guess is tried on
+    # both.
     parameters = credentials.parameters
     cases = [_case(request, credentials, consumer_secret, token_secret)]
     merged = credentials.merged_parameters
@@ -218,6 +221,8 @@ def _remove_secrets(secrets: Iterable[str], text: str) -> str:
     A secret of fewer than 8 characters protects nothing, and removing it could destroy a text that
     contains it by chance.
     """
+    # A client that has put a secret in a parameter would find it in the journal otherwise. It may
+    # be there as it is, encoded once (normalized parameters), or encoded twice (base string).
     for secret in secrets:
         if len(secret) >= 8:
             once = escape(secret)
@@ -255,6 +260,9 @@ def _find(
 ) -> tuple[str, str]:
     credentials = cases[0].credentials
     for case in cases:
+        # First the signature itself, without any signing: right but encoded twice, in hexadecimal,
+        # and so on. A text that is no digest at all cannot be the result of any guess, so that ends
+        # the search.
         form = _form(case)
         if form is not None:
             mistake, what = form
@@ -262,6 +270,9 @@ def _find(
     digest = _digest(credentials.signature)
     if digest is None:
         return "signature-form", MISTAKES["signature-form"]
+    # Guesses come lazily, the most common mistakes first, and the search ends at the first hit.
+    # Both limits count all guesses of all cases together: what a stranger can make the server do
+    # with one request is bounded, however many parameters it has.
     signed = 0
     tries = chain.from_iterable(_guesses(it, other_secrets, canonical_hosts) for it in cases)
     for tried, guess in enumerate(tries, 1):
@@ -277,6 +288,8 @@ def _guesses(
     case: Case, other_secrets: Mapping[str, str], canonical_hosts: Sequence[str]
 ) -> Iterator[Guess]:
     """Yields all guesses for one reading of the request, the most common mistakes first."""
+    # The order is more than speed: if two mistakes lead to the same signature, the one that comes
+    # first is named, so the more likely and the more specific ones come first.
     yield from guesses.keys(case)
     yield from guesses.other_keys(case, islice(other_secrets.items(), MAX_SECRETS))
     yield from parameter_guesses.guess_missing_places(case)

@@ -50,6 +50,8 @@ def make_certificate() -> Certificate:
     material = TlsMaterial.generate()
     context = material.server_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_3
+    # A resumed connection would skip the certificate, and the proof is about the certificate. So
+    # there are no tickets to resume with.
     context.num_tickets = 0  # each connection shows the certificate again
     pem = material.certificate.read_text("ascii")
     begin = pem.index(ssl.PEM_HEADER)
@@ -60,6 +62,10 @@ def make_certificate() -> Certificate:
 def make_client_context() -> ssl.SSLContext:
     """Returns the TLS settings of a front: any certificate will do, as the code is about it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    # No authority would help here: processes start and end, have addresses that change, and know
+    # each other only by their secret. Whoever is at the other end can finish the TLS handshake, but
+    # learns nothing from it; the first thing sent is the proof, which only fits the certificate
+    # that both honest sides see.
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     context.minimum_version = ssl.TLSVersion.TLSv1_3
@@ -82,6 +88,9 @@ def is_stranger(transport: asyncio.Transport) -> bool:
 def is_own_user(peer: socket.socket) -> bool:
     """Whether a process of our user is at the other end of a Unix socket, as the system says."""
     try:
+        # The system notes the user when the socket is connected, and the other side cannot change
+        # it. On Linux this is one structure of three numbers; the BSDs and macOS return a longer
+        # one, of which the user is the second number.
         if sys.platform == "linux":
             found = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _LINUX.size)
         else:

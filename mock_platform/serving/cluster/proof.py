@@ -39,6 +39,10 @@ class Greeting(Struct, frozen=True):
 
     def prove(self, secret: bytes, side: bytes) -> bytes:
         """Returns the code of a side."""
+        # The side is part of it, so that a code cannot be sent back to the one who made it: without
+        # it, an attacker could open a second connection and let one side compute the answer for the
+        # other (a reflection). Both random texts are part of it, so no code is ever valid a second
+        # time.
         about = f"{self.owner.label} {self.owner.address}".encode()
         # All but the last part have a fixed length, or are one of two words.
         parts = (side, b" ", self.first, self.second, self.channel, about)
@@ -46,6 +50,8 @@ class Greeting(Struct, frozen=True):
 
     def is_proof(self, given: bytes, secret: bytes, side: bytes) -> bool:
         """Whether a code is right; how long that takes does not depend on the code."""
+        # Texts of another length could shift what is hashed: bytes of one part would count as those
+        # of the next. The comparison comes first and is always made, so its time says nothing.
         whole = len(self.first) == len(self.second) == NONCE_BYTES
         return hmac.compare_digest(given, self.prove(secret, side)) and whole
 

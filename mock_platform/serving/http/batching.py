@@ -51,16 +51,24 @@ class Rounds:
 
     def gather(self, reader: Reader, data: bytes) -> bool:
         """Keep what a client sent until `run`; returns whether it is kept."""
+        # Gathering costs each request a turn of the loop, so it has to pay. It is tried for one
+        # round; if that round had few requests, the next 256 are answered as they arrive, and then
+        # it is tried again. So a lone client pays for it once in 256 requests, and a crowd is
+        # noticed soon.
         if not self._gathers:
             self._direct += 1
             if self._direct < _DIRECT:
                 return False
             self._gathers = True
+        # A large piece is read at once, to keep memory small. What was gathered before it is
+        # answered first: it may be the beginning of the same request, of the same connection.
         if len(data) > _MAX_BYTES:
             self.run()
             return False
         arrived = self._arrived
         arrived.append((reader, data))
+        # The first one orders the end of the round. The loop calls it after all sockets that are
+        # ready now were read, so by then everything that arrived together is here.
         if len(arrived) == 1:
             self._call_soon(self.run)
         elif len(arrived) == _MAX_GATHERED:
@@ -69,6 +77,8 @@ class Rounds:
 
     def run(self) -> None:
         """Answer what was gathered, then send the answers. Does nothing within another call."""
+        # `gather` calls this as well, and a reader may cause that while a round runs. The list is
+        # taken out before it is worked on, so what arrives meanwhile begins the next round.
         if self._runs or not self._arrived:
             return
         arrived, self._arrived = self._arrived, []
@@ -82,6 +92,8 @@ class Rounds:
                 except Exception as fault:  # noqa: BLE001 - the others go on
                     reader.fail(fault)
         finally:
+            # Answers are sent after the last request was read, and also if something unexpected was
+            # raised: clients whose requests were done before must not wait for ever.
             self._runs = False
             self.write()
 

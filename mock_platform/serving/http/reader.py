@@ -84,6 +84,11 @@ class Chunks:
         If more is announced or sent than is allowed, there is a `refusal` afterwards, and the place
         is where that was found out: what is malformed until there is refused for that.
         """
+        # A small machine with three states: inside a chunk (`_content` bytes are still to come,
+        # with the end of line behind them), in a line that announces the next chunk, and in the
+        # headers after the last chunk (`_trailers`). It counts and never copies; only a line that
+        # is split between two packets is put together in `_line`. Its length is checked on each
+        # part, or a client could send one line for ever.
         place, size = start, len(data)
         while place < size:
             if self._content:
@@ -110,6 +115,9 @@ class Chunks:
 
     def _begin_chunk(self, line: bytes) -> bool:
         """Read the line before a chunk; returns whether the chunk is wanted, and well-formed."""
+        # Only what follows the number is ignored here, as extensions of a chunk are. A number that
+        # is none, or so long that it cannot be meant, is left to llhttp: it reads the same line
+        # next and refuses it in its own words, so that there is one answer for one mistake.
         found = _SIZE.match(line)
         if found is None or len(found[0].lstrip(b"0")) > _MOST_DIGITS:  # llhttp refuses it
             return False
@@ -192,6 +200,9 @@ class RequestReader:
 
     def feed(self, data: bytes) -> None:
         """Read what the client sent; `ready` contains the completed requests."""
+        # The parser does not say where in its bytes a head ends or a chunk begins, so bytes that
+        # could hold such a place are cut there before they are fed. Nearly all requests come in one
+        # piece, without chunks, and are fed as they are.
         if self._is_in_one_part(data):  # so it is with nearly every request
             self._parse(data)
             if self._begun and not self._in_body:
@@ -224,6 +235,9 @@ class RequestReader:
             return self._chunks.find_end(data, start), self._chunks.refusal
         if self._in_body:
             return min(len(data), start + self._expected - self._body_bytes), None
+        # The end of a head is four bytes, which may be split between two packets. So the last three
+        # bytes of the packet before are kept, and looked at together with the first three of this
+        # one. A negative place means that the end began in the packet before.
         before, self._before = self._before, b""
         place = (before + data[start : start + _OVERLAP]).find(_END_OF_HEAD) - len(before)
         if place >= -len(before):
@@ -238,6 +252,8 @@ class RequestReader:
         while data and not self.ended:
             self._feeding = len(data)
             if not self._in_body:
+                # Counted before the parser sees the bytes: a head without end never completes, so
+                # the limit is checked after each packet, not when the head is complete.
                 self._head_fed += len(data)
             try:
                 self._parser.feed_data(data)
@@ -335,6 +351,9 @@ class RequestReader:
         if self.ended:
             return
         parser, parts = self._parser, self._parts
+        # The parser believes that after such a request another protocol begins, so it says that the
+        # message is complete although its body has not been read. The request is not ready yet:
+        # `_parse` makes a new parser, which reads the body as HTTP/1.1.
         if self._has_body and parser.should_upgrade():
             self._skipped_by = parser
             return
@@ -372,6 +391,9 @@ class RequestReader:
 
         httptools passes over such a body. Java's client asks for HTTP/2 in each of its requests.
         """
+        # The new parser has to be brought into the state "in a body of this length". There is no
+        # call for that, so it is fed a small head that announces the same body. `_restores` keeps
+        # the callbacks from taking this head for a request.
         framing = b"Content-Length: %d" % self._expected
         if not self._expected:
             framing = b"Transfer-Encoding: chunked"
@@ -400,6 +422,8 @@ class RequestReader:
 
     def _head_is_too_large(self) -> bool:
         limit = self._limits.head_bytes
+        # The bytes that were fed may contain a part of the body, so this number is too high at
+        # worst. Only if even that is beyond the limit is the head itself measured.
         if self._head_fed + self._feeding <= limit:  # so it is with nearly every request
             return False
         size = len(self._parser.get_method()) + len(self._target) + _REQUEST_LINE_EXTRA + 2

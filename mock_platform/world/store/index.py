@@ -51,6 +51,8 @@ class Index:
         self.order = Order(by.sort, fold=by.fold)
         self.groups: dict[Group, SortedList] = {}
         self.masked: Counter[Group] = Counter()
+        # Groups are sorted once, when they are complete. Adding the entries one by one would sort
+        # them as often as there are entries.
         gathered: dict[Group, list[tuple[Any, int, str]]] = {}
         for key, row in rows.items():
             if row is not None:
@@ -99,6 +101,10 @@ class Index:
         if after is None:
             found = reversed(entries) if descending else iter(entries)
         elif descending:
+            # A position is (sort key, number) and an entry is (sort key, number, key). A tuple that
+            # is longer comes after its beginning, so everything below the position excludes the
+            # entry itself. Upwards the next number is the first that comes after, since no two
+            # entries have the same one.
             found = entries.irange(maximum=after, reverse=True)
         else:
             found = entries.irange(minimum=(after[0], after[1] + 1))

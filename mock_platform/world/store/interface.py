@@ -37,6 +37,9 @@ class Order(Struct, frozen=True):
         if self.field is None:
             return ()
         value = record.get(self.field)
+        # The first part of the key is the kind of value. Python cannot compare a number with a
+        # text, and records from outside may have either in one field; so values are only compared
+        # within a kind.
         if isinstance(value, str):
             return (2, value.casefold() if self.fold else value)
         if isinstance(value, int | float):
@@ -100,6 +103,8 @@ class Change(Struct, frozen=True, gc=False):
     def fields(self) -> list[str]:
         """The names of the fields whose values changed."""
         before, after = self.before or {}, self.after or {}
+        # A dictionary in place of a set keeps the order of the fields, so that the journal is the
+        # same in each run.
         names = dict.fromkeys([*before, *after])
         return [name for name in names if before.get(name) != after.get(name)]
 
@@ -165,6 +170,11 @@ class Scope(Generic[T_co]):
     def __init__(
         self, begin: Callable[[], T_co], end: Callable[[BaseException | None], object]
     ) -> None:
+        # What a generator would keep in its frame (the lock, the marks to return to) is kept by the
+        # owner of the two functions, on a stack if blocks can be nested. That is why `__enter__`
+        # has nothing to create, and one object serves all blocks. Exceptions are never swallowed
+        # here: `end` learns of them and may raise another one, for instance if the commit could not
+        # be written.
         self._begin = begin
         self._end = end
 
@@ -182,6 +192,9 @@ class Scope(Generic[T_co]):
 
 def make_closed_scope(refuse: Callable[[], T_co]) -> Scope[T_co]:
     """Returns the scope of blocks that cannot be entered any more: `refuse` raises."""
+    # A world that was dropped is freed at once only if nothing in it refers back to it. The usual
+    # scope has two bound methods of the world; this one has none, and refuses whoever still holds
+    # the world.
     return Scope(refuse, _ignore)
 
 

@@ -57,6 +57,9 @@ class Base:
         self.relative = relative or {}
         self.rows: dict[str, dict[str, Row]] = {}
         self.indexes: dict[tuple[str, By], Index] = {}
+        # Sequence numbers run through all tables of the fixtures, and the overlay continues them.
+        # So one number orders records of any table, and a record that a world adds always comes
+        # after the fixtures.
         seq = 0
         for table, records in (tables or {}).items():
             rows = self.rows[table] = {}
@@ -77,6 +80,8 @@ class Base:
         rows: dict[str, dict[str, Row]] = {}
         for (table, key), moments in self.relative.items():
             row = self.rows[table][key]
+            # Only records that really differ get into the overlay: each slot there costs each world
+            # a little, and a stopped clock at the moment of the fixtures needs none at all.
             counted = {moment.field: moment.form(now + moment.since) for moment in moments}
             if not counted.items() <= row.record.items():
                 rows.setdefault(table, {})[key] = Row(row.seq, row.record | counted)
@@ -154,6 +159,11 @@ class MemoryStore:
 
         `within` restricts a field to several values; each costs one look into an index.
         """
+        # Each layer has an index of its own. Both are walked in the same order and merged, so a
+        # page costs about its own length, however many records there are. Entries of the base whose
+        # key is in the overlay are passed over: they were changed or removed, and what they are now
+        # is in the overlay's index, perhaps in another group. A removed record is a slot without a
+        # row, so it is in no index.
         changed, own = self._rows.get(table, {}), self._base.rows.get(table, {})
         if not (changed or own):
             return []
@@ -234,6 +244,9 @@ class MemoryStore:
         total = 0
         for each in _expand(match or {}, within):
             base, overlay, group = self._find(table, *choose_index(each, INSERTION, term))
+            # The size of the base's group, plus what the overlay has in it, minus what the overlay
+            # hides of it. The last number is kept by the index itself (`mask`), so counting costs
+            # no walk.
             total += len(base.groups.get(group, ()))
             if overlay is not None:
                 total += len(overlay.groups.get(group, ())) - overlay.masked[group]
@@ -250,6 +263,9 @@ class MemoryStore:
 
     def list_changed(self, table: str, since: int) -> list[str] | None:
         """Returns the keys that changed since the table had that version; `None`: all may have."""
+        # Versions are numbers of edits, and a restore begins a new list. What changed before it is
+        # not in the list any more, so whoever knows an older version has to look at everything.
+        # Otherwise the newest edits are at the end, and only those after `since` are read.
         if since < self._restored:
             return None
         edited = reversed(self._edited.get(table, {}).items())
@@ -283,6 +299,9 @@ class MemoryStore:
     def attempt(self) -> Iterator[None]:
         """Undo the changes of this block if it raises, although the outer transaction continues."""
         assert self._undo is not None, "an attempt is part of a transaction"
+        # An attempt is a part of the one list of the transaction: it remembers how long the list
+        # was, and undoes only what came after. It must not be a transaction of its own, because its
+        # changes are written to the archive with the others, in one commit.
         undo, changes = len(self._undo), len(self._changes)
         next_seq = self._next_seq
         try:
@@ -309,6 +328,9 @@ class MemoryStore:
         self._base = base or self._base
         self._rows = {table: dict(rows) for table, rows in snapshot.rows.items()}
         self._next_seq = snapshot.next_seq
+        # The overlay's indexes are dropped, not updated: they are made again at the next search,
+        # over the few records that differ. Those of the base stay, unless the base itself is
+        # another one.
         self._indexes = {}
         self._edits += 1
         self._restored, self._versions, self._edited = self._edits, {}, {}
@@ -363,6 +385,10 @@ class MemoryStore:
             self._nesting, self._undo = 0, None
 
     def _roll_back(self) -> None:
+        # From the last change to the first, so that a key that was changed twice ends as it was
+        # before both. Sequence numbers are set back too: after a failure the next record is
+        # numbered as if nothing had been tried, so a run with failures has the same cursors as one
+        # without.
         for table, key, slot, present in reversed(self._undo or ()):
             self._set(table, key, slot, present=present)
         self._next_seq = self._first_seq
@@ -380,6 +406,8 @@ class MemoryStore:
 
     def _change(self, table: str, key: str, old: Row | None, new: Row | None) -> None:
         if self._undo is not None:
+            # The undo list keeps the slot itself, and whether there was one: "no slot" and "a slot
+            # without a row" look the same to a reader, but only the second one hides a fixture.
             rows = self._rows.get(table, {})
             self._undo.append((table, key, rows.get(key), key in rows))
             before = None if old is None else old.record
@@ -415,6 +443,9 @@ class MemoryStore:
             rows.pop(key, None)
 
     def _find(self, table: str, by: By, group: Group) -> tuple[Index, Index | None, Group]:
+        # Indexes are made for the searches that really happen, at the first of each kind. The
+        # base's is shared by all worlds; a world needs one of its own only for a table in which it
+        # changed something, and most requests meet tables that nobody changed.
         base = self._base.index(table, by)
         rows = self._rows.get(table)
         if not rows:

@@ -79,6 +79,9 @@ class TinyDBArchive:
         self._saved_seq = 0
         self._tokens = itertools.count(1)
         self._closed = False
+        # The lock first: until it is held, another server may be writing to these files. Then the
+        # snapshot, and then the log on top of it. If any step fails, whatever was opened is closed
+        # in reverse order, so that a fault in the files does not keep them locked.
         self._guard = StoreLock(self.path)
         try:
             self._file = TinyDB(self.path, storage=AtomicStorage, guard=self._guard)
@@ -160,6 +163,8 @@ class TinyDBArchive:
                 line["meta"] = orjson.Fragment(meta_json)
             if len(line) == 2:
                 return
+            # The line is written before the state in memory changes. If writing fails, neither has
+            # the change; if the process ends right after it, the log has it.
             self._append(line)
             state.take(slots)
             state.meta_json, state.seq = meta_json, self._contents.seq
@@ -196,6 +201,10 @@ class TinyDBArchive:
         """
         with self._lock:
             self._check_open()
+            # The order is what makes a crash harmless. First the new snapshot takes the place of
+            # the old one, as a whole; then the log is cut. A crash between the two leaves a log
+            # whose changes the snapshot has already; their numbers show that, and the replay passes
+            # over them.
             seq = self._contents.seq
             self._storage.write(encode(self._contents))
             self._saved_seq = seq
@@ -246,6 +255,9 @@ class TinyDBArchive:
 
     def _replay_log(self) -> bool:
         """Apply the changes that the snapshot does not contain; returns whether the log had any."""
+        # Two things are checked of each line: that it follows the line before it (the log itself is
+        # complete), and that it follows the snapshot (the two files belong together). A log from
+        # another day would pass the first check and fail the second.
         contents, passed_over = self._contents, 0
         last: int | None = None
 
@@ -305,6 +317,9 @@ class TinyDBArchive:
 
     def _rewrite(self, wholes: Mapping[str, WholeWorld], dropped: Collection[str] = ()) -> None:
         """Record the new state of worlds and points, and that others were deleted, in one line."""
+        # One line for everything, since a line is either in the log or not: a world that restarts
+        # and loses its snapshots must not be found half done after a crash. Fixtures are in a line
+        # of their own, once for each log, and states refer to it by its number.
         metas = {name: orjson.dumps(whole.meta, option=_STRICT) for name, whole in wholes.items()}
         steps: list[dict[str, Any]] = [
             {
@@ -367,6 +382,8 @@ class TinyDBArchive:
         try:
             self.snapshot()
         except OSError as fault:
+            # A full disk must not turn each following commit into another failed attempt, so the
+            # next one comes after the log has grown by its limit again.
             self._compact_at = self._log.size + self._log_limit
             _LOG.warning(
                 "%s could not be written (%s). Nothing is lost: %s holds what is missing from it. "

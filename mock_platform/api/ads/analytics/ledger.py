@@ -73,17 +73,26 @@ class AdLedger:
 
     def __init__(self, ads: Sequence[Ad], budgets: Sequence[Budget], timezone: tzinfo) -> None:
         self.ads = ads
+        # Between two of these moments nothing changes: each ad is either shown at one price or not
+        # shown at all, and each budget has one amount. So a day is cut at them, and each piece is
+        # calculated by a formula, not second by second.
         self._budgets = [budget for budget in budgets if budget.limits]
         self._changes = sorted(
             {phase.start for ad in ads for phase in ad.phases}
             | {version.since for budget in self._budgets for version in budget.versions}
         )
+        # Days before the first ad was shown cost nothing, so the iterator begins with the day of
+        # that moment; `None` means that no ad is ever shown. `0` makes the first call of `advance`
+        # take a day.
         begin = min((phase.start for ad in ads for phase in ad.phases if phase.level), default=None)
         self._days: Iterator[tuple[int, int]] = list_days(begin or 0, timezone)
         self._until = 0 if begin is not None else None
 
     def advance(self, now: int) -> None:
         """Let the ads be shown until the end of the day that contains a moment."""
+        # Always whole days, also the one that has not ended: what an ad did until noon follows from
+        # its plan for the day. So asking at noon and asking at midnight go through the same steps,
+        # and the numbers of the morning never change in the afternoon.
         while self._until is not None and self._until <= now:
             start, end = next(self._days)
             for budget in self._budgets:
@@ -95,6 +104,11 @@ class AdLedger:
             self._until = end
 
     def _run(self, start: int, end: int) -> None:
+        # First each ad plans to be shown during the whole piece. Then each budget, from the inside
+        # to the outside, ends the plans of its ads at the second at which it is used up; plans only
+        # become shorter, so an outer budget sees what the inner ones left. Only then is anything
+        # charged: an ad that a campaign's budget ends must not have been charged to its line item
+        # in full.
         plans: dict[Ad, _Plan] = {}
         day = start // DAY_SECONDS
         for ad in self.ads:
@@ -128,6 +142,9 @@ def _limit(budget: Budget, plans: dict[Ad, _Plan], start: int) -> None:
             ad.measure_charge(start, min(at, plan.end), plan.level, plan.phase) for ad, plan in own
         )
 
+    # Looks for the last second until which the ads can be paid together, by halving the piece. What
+    # they cost grows with time, so this finds it in some seventeen steps, where a walk over the
+    # seconds of a day would take 86,400. `low` is always affordable and `high` is not.
     low, high = start, max((plan.end for _, plan in own), default=start)
     if rest * 1000 < min((plan.phase.price for _, plan in own), default=0) or not rest:
         high = start  # no unit can be paid any more, and nothing is shown for nothing
@@ -185,6 +202,9 @@ class AdBook:
 
     def find_ledgers(self, world: World, line_items: Iterable[Record]) -> list[AdLedger]:
         """Return the ledgers that have the ads of these line items."""
+        # A ledger is derived from records alone, so it stays right until one of the tables it was
+        # made from changes. Then all are dropped: a change of a campaign may move ads from one
+        # ledger to another.
         versions = tuple(world.store.version(table) for table in _READ)
         if versions != self._read_at:
             self._read_at, self._ledgers = versions, {}
@@ -236,6 +256,9 @@ def _find_root(world: World, line_item: Record) -> tuple[str, str] | None:
     funding = world.store.get("funding_instruments", campaign["funding_instrument_id"])
     if funding is None:
         return None
+    # Ads have to be calculated together if one budget can end another's ad. The ledger is therefore
+    # that of the outermost entity that limits anything: a funding instrument with a limit binds all
+    # its campaigns together, and without one each campaign is on its own.
     if _make_funding_budget(funding).limits:
         return FUNDING_INSTRUMENT, funding["id"]
     if Budget(list_versions(world, CAMPAIGN, campaign), _DAILY, _TOTAL).limits:

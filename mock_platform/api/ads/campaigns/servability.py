@@ -134,6 +134,8 @@ def complete_campaign(world: World, record: Record) -> Record:
 
 
 def _derive_status(servable: bool | None, reasons: list[str]) -> str:  # noqa: FBT001
+    # The order is that of the assumption above: incomplete hides everything else, a pause hides
+    # whether it could run, and only what could run is running.
     if "INCOMPLETE" in reasons:
         return "UNKNOWN"
     if "PAUSED_BY_ADVERTISER" in reasons:

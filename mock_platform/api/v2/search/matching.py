@@ -29,6 +29,9 @@ def compile_rule(node: Node, product: Product, *, sample_key: str = "") -> Match
     run repeats.
     """
     match node:
+        # A rule is a tree of closures: each node was turned into a function of a post, with
+        # everything that depends on the rule alone (split words, lower case, parsed numbers)
+        # already done. Evaluating it walks no tree and compares no names of operators.
         case Clause():
             return _compile_clause(node, product, sample_key)
         case Not():
@@ -70,6 +73,9 @@ def _compile_operator(name: str, value: str, product: Product, sample_key: str) 
     if name == "url":
         words = tokens_of(value, product)
         return lambda post: any(_follow(words, url) for url in post.urls)
+    # Not a random number: the checksum of the rule and the post is the same in each run and in each
+    # process, yet spread evenly, so that `sample:10` lets through the same tenth of posts every
+    # time.
     percent = int(value)  # sample
     return lambda post: zlib.crc32(f"{sample_key}:{post.post['id']}".encode()) % 100 < percent
 
@@ -136,6 +142,10 @@ def find_required_keys(node: Node, product: Product) -> frozenset[Key] | None:
 
     They let many rules be found for a post without evaluating each (`selection.py`).
     """
+    # A matching post must have at least one key of the returned set. For a clause that is its own
+    # word or value. For OR it is the union, and unknown as soon as one part is unknown, because a
+    # post may match by that part alone. For AND any one term would do, as all must match; the
+    # cheapest is taken. For NOT nothing is known: posts match by what they do not have.
     match node:
         case Clause():
             key = _key_of(node, product)
@@ -262,6 +272,9 @@ class RuleSelection(Generic[Name]):
 
     def matching(self, subject: Subject) -> list[Name]:
         """Return the names of the rules that match a post, in their order."""
+        # Candidates come from the keys, which can only be too many, never too few; each candidate
+        # is then evaluated in full. The intersection runs over the smaller of the two sets of keys,
+        # so it costs about the words of the post, not the number of rules.
         places = set(self._always)
         for kind, by_value in self._by_key.items():
             for value in by_value.keys() & subject.find_values(kind):
