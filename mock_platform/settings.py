@@ -22,7 +22,13 @@ killed; `fsync`, every commit even if the power failed.
 
 @dataclass(frozen=True, slots=True)
 class DeliverySettings:
-    """How webhook deliveries are sent."""
+    """How webhook deliveries are sent.
+
+    Example:
+        >>> from mock_platform import DeliverySettings, Settings
+        >>> Settings(delivery=DeliverySettings(attempts=1, timeout=2.0)).delivery.attempts
+        1
+    """
 
     timeout: float = 10.0
     """Seconds to wait for the answer of a receiver (public facts, section 6)."""
@@ -67,7 +73,15 @@ class ConnectionSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings. Each field is an option of `mock-platform serve`."""
+    """All settings. Each field is an option of `mock-platform serve`.
+
+    Example:
+        >>> from mock_platform import MockPlatform, Settings
+        >>> settings = Settings(strict=True, seed=7)
+        >>> with MockPlatform.start(settings, names="original") as platform:
+        ...     platform.session(auth="oauth1").get("/12/accounts").status_code
+        200
+    """
 
     host: str = "127.0.0.1"
     port: int = 8080

@@ -47,6 +47,8 @@ _SHOWN = (
 """Modules with what is stable in them, in the order of the page."""
 _LISTS = ("Args:", "Returns:", "Yields:", "Raises:")
 """Headings in a docstring; a list follows."""
+_EXAMPLE = "\n\nExample:\n"
+"""What begins the last section of a docstring."""
 
 
 def write_page() -> str:
@@ -97,10 +99,11 @@ def _sign(function: ast.FunctionDef) -> str:
 
 
 def _tell(node: ast.ClassDef | ast.FunctionDef) -> str:
-    """Returns a docstring; the lists of exceptions and parameters become lists of the page."""
+    """Returns a docstring; lists of exceptions and parameters, and the example, are set as such."""
+    told, _, example = inspect.cleandoc(ast.get_docstring(node) or "").partition(_EXAMPLE)
     lines: list[str] = []
     listed = False
-    for line in inspect.cleandoc(ast.get_docstring(node) or "").splitlines():
+    for line in told.splitlines():
         if line in _LISTS:
             listed = True
             lines += [line, ""]
@@ -110,4 +113,7 @@ def _tell(node: ast.ClassDef | ast.FunctionDef) -> str:
             lines[-1] += f" {line.strip()}"
         elif line:
             lines.append(f"- {line.strip()}")
+    if example:
+        shown = inspect.cleandoc(f"\n{example}").splitlines()
+        lines += ["", "Example:", "", "```pycon", *shown, "```"]
     return "\n".join(lines)

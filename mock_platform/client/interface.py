@@ -36,6 +36,14 @@ class WorldFace(Protocol):
     """One world of a running sandbox.
 
     Every use of a world that was removed raises `UnknownWorld`.
+
+    Example:
+        >>> from mock_platform import MockPlatform
+        >>> with MockPlatform.start() as platform:
+        ...     world = platform.world("shop", seed=7)
+        ...     answer = world.session(auth="oauth1").post("/2/posts", json={"text": "Open!"})
+        ...     print(answer.status_code, world.name, len(world.journal), len(platform.journal))
+        201 shop 1 0
     """
 
     @property
@@ -249,7 +257,18 @@ class WorldFace(Protocol):
 
 
 class PlatformFace(WorldFace, Protocol):
-    """A running sandbox; itself also the interface of its default world. Use it in a `with`."""
+    """A running sandbox; itself also the interface of its default world. Use it in a `with`.
+
+    Example:
+        >>> from mock_platform import MockPlatform
+        >>> with MockPlatform.start() as platform:
+        ...     copy = platform.world("copy", source="default")
+        ...     print(platform.worlds)
+        ...     platform.drop_world("copy")
+        ...     print(platform.worlds)
+        ['default', 'copy']
+        ['default']
+    """
 
     def world(
         self,

@@ -14,10 +14,14 @@ if TYPE_CHECKING:
 class MockPlatform(PlatformFace):
     """A running sandbox, and the interface of its default world. Stop it, or use a `with`.
 
-    ```python
-    with MockPlatform.start() as platform:
-        platform.session(auth="bearer").post("/2/webhooks/replay", json={...})
-    ```
+    Example:
+        >>> from mock_platform import MockPlatform
+        >>> with MockPlatform.start(freeze="2026-11-20T10:00:00Z") as platform:
+        ...     answer = platform.session(auth="bearer").get("/12/accounts")
+        ...     print(answer.status_code, answer.json()["data"][0]["name"])
+        ...     print(platform.clock.now().isoformat())
+        200 Harbor Roasters
+        2026-11-20T10:00:00+00:00
     """
 
     # Both methods load what they need. Whoever imports this class to connect, or only for a type,

@@ -25,6 +25,14 @@ class ClockFace(Protocol):
     """The clock of a world. Everything that is due happens before a method returns.
 
     A server elsewhere reports moments to the millisecond.
+
+    Example:
+        >>> from mock_platform import MockPlatform
+        >>> with MockPlatform.start() as platform:
+        ...     frozen = platform.clock.freeze("2026-11-20T10:00:00Z")
+        ...     later = platform.clock.advance(hours=2)
+        ...     print(later - frozen, platform.clock.frozen)
+        2:00:00 True
     """
 
     def now(self) -> datetime:
@@ -63,7 +71,19 @@ class ClockFace(Protocol):
 
 
 class ChangeFace(Protocol):
-    """What a request changed in one record."""
+    """What a request changed in one record.
+
+    Example:
+        >>> from mock_platform import MockPlatform
+        >>> with MockPlatform.start() as platform:
+        ...     session = platform.session(auth="oauth1")
+        ...     answer = session.post("/2/posts", json={"text": "Open!"})
+        ...     entry = platform.journal.get(answer.headers["X-Mock-Request-Id"])
+        ...     for change in entry.changes[:2]:
+        ...         print(change.table, change.kind, change.fields[:1])
+        posts created ['id']
+        users changed ['statuses_count']
+    """
 
     @property
     def table(self) -> str:
@@ -87,6 +107,14 @@ class EntryFace(Protocol):
 
     In this process headers, bodies and address are as they were sent. From a server elsewhere they
     come without credentials, as from `as_json` everywhere.
+
+    Example:
+        >>> from mock_platform import MockPlatform
+        >>> with MockPlatform.start() as platform:
+        ...     answer = platform.session(auth="bearer").get("/12/accounts")
+        ...     entry = platform.journal.get(answer.headers["X-Mock-Request-Id"])
+        ...     print(entry.operation, entry.status, entry.caller["how"])
+        accounts.list 200 bearer token of the app
     """
 
     @property
@@ -178,7 +206,19 @@ class EntryFace(Protocol):
 
 
 class StreamsFace(Protocol):
-    """The open streams of a world."""
+    """The open streams of a world.
+
+    Example:
+        >>> from mock_platform import MockPlatform
+        >>> with MockPlatform.start() as platform:
+        ...     session = platform.session(auth="bearer")
+        ...     with session.get("/2/posts/search/stream", stream=True) as answer:
+        ...         print(answer.status_code, len(platform.streams.list()))
+        ...         ended = platform.streams.disconnect(disconnect_type="ForceDisconnect")
+        ...         print(len(ended), "ForceDisconnect" in answer.text)
+        200 1
+        1 True
+    """
 
     def list(self) -> list[Record]:
         """Returns the open streams, oldest first, in the form of `GET /_mock/streams`."""
@@ -212,7 +252,18 @@ class StreamsFace(Protocol):
 
 
 class JournalFace(Protocol):
-    """The requests that a world received, and its answers."""
+    """The requests that a world received, and its answers.
+
+    Example:
+        >>> from mock_platform import MockPlatform
+        >>> with MockPlatform.start() as platform:
+        ...     session = platform.session(auth="bearer")
+        ...     found = session.get("/12/accounts"), session.get("/2/users/0")
+        ...     print(platform.journal.count(), platform.journal.count(operation="accounts.list"))
+        ...     print([entry.status for entry in platform.journal.find(status=200)])
+        2 1
+        [200]
+    """
 
     def find(self, **query: Unpack[PageQuery]) -> Sequence[EntryFace]:
         """Returns the entries that match the query, oldest first; `limit` keeps the newest ones.
@@ -239,7 +290,17 @@ class JournalFace(Protocol):
 
 
 class TableFace(Protocol):
-    """The records of one table, in stored form: wire form and underscore keys."""
+    """The records of one table, in stored form: wire form and underscore keys.
+
+    Example:
+        >>> from mock_platform import MockPlatform
+        >>> with MockPlatform.start() as platform:
+        ...     accounts = platform.state["accounts"]
+        ...     key = accounts.all()[0]["id"]
+        ...     changed = accounts.patch(key, {"name": "Corner Shop"})
+        ...     accounts.get(key)["name"]
+        'Corner Shop'
+    """
 
     @property
     def name(self) -> str:
@@ -287,7 +348,18 @@ class TableFace(Protocol):
 
 
 class StateFace(Protocol):
-    """All tables of one world, by name; also loads and dumps the whole world as one document."""
+    """All tables of one world, by name; also loads and dumps the whole world as one document.
+
+    Example:
+        >>> from mock_platform import MockPlatform
+        >>> with MockPlatform.start() as platform:
+        ...     before = platform.state.dump()
+        ...     platform.state["news"].put({"id": "1"}, unchecked=True)["id"]
+        ...     platform.state.load(before)
+        ...     "1" in platform.state["news"]
+        '1'
+        False
+    """
 
     def __getitem__(self, name: str) -> TableFace:
         """Returns the table of this name.

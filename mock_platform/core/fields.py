@@ -85,7 +85,15 @@ class _Wire:
 
 
 class Text(_Wire, fields.String):
-    """A string; no other JSON type is accepted."""
+    """A string; no other JSON type is accepted.
+
+    Example:
+        >>> Text(max_length=5).deserialize("Open")
+        'Open'
+        >>> Text(max_length=5).deserialize(12)
+        Traceback (most recent call last):
+        marshmallow.exceptions.ValidationError: ...
+    """
 
     kind = "String"
     unreadable = "invalid string"
@@ -162,6 +170,11 @@ class Integer(_Wire, fields.Integer):
     """A whole number: ASCII digits with an optional minus sign in text, a number in JSON.
 
     `454706.0` is an integer in JSON, as JSON Schema says.
+
+    Example:
+        >>> field = Integer(low=1, high=100)
+        >>> field.deserialize("20"), field.deserialize(20.0)
+        (20, 20)
     """
 
     kind = "Integer"
@@ -224,7 +237,13 @@ class Flag(_Wire, fields.Boolean):
 
 
 class Choice(Text):
-    """One of the named values."""
+    """One of the named values.
+
+    Example:
+        >>> field = Choice(("ACTIVE", "PAUSED"))
+        >>> field.deserialize("PAUSED"), field.values
+        ('PAUSED', ('ACTIVE', 'PAUSED'))
+    """
 
     def __init__(self, values: Sequence[str], **options: Unpack[FieldOptions]) -> None:
         self.values = tuple(values)

@@ -26,6 +26,13 @@ def loads(data: bytes, *, max_nesting: int = 64, max_values: int | None = None) 
     Raises:
         BadJson: It is malformed, nested deeper than `max_nesting` levels, or has more than
             `max_values` values at any depth.
+
+    Example:
+        >>> loads(b'{"ids":["1","2"]}')
+        {'ids': ['1', '2']}
+        >>> loads(b"[[[]]]", max_nesting=2)
+        Traceback (most recent call last):
+        mock_platform.core.jsonio.BadJson: nested more than 2 levels deep
     """
     if max_values is not None and _count_values(data, max_values) > max_values:
         raise BadJson(f"JSON with more than {max_values:,} values")
@@ -40,12 +47,22 @@ def loads(data: bytes, *, max_nesting: int = 64, max_values: int | None = None) 
 
 
 def dumps(value: Any) -> bytes:
-    """Returns JSON without spaces, in UTF-8."""
+    r"""Returns JSON without spaces, in UTF-8.
+
+    Example:
+        >>> dumps({"text": "Grüße", "at": None})
+        b'{"text":"Gr\xc3\xbc\xc3\x9fe","at":null}'
+    """
     return orjson.dumps(value)
 
 
 def canonical(value: Any) -> bytes:
-    """Returns JSON with sorted keys, for comparisons: for `==`, 1 and true are equal."""
+    """Returns JSON with sorted keys, for comparisons: for `==`, 1 and true are equal.
+
+    Example:
+        >>> canonical({"b": 1, "a": True})
+        b'{"a":true,"b":1}'
+    """
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 

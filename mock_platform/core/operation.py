@@ -133,7 +133,19 @@ _NUMBER = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
 class Operation(Struct, frozen=True):
-    """One operation. `path` is in the spec's notation, with `:name` for parameters."""
+    """One operation. `path` is in the spec's notation, with `:name` for parameters.
+
+    Example:
+        >>> from mock_platform.core.auth.authenticate import BEARER
+        >>> from mock_platform.core.envelope import Flat
+        >>> from mock_platform.core.schema import Schema
+        >>> operation = Operation(
+        ...     "lists.get", "GET", "/2/lists/:id", lambda call, world: {"data": {}},
+        ...     "Read one list", "A, Lists", Flat(Schema), BEARER,
+        ... )
+        >>> operation.dialect, operation.path_names, operation.auth.schemes
+        ('v2', ('id',), ('bearer',))
+    """
 
     id: str
     method: str

@@ -59,7 +59,16 @@ class Found(Struct, Generic[T], frozen=True, gc=False):
 
 
 class Router(Generic[T]):
-    """Routes paths in the spec's notation (`:name`), each method with its target."""
+    """Routes paths in the spec's notation (`:name`), each method with its target.
+
+    Example:
+        >>> router = Router([("GET", "/2/lists/:id", "read"), ("PUT", "/2/lists/:id", "change")])
+        >>> found = router.find("GET", "/2/lists/12")
+        >>> found.target, dict(found.params)
+        ('read', {'id': '12'})
+        >>> router.find("DELETE", "/2/lists/12").allowed
+        ('GET', 'PUT')
+    """
 
     def __init__(self, routes: Iterable[tuple[str, str, T]] = ()) -> None:
         self._root: _Node[T] = _Node()

@@ -48,7 +48,16 @@ def _list_additions(cls: type) -> list[str]:
 
 
 class Schema(marshmallow.Schema, metaclass=_SchemaMeta):
-    """The fields of a body, of parameters or of a record, and what is checked about them."""
+    """The fields of a body, of parameters or of a record, and what is checked about them.
+
+    Example:
+        >>> from mock_platform.core.fields import Integer, Text
+        >>> class Shop(Schema):
+        ...     name = Text(required=True)
+        ...     seats = Integer(low=0, load_default=4)
+        >>> Shop().load({"name": "Harbor"})
+        {'name': 'Harbor', 'seats': 4}
+    """
 
     find_faults: ClassVar[Callable[..., Iterable[tuple[str, str]]] | None] = None
     """`Rules` that come with the parameters: every operation that takes them has these as well."""

@@ -168,7 +168,24 @@ class Rule(Struct, frozen=True):
 
 
 class Scenario(Struct, frozen=True):
-    """A valid document; `bind` turns it into rules."""
+    r"""A valid document; `bind` turns it into rules.
+
+    Example:
+        >>> listed = {"id": "lists.get", "method": "GET", "path": "/2/lists/:id"}
+        >>> catalog = Catalog.read([{**listed, "sandbox_only": False}])
+        >>> scenario = loads(
+        ...     "name: gone\n"
+        ...     "description: The list is gone.\n"
+        ...     "spec: A, Problem object\n"
+        ...     "parameters: {status: 410}\n"
+        ...     "rules:\n"
+        ...     "  - {on: lists.get, then: {problem: 'about:blank', status: $status}}\n",
+        ...     catalog,
+        ... )
+        >>> (rule,) = scenario.bind({"status": 404})
+        >>> rule.on, rule.first, len(rule.effects)
+        (('lists.get',), 1, 1)
+    """
 
     name: str
     description: str

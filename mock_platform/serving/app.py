@@ -38,6 +38,16 @@ def create_app(
         BadFixtures: The fixtures have faults.
         BadScenario: A scenario has faults.
         StoreError: The store's files are in use, damaged or not from mock_platform.
+
+    Example:
+        >>> from mock_platform import create_app
+        >>> app = create_app(freeze="2026-11-20T10:00:00Z")
+        >>> @app.get("/hello")
+        ... def say_hello():
+        ...     return "Hello"
+        >>> client = app.test_client()
+        >>> client.get("/hello").text, client.get("/2/users/1").status_code
+        ('Hello', 401)
     """
     if isinstance(settings, Platform):
         if overrides:

@@ -135,6 +135,12 @@ class Clock:
     No code below the edge reads real time; everything that depends on time reads a clock. Each jump
     is first recorded by the owner of the clock, under the given lock: if that raises, the clock
     does not change. Listeners are called after it, so that waiting code checks again.
+
+    Example:
+        >>> clock = Clock(parse_instant("2026-11-20T10:00:00Z"))
+        >>> clock.advance(90)
+        >>> wire_seconds(clock.now()), clock.frozen
+        ('2026-11-20T10:01:30Z', True)
     """
 
     def __init__(

@@ -41,6 +41,14 @@ class Ids:
 
     A length must be 1 to 64, because a draw has enough random bits for that; others raise
     `ValueError`.
+
+    Example:
+        >>> ids = Ids(seed=7, world="shop")
+        >>> first = ids.base36()
+        >>> Ids(seed=7, world="shop").base36() == first, ids.drawn
+        (True, 1)
+        >>> len(ids.snowflake()), len(ids.alphanumeric(40))
+        (19, 40)
     """
 
     def __init__(self, seed: int, world: str, drawn: int = 0) -> None:

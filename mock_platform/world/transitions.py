@@ -47,7 +47,17 @@ class Pace(Struct, frozen=True):
 
 
 class TransitionKind(Struct, frozen=True):
-    """A state machine as data: `field` of a record changes from `first` to one of `ends`."""
+    """A state machine as data: `field` of a record changes from `first` to one of `ends`.
+
+    Example:
+        >>> kind = TransitionKind(
+        ...     "review", "shops", "state", "PENDING", ("ACCEPTED", "REJECTED"), Pace(seconds=30)
+        ... )
+        >>> kind.states
+        ('PENDING', 'ACCEPTED', 'REJECTED')
+        >>> kind.state_of({"id": "1", "state": "PENDING"})
+        'PENDING'
+    """
 
     name: str
     table: str

@@ -93,6 +93,17 @@ class Resource(Struct, frozen=True):
     `owner` is the field with the key of the parent record, `owner_parameter` the path parameter
     with the same value. Deleted `soft` records stay, with `deleted: true`; others are removed.
     Reads do not show records whose `parent` is deleted, unless `with_deleted` is sent.
+
+    Example:
+        >>> shops = Resource(
+        ...     name="shops", table="shops", path="/12/accounts/:account_id/shops",
+        ...     id_parameter="shop_id", schema=Schema, noun="shop", spec="B, Shops",
+        ... )
+        >>> read, remove = shops.get(), shops.delete()
+        >>> read.id, read.path
+        ('shops.get', '/12/accounts/:account_id/shops/:shop_id')
+        >>> remove.method, remove.summary
+        ('DELETE', 'Delete one shop')
     """
 
     name: str

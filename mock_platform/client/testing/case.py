@@ -31,6 +31,17 @@ class PlatformMixin:
     itself. The message of a failing test includes its journal. Requests that come after the end of
     their test are refused, and a warning at the end of the class lists them. `setUp` and
     `setUpClass` of subclasses must call those of their base first.
+
+    Example:
+        >>> import unittest
+        >>> from mock_platform.testing import PlatformMixin
+        >>> class ClockTest(PlatformMixin, unittest.TestCase):
+        ...     mock_clock = "2026-11-20T10:00:00Z"
+        ...     def test_clock(self):
+        ...         self.assertTrue(self.mock_platform.clock.frozen)
+        >>> suite = unittest.defaultTestLoader.loadTestsFromTestCase(ClockTest)
+        >>> suite.run(unittest.TestResult())
+        <unittest.result.TestResult run=1 errors=0 failures=0>
     """
 
     mock_scenarios: ClassVar[dict[str, dict[str, Any]]] = {}
@@ -143,4 +154,16 @@ class PlatformMixin:
 
 
 class PlatformTestCase(PlatformMixin, unittest.TestCase):
-    """A test case with a sandbox; see `PlatformMixin`."""
+    """A test case with a sandbox; see `PlatformMixin`.
+
+    Example:
+        >>> import unittest
+        >>> from mock_platform.testing import PlatformTestCase
+        >>> class AccountsTest(PlatformTestCase):
+        ...     def test_list(self):
+        ...         answer = self.mock_platform.session(auth="bearer").get("/12/accounts")
+        ...         self.assertEqual(200, answer.status_code)
+        >>> suite = unittest.defaultTestLoader.loadTestsFromTestCase(AccountsTest)
+        >>> suite.run(unittest.TestResult())
+        <unittest.result.TestResult run=1 errors=0 failures=0>
+    """

@@ -20,7 +20,13 @@ _LOOK_SECONDS = 0.01
 
 @dataclass(frozen=True, slots=True)
 class ReceivedDelivery:
-    """One POST as it arrived; the names of `headers` are in lower case."""
+    """One POST as it arrived; the names of `headers` are in lower case.
+
+    Example:
+        >>> from mock_platform.testing import ReceivedDelivery
+        >>> ReceivedDelivery("/webhook", {}, b'{"for_user_id":"12"}').json
+        {'for_user_id': '12'}
+    """
 
     path: str
     headers: dict[str, str]
@@ -87,6 +93,14 @@ class WebhookReceiver:
 
     Challenges are answered with the app's consumer `secret`. Deliveries whose signature fits it are
     collected and answered with 200, others with 403.
+
+    Example:
+        >>> import requests
+        >>> from mock_platform.testing import WebhookReceiver
+        >>> with WebhookReceiver("consumer secret") as receiver:
+        ...     answer = requests.get(receiver.url, params={"crc_token": "abc"}, timeout=10)
+        ...     print(receiver.challenges, list(answer.json()))
+        ['abc'] ['response_token']
     """
 
     handler_class: ClassVar[type[WebhookHandler]] = WebhookHandler

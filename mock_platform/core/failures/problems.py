@@ -171,6 +171,11 @@ def problem(
     Raises:
         LookupError: The type does not exist; the text names the nearest one.
         ValueError: The extra fields do not match the type.
+
+    Example:
+        >>> found = problem("about:blank", status=410, detail="The list is gone.")
+        >>> found.status, found.title, found.detail
+        (410, 'Gone', 'The list is gone.')
     """
     kind = problem_type(slug)
     kind.check(extra)

@@ -31,7 +31,13 @@ PathStep = int | str
 
 
 class Reference(Struct, frozen=True):
-    """A field that holds the key of a record in another table, or a list of such keys."""
+    """A field that holds the key of a record in another table, or a list of such keys.
+
+    Example:
+        >>> owner = Reference("user_id", "users")
+        >>> list(owner.find_targets({"id": "1", "user_id": "12"})), owner.tables
+        (['12'], ('users',))
+    """
 
     field: str
     table: str
@@ -53,7 +59,19 @@ class Reference(Struct, frozen=True):
 
 
 class Table(Struct, frozen=True, dict=True):
-    """One kind of record. `key` is the field that holds its id."""
+    """One kind of record. `key` is the field that holds its id.
+
+    Example:
+        >>> from mock_platform.core.fields import Integer, Text
+        >>> class Shop(Schema):
+        ...     id = Text(required=True)
+        ...     seats = Integer(low=0, load_default=4)
+        >>> table = Table("shops", Shop, references=(Reference("user_id", "users"),))
+        >>> table.load({"id": "1"})
+        ({'id': '1', 'seats': 4}, [])
+        >>> table.load({"id": "1", "seats": -1})[1][0][0]
+        'seats'
+    """
 
     name: str
     schema: type[Schema]

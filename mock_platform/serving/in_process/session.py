@@ -104,6 +104,14 @@ class WsgiAdapter(HTTPAdapter):
     must time out does so at once, also on a connection that is held for ever, even without
     `timeout`; shorter delays really pass. Exceptions of the application are raised by the call.
     `verify`, `cert` and `proxies` have no effect.
+
+    Example:
+        >>> import requests
+        >>> from mock_platform import WsgiAdapter, create_app
+        >>> session = requests.Session()
+        >>> session.mount("https://api.platform.com", WsgiAdapter(create_app()))
+        >>> session.get("https://api.platform.com/2/users/1").status_code  # no credentials
+        401
     """
 
     def __init__(
