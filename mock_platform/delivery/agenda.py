@@ -82,6 +82,9 @@ class DueAct(Struct, frozen=True):
         with world.lock:
             if world.closed or moves.is_armed(self.kind, self.key) is None:
                 return Wait(None, over=True)
+            # Looked at first without a transaction: a transaction, even one without changes, is a
+            # commit to a durable store. The clock may jump between the two blocks; `settle` then
+            # decides once more.
             due = moves.find_due_time(self.kind, self.key)
             if due is None or world.clock.now() < due:
                 return Wait(None if due is None else world.clock.real_seconds_until(due))
@@ -148,6 +151,10 @@ class Agenda:
             with self._changed:
                 if self._stopped:
                     return
+                # The entries are looked at without the lock, since each takes the lock of a world.
+                # A change meanwhile grows `_turn`; then the thread does not sleep but looks again.
+                # `_seen` says up to which turn all was looked at, which is what
+                # `wait_until_settled` waits for.
                 turn, entries = self._turn, list(self._entries)
             waits = [wait for entry in entries if (wait := self._look(entry)) is not None]
             with self._changed:
@@ -199,11 +206,16 @@ class DeliveryWorkers:
         with self._changed:
             if self._stopped:
                 return
+            # A lane exists as long as one of its tasks waits or runs. So a lane that exists already
+            # has a thread that will take this task after the ones before it, and must not get a
+            # second one.
             if lane in self._lanes:  # the lane's worker continues with this task
                 self._lanes[lane].append(task)
                 return
             self._lanes[lane] = deque([task])
             self._ready.append(lane)
+            # A new thread only if nobody is free to take it. Threads that wait are counted, not
+            # those that exist: with slow receivers all that exist may be busy.
             if self._idle < len(self._ready) and len(self._threads) < self._count:
                 name = f"mock-platform-delivery-{len(self._threads) + 1}"
                 thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -241,6 +253,8 @@ class DeliveryWorkers:
                 self._idle -= 1
                 if self._stopped:
                     return
+                # One task, then the lane goes to the end of the queue: a webhook with a thousand
+                # events does not keep a thread from the others.
                 lane = self._ready.popleft()
                 task = self._lanes[lane].popleft()
             try:

@@ -129,6 +129,8 @@ class Sender:
         Raises:
             Stale: The result is not wanted any more.
         """
+        # Not one of the world's ids: a receiver that could predict the token could prepare its
+        # answer, and a challenge that is made later would change which ids the world draws.
         token = unguessable(32)
         attempt = _Attempt(to, job_id, None, 1, make_challenge_url(to.url, token), None)
         answer = self._try(attempt, "GET", {"Accept": "application/json"}, b"")
@@ -139,6 +141,8 @@ class Sender:
         verdict = None if error is not None else True
         if error is not None and _is_wrong(answer):
             verdict = False
+        # The verdict has three values. Passed and wrong are stored; a failure that may be temporary
+        # leaves the webhook as it is, for the next challenge to decide.
         if self._mark(to, verdict) is False and error is not None:
             error = f"{error}; webhook {to.webhook_id} is not valid from now on"
         self._record(attempt, answer, error)
@@ -165,6 +169,9 @@ class Sender:
             Invalid: The webhook is not valid (any more); this attempt is recorded as not sent.
         """
         to, delivery_fault = sent.to, sent.delivery_fault
+        # The bytes are made once and signed once: each attempt sends exactly these, so that a
+        # receiver can recognise a repetition. What the journal of deliveries shows is read back
+        # from the bytes, because the records behind the body may change while attempts are waiting.
         data = dumps(sent.body)
         shown = loads(data, max_nesting=_MAX_NESTING_LEVELS)  # shares nothing with the records
         signed = dict.fromkeys(SIGNATURE_HEADERS, make_signature(to.secret, data))
@@ -183,6 +190,8 @@ class Sender:
             if number > 1:
                 self._pause(to, self._settings.backoff * 2 ** (number - 2))
             attempt = _Attempt(to, sent.job_id, sent.event_id, number, to.url, shown)
+            # Before each attempt, not only the first: a challenge may have failed while this
+            # delivery waited.
             self._require_valid(attempt)
             answer = _make_scenario_failure(delivery_fault, number)
             if answer is None:
@@ -289,6 +298,8 @@ class Sender:
             Stale: The world was reset, dropped or taken over, or the server stops.
         """
         while True:
+            # The delivery has happened; only its record is missing. It cannot be undone, so it
+            # waits until the store takes the record, as long as the world stays the same.
             try:
                 with to.world.work(), to.lock_world() as world:
                     return change(world)
@@ -311,6 +322,8 @@ class Sender:
 
     def _pause(self, to: Receiver, seconds: float) -> None:
         """Wait so many real seconds, as long as the world stays the same."""
+        # In short pieces, because a reset or a stop ends the delivery and nothing wakes this thread
+        # for it.
         end = UPTIME() + seconds
         while (left := end - UPTIME()) > 0:
             if self._stopping.wait(min(left, _LOOK_SECONDS)):

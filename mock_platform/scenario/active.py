@@ -103,6 +103,10 @@ class ActiveRule(Struct):
         A call is a request, or an event on its way to a webhook. Nearness is the number of
         conditions that hold, or `ALL_HOLD`.
         """
+        # Cheap things first, and the count in the middle: conditions and the clock decide whether
+        # this is a call of the rule at all; then it counts; only then is it asked whether it is
+        # this call's turn. The count must not depend on the rule's limits, or "from call 3 on"
+        # would never begin.
         found = find_first_difference(call, self.checks)
         if found is not None:
             return found
@@ -138,6 +142,8 @@ class ActiveRule(Struct):
         if rule.until is not None and (now := world.clock.now()) >= rule.until:
             return Mismatch("until", f"a moment before {wire_millis(rule.until)}", wire_millis(now))
         if rule.probability is not None:
+            # No draw of the world's ids: a rule with a probability must not change which ids the
+            # world makes next. The number follows from scenario, rule and call, so a run repeats.
             drawn = world.ids.fraction("rule", self.active.scenario.name, self.index, number)
             if drawn >= rule.probability:
                 return Mismatch("probability", f"below {rule.probability:g}", round(drawn, 4))
@@ -262,6 +268,8 @@ class Ledger:
 
     def pending(self, whole: Callable[[], Beside]) -> Beside:
         """Return the part of the whole that is still to be recorded."""
+        # `pending` runs at each commit, and nearly always only counts have changed. The progress
+        # that was noted before is compared first; all records are made only if it differs.
         if not self.switched and all(a.read_progress() == b for a, b in self._before.items()):
             return {}
         now = whole()

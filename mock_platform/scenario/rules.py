@@ -55,6 +55,9 @@ def perform(
     always, and also by a fault before the commit.
     """
     for effect in effects:
+        # Three stages whatever the order in which a scenario lists its effects: changes of records,
+        # so that the handler sees them; then the answer; then what is done to the answer. The
+        # changes are outside of the attempt below, so they stay even if the handler fails.
         if isinstance(effect, ChangeEffect):
             effect.change(staging)
     undo = any(isinstance(effect, FaultEffect) and effect.undoes_changes for effect in effects)
@@ -85,6 +88,10 @@ def _answer(
 
     try:
         with world.attempt():
+            # The handler runs in an attempt of its own, because its failure becomes a reply here
+            # and no exception reaches the transaction: without it, half of its changes would be
+            # committed. A fault "before the commit" needs the opposite, an undo although there is a
+            # good reply; only an exception undoes, so one carries the reply out.
             try:
                 reply = (
                     reply_beyond_gate() if gate is None else gate.admit(staging, reply_beyond_gate)
@@ -137,6 +144,8 @@ class Rules:
         late: dict[str, RuleList] = {}
         every = [armed for each in active.values() for armed in each.rules]
         for armed in every:
+            # A series belongs to the index that is replaced now. Its rules take their count with
+            # them, and the new index forms series again from rules whose counts are equal.
             armed.leave_series()
             table = early if armed.rule.before_auth else late
             for operation in armed.rule.on:
@@ -156,6 +165,9 @@ class Rules:
 
         Rules in `first` are asked before the others.
         """
+        # Every rule whose conditions hold counts the call, also those after the one that acts: "the
+        # third call" means the third that matches, whatever another rule did with the first two. So
+        # the loop goes on after the first hit, and what it finds then are near misses that say why.
         acting: ActiveRule | None = None
         asked, missed = self._narrow(rules, call)
         for armed in chain(first, asked):
@@ -192,6 +204,8 @@ class Rules:
             return None
         acting: ActiveRule | None = None
         with self._world.work():
+            # A delivery has no request, so it opens a transaction itself: the counts of rules are
+            # recorded by a commit like any other.
             for armed in rules:
                 if self._decide(armed, event) is not None or acting is not None:
                     continue
@@ -230,6 +244,8 @@ class Rules:
         """Return the rules to ask, and of the others those that came nearest."""
         if not isinstance(rules, RuleList | JoinedRules):
             return rules, []
+        # A series counts here, once, for all its rules; the rules it names are then asked with that
+        # number.
         found = rules.narrow(call)
         for series in found.series:
             self._remember(series.rules[0][1])
@@ -250,6 +266,8 @@ class Rules:
 
     def _remember(self, armed: ActiveRule) -> None:
         """Note a rule's counts before they change, except of rules for one request alone."""
+        # Rules for one request alone are in no scenario that is active, so nothing of them is
+        # stored.
         if self._ledger.outlives and self._active.get(armed.active.scenario.name) is armed.active:
             self._ledger.remember(armed.active)
 

@@ -53,9 +53,15 @@ class Windows:
         If the clock was set to a time before the window's start, a new window starts.
         """
         now = self._clock.now()
+        # A window is open as long as the clock is inside it. A clock that was set back is before
+        # its start: the window would then stay for as long as the clock was moved, so a new one
+        # begins. The count stops one beyond the limit, so that a client that goes on for ever
+        # changes nothing that has to be recorded.
         start, end, used = self._open.get(key, (now, now, 0))
         if not start <= now < end:
             start, end, used = now, now + timedelta(seconds=seconds), 0
+        # Windows that are over are only removed when there are very many: looking for them at each
+        # request would cost more than they take.
         if len(self._open) >= self._SWEEP_AT:
             for over in [k for k, v in self._open.items() if not v[0] <= now < v[1]]:
                 self._put(over, None)
@@ -116,6 +122,8 @@ class Windows:
 
     def _put(self, key: Key, window: _Window | None) -> None:
         if self.outlives:
+            # Only the first change since the last commit is noted: that is what to return to if the
+            # next commit fails.
             self._before.setdefault(key, self._open.get(key))
         if window is None:
             del self._open[key]
@@ -191,6 +199,8 @@ class Nonces:
         """
         entry = (consumer_key, token, nonce, timestamp)
         with self._lock:
+            # The queue is in the order of arrival, and so nearly in the order in which nonces end;
+            # looking at its front is enough to keep the memory bounded.
             while self._queue and self._queue[0][0] < now:
                 _, old = self._queue.popleft()
                 self._seen.pop(old, None)
@@ -203,6 +213,10 @@ class Nonces:
             if self.kept is None:
                 self._seen[entry] = 0.0
                 return True
+            # The nonce may have to be forgotten on an engine that cannot be reached at that moment.
+            # Then the engine may still have it, and would refuse the client's repetition as a
+            # second use. So each use has a mark; the repetition is sent with the same one, and the
+            # engine takes it for the same use.
             mark = self._doubtful.get(entry)
             if mark is None:
                 mark = self._doubtful[entry] = int.from_bytes(os.urandom(3)) % _MARKS / _MARKS

@@ -199,6 +199,9 @@ class _Write:
                 item.refuse(Fault(expected("String", value)), name)
             else:
                 path_params[name] = value
+        # An item is a call of its own with the parameters of the item: so the operations for one
+        # record need not know that they run in a batch. What belongs to the request (caller, world,
+        # body) is shared.
         own = replace(
             call,
             path_params=path_params,
@@ -275,6 +278,9 @@ class _RecordBatch:
             NotShown: `--strict`, and the request has unknown keys.
         """
         body, writes, unknown = params["operations"], self.writes, UnknownKeys()
+        # Two passes. This one reads all items and collects what is wrong with any of them, so that
+        # a client learns of all its mistakes at once; nothing is written yet. The handler then
+        # applies the items.
         items: list[RecordItem] = []
         found = read_items(body, tuple(writes), self.most)
         for item in found:
@@ -296,6 +302,8 @@ class _RecordBatch:
         def apply_items(call: Call, world: World) -> tuple[list[Record], list[dict[str, Any]]]:
             items: list[RecordItem] = call.params["items"]
             done, faulty = [], []
+            # Rules that look at several items (two that create the same name) cannot be found one
+            # by one.
             if self.check_together is not None:
                 read_all = [BatchItem(index, item.kind) for index, item in enumerate(items)]
                 for index, error in self.check_together(world, [item.call for item in items]):
@@ -306,6 +314,10 @@ class _RecordBatch:
                 faulty.append(read)
                 try:
                     with world.attempt():
+                        # Each item is undone alone if it fails, and the loop goes on, because the
+                        # answer lists what is wrong with every item. At the end one faulty item
+                        # refuses all: the exception undoes the whole transaction. Later items see
+                        # what earlier ones did, as they would one request after the other.
                         record = handlers[item.kind](item.call, world)
                 except AdsFailure as fault:
                     for error in fault.errors:

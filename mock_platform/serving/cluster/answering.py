@@ -82,6 +82,8 @@ class PeerConnection(FrameProtocol):
 
     def take(self, kind: int, number: int, payload: bytes) -> None:
         """Take a frame of the front."""
+        # Nothing of a stranger is interpreted: the first frame has to be the proof, and everything
+        # else ends the connection.
         if not self.is_known:
             self._greet(kind, payload)
         elif kind == Kind.REQUEST:
@@ -138,6 +140,8 @@ class PeerConnection(FrameProtocol):
     def _begin(self, number: int, payload: bytes) -> None:
         world, peer, request = read_request(payload, _PEER_TEXTS)
         owner = self._owner
+        # The front decided by what it knew. If the world has moved since, nothing was done yet, so
+        # the front may ask again where it is and send the request there.
         if world and not owner.lives_here(world):
             self.write(pack(Kind.MOVED, number))
             return
@@ -293,6 +297,10 @@ class TakenRequest:
     # -- details ----------------------------------------------------------------------------------
 
     def _write(self, answer: TakenAnswer, body: bytes) -> None:
+        # An answer that is complete at its first piece goes in one frame, as nearly all do.
+        # Otherwise head, data and end are frames of their own, and `BROKEN` in place of the end
+        # says that the front must not end the answer properly: its client would take half of it for
+        # the whole.
         number, write = self._number, self._connection.write
         if not answer.head_sent and answer.status:
             answer.head_sent = True
@@ -334,6 +342,8 @@ class TakenRequest:
         The front may say at any moment that its client reads again.
         """
         answer = self._answer
+        # `READING` may come while a piece is being made, or twice in a row. Two steps at once would
+        # run the application's iterator in two threads.
         if self._is_due or answer is None or self._backend.is_running(answer):
             return
         self._is_due = True

@@ -106,6 +106,8 @@ class Hop:
         """Let the server end, or let `on_drained` say when."""
 
         def end() -> None:
+            # First this process says that it takes no more, then its server may end: requests that
+            # others have sent already are answered in between.
             self.backend.on_loop(self._leave)
             release()
 
@@ -152,6 +154,9 @@ class Hop:
         """Find out in a thread where a world lives, then call `act` on the loop."""
 
         def ask() -> None:
+            # Finding out may ask the engine, and wait for it, so it is done in a thread and the
+            # result comes back to the loop. Any fault becomes a result too: somewhere a client
+            # waits for an answer.
             found: Place | Misplaced
             try:
                 found = self._placement.settle(world, not_at)

@@ -179,6 +179,9 @@ class ClientConnection(asyncio.Protocol):
             return
         limits, reader = self._backend.limits, self._reader
         if reader.in_body and self._answer is None and not self._waiting and not self._discarding:
+            # A body has no single deadline: a large one over a slow line may take minutes. It has
+            # to keep up a minimum rate instead, so that a client cannot hold memory with a byte now
+            # and then.
             took = now - self._body_begun
             due = (took - limits.head_seconds) * limits.body_bytes_per_second
             if took > limits.body_seconds or reader.body_bytes < due:
@@ -188,6 +191,8 @@ class ClientConnection(asyncio.Protocol):
             return
         if self._clogged:
             unsent = self._client.count_unsent()
+            # Progress is what counts. A client that reads anything between two looks gets the time
+            # again; one that reads nothing is ended, as its answer would stay in memory.
             if unsent < self._unsent:  # it takes something: slowly, but it does
                 self._unsent, self.deadline = unsent, now + limits.write_seconds
                 return
@@ -222,6 +227,10 @@ class ClientConnection(asyncio.Protocol):
 
     def _next(self) -> None:
         """Answer the waiting requests, one after the other."""
+        # An answer that is complete at once calls `send_pieces`, which calls this method again;
+        # with a client that sends a thousand requests in a row, that would be a thousand nested
+        # calls. So the inner call returns, and the loop below takes the next one. After some the
+        # loop of the server gets a turn.
         if self._in_a_row:
             return  # called from within: the loop below goes on
         self._in_a_row = True
@@ -260,6 +269,9 @@ class ClientConnection(asyncio.Protocol):
         backend = self._backend
         keep = request.keep_alive and not backend.stopping.is_set()
         answer = backend.answer(request, keep_alive=keep)
+        # A connection may move to the process that has the world, with its socket, so that later
+        # requests need no hop. Only between two requests, with nothing read ahead and nothing
+        # unsent: no byte is lost or out of order.
         if self._trail is not None and self._trail.leads_away(answer.direct) and self._move(answer):
             return
         self._answer = answer
@@ -414,6 +426,10 @@ class ClientConnection(asyncio.Protocol):
 
     def _linger(self) -> None:
         """End our side and discard what still arrives: closing now would reset the connection."""
+        # Closing a socket with unread bytes makes the system send a reset, which may overtake the
+        # answer: the client would see a broken connection in place of a refusal. So only our side
+        # ends, and what arrives is read and thrown away until the client closes or the time is
+        # over.
         self._handle.is_taken = self._discarding = True
         self._waiting.clear()
         self._count_body(0)

@@ -218,6 +218,10 @@ class RequestReader:
 
     def _is_in_one_part(self, data: bytes) -> bool:
         """Whether these bytes certainly have no chunks."""
+        # In two cases no chunk can begin in these bytes: they are a part of a body whose length is
+        # known, or the beginning of a request in which the word "chunked" does not occur. A false
+        # alarm, because the word is in a body or another header, only costs the slow way. A head
+        # that came in several packets always takes it, as the word may be split between them.
         if self._chunks is not None:
             return False
         if self._in_body:

@@ -120,6 +120,8 @@ def is_covered(form: str, known: Mapping[str, str]) -> bool:
     """Return whether a text of this form could be at a place where the `known` forms are."""
     if form in known:
         return True
+    # A form that was seen covers narrower ones: where letters and digits may be, digits alone are
+    # no news. The other way round it is a difference, except for short numbers.
     for each, example in known.items():
         if each in _WIDER.get(form, ()):
             return True
@@ -141,6 +143,9 @@ def describe_id(text: str) -> str:
 
 def describe_moment(text: str) -> str:
     """Return the form of a moment: 9 for a digit, a or A for a letter."""
+    # Names of days and months become one form before letters do, since "Mon" and "Tue" are no
+    # difference. T, the separator of ISO 8601, and Z, its sign for UTC, stay: they belong to the
+    # form.
     shape = re.sub(r"\b[A-Z][a-z]{2}\b", "Aaa", text[:_MAX_SHAPE_CHARACTERS])  # Tue, Nov
     shape = re.sub(r"[0-9]", "9", shape)
     shape = re.sub(r"[a-z]", "a", shape)
@@ -203,6 +208,8 @@ def _compare(
             value, components[reference.removeprefix(_REFERENCE)], components, where
         )
         return
+    # The schema does not say which alternative a value was meant to be. The one with the fewest
+    # differences is the likely one; listing the differences of all would hide the real mistake.
     branches = schema.get("anyOf") or schema.get("oneOf")
     if branches:
         found = [list(_compare(value, branch, components, where)) for branch in branches]
@@ -210,6 +217,8 @@ def _compare(
         return
     for part in schema.get("allOf", ()):
         yield from _compare(value, part, components, where)
+    # A value of another type ends the comparison at this place: everything inside it would be a
+    # consequence of that one difference.
     wanted = _list_types(schema)
     if wanted and not any(_has_type(value, kind) for kind in wanted):
         yield Difference("type", where or "(body)", " or ".join(wanted), find_kind(value))

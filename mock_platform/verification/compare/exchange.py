@@ -83,6 +83,8 @@ class Comparer:
         other: PathValues | None = None,
     ) -> list[Difference]:
         """Return how the other answer differs; `own` and `other` are texts to be left out."""
+        # Another status is the only difference that is reported: headers and bodies of a success
+        # and of a failure have nothing in common.
         if ours.status != theirs.status:
             here, there = ours.describe_status(), theirs.describe_status()
             return [Difference("status", "status", here, there)]
@@ -98,6 +100,11 @@ class Comparer:
             values = (own or {}, other or {})
             failures = _compare_failures(ours.json, theirs.json, "", values)
             return found + list(dict.fromkeys(failures))
+        # Three sources say what is expected of a body. The declared schema; but what the sandbox
+        # itself does not keep to is no difference (`flaws`). The forms of ids and moments that the
+        # sandbox showed. And the keys around the records, which depend on the request, and so are
+        # compared answer with answer. What one source has found at a place is not reported by the
+        # next again.
         here = self.learn(operation, ours)
         there = self._leave_out_seen(operation, "other", theirs)
         flaws = self._flaws[operation.id]
@@ -136,6 +143,7 @@ class Comparer:
         body = answer.json
         if not isinstance(body, dict) or not isinstance(body.get("data"), list):
             return body
+        # By hash of the sorted JSON, so that the order of keys makes no new record.
         seen = self._seen.setdefault((operation.id, side), set())
         fresh: list[Any] = []
         for record in body["data"]:
@@ -211,6 +219,9 @@ def compare_headers(
     for name, value in ours.headers.items():
         if name in _NOT_COMPARED:
             continue
+        # Remaining requests and reset times differ by nature; of those only the form is compared. A
+        # limit is a documented number and has to be equal. Other headers must be there; only those
+        # of the interface itself (`x-…`) must be equal as well.
         is_rate = name.startswith(_RATE)
         kind: DifferenceKind = "rate" if is_rate else "header"
         shown = "a number" if is_rate and not name.endswith("-limit") else shorten(value)
@@ -247,6 +258,8 @@ def _compare_envelopes(
 
     Of those `declared` in `meta`, some are only there if the list has records.
     """
+    # An empty list leaves out keys that a full one has. If only one side has records, their absence
+    # says something about the data and nothing about the interface.
     alike = bool(ours.records) == bool(theirs.records)
     if not isinstance(ours.json, dict) or not isinstance(theirs.json, dict):
         return
@@ -370,6 +383,8 @@ def _compare_values(here: Any, there: Any, where: str = "") -> Iterator[Differen
             place = f"{where}.{name}" if where else name
             yield from _compare_values(here[name], there[name], place)
     elif isinstance(here, list) and isinstance(there, list):
+        # Records are paired by their keys, because two servers may sort equal ones differently;
+        # anything else in a list is paired by its position.
         others = {key_of(each): each for each in there if isinstance(each, dict)}
         for position, each in enumerate(here):
             if isinstance(each, dict) and key_of(each) in others:
@@ -399,6 +414,8 @@ def _hide(value: Any, values: PathValues) -> Any:
     if not isinstance(value, str):
         return next((f"{{{name}}}" for name, own in values.items() if str(value) == own), value)
     for name, own in values.items():
+        # The same request has other ids on each server, and messages quote them. With the ids
+        # replaced by their names, equal messages are equal texts.
         if own:
             value = value.replace(own, f"{{{name}}}")
     return value

@@ -191,6 +191,9 @@ class ShadowTraffic:
         operation = self._operations[entry.operation or ""]
         _, path = self._locate(entry.url)
         query, form = urlsplit(entry.url).query, entry.request_body
+        # A signature covers the address, so the client's own one is wrong for another server. With
+        # credentials of that server the client's OAuth parameters are taken out, wherever they are,
+        # and the request is signed again.
         is_signed = any(name.lower() == "authorization" for name, _ in entry.request_headers)
         if self.settings.credentials is not None:
             unsigned = self._leave_out_signature(operation, query, entry)
@@ -228,6 +231,9 @@ class ShadowTraffic:
             )
             return
         theirs = ComparedAnswer(answer.status, answer.headers, answer.body)
+        # Both answers are brought to neutral names before they are compared. A sandbox that answers
+        # with neutral names is first written with original ones: some names fall together there,
+        # and would be reported as differences otherwise.
         named = self.settings.names or shows_names(theirs)
         if is_original or named == "original":
             whole = ours if is_original else self._names.write_answer(operation, ours)
@@ -236,6 +242,9 @@ class ShadowTraffic:
             theirs = self._names.read_answer(operation, theirs)
         shown = redact.address(f"{self._base}{target}")
         with self._lock:
+            # Comparing is under the lock, although it takes a while: the comparer learns from each
+            # answer, and two threads would learn from half of one. Sending, which takes longest, is
+            # outside of it.
             own = {"base_url": entry.url.partition(path)[0]}
             other = {"base_url": self._base}
             compared = self._comparer.compare(operation, ours, theirs, own, other)

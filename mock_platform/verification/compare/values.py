@@ -78,6 +78,9 @@ class Known:
     ) -> None:
         """Keep an answer to the plain request: a list for the ids below it, and all values."""
         if answer.is_list:
+            # An id is worth more if a list showed it: then its record exists and belongs to the
+            # caller. Ids that are only mentioned in other records are kept too, for want of better
+            # ones.
             self._lists[path] = answer.records
             kind = (values.get(_ACCOUNT, ""), name_of_list(operation.path))
             kept = self._kinds.setdefault(kind, {})
@@ -113,6 +116,9 @@ class Known:
     def _read_link(self, url: str) -> None:
         """Keep the values in an address that an answer names."""
         parts = urlsplit(url).path.split("/")
+        # Some operations are only reached by an address in another answer: the path of that address
+        # is laid over the operation's path, and what is at the places of parameters are their
+        # values.
         for operation in self._linked:
             names = operation.path.split("/")
             if len(names) != len(parts):
@@ -138,6 +144,8 @@ class Known:
             if name in self._given:
                 return self._given[name]
         for name in wanted.names:
+            # First what the user gave, whatever its place in the order; then what was learned, the
+            # most specific name first.
             kept = self._find_kept(name, values)
             if kept:
                 value = kept[0]
@@ -153,6 +161,9 @@ class Known:
 
     def fill_path(self, operation: Operation) -> list[dict[str, str]]:
         """Return the values of the path parameters, once for each way to fill them."""
+        # Each parameter multiplies the ways: accounts times records of each account. The values of
+        # the second parameter depend on the first, as records belong to one account. Few ways are
+        # kept, because they are tried one after the other against a real service.
         ways: list[dict[str, str]] = [{}]
         prefix = ""
         for segment in operation.path.strip("/").split("/"):
@@ -170,6 +181,8 @@ class Known:
         self, operation: Operation, prefix: str, name: str, way: PathValues
     ) -> list[str]:
         names = (name_of_id(prefix),) if name == "id" else list_names(name)
+        # In the order of how sure it is that a record is there: given by the user, in a list above
+        # this path, of the right kind in any list, and last mentioned anywhere.
         given = [self._given[each] for each in names if each in self._given]
         if given:
             return given[:1]

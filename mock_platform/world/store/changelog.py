@@ -57,6 +57,9 @@ class ChangeLog:
             content = file.read()
         lines = content.split(b"\n")
         for number, line in enumerate(lines, 1):
+            # The last piece of the split is what follows the last newline: empty if the file ends
+            # well, else a line that was being written. It is never applied, even if its checksum is
+            # right by chance.
             body = open_line(line) if number < len(lines) else None
             if body is None:
                 self._check_cut_short(number, line, last=self.size + len(line) + 1 >= len(content))
@@ -81,6 +84,9 @@ class ChangeLog:
             OSError: The line could not be written; the log is unchanged.
         """
         line = seal_line(body)
+        # After a failed write there may be half a line at the end. Anything appended to it would be
+        # one damaged line in the middle of the log, so it is cut off first; if that fails, so does
+        # this write.
         if self._ragged:
             self._trim()
         try:
@@ -113,6 +119,9 @@ class ChangeLog:
 
     def _check_cut_short(self, number: int, line: bytes, *, last: bool) -> None:
         """Check that a damaged line is the last line of the file."""
+        # A lost newline joins two good lines into one bad one. If a line ends well somewhere in the
+        # middle, more than the end of the file is damaged, and dropping the rest would lose commits
+        # that were acknowledged.
         ends = [seal.end() for seal in SEAL.finditer(line)]
         more_than_one = any(open_line(line[:end]) for end in ends if end < len(line))
         if last and not more_than_one:

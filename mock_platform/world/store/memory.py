@@ -347,6 +347,10 @@ class MemoryStore:
             own, last = self._base.rows.get(table, {}), -1
             placed = rows[table] = {}
             for key, record in records.items():
+                # A record keeps the place of its fixture as long as the order of the document
+                # allows that: then it is equal to the fixture in everything, and needs no slot in
+                # the overlay. If the document has another order, the records from there on get new
+                # places at the end.
                 base = own.get(key)
                 if base is not None and base.seq > last:  # it may stand where the fixture stands
                     last = base.seq
@@ -398,6 +402,8 @@ class MemoryStore:
         """Called at the end of a transaction; if it raises, the transaction is undone."""
 
     def _row(self, table: str, key: str) -> Row | None:
+        # Three cases in two steps: a row of the overlay, `None` in the overlay (a fixture that was
+        # removed), or no slot at all, which lets the fixture show through.
         rows = self._rows.get(table)
         if rows is not None and key in rows:
             return rows[key]

@@ -104,6 +104,9 @@ class RedisArchive:
             WorldElsewhere: A process whose lease holds has the world open.
             StoreDamaged: The engine does not have what was written to it.
         """
+        # Claim first, then read: only the owner may read, because a state that another process is
+        # just changing would be outdated at once. If reading fails, the claim is given back, so
+        # that another process may try, perhaps one with a newer version.
         found, run = self._claim(name)
         if found is None:
             return None
@@ -203,6 +206,8 @@ class RedisArchive:
         """Record changed rows and the data beside them. Without changes nothing is written."""
         held = self._find(name, token)
         with held.lock:
+            # The data beside the records are compared part by part with what was written last, so a
+            # commit has only what changed: usually one counter.
             parts, known = encode_meta(meta), held.meta
             changed = {name: body for name, body in parts.items() if known.get(name) != body}
             removed = [name for name in known if name not in parts]

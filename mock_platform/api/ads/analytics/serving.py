@@ -99,6 +99,9 @@ class Ad(Struct, eq=False):
 
     def find_level(self, phase: Phase, day: int) -> int:
         """Return the level on a day: no two days are alike."""
+        # One hash has 64 bytes, one for each of 64 days; so a year of days costs six hashes. A byte
+        # makes a factor from 0.75 to 1.25, in whole numbers: the level must be the same on each
+        # machine.
         block, place = divmod(day, _PART_OF_DAY_NOISE)
         if self._noise[0] != block:
             self._noise = (block, self.ids.noise(f"ad/{self.id}/{self.placement}/{block}"))
@@ -106,6 +109,10 @@ class Ad(Struct, eq=False):
 
     def measure_rhythm(self, at: int) -> int:
         """Return how far the rhythm is at a moment; it goes faster in busy hours."""
+        # The integral of a step function: busy hours count more seconds than they have. Whole days
+        # and whole hours come from sums that were made once, and only the last hour is
+        # interpolated. So the impressions between any two moments are one subtraction, whatever is
+        # between them.
         day, second = divmod(at, DAY_SECONDS)
         hour, rest = divmod(second, HOUR_SECONDS)
         rhythm = self.rhythm
@@ -118,6 +125,8 @@ class Ad(Struct, eq=False):
 
     def measure_charge(self, start: int, end: int, level: int, phase: Phase) -> int:
         """Return what it costs to show it on from `start`."""
+        # Charges are differences of totals, never sums of parts: rounding each part would make a
+        # day cost another amount if it was asked for hour by hour.
         units = self.mix.count(phase.unit, self.impressions)
         shown = self.impressions + self.count_impressions(start, end, level)
         return (self.mix.count(phase.unit, shown) - units) * phase.price // 1000
@@ -139,6 +148,8 @@ class Ad(Struct, eq=False):
 
     def find_shown(self, start: int, end: int) -> tuple[int, int] | None:
         """Return when it was first and last shown in a window; `None` if it was not."""
+        # Stretches are in the order of time and do not overlap, so the ones of a window are found
+        # by halving.
         first = max(bisect_right(self.starts, start) - 1, 0)
         last = bisect_left(self.starts, end)
         parts = []
@@ -151,6 +162,9 @@ class Ad(Struct, eq=False):
 
     def count_until(self, edges: Sequence[int], now: int) -> list[int]:
         """Return how often it had been shown at each edge; nothing is shown after now."""
+        # Edges ascend, so one walk over the stretches serves all of them. Before an edge all
+        # stretches but the last are complete, and their count is in the last one; only that one is
+        # calculated.
         found: list[int] = []
         number = bisect_right(self.starts, edges[0]) - 1
         for edge in edges:
@@ -215,6 +229,9 @@ def _make_ad(
 
 
 def _make_phase(start: int, chain: Chain, mix: Mix, share: float, rhythm: int, noise: int) -> Phase:
+    # An ad serves if its creative, line item and campaign do, each as it was at that moment, and
+    # funding instrument and account are within their windows. A phase in which one of them does not
+    # is kept with level 0: it ends the phase before it.
     records = [find_version(versions, start) for versions in chain[:3]]
     if not all(_serves(record, start) for record in records) or not all(
         since <= start and (end is None or start < end) for since, end in chain.windows

@@ -96,6 +96,8 @@ def list_campaign_reasons(world: World, campaign: Record) -> list[str]:
     account = world.store.get("accounts", campaign["_account_id"]) or {}
     status = account.get("approval_status")
     first = _find_first_to_end(world, campaign)
+    # All reasons that hold are listed, and none hides another. What was spent is asked for last:
+    # it lets the ads of the campaign be shown up to now.
     conditions = {
         "EXPIRED": _has_ended(world, campaign, first, now),
         "STARTS_IN_FUTURE": first is not None and _starts_later(world, campaign, now),
@@ -159,6 +161,9 @@ def _find_first_to_end(world: World, campaign: Record) -> Record | None:
 def _has_ended(world: World, campaign: Record, first: Record | None, now: str) -> bool:
     if first is None or first.get("end_time") is None:
         return False
+    # Records without an end sort before all with one, so the first by `end_time` shows whether
+    # anything is open-ended, and the last one when everything has ended. Both are one look into an
+    # index, however many line items there are.
     order = Order("end_time", descending=True)
     last = world.store.page("line_items", match_children(campaign), order=order, limit=1)
     return _is_over(last[0].record["end_time"], now)

@@ -122,6 +122,9 @@ class Stream:
         """Return the next bytes to send; empty if nothing is due now, `None` at the end."""
         with self._world.lock:
             now = UPTIME()
+            # Pulled, not pushed: the server asks for bytes when the client can take some. What
+            # waits is a queue of keys, so a slow client costs no lines, and a line shows its
+            # activity as it is when it is sent.
             if not self._ready and self._ending is None:
                 self._prepare(now)
             if self._ready:
@@ -184,6 +187,8 @@ class Stream:
 
     def wake(self, *, urgent: bool = False) -> None:
         """Let the server read; `urgent`: although the client does not take what was sent."""
+        # Noticed at the commit and done here, outside of the transaction that pushed the activity:
+        # ending a stream is no part of the request that happened to fill it.
         if self._overflowed:
             self.end(make_ending("slow_reader", "SlowReader", self.opening.base_url))
         resume = self._resume
@@ -218,6 +223,8 @@ class Stream:
         with self._world.lock:
             if self._ending is not None:
                 return
+            # Lines that were waiting are made now, without the delays of scenarios; making one may
+            # itself end the stream, for instance with a problem.
             while drain and self.lag and self.is_open:
                 self._take_line(_NEVER)
             if not self.is_open:  # it ended while its last lines were made
@@ -236,6 +243,9 @@ class Stream:
 
     def _prepare(self, now: float) -> None:
         """Make what is due now: a line, the end of a recovery, a keep-alive, or nothing."""
+        # The order is what a client sees: silence wins over everything, a planned end over further
+        # lines, a line over a keep-alive. A stream that has sent nothing yet begins with a
+        # keep-alive, so that its head reaches the client at once.
         if now < self._silent_until:
             return
         if self._begun and self._end_if_planned(now):

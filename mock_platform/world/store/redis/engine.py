@@ -365,6 +365,8 @@ class EngineLink:
         self, commands: Sequence[Sequence[Word]], script: str = "", within: str | None = None
     ) -> list[Any]:
         if self._gone is not None:
+            # Known to be gone: the request is refused at once. Without this each request would wait
+            # for its own time-out, under the lock of its world, and the server would look frozen.
             raise StoreUnreachable(self.place, self._gone)
         try:
             try:
@@ -382,6 +384,8 @@ class EngineLink:
         self, commands: Sequence[Sequence[Word]], script: str, within: str | None
     ) -> list[Any]:
         try:
+            # A script is named by its hash, which is short. An engine that does not know it yet
+            # says so without doing anything; then the text is sent, and the engine remembers it.
             return self._exchange(commands, within)
         except NoScriptError:  # its first use, or the engine was started again
             rest = commands[0][2:]
@@ -394,6 +398,9 @@ class EngineLink:
             RedisError: This failed, or an answer is an error.
             EngineRestarted: The engine is in another run than `within`. Nothing was sent.
         """
+        # A connection is used by one thread at a time and comes back only if every answer was read.
+        # After any exception an answer may still be on its way and would be taken for that of the
+        # next command, so the connection is closed.
         line = self._take_line()
         if within is not None and line.run != within:
             self._free.append(line)
@@ -420,6 +427,9 @@ class EngineLink:
         """Returns a connection that no other thread uses, to the newest known run of the engine."""
         while True:
             try:
+                # The last one that came back is the first to be used, so idle ones are closed by
+                # the engine and not kept alive for nothing. Connections to an earlier run are of no
+                # use: they were broken with it.
                 line = self._free.pop()
             except IndexError:
                 return self._connect()
@@ -479,6 +489,7 @@ class EngineLink:
             return f"it did not answer within {self.address.timeout:g} seconds"
         if isinstance(fault, AuthenticationError):
             return _REASONS["WRONGPASS" if "WRONGPASS" in text or "invalid" in text else "NOAUTH"]
+        # Errors have no codes, only texts whose beginnings are stable.
         for begin, reason in _REASONS.items():
             if (
                 text.startswith(begin) or f": {begin}" in text

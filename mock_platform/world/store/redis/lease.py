@@ -112,9 +112,17 @@ class Lease:
             StoreError: The engine cannot be reached, or this process has to wait until it settled.
         """
         with self._lock:
+            # The moment before the command is sent counts, not the one at which the answer arrives:
+            # the engine counts from somewhere in between, so by our count the lease never lasts
+            # longer than by its own.
             begun = 0.0 if self._uptime is None else self._uptime()
             was_held = begun < self._until
             run, (state, settling, beat, now) = self._send()
+            # Two things may have happened since the last renewal. The engine may be another run;
+            # then worlds are confirmed before anything else. Or the lease had ended in the same
+            # run; then another process may have taken worlds over, and each world is checked by its
+            # token. A process that was stopped for a while learns of it here, before it answers
+            # from what it remembers.
             if self.run not in {"", run}:
                 self._pass_restart(float(beat), float(now), is_certain=was_held or settling < 0)
             elif self.run and (state == "ended" or not (was_held or self._uptime is None)):
@@ -141,6 +149,10 @@ class Lease:
             StoreUnreachable: The engine cannot be reached, or has to settle first.
         """
         self.ensure()
+        # The engine may be started again between any two commands. Every script is bound to the run
+        # in which the lease was renewed; if that is over, nothing was sent, the lease is renewed in
+        # the new run, and the script is tried there. An engine that is started again and again ends
+        # this after a few times.
         for _ in range(ATTEMPTS):
             run = self.run
             try:
@@ -205,6 +217,9 @@ class Lease:
         turns = 0
         while not self._stopped.wait(_TURN_SECONDS):
             turns += 1
+            # The thread turns often but does little: only while the engine is gone, or has to
+            # settle, is each turn used, so that the first moment at which it works again is not
+            # missed.
             hurries = self._engine.is_gone or self.waits
             if not hurries and turns * _TURN_SECONDS < self.seconds / _RENEWALS:
                 continue

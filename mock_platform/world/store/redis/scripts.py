@@ -21,6 +21,9 @@ forgotten, has the time to write its world again.
 
 from __future__ import annotations
 
+# Each change begins with this. `lost` and `done` are what the module's text describes. `ahead` and
+# `behind` say that the engine's number is not the one that the process expects: it was started
+# again from another moment, and the whole state has to be written before the change makes sense.
 _CHECK = """
 local kept = redis.call('HMGET', KEYS[1], 'token', 'seq')
 if kept[1] ~= ARGV[1] then return 'lost' end
@@ -73,6 +76,9 @@ local function draw_token(key)
   return token
 end
 """
+# Whoever comes first after a restart of the engine notices the new run, and starts the time of
+# settling. A new engine that no process has known needs none: nobody can have a claim on its
+# worlds.
 _NOTE_RUN = """
 local function note_run(key, settling, run, milliseconds, knew)
   local last = redis.call('GET', key)
@@ -82,6 +88,9 @@ local function note_run(key, settling, run, milliseconds, knew)
 end
 """
 
+# `beat` is the moment of the last renewal of any process, by the engine's own clock. A process
+# compares the one it remembers with the one that a restarted engine has: the difference is what was
+# forgotten.
 RENEW = f"""{_NOTE_RUN}
 local before = redis.call('GET', KEYS[1])
 note_run(KEYS[2], KEYS[3], ARGV[3], ARGV[2], ARGV[4])
@@ -104,6 +113,8 @@ knew another run. Returns whether the lease held, how many milliseconds the engi
 and the moments of the renewal before this one, of any process, and of this one. It needs no memory
 that the engine does not have, if the process had its lease: a full engine renews it."""
 
+# `born` is the id of this call. If the answer was lost and the call is repeated, the world is there
+# already; the same id shows that it is ours, and not another process's world of the same name.
 ADD = f"""{_TOKEN}
 if redis.call('GET', KEYS[7]) ~= ARGV[5] or redis.call('EXISTS', KEYS[9]) == 0 then
   return {{'renew'}}
@@ -149,6 +160,9 @@ return 'done'
 """
 """world, log, state; token, number of the last change in the state, state."""
 
+# The owner's key in the engine expires with its lease. As long as it is there, its owner lives and
+# the world stays with it; once it has expired, whoever comes first gets a new token, and every
+# later change of the old owner is refused by its token, even if that process only slept.
 CLAIM = f"""{_TOKEN}
 if redis.call('GET', KEYS[3]) ~= ARGV[3] or redis.call('EXISTS', KEYS[5]) == 0 then
   return {{'renew'}}
@@ -166,6 +180,8 @@ return {{'ours', token, kept[3] or '', kept[2] or ''}}
 """
 """world, last token, run, settling, process; process, prefix, run."""
 
+# How an owner finds out after a restart where it stands. A token other than ours has won only if it
+# was given in this run, or is higher: a lower one is an older state that the engine came back with.
 _STAND = f"""{_NOTE_RUN}
 note_run(KEYS[2], KEYS[3], ARGV[2], ARGV[3], '1')
 local kept = redis.call('HMGET', KEYS[1], 'token', 'seq', 'run')

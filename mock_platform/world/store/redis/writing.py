@@ -61,6 +61,10 @@ class WorldWriter:
                 first writes the state that counts.
         """
         self._make_sure(name, held)
+        # After an error nobody knows whether the engine has the change: the answer may have been
+        # lost, or the command. The number would fit either way. So the world is marked as unsure,
+        # and the next change first writes the whole state that counts here, under a number that is
+        # higher than both possibilities.
         try:
             found = self._send(name, held, script, keys, values)
             if found in ("ahead", "behind"):
@@ -96,6 +100,9 @@ class WorldWriter:
             StoreUnwritable: It could not be written.
         """
         for _ in range(ATTEMPTS):
+            # `is_sure` is read before the command, like the run: it must be true of the moment at
+            # which the engine decides, and a lease that held before may have ended while the
+            # command was on its way.
             run, is_sure = self._engine.run_id, self._lease.is_held()
             try:
                 found = self._confirm(name, held, run, is_sure=is_sure)
@@ -113,6 +120,9 @@ class WorldWriter:
     def compact(self, name: str, held: HeldWorld) -> None:
         """Replace the commits of a world by a whole state, while new ones are added."""
         with held.lock:
+            # The lock is held only to copy the state, a copy of references, not while it is encoded
+            # and sent: commits go on meanwhile, with higher numbers, and the script keeps exactly
+            # those in the log.
             state, size, base = held.copy_state(), held.log_bytes, held.base
         self.put_rows(base, state)
         body = encode_state(state, base)
@@ -169,6 +179,8 @@ class WorldWriter:
         seq = held.seq + 2 if held.unsure else held.seq
         state = held.copy_state()
         state.seq = seq
+        # The engine may have forgotten the fixtures too, in the run in which this process believes
+        # to have written them. They are put again; `NX` makes that cheap if they are there.
         self._written.difference_update({held.base, *(p.base for p in held.points.values())})
         self.put_rows(held.base, state)
         points: list[Word] = []
