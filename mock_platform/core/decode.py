@@ -60,6 +60,8 @@ def read_parts(body: bytes, content_type: str) -> list[tuple[str, bytes]]:
     decoder = MultipartDecoder(boundary.encode("latin-1", "replace"), max_parts=_MOST_PARTS)
     parts: list[tuple[str, list[bytes]]] = []
     try:
+        # The whole body is there already. The second call says that nothing follows, so that a form
+        # which is cut short is noticed and not waited for.
         decoder.receive_data(body)
         decoder.receive_data(None)
         while not isinstance(event := decoder.next_event(), Epilogue | NeedData):
@@ -92,6 +94,9 @@ def make_upload_reader(
     contents = frozenset(name for name in known if isinstance(declared.get(name), Content))
 
     def read(call: Call) -> tuple[Any, list[Finding]]:
+        # The body comes first and wins, as clients of uploads put the command in the query and the
+        # content in the body. A name with two different values is reported; the same value twice is
+        # harmless.
         sent: dict[str, Any] = {}
         repeated: list[str] = []
         body = _read_body(call, contents, max_nesting)
@@ -148,6 +153,10 @@ _Reader = Callable[[Call], tuple[Any, list[Finding]]]
 
 def decoder(operation: Operation, settings: Settings) -> Decoder:
     """Returns the decoder for the calls of one operation; its schema is built once, here."""
+    # Everything that depends on the operation alone is prepared here: a reader for the place of the
+    # parameters, and a loader for their schema. Unknown names are left out by the loader, because
+    # they are found separately: what to say about them depends on where they were, which the schema
+    # does not know.
     schema = None if operation.params is None else operation.params(unknown=EXCLUDE)
     known = frozenset() if schema is None else frozenset(name for name, _ in _list_names(schema))
     if operation.location is Location.JSON:
@@ -208,6 +217,8 @@ def _body_reader(operation: Operation, schema: Schema | None, settings: Settings
         return replace(whole, keys=keys) if in_query else whole
 
     def read(call: Call) -> tuple[Any, list[Finding]]:
+        # A body may be absent if all that is required can be in the query; otherwise its absence is
+        # a fault, which reading the empty body reports.
         missing = in_query and not call.body
         sent = {} if missing else _json(call, settings.max_nesting)
         unread = list(find_unknown_parameters(call.query, in_query, call.path_params, _IN_BODY))
@@ -287,6 +298,8 @@ def _pairs(
             unread += find_ignored_body(
                 call, f"parameters of this operation stand in {query}a form"
             )
+    # The first value of a name counts, as documented; of lists that may be repeated all values
+    # count, and they become the text with commas that the field reads.
     values, repeated = first_values(pairs)
     for name in repeatable.intersection(repeated):
         values[name] = ",".join(value for each, value in pairs if each == name)
@@ -345,6 +358,8 @@ def _make_refusal(
     *,
     many: bool,
 ) -> Failure:
+    # The library says the same of an array for an object, and of an object for an array, under a
+    # name of its own for the whole. That is a fault of the body and not of a parameter.
     messages = fault.messages
     if isinstance(messages, dict) and messages.get(SCHEMA) == ["Invalid input type."]:
         return BadBody(f"The body must be {'an array' if many else 'an object'}.")

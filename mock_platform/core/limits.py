@@ -36,6 +36,9 @@ def counter(operation: Operation, settings: Settings) -> Counter | None:
         return None
 
     def count(call: Call, world: World) -> None:
+        # All windows count, also after one is exceeded, so that the order of limits does not
+        # matter. The headers have room for one window of each kind: they show the one with the
+        # fewest calls left, which is the one that the client will meet first.
         tightest: dict[str, WindowState] = {}
         exceeded: Limit | None = None
         for limit in limits:

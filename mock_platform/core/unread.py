@@ -100,6 +100,9 @@ class UnknownKeys(Struct):
 
     def add(self, place: str, name: str, shape: Shape) -> None:
         """Add an unknown key, with its place, such as `components[1].destination`."""
+        # A body may have a hundred thousand items with the same unknown key. Places that differ
+        # only in their index are one finding with a count, and both the findings and the counting
+        # are bounded.
         self._counted += 1
         if self._counted > _MAX_COUNTED:
             self._more = True

@@ -108,6 +108,8 @@ class Engine:
         """
         with self._switch_or_undo():
             active = dict(self._active)
+            # Everything is checked with copies, and then put in place in one step: if the new
+            # version cannot be active, the old one is still there, unchanged.
             running = active.get(scenario.name)
             if running is not None:
                 self._check(scenario)

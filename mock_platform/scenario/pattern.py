@@ -115,6 +115,9 @@ class _Ways(Struct, frozen=True):
 def _count(tree: Iterable[Any]) -> _Ways:
     ways = _Ways()
     for kind, argument in tree:
+        # Parts that follow each other multiply their closed choices. Open repetitions share one
+        # text, so their number is added, and `total` counts in how many ways a text can be divided
+        # among so many.
         part = _count_part(kind, argument)
         ways = _Ways(
             ways.closed * part.closed, ways.opened + part.opened, slow=ways.slow or part.slow
@@ -129,6 +132,9 @@ def _count_part(kind: Any, argument: Any) -> _Ways:
         return _Ways()
     if kind in _REPEATS:
         low, high, body = argument
+        # Backtracking takes as many steps as there are ways to divide a text among the repetitions.
+        # A repetition inside a repetition makes that number exponential and is refused; open ones
+        # beside each other make it a power, which the bound below counts.
         inner = _count(body)
         if inner.total > 1 and int(high) > 1:
             raise BadPattern("a repetition within a repetition, or of alternatives, can take "

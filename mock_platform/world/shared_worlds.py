@@ -175,6 +175,10 @@ class SharedWorlds(Worlds):
             UnknownWorld: It is closed here.
             StoreError: The archive cannot be reached, so this cannot be found out.
         """
+        # A commit was refused or accepted by its token, so an answer with changes is certain. One
+        # that only read was made from memory; it is certain if the lease holds at this moment,
+        # after it was made, since no other process can have taken the world over before the lease
+        # ended.
         if changes:
             return
         if not self._keeper.is_held():
@@ -231,6 +235,9 @@ class SharedWorlds(Worlds):
             world = self._worlds.get(name)
             if world is not None and not world.closed:
                 return world
+            # Under the lock, so that two requests for a world that rests do not open it twice. What
+            # was opened and cannot be used is given back, or it would be nobody's until the lease
+            # ends.
             kept = self._keeper.open(name, self.blueprint.base)
             if kept is None:
                 if name == DEFAULT:
@@ -283,6 +290,8 @@ class SharedWorlds(Worlds):
         Raises:
             TooManyWorlds: Something runs in all of them.
         """
+        # The ones not used for longest come first, until one may rest: worlds with open streams or
+        # jobs cannot.
         if len(self._worlds) < self._limit:
             return
         for name in sorted(self._worlds, key=lambda name: self._used.get(name, 0.0)):

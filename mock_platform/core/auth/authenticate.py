@@ -160,6 +160,9 @@ class Authenticator:
     def _authenticate(self, call: Call, world: World, auth: Auth) -> Caller:
         if "oauth2-client" in auth.schemes:
             return authenticate_client(call, world)
+        # The header's scheme decides which check is made, not the operation: a client that sends a
+        # bearer token to an operation for users is told that this scheme is not accepted, and not
+        # that a signature is missing.
         scheme, _, rest = (call.header("authorization") or "").strip().partition(" ")
         scheme = scheme.lower()
         if scheme == "bearer":
@@ -182,6 +185,8 @@ class Authenticator:
         stored = world.store.get("tokens", value) if value else None
         if stored is not None and stored["kind"] == "oauth2":
             caller = self._require_scheme("oauth2", authenticate_user(world, stored), auth)
+            # At a few endpoints the access that the user gave by OAuth 1.0a counts more than the
+            # scopes of this token. That is only looked up if scopes are missing.
             missing = find_missing(auth.scopes, stored["scopes"])
             if missing and auth.permissions_override:
                 call.assume(OVERRIDE)
@@ -234,6 +239,9 @@ class Authenticator:
 
     def _trust_credentials(self, call: Call, world: World, auth: Auth) -> Caller:
         """Returns the caller named by the credentials, unverified; the test user by default."""
+        # Nothing is verified, but the credentials still say for whom the client means to act; so a
+        # test with two users works without signatures. What they do not name is the first record of
+        # its table.
         kinds = {_TOKEN_KINDS.get(scheme) for scheme in auth.schemes}
         app = token = None
         for hint in credential_hints(call):

@@ -82,6 +82,8 @@ def oauth_only(pairs: Iterable[tuple[str, str]]) -> Pairs:
 
 def keys(case: Case) -> Iterator[Guess]:
     """Keys that are made wrongly from the correct secrets."""
+    # Each guess costs one hash of the base string, and keys change nothing in it, so these are the
+    # cheapest. Libraries that build the key by hand make all of these mistakes.
     raw_consumer, raw_token = case.consumer_secret, case.token_secret
     consumer, token = escape(raw_consumer), escape(raw_token)
     yield case.guess("token-secret-missing", key=f"{consumer}&")
@@ -176,6 +178,9 @@ def _origins(case: Case, canonical_hosts: Sequence[str]) -> list[_Origin]:
     own_host, own_port = _host_and_port(called.netloc)
     written_host, _ = _host_and_port(urlsplit(case.request.url).netloc)
     canonical = [_host_and_port(host.lower()) for host in canonical_hosts[:_MAX_HOSTS]]
+    # A client behind a proxy or a port mapping signs the address that it was configured with, and
+    # the server sees another. Every combination of scheme, host and port is tried; sorting by the
+    # number of differences names the simplest explanation first.
     hosts = [own_host, written_host, "127.0.0.1", "localhost", *[host for host, _ in canonical]]
     ports = [own_port, "", *_DEFAULT_PORTS.values(), *[port for _, port in canonical]]
     origins = []
@@ -215,6 +220,8 @@ def _path(text: str, mistake: str, difference: str, parameters: str) -> _Path:
 
 def _paths(case: Case, called: str) -> list[_Path]:
     """Other paths, each with further signed text."""
+    # Prefixes of the address are this sandbox's own. A client that adds them after signing, for
+    # instance by rewriting addresses, has signed the path without them.
     bare = _WORLD_PREFIX.sub("", called)
     prefix = called[: len(called) - len(bare)]
     without_sandbox = _SANDBOX_PREFIX.sub("", bare)

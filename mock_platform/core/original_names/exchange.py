@@ -63,6 +63,7 @@ class Translator:
 
         What the client sent stays in `query_string` and `body`, for its signature and the journal.
         """
+        # Which names an operation knows is found out once: its schemas are walked at any depth.
         reading = self._readings.get(operation.id)
         if reading is None:
             declared = frozenset(list_declared(operation))

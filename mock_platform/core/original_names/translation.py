@@ -58,6 +58,9 @@ class Spelling:
 
     def _write_member(self, key: str, value: Any, names: Names, values: Mapping[str, Names]) -> Any:
         pairs = self._pairs
+        # The order matters. Texts of users are never touched; sentences of the sandbox are written
+        # as sentences; values that name fields or are enumerated are mapped; all else is walked
+        # into, with the names that hold below this key added to those that hold everywhere.
         if key in pairs.free:
             return value
         if key in pairs.spoken and isinstance(value, str):
@@ -81,6 +84,9 @@ class Spelling:
 
     def write_sentence(self, text: str) -> str:
         """Returns a sentence of the sandbox with original names; what it quotes stays as it is."""
+        # Only the sandbox's own words are translated. What a sentence quotes came from the request
+        # and has to come back as it was sent; it is between quotes or brackets, and the split keeps
+        # it at the odd places.
         nouns = self._nouns
         text = _NOUN.sub(lambda found: f"{found[1]}{nouns.get(found[2], found[2])}", text)
         own = _OF_ITS_OWN.match(text)
@@ -138,6 +144,8 @@ class Reading:
     def __init__(self, pairs: Pairs, declared: frozenset[str]) -> None:
         """`declared` are the names that the operation declares, at any depth, in neutral form."""
         self._pairs = pairs
+        # Only names that the operation has are translated back. Otherwise a parameter that happens
+        # to be called like the original of something else would be changed into it.
         self._names = {
             original: neutral
             for neutral, original in pairs.names.items()
@@ -175,6 +183,8 @@ class Reading:
         found: dict[str, Any] = {}
         for key, inner in value.items():
             sent = str(key)
+            # Both names may be in one object. The first one counts, as with repeated parameters,
+            # and the journal says so.
             neutral = self._names.get(sent, sent)
             if neutral in found:
                 repeated(neutral, sent)

@@ -93,6 +93,9 @@ class HandedRequest:
     def __next__(self) -> bytes | Pause:
         """Returns the next piece, or a pause until one has arrived."""
         while self._queue:
+            # Frames wait in a queue because the client's connection reads when its client does.
+            # Above a limit the owner is asked to pause; as the connection reads, it is asked to go
+            # on.
             kind, payload = self._queue.popleft()
             piece = self._perform(kind, payload)
             self._note_read(len(payload))
@@ -118,6 +121,7 @@ class HandedRequest:
 
     def take_frame(self, kind: int, payload: bytes) -> None:
         """Take a part of the answer."""
+        # The owner has done nothing with the request, so it can be sent to where the world is now.
         if kind == Kind.MOVED:
             self._forget()
             self._moved_from = self.place
@@ -142,6 +146,10 @@ class HandedRequest:
         The connection of the client ends without an answer only if a part of it was sent.
         """
         self._link = None
+        # Whether a lost request may be sent again depends on how much is known. After a part of the
+        # answer: no, the client has seen it. After it was sent, for a method that changes things:
+        # no, it may have been executed; the client is told so. In all other cases yes, until the
+        # patience is over.
         if self._ended or (self._queue and self._queue[-1][0] in _LAST):
             return
         if self._started or self._is_raw:

@@ -83,6 +83,8 @@ class FrameProtocol(asyncio.Protocol):
     def write(self, frame: bytes) -> None:
         """Send a frame with the others of this round."""
         out = self._out
+        # Frames of one round of the loop go in one write, like answers to clients. A large one does
+        # not wait: copying it together with others would cost more than the write.
         out.append(frame)
         if len(out) == 1:
             self._loop.call_soon(self._flush)
@@ -163,6 +165,10 @@ class Link(FrameProtocol):
 
     def _hear(self, kind: int, payload: bytes) -> None:
         """Hear what the owner says of itself."""
+        # Three messages. The owner sends a random text (CHALLENGE). The front answers with one of
+        # its own and its code (HELLO); it proves itself first, so that a stranger who connects
+        # learns no code. The owner answers with its code (WELCOME). Frames that were written
+        # meanwhile wait until the last one is right.
         greeting = self._greeting
         if kind == Kind.CHALLENGE and greeting is None and self.transport is not None:
             greeting = Greeting(payload, draw(), self.place, find_fingerprint(self.transport))
@@ -176,6 +182,8 @@ class Link(FrameProtocol):
                 self._flush()
             else:
                 self.refuse_stranger()
+        # New requests find another connection, perhaps to another process, from now on. Those on
+        # their way are still answered here; `BYE` says that the last of them was sent.
         elif kind == Kind.LEAVING and self.is_known:
             self._on_lost(self)
             self.write(pack(Kind.BYE, 0))

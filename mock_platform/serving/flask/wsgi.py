@@ -62,6 +62,9 @@ class HeaderNames:
     def read(self, request: Request) -> tuple[Pairs, str]:
         """Returns the headers (those of the body last, repeated ones joined), and the host."""
         known = self._known
+        # The result has to equal what Flask makes of a WSGI environ, since a request takes either
+        # way and its journal entry must be the same: spelling of names, joined repetitions, type
+        # and length last.
         found: dict[str, str] = {}
         for name, value in request.headers:
             spelled = known.get(name) or self._spell(name)
@@ -164,6 +167,9 @@ class Edge:
         application = self.application
         if application is not None and (application.adds_routes or application.listens):
             return None
+        # While a worker answers a large request it may hold the lock of a world. A request on the
+        # loop would wait for that lock and stop the loop, and with it all clients; so for that time
+        # all requests take workers.
         if len(request.body) > _MOST_ON_LOOP or self._large:
             return None
         target = request.target
@@ -187,6 +193,9 @@ class Edge:
         """
         raw, _, query = request.target.partition("?")
         world, path = split_world(raw)
+        # In the order of how explicit it is. The credentials come last, because finding their world
+        # may need the archive; if no credentials name worlds, which is usual, nothing of the
+        # request is read for it.
         control = is_control(path)
         if control and path in ANYWHERE:
             return None

@@ -86,6 +86,9 @@ class Answer:
         """Call the application; returns the first pieces of the body, or a pause before them."""
         try:
             body = application(self.request, peer, self._start_response)
+            # An answer that is complete at once, as nearly all are: head and body become one piece,
+            # and one write. A type check and not `isinstance`, because a subclass may do work while
+            # it is read.
             if type(body) is list:  # all there is; only its end could still fail
                 self._written += body
                 self.complete = True
@@ -101,6 +104,10 @@ class Answer:
         assert self._pieces is not None
         try:
             while True:
+                # The head is not sent before there is a piece of the body, so that an application
+                # that fails before it can still answer 500. A last piece that completes the
+                # declared length waits for the end of the iterator, and goes out together with it:
+                # the client reads everything in one packet.
                 piece = next(self._pieces, None)
                 if isinstance(piece, Pause):
                     return piece
@@ -145,6 +152,8 @@ class Answer:
         self, status: str, headers: list[Pair], exc_info: ExcInfo | None = None, /
     ) -> Callable[[bytes], object]:
         """Start the answer; with `exc_info`, start it again if nothing was sent yet."""
+        # The rule of WSGI: an application that has found a fault may start again as long as nothing
+        # was sent; after that its own exception comes back to it, which ends the answer.
         if exc_info is not None:
             if self.head_sent and exc_info[1] is not None:
                 raise exc_info[1]
@@ -176,6 +185,8 @@ class Answer:
             return wire
         for piece in pieces:
             part = piece
+            # More than was declared would be read as the beginning of the next answer. It is cut,
+            # and the connection ends, since the two sides no longer agree where answers end.
             if self._length is not None and self._sent + len(part) > self._length:
                 part = part[: self._length - self._sent]
                 self._report(ValueError("WSGI: the body is longer than its Content-Length"))
@@ -212,6 +223,8 @@ class Answer:
                 else:
                     named = True
             lines.append(f"{name}: {value}\r\n")
+        # Without a length the end has to be recognisable in another way: by chunks in HTTP/1.1, and
+        # by the end of the connection in HTTP/1.0, which has no chunks.
         if self._length is None and not self._bodiless:
             self.chunked = not self._version_1_0
             self.keep_alive = self.keep_alive and self.chunked
@@ -234,6 +247,8 @@ class Answer:
         self.close()
         self._written.clear()
         if self.head_sent:
+            # The client has read that all is well, so the only honest signal left is an end that
+            # cannot be taken for a complete answer: no last chunk, and a connection that closes.
             self.keep_alive, self.complete = False, True
             self.chunked = False  # the end of the body must be missing
             return []

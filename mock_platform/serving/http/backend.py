@@ -58,6 +58,8 @@ class EnvironMaker:
 
     def environ_of(self, request: Request, peer: Peer) -> WSGIEnvironment:
         """Returns the environ of one request, with its whole body."""
+        # PEP 3333 wants bytes as text in Latin-1: each byte is one character, whatever encoding it
+        # has. What is escaped in the path is decoded to bytes first, and then written in that way.
         path, _, query = request.target.partition("?")
         environ = self._shared.copy()
         environ["wsgi.url_scheme"] = peer.scheme
@@ -90,6 +92,8 @@ class EnvironMaker:
                 if len(keys) < _MAX_NAMES:
                     keys[name] = key
             text = value.decode("latin-1")
+            # A header that was sent several times becomes one, as the standard allows; only cookies
+            # are joined by semicolons.
             if key in environ:
                 separator = "; " if key == "HTTP_COOKIE" else ", "
                 text = f"{environ[key]}{separator}{text}"
@@ -285,6 +289,9 @@ class Backend:
 
     def answer(self, request: Request, *, keep_alive: bool) -> Answer:
         """Returns the answer to a request; `run` lets the application make it."""
+        # Most requests are answered on the loop itself: handing one to a thread and back costs more
+        # than the answer. The application says which these are. All others may block, and get a
+        # worker.
         direct = None if self._at_once is None else self._at_once(request)
         if direct is None and self._never_blocks is not None and self._never_blocks(request):
             direct = self.call_wsgi
@@ -365,6 +372,8 @@ class Backend:
 
     def date_line(self) -> str:
         """The header `Date`, made once a second."""
+        # Two requests in one second have the same date, and formatting it takes longer than finding
+        # that out.
         second = int(UPTIME())
         if self._date[0] != second:
             self._date = (second, f"Date: {formatdate(usegmt=True)}\r\n")

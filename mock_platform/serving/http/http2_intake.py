@@ -98,6 +98,8 @@ class Intake:
         Raises:
             Breach: It is too large, or it makes a head too large.
         """
+        # Before its first frame a client sends a fixed text. h2 checks it; it only must not be
+        # taken for the header of a frame.
         if self._preface and self._bytes:
             start = self._bytes[: self._preface]
             del self._bytes[: len(start)]
@@ -131,6 +133,8 @@ class Intake:
         return data[0] << 16 | data[1] << 8 | data[2] if len(data) >= _HEADER_BYTES else None
 
     def _note_part(self, now: float) -> None:
+        # Parts of bodies have a limit of their own, a minimum rate, so the clock here is only for
+        # frames that block all streams: settings, heads, and frames whose kind is not known yet.
         part = self._bytes
         if not part or (len(part) > 3 and part[3] == DATA):
             self._part_begun = 0.0
@@ -138,6 +142,9 @@ class Intake:
             self._part_begun = now
 
     def _count_block(self, length: int, flags: int, now: float) -> None:
+        # A head may come in any number of frames, which h2 keeps until the last one. So they are
+        # counted here as they come, and a head that never ends is noticed by the time at which it
+        # began.
         self._block += length
         if self._block > self._limit:
             raise Breach(
@@ -173,6 +180,9 @@ class FrameAllowance:
             Breach: There were too many.
         """
         kind = frame.kind
+        # Clients earn what they spend: each request allows some frames without content, and so does
+        # each part of an answer, for which a client has to open its window. Only frames beyond that
+        # are suspicious, so a busy client is not mistaken for a hostile one.
         if kind == HEADERS and frame.stream > self._highest:
             self._highest = frame.stream
             self._opened += 1

@@ -106,6 +106,8 @@ class StreamTransport(asyncio.Transport):
 
     def receive(self, data: bytes, size: int) -> None:
         """Pass on a part of the request's body, which took `size` bytes of the client's window."""
+        # The window is opened again as soon as the connection has taken the bytes, and not while it
+        # does not read: then the client may send no more than its window, and memory stays bounded.
         self.arrived += len(data)
         if self._reading_paused:
             self._owed += size
@@ -140,6 +142,7 @@ class StreamTransport(asyncio.Transport):
         """Let the connection go on if the client took enough, or end the stream."""
         if self.over:
             return
+        # Two marks, a high and a low one, so that writing does not stop and go on with every frame.
         if not self.unsent and (self.complete or self._closing):
             self._end()
         elif self._paused and len(self.unsent) <= _LOW:

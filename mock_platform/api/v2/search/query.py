@@ -85,6 +85,8 @@ Node = Clause | Not | And | Or
 
 def combine(kind: type[And | Or], terms: list[Node]) -> Node:
     """Join terms; one term stays as it is, and nested terms of the same kind are merged."""
+    # `a (b c)` and `a b c` are the same rule, so they become the same tree; comparisons and the
+    # evaluator need not know about brackets.
     flat: list[Node] = []
     for term in terms:
         flat.extend(term.terms if isinstance(term, kind) else (term,))
@@ -181,6 +183,8 @@ def _explain_unexpected(token: Token, text: str) -> str:
     if token.type == "$END":
         return f"no viable alternative at input '<EOF>' (at position {len(text) + 1})"
     position = (token.start_pos or 0) + 1
+    # A closing bracket too many is what the real parser reports as a missing end; any other token
+    # in a wrong place as an input without alternative.
     if token.type == "RPAR" and text[: position - 1].count("(") <= text[: position - 1].count(")"):
         return f"missing EOF at ')' (at position {position})"
     return f"no viable alternative at input '{token}' (at position {position})"
@@ -198,6 +202,8 @@ def _factor(tree: Any, depth: int) -> Node:
     """Return a term with its signs; `depth` is how many groups and signs are around it."""
     *signs, last = tree.children
     inner, is_group = last.children[0], last.data == "group"
+    # The parser itself does not recurse, but everything that walks the tree does. The depth is
+    # limited here, where the position is still known.
     depth += len(signs) + is_group
     if depth > MAX_NESTING:
         raise RuleSyntaxError(
@@ -276,6 +282,8 @@ def read_rule(
     `longest` is in characters. With `strict` a negated group is refused, which the documentation
     advises against; otherwise it is evaluated with a warning.
     """
+    # Length first, and alone: a text that is too long is not parsed at all. A text that cannot be
+    # parsed has one fault, the first; a tree has all of its faults.
     if len(text) > longest:
         fault = f"Rules must be at most {longest} characters long, this one has {len(text)}"
         return CheckedRule(text, None, (fault,))
@@ -303,6 +311,8 @@ def read_rule(
 
 def _faults_of_whole(tree: Node) -> Iterator[str]:
     found = list_clauses(tree)
+    # A rule with negations alone would match nearly every post, and so would one with only `is:`,
+    # `has:` or `lang:`. Both are refused, each in its own words.
     positive = [clause for clause, negated in found if not negated]
     if not positive or _begins_with_two_signs(tree):
         yield from _NEGATED_ONLY

@@ -70,6 +70,9 @@ def make_sieve(node: Node) -> Sieve | None:
         case Clause():
             return _sieve_clause(node)
         case And():
+            # A necessary condition. For AND each known part is one, so those without are skipped.
+            # For OR every part must have one: a part without could match by itself. For NOT there
+            # is none, since the opposite of "may match" says nothing.
             found = [sieve for term in node.terms if (sieve := make_sieve(term)) is not None]
             return (lambda post, text: all(each(post, text) for each in found)) if found else None
         case Or():
@@ -263,6 +266,9 @@ class Search:
 
     def find(self, *, after: Position | None = None, limit: int | None = None) -> list[Entry]:
         """Return matching posts, newest first, after a position."""
+        # The position of the window's end in the order by time: 2 is the kind "text" in sort keys,
+        # and -1 is before all sequence numbers. So the walk begins at the newest post inside the
+        # window.
         before = ((2, self._window.times[1]), -1)
         match = {} if self._author is None else {"_user_id": self._author}
         return self._world.store.page(
@@ -285,6 +291,8 @@ class Search:
         return [entry for entry in found if after is None or entry.position < after][:limit]
 
     def _is_found(self, post: Record) -> bool:
+        # Cheapest first. The sieve looks at fields and at the text only; the last step takes the
+        # post apart and looks up its author and what it refers to.
         if not self._window.contains(post):
             return False
         if self._sieve is not None and not self._sieve(post, fold_text(post["full_text"])):
