@@ -271,6 +271,8 @@ def mock_platform(
     node.stash[_shown_key] = set()
     yield world
     try:
+        # The world is judged a second time when the test's other fixtures have ended, because their
+        # clean-up may have called the sandbox as well.
         verdict.end()
         _mock_platform_servers.close(world)
         problems += verdict.problems(late=True)

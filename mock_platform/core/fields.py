@@ -515,6 +515,8 @@ class Timed(Json):
                 parts.append((name, write))
 
         def write_all(now: datetime) -> Any:
+            # Only the objects on the way to a moment are copied; all other parts are shared with
+            # the fixture by every world.
             counted = value.copy()
             for name, write in parts:
                 counted[name] = write(now)

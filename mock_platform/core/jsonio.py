@@ -41,6 +41,8 @@ def loads(data: bytes, *, max_nesting: int = 64, max_values: int | None = None) 
     except orjson.JSONDecodeError as fault:
         text = f"not valid JSON: {fault.msg} at line {fault.lineno}, column {fault.colno}"
         raise BadJson(text, fault.lineno, fault.colno) from fault
+    # The parser itself has a limit far beyond what is allowed here. A cheap check of the brackets
+    # alone lets almost everything pass; only what it cannot decide is measured on the value.
     if not _shallow(data, max_nesting) and _depth(value) > max_nesting:
         raise BadJson(f"nested more than {max_nesting} levels deep")
     return value
@@ -77,6 +79,9 @@ def _count_values(data: bytes, most: int) -> int:
     All work that follows depends on this number, and a value may take a hundred times more space
     in memory than in the text.
     """
+    # A value takes at least one byte, so a short text needs no count. Counting commas and brackets
+    # is an upper bound, because strings may contain some; only if the bound is too high are strings
+    # looked at.
     if len(data) <= most:
         return 0
     found = _count_signs(data)

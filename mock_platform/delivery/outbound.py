@@ -119,6 +119,8 @@ class Outbound:
     def stop(self) -> None:
         """Interrupt running requests, and refuse new ones."""
         with self._lock:
+            # Threads that wait for an answer cannot be interrupted, but their sockets can be shut
+            # down: the wait then ends with an error, which is reported as "the server stops".
             self._stopped = True
             for sock in self._open:
                 try:
@@ -141,6 +143,9 @@ class Outbound:
         """Connect to one of the host's addresses, each checked before it is used."""
         refused: list[str] = []
         last: OSError | None = None
+        # The name is resolved once, here, and the address that was checked is the one that is
+        # connected to. A library that resolves again could be led to another address in between
+        # (DNS rebinding).
         for family, kind, protocol, _, address in _resolve(host, port):
             if not self._may_reach(host, str(address[0])):
                 refused.append(str(address[0]))
@@ -170,6 +175,8 @@ class Outbound:
         """Return whether this address may be connected to, for a URL that says `host`."""
         if not self._allowed.isdisjoint({"*", _normalize_host(host), _normalize_host(address)}):
             return True
+        # An address of the older kind may be written in the newer one (`::ffff:127.0.0.1`). It is
+        # judged by what it really is, or it would be a way around the check.
         parsed = ipaddress.ip_address(address.partition("%")[0])
         if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is not None:
             return parsed.ipv4_mapped.is_loopback

@@ -60,6 +60,8 @@ class ReplayRun:
         """Deliver everything; return why the job is incomplete, `None` if it is complete."""
         with self._world.lock:
             job = self._require_job()
+            # A job that has a record of its progress goes on there; the challenge was passed then
+            # and is not made again. Only the event that was being sent is in doubt.
             to = find_receiver(self._world, job["webhook_id"])
             before = self._world.store.get(RUNNING, self._job_id)
         if before is not None:
@@ -92,6 +94,8 @@ class ReplayRun:
 
     def _deliver_all(self, job: Record, to: Receiver, before: Record | None) -> str | None:
         """Deliver the job's events one after the other; return why it is incomplete, if it is."""
+        # The record is written before each event is sent, not after. A crash in between then leaves
+        # an event that may arrive twice, and never one that was counted and not sent.
         for sent in self._order_dispatches(job, to, before):
             self._record_progress(to, sent)
             outcome = self._sender.deliver(sent)
@@ -127,6 +131,8 @@ class ReplayRun:
         self, job: Record, to: Receiver, before: Record | None
     ) -> Iterator[Dispatch]:
         """Yield what to deliver, in order; an event that is held back follows the next one."""
+        # An event that a scenario holds back follows the next one that was delivered. After a
+        # restart it may be the very one that was being sent; then it goes first.
         held = None if self._held is None else self._find_held(to, self._held)
         if held is not None and before is not None and before["sending"] == self._held:
             yield held
@@ -162,6 +168,8 @@ class ReplayRun:
             _BY_TIME.key({"created_at": wire_millis(parse_minute(job[name]))})
             for name in ("from_date", "to_date")
         )
+        # Positions and not a list: the events of the window may be very many, and a position stays
+        # right while others are added or removed.
         after: Position = (start, -1) if self._after is None else self._after
         while True:
             with self._world.lock:

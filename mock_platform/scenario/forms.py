@@ -64,6 +64,9 @@ class Form(Protocol):
 def make_schema(shape: Form) -> JsonSchema:
     """Return the form as JSON Schema; a parameter's name is allowed in its place."""
     schema = shape.schema()
+    # In the published schema, a value is either a parameter's name or of the form. That is written
+    # as "if it looks like a name, anything goes, else the form", because an alternative of two
+    # would make editors report the faults of both.
     free = isinstance(shape, WordForm) and not shape.choices and shape.pattern is None
     if free or isinstance(shape, StructureForm | FixedForm | AnyForm):
         return schema  # it accepts a parameter's name anyway, or must not
@@ -72,6 +75,9 @@ def make_schema(shape: Form) -> JsonSchema:
 
 def check(shape: Form, value: Any, at: Path, report: Report) -> None:
     """Report every fault of a value; a parameter's name passes where it is allowed."""
+    # What a parameter stands for is not known yet when the document is loaded; it is checked again
+    # with its value when the scenario is activated. The structure of the document must not depend
+    # on parameters.
     if parse_reference(value) is None or isinstance(shape, StructureForm | FixedForm):
         shape.check(value, at, report)
 

@@ -207,6 +207,9 @@ def _make_source_checks(
 ) -> list[Check]:
     """Returns the checks of a condition; `scope` is what gets the value, if not all do alike."""
     if not isinstance(condition, dict):
+        # Comparisons with one value at one place share the place, so that a tree of rules can
+        # divide them by the value. Any other condition is only true or false: its operator and its
+        # operand are part of the place, and the value to look up is True.
         condition = {"equals": condition}
     found = []
     for name, wanted in condition.items():

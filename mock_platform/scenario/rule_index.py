@@ -64,7 +64,7 @@ class JoinedRules:
 
     def narrow(self, subject: Any) -> NarrowedRules:
         """Return the rules that a call may concern, each once."""
-        # A rule for several operations is in several lists, so the same one may be found twice. Its
+        # A rule for several routes may be in several lists, so the same one may be found twice. Its
         # place in the common order is its identity here: it removes duplicates, and sorting by it
         # restores the order in which rules are asked. A rule that is asked in one list is not a
         # near miss of another.
@@ -147,8 +147,8 @@ class _Node:
         self.rules = []
         # Rules whose conditions end here hold for any call that comes to this node. The others are
         # divided by the place that their next condition looks at, and within it by the value that
-        # it expects. A condition that is no comparison with one value has a value of its own, so it
-        # is in a child of its own.
+        # it expects. A pattern, a list or a bound is no single value: such a condition has a place
+        # of its own, where only "it holds" leads on.
         branches: dict[Hashable, _Branch] = {}
         held = []
         for order, armed in rules:

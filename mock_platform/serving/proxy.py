@@ -130,6 +130,9 @@ class ProxyConnection(asyncio.Protocol):
             self._early += data
             return
         self._head += data
+        # The first bytes decide. A request for a tunnel begins with `CONNECT`; anything else is a
+        # plain request that the sandbox answers itself, and the connection is handed over with what
+        # was read.
         if not _CONNECT.startswith(self._head[: len(_CONNECT)]):
             self._hand_over(ClientConnection(self._backend))
         elif len(self._head) > self._backend.limits.head_bytes:
@@ -191,6 +194,9 @@ class ProxyConnection(asyncio.Protocol):
         assert self._transport is not None
         loop = asyncio.get_running_loop()
         self._transport.write(_ESTABLISHED)
+        # The client is told first that the tunnel is there; then it begins its handshake, for the
+        # host that it named. The certificate is from our own authority, so clients that trust it
+        # notice nothing, and those that do not fail here with a message that says what to look at.
         inner = _Upgraded(self._backend)
         limits = self._backend.limits
         try:
@@ -264,6 +270,9 @@ class ProxyConnection(asyncio.Protocol):
     def _join(self, outward: asyncio.Transport, end: Callable[[], object]) -> None:
         """Pass on what the client sent, and will send; `end` is called when it has left."""
         assert self._transport is not None
+        # Two relays, one for each direction, share the two transports. Each stops reading its side
+        # while the other does not take what it writes, so a tunnel needs little memory however fast
+        # one side is.
         back = _Relay(outward, end)
         back.connection_made(self._transport)
         self._transport.set_protocol(back)

@@ -260,6 +260,8 @@ class Clock:
             listener()
 
     def _jump(self, state: ClockState) -> None:
+        # The jump is visible to the function that records it, since that writes the new state of
+        # the clock. If it cannot be written, the clock returns to where it was.
         before, self._state = self._state, state
         try:
             if self._record is not None:

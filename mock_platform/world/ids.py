@@ -65,6 +65,9 @@ class Ids:
 
     def snowflake(self) -> str:
         """Returns an id of posts, users, cards, catalogs and jobs: 19 digits, growing."""
+        # The counter is in the upper bits, so ids grow in the order in which they are drawn, like
+        # the real ones, and the lower bits come from the hash, so that they do not look like a
+        # counter.
         value = self._draw("snowflake")
         return str(_FIRST_SNOWFLAKE + self.drawn * _STEP + value % _STEP)
 
@@ -100,6 +103,8 @@ class Ids:
         if not 1 <= length <= _MAX_LENGTH:
             raise ValueError(f"an id has 1 to {_MAX_LENGTH} characters, not {length}")
         self.drawn += 1
+        # The kind is a part of what is hashed: a token and an id that are drawn at the same count
+        # share no bits. Nothing but the count is state, so a snapshot keeps one number.
         drawer = self._drawer.copy()
         drawer.update(f"{kind}/{self.drawn}".encode())
         return int.from_bytes(drawer.digest())

@@ -204,6 +204,8 @@ def _has_stem(small: str) -> bool:
 
 
 def _text(value: str, levels: int) -> str:
+    # Each step is behind a cheap look for a character without which it could find nothing. The
+    # journal shows thousands of texts, and nearly none of them has a secret.
     if "@" in value and "://" in value:
         value = URL_PASSWORD.sub(rf"\g<before>{MASK}@", value)
     is_named = ("=" in value or '"' in value) and _has_stem(value.lower())
@@ -242,6 +244,9 @@ def _form(value: str, levels: int) -> str:
 
 
 def _form_item(item: str, levels: int) -> str:
+    # The name is decoded before it is compared, since a server decodes it as well: `oauth%5Ftoken`
+    # is a secret too. The value may hold another encoded text, with pairs of its own, so it is
+    # decoded, cleaned and encoded again, some levels deep.
     name, _, value = item.partition("=")
     if value and is_secret(unquote_plus(name), value):
         return f"{name}={MASK}"
@@ -293,6 +298,8 @@ def _redact_json_escapes(value: str, levels: int) -> str:
         if decoded is None:
             parts.append(found[0])
             continue
+        # A name written with escapes is found only after decoding. What follows the colon is then
+        # hidden, whatever kind of value it is.
         if colon is not None and is_secret(decoded):
             secret = _AFTER_COLON.match(value, end)
             if secret is not None:
@@ -336,6 +343,8 @@ def _multipart(value: str, content_type: str) -> str:
     boundary = f"--{named[1]}" if named is not None else ""
     if not boundary or boundary not in value:
         boundary = value.partition("\n")[0].rstrip("\r")
+    # The type of the content may be missing, or the body may have been cut. Then the first line is
+    # taken for the boundary, if it looks like one.
     if len(boundary) <= 2:
         return text(value)
     return boundary.join([_part(part) for part in value.split(boundary)])

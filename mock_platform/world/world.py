@@ -173,8 +173,8 @@ class World:
     @contextmanager
     def attempt(self) -> Iterator[None]:
         """Within `work()`: undo this block alone, with its notices, if it raises."""
-        # The store undoes the records of this block; notices are no records, so they are cut off
-        # here. The clock and the paces are left as they are: nothing within an attempt moves them.
+        # The store undoes the records of this block. Notices are no records, so they are cut off
+        # here.
         mark = len(self._outbox)
         try:
             with self.store.attempt():

@@ -106,6 +106,9 @@ class Worlds:
                 return self._worlds[name]
             if len(self._worlds) >= self._limit:
                 raise TooManyWorlds.at_limit(self._limit)
+            # A copy shares the records of its source and has only the source's differences, so it
+            # costs about as much as these. What is set for this world alone (its clock, its names)
+            # becomes part of its blueprint, because a reset has to return to it.
             saved, blueprint = self._find_source(source)
             own: dict[str, Any] = {
                 "freeze": freeze, "refuse_warnings": refuse_warnings, "names": names,
@@ -203,6 +206,9 @@ class Worlds:
         if world.store.kept is not None:  # it began long ago
             return
         if saved is not None:
+            # The start of a world is complete before it is stored: what is frozen and changed here
+            # is saved as its origin, and a reset returns to exactly this. A world without any of it
+            # needs no origin; it returns to the fixtures, which cost nothing to keep.
             world.load(saved)
         if freeze is not None:
             world.clock.freeze(freeze)

@@ -177,6 +177,10 @@ def apply_filters(
 
     `key` is the field that holds a record's key.
     """
+    # Each filter is answered where it is cheapest. Equality and values of one field go into an
+    # index, ids and beginnings become a set of keys, one word leads through the index of words.
+    # Whatever cannot lead any more, because something else does, is a test of each record that is
+    # left.
     narrow = {**match, **_equal(filters, call)}
     keys = _keys(filters, call, key, partial(world.store.prefix, table, match))
     tests = _tests(filters, call)

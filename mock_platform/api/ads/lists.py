@@ -145,6 +145,8 @@ def paginate(
     after = _position(call, order)
     if keys is None:
         found = world.store.page(
+            # One record more than asked for: if it is there, there is a next page, and no count is
+            # needed.
             table,
             match,
             term=term,
@@ -162,6 +164,9 @@ def paginate(
     total_count = None
     if call.params.get("with_total_count"):
         if total is not None:
+            # From the cheapest to the dearest way: a count that the list knows itself, one over a
+            # few keys, and only if each record has to be tested, a walk over all. Without tests an
+            # index knows the number.
             total_count = total()
         elif keys is not None:
             total_count = len(world.store.pick(table, keys, match, where=where))

@@ -178,6 +178,9 @@ def _exchange_code(call: Call, world: World) -> dict[str, Any]:
     if call.caller.assumed and world.store.get("tokens", call.params.get("code", "")) is None:
         return _issue_unasked(call, world)
     code = _require(call, world, "code", "code", _BAD_CODE)
+    # A code that comes a second time may have been stolen, and nobody knows which of the two was
+    # the thief. So the tokens of the first exchange are ended too. The refusal keeps this change: a
+    # failure that undid it would leave the thief with a token.
     if code["state"] == "used":
         call.assume(CODE_REUSED)
         if authorizations.end(world, code):
@@ -225,6 +228,8 @@ def _refresh(call: Call, world: World) -> dict[str, Any]:
             why = "this refresh token was revoked"
         raise _refuse(call, "refresh_token", why, _BAD_TOKEN)
     wanted = (call.params.get("scope") or "").split() or held["scopes"]
+    # A refresh may ask for fewer scopes, never for more. The new refresh token keeps all of them,
+    # so a later refresh can ask for the rest again.
     allowed = {canonicalize(scope) for scope in held["scopes"]}
     fault = find_scope_fault(tuple(wanted))
     more = [scope for scope in wanted if canonicalize(scope) not in allowed]

@@ -177,6 +177,8 @@ class RemoteWorld:
         """Wait up to `seconds` of real time; returns whether all requested deliveries were made."""
         end = UPTIME() + seconds
         while True:
+            # The server waits, not this client, so there are no polls in between. It waits for a
+            # limited time in one request; a longer wait is several requests.
             left = end - UPTIME()
             wait = min(
                 max(0, ceil(left)), LONGEST_WAIT_SECONDS

@@ -129,8 +129,8 @@ class SignatureAuthenticator:
 
     def _check_nonce(self, call: Call, world: World, credentials: Credentials, now: float) -> None:
         # The number of remembered nonces is limited by time: what is older than the tolerance would
-        # be refused for its timestamp anyway. A nonce is given back if the request fails inside the
-        # sandbox, so that the client may send the same request again.
+        # be refused for its timestamp anyway. A nonce is returned if the request was not executed
+        # after all, so that the client may send the same request again.
         used = (
             credentials.consumer_key,
             credentials.token or "",

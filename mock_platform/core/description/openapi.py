@@ -166,6 +166,9 @@ class Description:
 
     def at(self, base_url: str) -> JsonObject:
         """Returns the document with this base address."""
+        # Making the document takes long, and only the base address differs from request to request.
+        # So it is kept as text with a placeholder, and replacing that in the text is all that a
+        # request costs.
         if self._text is None:  # two first readers make the same text
             self._text = dumps(self._make())
         document: JsonObject = loads(
@@ -232,6 +235,9 @@ class _Names:
         owner = schema if isinstance(schema, type) else type(schema)
         own = re.sub(r"(?:Record|Schema)$", "", owner.__name__) or owner.__name__
         name = str(vars(owner).get("component_name", own))
+        # Two classes of one name would overwrite each other silently, and one of them would be
+        # described as the other. It is found when the document is made, so by the first test that
+        # asks for it.
         other = self.owners.setdefault(name, owner)
         if other is not owner:
             raise TypeError(
@@ -267,6 +273,8 @@ class _Writer:
                 addressed = _path_parameters(path, forms)
                 if addressed or "parameters" in entry:
                     entry["parameters"] = [*addressed, *entry.get("parameters", ())]
+                # OpenAPI has no aliases: each further spelling is a path of its own with the same
+                # content.
                 if path != operation.path:
                     del entry["operationId"]  # an id may stand only once
                 elif prefix and not operation.sandbox_only:

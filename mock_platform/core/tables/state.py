@@ -148,6 +148,8 @@ class TableState:
         Raises:
             BadRecord: It has faults, or refers to missing records; nothing is stored.
         """
+        # Copied on the way in and on the way out: the store shares records between worlds and never
+        # copies, so a dictionary that a test still holds must not be one of them.
         taken = copy_with_key(self._table, record, key)
         with self._world.work():
             if not unchecked:
@@ -214,6 +216,8 @@ class TableState:
         Raises:
             BadRecord: They add unknown keys.
         """
+        # A recorded record may have keys that its table does not know, which came from elsewhere. A
+        # patch may change those, but a new unknown key in it is more likely a slip.
         if before.get(AS) != RECORDED or AS in changes:
             return
         faults = [
@@ -289,6 +293,9 @@ class State(Mapping[str, TableState]):
             for kind in self._world.transitions.kinds:
                 self._world.transitions.settle_all(kind)
             store = self._world.store
+            # Running transitions and the like are tables of the store as well. They are part of the
+            # document, under names with an underscore, so that a world that is loaded goes on
+            # exactly where it was.
             tables: dict[str, Any] = {
                 name: [entry.record for entry in store.page(name)] for name in self._tables
             }
@@ -324,6 +331,9 @@ class State(Mapping[str, TableState]):
             faults = list(self._find_dangling_references(records))
         if faults:
             raise BadRecord(faults)
+        # The records are laid over the fixtures in a store of their own, and the world then returns
+        # to that state as to a snapshot: one step, one commit, and nothing has changed if any
+        # record has a fault.
         store = MemoryStore(self._world.blueprint.base)
         store.adopt(records)
         meta = self._world.meta() | {
@@ -351,6 +361,8 @@ class State(Mapping[str, TableState]):
             return {}
         found: dict[str, Record] = {}
         for index, row in enumerate(rows):
+            # A world may hold records that were stored unchecked, on purpose. Its own dump must
+            # load again, so what it holds already in exactly this form is no fault.
             as_is = unchecked or self._holds_already(table, row)
             loaded, wrong = load_record(table, row, unchecked=as_is)
             key = table.key_of(loaded)

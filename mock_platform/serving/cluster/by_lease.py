@@ -84,6 +84,9 @@ class ByLease:
         places = [read(text) for text in texts]
         with self._lock:
             before = self._living
+            # Only processes that this one can connect to count as places. One that is not
+            # reachable, for instance because it listens on its own machine alone, may still own
+            # worlds; then requests are refused here with the reason.
             self._living = {
                 place.label: place for place in places if place is not None and self._reaches(place)
             }
@@ -111,6 +114,8 @@ class ByLease:
 
         Then the platform answers: it has the world open, or refuses with the reason.
         """
+        # Asking and taking is one step: if no other process has the world, this one has it
+        # afterwards. With two steps, two processes could find a world free and both open it.
         text = self._leases.claim(world)
         place = None if text is None else read(text)
         if place is None or place == self._here or not self._reaches(place):

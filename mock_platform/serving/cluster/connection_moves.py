@@ -71,6 +71,8 @@ class Door:
 
         The caller closes its own end then, without another byte.
         """
+        # A connection that has moved very often serves a client that changes worlds all the time;
+        # it stays, and its requests take the hop.
         if not place.door or moves >= _STAYS or len(request.body) > _MAX_MESSAGE:
             return False
         way = self._ways.get(place) or self._connect(place)
@@ -166,6 +168,10 @@ class Door:
                 self._take(way, message, descriptors[0])
 
     def _take(self, way: socket.socket, message: bytes, descriptor: int) -> None:
+        # The descriptor came with the message and belongs to this process now, whatever happens
+        # next: it is wrapped at once, so that it is closed with the object if anything fails. If
+        # there is no room for another connection, it goes back to where it came from, marked so
+        # that it does not come again.
         client = socket.socket(fileno=descriptor)
         client.settimeout(0)
         client.set_inheritable(False)
@@ -212,6 +218,9 @@ class Trail:
 
     def leads_away(self, direct: Direct | None) -> bool:
         """Add a request by what answers it; returns whether the connection should move there."""
+        # Requests in a row for one other process make it worth moving; any other request begins the
+        # count again. Each move makes the next one four times as hard, so a client that goes back
+        # and forth between two worlds settles somewhere.
         place = direct.place if type(direct) is HandedRequest else None
         if place is not self._place:
             self._place, self._count = place, 1

@@ -219,6 +219,8 @@ class Backend:
 
     def on_loop(self, act: Callable[..., object], *arguments: Any) -> None:
         """Run something on the loop, from any thread; at once if already on the loop."""
+        # On the loop's own thread a call through the loop would come a round later, and its order
+        # relative to what is being done now would change.
         if threading.get_ident() == self._thread:
             act(*arguments)
             return

@@ -30,6 +30,8 @@ class ClientSocket:
 
     def send(self, data: bytes, *, last: bool) -> None:
         """Write a piece of an answer; the last one perhaps with the answers to other clients."""
+        # Only a last piece may wait for the end of the round: anything that is written to this
+        # client before then first sends what was kept, so bytes keep their order.
         if last and self._rounds.keep(self, data):
             self._keeps = True
         else:

@@ -68,6 +68,8 @@ class Handle:
         """Whether the client has ended its side, also if the loop did not read that yet."""
         if self.gone:
             return True
+        # The loop learns that a client has left only when it reads, which it may not do while an
+        # answer is being made. The system knows it at once, so it is asked.
         descriptor = self._descriptor()
         if descriptor < 0:
             return True

@@ -28,6 +28,8 @@ class Workers:
     def put(self, job: Job) -> None:
         """Run a job in a thread. The job must not raise."""
         with self._lock:
+            # Jobs that wait or run are counted, and a thread is started only if there are more of
+            # them than threads. A free thread then takes the job from the queue, whichever it is.
             self._outstanding += 1
             if self._outstanding > len(self._threads) < self._limit:
                 name = f"mock-platform-worker-{len(self._threads) + 1}"

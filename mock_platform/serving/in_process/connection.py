@@ -131,6 +131,10 @@ class _Connection:
             OSError: A scenario broke the connection, or the answer takes longer than the timeout.
             HTTPException: A scenario answered with something that is not HTTP.
         """
+        # The application gets a connection on which it can pause, break off or write raw bytes, as
+        # on a socket. If it took the connection for itself, what it wrote is parsed as HTTP, by the
+        # same reader that would read it from a socket; so a scenario that sends nonsense raises
+        # what a real client would see.
         line = _CallerConnection(self.timeout)
         method = self._asked["request_method"]
         answer = _Answer(self._run(line), line, method)

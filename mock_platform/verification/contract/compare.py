@@ -217,6 +217,8 @@ def _compare_failures(old: Any, new: Any) -> Iterator[Contrast]:
     gone, come = before - after, after - before
     for code, status in sorted(come):
         # The same code with one other status is not a new failure.
+        # A code that disappears with one status and appears with another has moved; saying so is
+        # more useful than a removal and an addition. With several statuses it would be a guess.
         others = [each for each in sorted(gone) if each[0] == code and code]
         if len(others) == 1 and sum(each[0] == code for each in come) == 1:
             gone -= set(others)
@@ -240,6 +242,8 @@ def _compare_limits(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[
             yield Contrast("limit-added", place, "", _show_limit(other))
         else:
             shown = _show_limit(one), _show_limit(other)
+            # Rates are compared crosswise, without division: 300 in 900 seconds is the same rate as
+            # 100 in 300, but allows more at once, which the second comparison sees.
             before, after = one["count"] * other["seconds"], other["count"] * one["seconds"]
             if before != after or one["count"] != other["count"]:
                 lower = after < before or other["count"] < one["count"]

@@ -183,6 +183,9 @@ class _Window:
     def _pass_brackets(self) -> None:
         depth = 0
         while True:
+            # Only brackets are counted; everything between them, texts included, is passed by one
+            # pattern at the speed of the regular expressions. Whether it is JSON is found out
+            # later, when the entry is parsed.
             bracket = self._data[self._at : self._at + 1]
             depth += 1 if bracket in {b"{", b"["} else -1
             self._at += 1
@@ -244,6 +247,8 @@ class _Window:
 
     def _fill(self) -> bool:
         """Reads more and drops what was passed; returns whether there was more."""
+        # While an entry is being passed, its beginning has to stay in memory, because it is cut out
+        # as a whole at the end. Outside of an entry everything up to the position is dropped.
         begin = self._at if self._keep is None else self._keep
         kept = len(self._data) - begin
         if kept > self._max_bytes:

@@ -72,6 +72,9 @@ class ShownRecords:
 
     def add(self, source: CallLabel, operation: Operation, body: Mapping[str, Any]) -> None:
         """Take what an answer shows; what a request made was not there before."""
+        # The records are to be those from before the recorded requests. What a request made was not
+        # there then, so whatever its answer names, and no earlier answer showed, is left out from
+        # now on.
         if operation.method != "GET":
             self._made.update(each for each in _list_ids(body, 0) if each not in self._keys)
             return
@@ -121,6 +124,8 @@ def _list_shown(operation: Operation, body: Mapping[str, Any]) -> Iterator[tuple
             continue
         table = _TABLES.get(operation.id)
         if table is None:
+            # Answers do not say of which kind an object is. For most operations the operation says
+            # it; posts and users, which are in many answers, have a key that only they have.
             is_post = "edit_history_post_ids" in item
             table = "posts" if is_post else "users" if "username" in item else None
         if table is not None and isinstance(item.get(_KINDS[table].key), str):

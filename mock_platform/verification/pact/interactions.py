@@ -74,6 +74,9 @@ class Matcher:
             return self._match_lists(shown, schema, path)
         template = shown[0] if shown else None
         matchers = self._choose(template, schema, name)
+        # What a client may rely on is what all values at this place have in common. A value that is
+        # sometimes null makes the rule an alternative; what was never seen otherwise is described
+        # by its schema.
         nullable = template is None or len(shown) < len(values) or _allows_null(schema)
         if nullable and template is not None:
             matchers = [matchers[-1], {"match": "null"}]
@@ -87,6 +90,8 @@ class Matcher:
         properties = schema.get("properties", {})
         more = schema.get("additionalProperties")
         other = more if isinstance(more, Mapping) else {}
+        # Keys that some elements of a list lack cannot be relied on, so the template does not have
+        # them.
         common = [key for key in values[0] if all(key in value for value in values)]
         return {
             key: self.match(
@@ -102,6 +107,8 @@ class Matcher:
         return properties.get(key) or properties.get(self._neutral.get(key, key), other)
 
     def _match_lists(self, values: Sequence[list[Any]], schema: Schema, path: str) -> list[Any]:
+        # All elements of all lists at this place become one template: the verifier checks each
+        # element of its own answer against it.
         elements = [element for value in values for element in value]
         if not elements:
             if path != "$.data":  # a list without results is a result
@@ -167,6 +174,9 @@ class Matcher:
 
     def _rate(self, schema: Schema, value: Any) -> int:
         """Returns how well a value fits an alternative: by its constants, then by its keys."""
+        # Alternatives such as the kinds of problems differ by a constant, usually an address of
+        # which only the last part is the same everywhere. A constant that fits or contradicts
+        # outweighs any number of keys.
         resolved = self._resolve(schema, value)
         if not isinstance(value, Mapping):
             return int(_find_type(value) in _read_types(resolved))

@@ -19,6 +19,7 @@ def read_timezone(account: Record) -> tzinfo:
 
 def list_days(begin: int, timezone: tzinfo) -> Iterator[tuple[int, int]]:
     """Yield start and end of each day in seconds, from the one that contains a moment."""
+    # Midnight is looked up for each date, because a day has 23 or 25 hours when the clocks change.
     day = datetime.fromtimestamp(begin, timezone).date()
     start = _find_midnight(day.year, day.month, day.day, timezone)
     while True:

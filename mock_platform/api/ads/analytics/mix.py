@@ -133,6 +133,10 @@ class Mix(Struct, frozen=True):
             return impressions
         number = _STEP_OF[name]
         step = _STEPS[number]
+        # A part is the whole times a rate, in whole numbers, rounded at a place that differs from
+        # ad to ad (`offset`). It grows with the whole and never faster, so no part can exceed its
+        # whole; what is left over is the difference, and not a rate of its own, so that both always
+        # add up.
         whole = self.count(step.of, impressions)
         part = (whole * self.rates[number] + self.offsets[number]) >> 16
         return whole - part if name == step.rest else part
@@ -181,6 +185,8 @@ def make_mix(objective: str, noise: bytes) -> Mix:
     usual = _RATES[objective]
     rates, offsets = [], []
     for number, step in enumerate(_STEPS):
+        # No two ads are alike: each rate is between three quarters and five quarters of the usual
+        # one.
         changed = usual.get(step.name, 0.0) * (0.75 + noise[number] / 510)
         rates.append(min(int(changed * _ONE), _ONE))
         offsets.append(noise[-1 - number] << 8)

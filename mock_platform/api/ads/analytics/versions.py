@@ -34,6 +34,9 @@ class Version(NamedTuple):
 def list_versions(world: World, entity: str, record: Record) -> list[Version]:
     """Return the versions of a record, oldest first; the first one begins with its creation."""
     match = {
+        # The history says what fields were before each change. So the walk begins with the record
+        # as it is now and goes back in time, putting the older values in place; what comes out is
+        # turned round at the end.
         "_account_id": record["_account_id"],
         "entity": entity,
         "entity_id": record["id"],

@@ -70,6 +70,8 @@ YOUNG = public_fact(
 
 def add_months(moment: datetime, months: int = DEFAULT_EXPIRY_MONTHS) -> datetime:
     """Return the moment some calendar months later, clipped to the end of its month."""
+    # Months are counted from zero, so that the division yields the years; the day is clipped last,
+    # because only then is it known which month it is in.
     index = moment.month - 1 + months
     year, month = moment.year + index // 12, index % 12 + 1
     return moment.replace(

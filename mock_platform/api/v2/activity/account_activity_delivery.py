@@ -362,6 +362,8 @@ def add_account_events(world: World, activity: Record) -> tuple[list[Record], li
     if not found:
         return [], []
     try:
+        # The body is made once, before the subscriptions are looked at: if the activity has no form
+        # in this product, none of them receives it, and there is one reason for all.
         body = make_account_event(world, activity)
     except NoBody as fault:
         return [], [f"account activity: {fault}"]
