@@ -119,6 +119,9 @@ class Platform:
         self.errors: list[BaseException] = []
         """Errors in the sandbox itself; the owner of the platform raises them."""
         self.on_error: Callable[[BaseException], None] = self.errors.append
+        # The order of what follows is that of dependence: worlds ask for functions that prepare
+        # them, and the default world is made as soon as `Worlds` is. Whoever registers later is
+        # called for it as well, by `on_world`.
         self._prepare: list[Callable[[World], None]] = []
         blueprint = Blueprint(
             self.base,
@@ -206,10 +209,17 @@ class Platform:
             return self._answer_without_world(call, fault)
         except Exception as fault:  # noqa: BLE001 - raised below, where the journal learns of it
             world, refused = self.worlds.default, fault
+        # The moment of the request is read before it is answered: an answer that moves the clock,
+        # or waits, is journalled at the time at which the request came.
         at = world.clock.now()
         changes: Sequence[Change] = ()
         failed: str | None = None
         try:
+            # Three kinds of failure end here. A world that was dropped meanwhile: the call is
+            # answered like one to an unknown world, or once more if the world was only put to rest.
+            # A store that cannot write: nothing has changed, and the client is told so. Anything
+            # else is a fault of the sandbox itself; it is kept for the owner of the platform, and
+            # the client gets the interface's own internal error.
             reply, changes = (through or self.answer)(call, world, refused)
             self.worlds.check_still_here(world, changes)
         except (UnknownWorld, WorldLost) as fault:  # dropped while the call waited for it
@@ -226,8 +236,12 @@ class Platform:
             failed = traceback.format_exc()
             self.on_error(fault)
             reply = render(make_internal_error(fault, call), call)
+        # The operation opened a stream, and a rule or a hook then put another answer in its place.
+        # Nobody will read the stream, so it is closed, or it would keep its slot.
         if call.stream is not None and reply.stream is not call.stream:
             call.stream.close()  # something else answered in its place
+        # The journal has the answer as it is sent, so everything that changes it comes before the
+        # entry is made.
         reply.headers += call.extra_headers
         if call.method == "HEAD":
             if reply.header("content-length") is None and not reply.is_open_ended:
@@ -254,6 +268,8 @@ class Platform:
         try:
             if refused is not None:
                 raise refused
+            # A path without an operation may still have an answer, from a scenario's own routes;
+            # only if there is none either is it unknown.
             found = self._routes.find(call)
             if found.target is None:
                 allowed = found.allowed
@@ -276,6 +292,9 @@ class Platform:
         Raises:
             UnknownWorld: The named world does not exist.
         """
+        # From the most explicit to the least: the prefix of the path, the header, and only then the
+        # credentials, which choose a world if they belong to one alone. With a single world nothing
+        # is looked up at all.
         name = call.world_prefix
         if name is None:
             name = call.header("x-mock-world")

@@ -83,6 +83,8 @@ class CustomRules:
         node.rules.setdefault(route, RuleList()).append(armed)
 
     def _list_matching(self, call: Call) -> Iterator[RuleList]:
+        # Several nodes at a time, unlike the router of operations: a fixed segment and a parameter
+        # may both fit, and rules of both routes are asked, in the order of the scenarios.
         nodes: Iterable[_Node] = [self._root]
         for segment in find_path(call).split("/"):
             nodes = [inner for node in nodes for inner in node.follow(segment)]

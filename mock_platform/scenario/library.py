@@ -71,6 +71,8 @@ class Library:
         """Return the scenario of the file that is called like it: reading all takes a second."""
         with self._lock:
             if self._packaged is None:
+                # By convention a scenario is in a file of its name. If it is, one file is read in
+                # place of all; if a file is named otherwise, the slow way finds it.
                 for file in self._scenario_files:
                     if file.stem == name and (scenario := self._load(file)).name == name:
                         return scenario

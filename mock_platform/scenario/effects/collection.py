@@ -117,6 +117,9 @@ class _Rows:
 
     def find(self, key: str) -> dict[str, Any] | None:
         """Return a record, or `None`."""
+        # The author's records are never copied into the world; only those that changed are stored
+        # there, and a deleted one as a row without a record. So a reset is free, and rows in the
+        # store always win.
         row = self._store.get(TABLE, self._prefix + key)
         found = self._start.get(key) if row is None else row["record"]
         return None if found is None else dict(found)

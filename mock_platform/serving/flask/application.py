@@ -148,6 +148,9 @@ class PlatformApplication(Flask):
         super().__init__("mock_platform.serving.app", static_folder=None)
         self.view_functions = self._views = Views(platform.operations)
         self._error_handlers: list[Callable[..., Any]] = []
+        # Flask keeps each kind of hook in a container of its own. The containers themselves are
+        # listed here, not their contents, so that a hook that is added at any time is noticed by
+        # the next request.
         self.listening: tuple[Sized, ...] = (
             self.before_request_funcs[None],
             self.after_request_funcs[None],
@@ -221,6 +224,8 @@ class PlatformApplication(Flask):
         exchange: Exchange | None = flask.request.environ.get(_EXCHANGE)
         if exchange is None:
             return super().dispatch_request()
+        # An operation answers through the platform. Flask's own dispatch is only used for views
+        # that a user has replaced, and for added routes.
         found = exchange.operation
         if exchange.refused is not None or (found and found.id not in self._views.replaced):
             return exchange.answer()
@@ -329,6 +334,9 @@ class PlatformApplication(Flask):
         Raises:
             Unreachable: An operation or the control plane answers everything that it matches.
         """
+        # A route that could never be reached is a mistake that would show as "my view is not
+        # called". It is found when the route is added: a path that the rule matches is made up, and
+        # whoever answers it now would answer it then.
         rule, methods = added.rule, sorted(added.methods or ("GET",))
         path = sample(rule)
         if path.startswith("/~") and not rule.startswith("/<"):
@@ -353,6 +361,8 @@ class PlatformApplication(Flask):
 
 def _reply_of(response: Response, exchange: Exchange) -> Reply:
     """Returns a response as a reply: that of the platform if it answered, with changes by hooks."""
+    # The platform's reply carries what a response cannot: a stream, a delay, a network fault. So it
+    # stays, and takes over what hooks have changed: status, headers, body.
     reply = exchange.reply or Reply(response.status_code)
     if reply.status != response.status_code or exchange.reply is None:
         reply.reason = _reason(response)

@@ -109,6 +109,10 @@ class _Run:
 
     def _ask_all(self, operations: Sequence[Operation], progress: Progress) -> None:
         """Ask all; those whose values are not known yet once more at the end."""
+        # Ids come from answers, so the order decides what can be asked. First the lists above the
+        # wanted operations; then these; and only if some still lack a value are all other
+        # operations asked, for what their records mention. What fails even then is reported with
+        # the parameter that has no value.
         wanted = [each for each in operations if self._scope.covers(each)]
         others = [each for each in operations if not self._scope.covers(each)]
         # The lists that stand above them in a path; other values are looked for only if needed.
@@ -130,6 +134,8 @@ class _Run:
     def _ask(self, operation: Operation, *, last: bool) -> bool:
         """Ask an operation; return False if it should be tried again later."""
         sides = (self._own, self._other)
+        # The same kind of credentials on both sides, or the difference would be one between
+        # credentials.
         both = [set(each.server.list_schemes(operation.auth.schemes)) for each in sides]
         # A server refuses credentials of one kind otherwise than those of another one.
         shared = [each for each in operation.auth.schemes if each in both[0] & both[1]]
@@ -161,6 +167,9 @@ class _Run:
 
     def _ask_plain(self, operation: Operation, plan: Plan, done: CheckedOperation) -> str | None:
         """Send the plain request; return why it cannot be sent, `None` if it was."""
+        # Each side walks through its own ids until one of them has records; an answer without
+        # records says nothing about their form. The two walks are independent, since the servers
+        # have different data.
         mine = Walk(self._own, operation, _find_plain(self._own, operation, plan))
         if mine.has_ended:
             return f"the sandbox has no value for {mine.finish()}"
@@ -252,6 +261,9 @@ class _Run:
             else:
                 ready.append((probe, mine, theirs))
         waiting = deque[tuple[Probe, ProbeRequest, ProbeRequest, Wait]]()
+        # The other server is asked for a few answers ahead, so that its latency is paid once and
+        # not for each probe; answers are compared in the order of the probes. At the first 429
+        # everything stops: what is on its way is still read, and no more is sent.
         while ready or waiting:
             while ready and len(waiting) < self._other.server.connections:
                 each = ready.popleft()

@@ -75,6 +75,8 @@ class StoredState(Struct):
             if slot is not None:
                 rows[key] = slot
                 self.next_place = max(self.next_place, slot.seq + 1)
+            # The same rule as in memory: a fixture that was removed needs a slot that says so, and
+            # any other record simply has none any more.
             elif key in self.base.get(table, {}):
                 rows[key] = None
             else:
@@ -104,6 +106,8 @@ class Contents(Struct):
         Raises:
             LookupError, TypeError, ValueError: It does not match the changes before it.
         """
+        # A batch is one line, so it is applied as a whole; all its steps have the number of the
+        # line.
         steps = change["steps"] if change["kind"] == "batch" else [change]
         for step in steps:
             self._replay(step, change["seq"])

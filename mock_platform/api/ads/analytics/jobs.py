@@ -187,6 +187,8 @@ def create(call: Call, world: World) -> Record:
         AdsFailure: Too many jobs of the account have not ended (TOO_MANY_REQUESTS).
     """
     account_id = call.path_params["account_id"]
+    # Jobs that have ended by now do not count against the limit, so they are settled before
+    # counting.
     world.transitions.settle_all(KIND.name)
     running = _count_running(world, account_id)
     if running >= MOST_AT_ONCE:
@@ -225,6 +227,8 @@ def list_(call: Call, world: World) -> PageOf:
     found = paginate(
         call, world, KIND.table, {"_account_id": account_id}, keys=call.params.get("job_ids")
     )
+    # A list is a read of each job on it, and with the progression `polls` reads are what ends a
+    # job. The records of the page are older than that, so each is shown from the store again.
     for record in found.records:
         world.transitions.settle(KIND.name, record["id_str"], poll=True)
     _add_headers(call, _count_running(world, account_id))
@@ -275,6 +279,8 @@ def read_result(call: Call, world: World) -> dict[str, Any]:
         metric_groups=job["metric_groups"],
         placement=job["placement"],
         segmentation_type=job["segmentation_type"],
+        # The file is not stored. It is computed when it is read, with the moment of the job's
+        # creation as "now": so it is the same each time, however late it is fetched.
         now=to_seconds(parse_instant(job["created_at"])),
     )
     return answer(world, job["_account_id"], question)

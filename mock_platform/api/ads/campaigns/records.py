@@ -278,6 +278,8 @@ class LineItemCuratedCategoryRecord(Stamped):
 
 def _complete_line_item(record: Record) -> Record:
     """Fill in what follows from a line item's objective, goal and budget."""
+    # What is missing follows from what is there, in this order: the goal from the objective, how it
+    # is paid from the goal. Values that were stored are never replaced, even if they contradict.
     goal = record.get("goal", GOAL_OF[record["objective"]])
     filled = {
         "goal": goal,

@@ -150,6 +150,8 @@ def _find_promoted(world: World, line_item_id: str) -> dict[str, Record]:
         PROMOTED_POSTS.table, {"line_item_id": line_item_id, "deleted": False}
     ):
         post = world.store.get("posts", entry.record["post_id"]) or {}
+        # A post for reposts only is promoted by a repost of it. The client names the original each
+        # time, so the promotion is found by either id, and no second repost is made.
         for key in (entry.record["post_id"], post.get("_reposted_post_id")):
             if key is not None:
                 found.setdefault(key, entry.record)

@@ -111,6 +111,10 @@ def read_request(params: Mapping[str, Any], app: Record | None) -> AuthorizeRequ
         PlainFailure: The user cannot be sent back: the app or its address is not known.
         SentBack: The request has another fault, which the app learns of.
     """
+    # Two kinds of refusal, and this line divides them. Until it is certain that the address belongs
+    # to the app, the user stays here: a redirect to an address that somebody made up would make
+    # this server a tool for phishing. From here on each fault goes back to the app, which can show
+    # it or correct its request.
     app, redirect_uri = _require_address(params, app)
     state = params.get("state") or ""
 
@@ -153,6 +157,9 @@ def find_scope_fault(scopes: tuple[str, ...]) -> str:
 def proves(code: Record, verifier: str) -> bool:
     """Return whether a verifier belongs to the challenge with which a code was requested."""
     expected: str = code["code_challenge"]
+    # PKCE: whoever exchanges the code has to show the text whose hash came with the request for it.
+    # So a code that was read on its way is of no use to the reader. Padding is ignored, as some
+    # clients send it.
     if code["code_challenge_method"] == "S256":
         digest = sha256(verifier.encode()).digest()
         verifier = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
@@ -267,6 +274,8 @@ def use_up(world: World, token: Record) -> None:
 def end(world: World, token: Record) -> bool:
     """End the consent that a token comes from; return whether anything of it was still valid."""
     found = [token]
+    # A consent is what the user sees as "access of this app". All codes and tokens of it have one
+    # id, so ending any of them ends them all.
     if token["authorization_id"] is not None:
         match = {"authorization_id": token["authorization_id"], "app_id": token["app_id"]}
         found = [entry.record for entry in world.store.page("tokens", match)]
@@ -284,6 +293,8 @@ def _invalidate(world: World, tokens: Iterable[Record]) -> list[str]:
     ended = [each for each in tokens if each["kind"] in kinds and each["state"] == "active"]
     for each in ended:
         world.store.put("tokens", each["id"], each | {"state": "invalidated"})
+    # The record of the consent itself goes with its last live token; another consent of the same
+    # user to the same app may still have one.
     for app_id, user_id in {(each["app_id"], each["user_id"]) for each in ended}:
         live = {"app_id": app_id, "user_id": user_id, "state": "active", "kind": "oauth2"}
         if not world.store.count("tokens", live):

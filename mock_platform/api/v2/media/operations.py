@@ -243,6 +243,9 @@ def _find_image_faults(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def upload(call: Call, world: World) -> dict[str, Any]:
     """Upload a whole image, or do the step that `command` names."""
+    # One path has two histories: whole images in one request, and the older commands of the
+    # segmented upload, which also have paths of their own. Each command does exactly what its path
+    # does.
     command, media_id = call.params.get("command"), call.params.get("media_id", "")
     if command == _INIT:
         return initialize(call, world)
@@ -307,6 +310,7 @@ def _append(call: Call, world: World, parameter: str, media_id: str) -> dict[str
     if begun is None:
         raise _find_nothing(parameter, media_id)
     content, index = call.params["media"], call.params["segment_index"]
+    # A segment that comes again replaces itself, so its old size does not count.
     others = sum(size for at, size in begun["segments"].items() if at != str(index))
     if others + len(content) > begun["total_bytes"]:
         text = (
@@ -337,6 +341,8 @@ def _finalize(call: Call, world: World, parameter: str, media_id: str) -> dict[s
 def _explain_incomplete(begun: Record) -> str | None:
     """Return what of an upload is missing, if anything."""
     sizes, total = begun["segments"], begun["total_bytes"]
+    # Segments may come in any order, so the count alone does not say whether one is missing; the
+    # first gap is named.
     missing = next((at for at in range(len(sizes)) if str(at) not in sizes), None)
     if missing is not None:
         return f"segment {missing} is missing; the upload has {', '.join(sorted(sizes, key=int))}"

@@ -196,6 +196,9 @@ def make_create(settings: Settings) -> Handler:
     def create(call: Call, world: World) -> dict[str, Any]:
         user = call.caller.user
         assert user is not None
+        # The order of the refusals is what clients see if several things are wrong: the version to
+        # be edited, the length, the post that is answered, the quoted one, media, card, and last
+        # whether the same text was posted already. Nothing is stored before the last of them.
         params = read_known_keys(call, world, settings)
         text: str = params.get("text", "")
         previous = find_previous_version(world, user, params)
