@@ -352,6 +352,8 @@ def _view(route: Route, asked: ControlRequest) -> Any:
 
     A change needs no such check, because the archive makes it.
     """
+    # What was read may be outdated if this process lost the world while it read. Then the view runs
+    # once more: the world is opened here again, or the refusal says who has it.
     result = route.view(asked)
     world = asked.read_world
     if route.method == "GET" and world is not None:

@@ -211,6 +211,8 @@ class Call(Struct):
         """The body as JSON, whatever its media type; `ABSENT` if it is not JSON."""
         if self._json is None:
             try:
+                # The value is kept in a tuple, so that a body that is `null` and one that was not
+                # read yet differ.
                 found = loads(self.json_body, max_values=MAX_VALUES) if self.body else ABSENT
                 self._json = (found,)
             except BadJson:

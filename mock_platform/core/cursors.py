@@ -27,6 +27,9 @@ class BadCursor(ValueError):
 def make_cursor(call: Call, order: Order, entry: Entry) -> str:
     """Return the cursor of the page that begins behind an entry."""
     key, seq = entry.position
+    # The cursor has the operation and the order inside, because a position means nothing in another
+    # list: it is refused there and not taken for a place. It is signed so that a text that somebody
+    # made up is refused too; it is no secret.
     content = dumps([call.operation, order.field, order.descending, list(key), seq])
     return _signer.sign(base64_encode(content)).decode()
 

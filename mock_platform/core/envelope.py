@@ -147,6 +147,8 @@ class Page(Struct, frozen=True):
 
     def reply(self, call: Call, result: Document) -> Reply:
         """Returns the reply for a page or a redirect."""
+        # The policy belongs to the page and not to the kind of answer: a page with a form allows
+        # that form, and everything else stays forbidden.
         headers = [*self.headers, ("Content-Security-Policy", result.policy)]
         headers += [("Set-Cookie", cookie) for cookie in result.cookies]
         if result.location is not None:

@@ -108,6 +108,7 @@ class Echo(Struct, frozen=True):
 
     def echo_path(self, path_params: Mapping[str, str]) -> dict[str, Any]:
         """Returns the echo of a request of which only the path was read."""
+        # Most operations echo the path as it is; the others rename, convert or leave out.
         if not (self.names or self.numbers or self.constants or self.hidden):
             return dict(path_params)
         echo: dict[str, Any] = dict(self.constants)
@@ -226,6 +227,8 @@ class Operation(Struct, frozen=True):
         """Returns source file and line of the handler, or of the declaration that has it."""
         if self.declared_at is not None:
             return self.declared_at
+        # Handlers may be wrapped, or made by `partial`; whoever asks where an operation is wants
+        # the function that somebody wrote.
         code = inspect.unwrap(self.handler)
         while isinstance(code, partial):
             code = code.func
@@ -296,6 +299,7 @@ def table(*groups: Sequence[Operation]) -> tuple[Operation, ...]:
     operations = tuple(operation for group in groups for operation in group)
     seen: dict[object, str] = {}
     for operation in operations:
+        # Two paths that differ only in the names of their parameters match the same requests.
         shape = re.sub(r":[a-z_]+", ":", operation.path)
         for key in (operation.id, (operation.method, shape, operation.sandbox_only)):
             if key in seen:

@@ -69,6 +69,8 @@ def add_event(world: World, given: Mapping[str, Any]) -> LoggedEvent:
         record["created_at"] = _fill_moment(record.get("created_at"), now)
         loaded = _load(world, EVENTS, record | {"id": "0"}, faults, now)
         to = find_receiver(world, loaded["webhook_id"])
+        # Whether it was attempted is decided at this moment and stored: a replay sends only what
+        # was attempted once, as the real one does.
         live = isinstance(to, Receiver)
         event = loaded | {"id": world.ids.snowflake(), "_attempted": live}
         world.store.put("events", event["id"], event)

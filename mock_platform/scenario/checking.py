@@ -56,6 +56,9 @@ def check_names(rule: Mapping[str, Any], at: Path, catalog: Catalog, report: Rep
     when, on = rule.get("when", {}), rule.get("on")
     if parse_reference(on) is not None or not isinstance(when, dict):
         return
+    # Path parameters are certain: one that the path does not have can never match. Names in the
+    # query are not, as clients may send anything; only those that look like a misspelling are
+    # reported.
     known = _list_path_names(on, catalog)
     for name in when.get("path", {}):
         if known is not None and name not in known:
@@ -219,6 +222,9 @@ def _check_rule(rule: Mapping[str, Any], at: Path, catalog: Catalog, report: Rep
     def place(index: int, keyword: str) -> Path:
         return (*at, "then", index, keyword) if inside else (*at, "then", keyword)
 
+    # Effects have roles: at most one answers, and some cannot be combined. They are walked through
+    # in the order in which they are written, so that the second of two in conflict is the one that
+    # is reported.
     seen: dict[str, str] = {}
     for index, effect in enumerate(effects):
         keyword = next(name for name in KINDS if name in effect)

@@ -54,6 +54,8 @@ def create_app(
             raise TypeError("A platform that is open already has its settings; give those instead.")
         platform = settings
     else:
+        # A platform that is opened here has no owner who would close it, so the end of the process
+        # does; one that was given belongs to whoever opened it.
         opened = open_platform(override_settings(settings or Settings(), overrides))
         atexit.register(opened.close)
         platform = opened.platform

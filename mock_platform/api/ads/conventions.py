@@ -330,6 +330,8 @@ def ads(
     With `scoped=False` the handler checks the account itself (for an operation on the account that
     also shows deleted ones). Public rate limits follow from method and path.
     """
+    # The gates are in the order in which the interface refuses: who calls, whether they may write
+    # at all, and whether the account is theirs. An operation's own gates come after these.
     first: list[Gate] = [acts_for_user]
     if method != "GET":
         first.append(may_write)

@@ -60,6 +60,7 @@ class Parent(Struct, frozen=True):
 
     def make_test(self, world: World) -> Callable[[Record], bool]:
         """Returns a test for records whose parent is not deleted; it looks at each parent once."""
+        # A page has many records of few parents, so each parent is looked up once.
         known: dict[str | None, bool] = {}
 
         def is_shown(record: Record) -> bool:
@@ -185,6 +186,9 @@ class Resource(Struct, frozen=True):
         def list_(call: Call, world: World) -> PageOf:
             if prepare is not None:
                 prepare(call, world)
+            # What an index can answer goes into the search (`match`, keys, one word); all that is
+            # left is a test of each record, and there is none at all for a plain list. Only then is
+            # the total a number that the index knows.
             own = [] if where is None else [where(call)]
             if self.parent is not None and not call.params.get("with_deleted"):
                 own.append(self.parent.make_test(world))

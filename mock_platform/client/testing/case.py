@@ -70,6 +70,9 @@ class PlatformMixin:
 
     def __init__(self, methodName: str = "runTest", *args: Any) -> None:  # noqa: N803 - unittest's
         super().__init__(methodName, *args)  # type: ignore[call-arg]
+        # The test method is wrapped when the test is made, not by a hook: only inside the call is
+        # it known whether the test itself failed, and only there can a fault of the world become
+        # the failure of this test.
         test = getattr(self, methodName, None)
         if test is not None:
             setattr(self, methodName, self._wrap_test(test))

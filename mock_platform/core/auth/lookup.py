@@ -90,6 +90,9 @@ def read_basic_pair(value: str) -> tuple[str, str]:
 
 def credential_hints(call: Call) -> Iterator[str]:
     """Returns tokens and keys of the request, unverified, tokens first: to find its world."""
+    # This runs before the world is known, for every request where worlds have their own
+    # credentials. So nothing is parsed or verified: a pattern finds what looks like a token. A
+    # wrong hint costs nothing, as the world that it leads to checks the credentials properly.
     header = call.header("authorization") or ""
     scheme, _, rest = header.partition(" ")
     if scheme.lower() == "bearer":
@@ -145,6 +148,8 @@ class WorldCredentials:
         """Returns each credential that a change removed (`False`) or added (`True`)."""
         if change.table not in _TABLES:
             return ()
+        # Most changes of apps and tokens leave the credentials as they are, for instance a token
+        # that is used up; the index of owners is then not touched.
         before = _credentials_of(change.table, change.key, change.before)
         after = _credentials_of(change.table, change.key, change.after)
         if before == after:

@@ -177,6 +177,8 @@ def problem(
         >>> found.status, found.title, found.detail
         (410, 'Gone', 'The list is gone.')
     """
+    # Problems are checked when they are made, not when they are sent: a missing field of a problem
+    # is a fault of the operation, and the traceback then leads to it.
     kind = problem_type(slug)
     kind.check(extra)
     status = status or kind.status_of(extra)

@@ -114,6 +114,8 @@ class _Loader:
         if not isinstance(record, dict):
             self._complain(source, "", f"a record is an object, got {json.dumps(record)[:60]}")
             return
+        # A moment such as `now-2h` is no moment yet, and would fail the checks. So it is counted
+        # from the time of loading first; each world later counts it again from its own clock.
         moments = _find_relative_moments(table, record)
         counted = {moment.field: moment.form(self.now + moment.since) for moment in moments}
         loaded, faults = table.load(record | counted)
@@ -222,6 +224,8 @@ _SPACE = " \t\r\n"
 
 def locate(text: str, steps: Sequence[int | str]) -> tuple[int, int]:
     """Return line and column, from 1, of the value at `steps`; of its container if absent."""
+    # The parser forgets where a value was. Only when there is a complaint is the text walked again,
+    # along the steps to the value, so that files without faults pay nothing for it.
     shown = position = _skip_space(text, 0)
     for step in steps:
         found = _find_item(text, position, step)
@@ -313,6 +317,9 @@ class Overlays:
         Raises:
             BadFixtures: Their files have faults.
         """
+        # Names, times and sizes of the files are the key: a file that was changed makes another
+        # one. The last use moves an entry to the end, so the first one is the one that was not used
+        # for longest.
         signature = tuple(part for folder in folders for part in _list_file_versions(folder))
         with self._lock:
             base = self._kept.pop(signature, None)

@@ -134,6 +134,9 @@ class Table(Struct, frozen=True, dict=True):
         Keys that the table does not know are faults, unless the record says that it was recorded.
         """
         record = self.from_public(record)
+        # All faults of a record are collected, not only the first one, so that an author of
+        # fixtures corrects a file in one go. What follows from other fields is only computed if
+        # there are none: it could fail on values that the schema has just refused.
         faults: list[tuple[str, str]] = []
         recorded = record.get(AS) == RECORDED
         faults += [
@@ -202,6 +205,9 @@ class Table(Struct, frozen=True, dict=True):
             loaded: Record = self._load_sent(record)
             return loaded | {name: record[name] for name in record if name not in self._by_name}
         except ValidationError as fault:
+            # A recorded record may have keys that the table does not know, at any depth. They are
+            # taken out, the rest is loaded as usual with all checks, and then they are put back
+            # where they were.
             strange = list(_find_unknown_steps(fault.messages))
             if not recorded or not strange:
                 raise

@@ -118,6 +118,9 @@ class FrameReader:
             length, kind, number = _HEAD.unpack_from(data, start)
             if length > self.max_payload:
                 raise ValueError(f"a frame of {length} bytes")
+            # Frames are cut from what has arrived without copying the rest. How many bytes are
+            # missing is remembered, so that a large frame in many pieces is joined once, when all
+            # of it is there.
             stop = start + _HEAD_BYTES + length
             if stop > end:
                 self._missing = stop - end
@@ -133,6 +136,8 @@ class FrameReader:
 def pack_request(number: int, world: str, request: Request, peer: Sequence[str]) -> bytes:
     """Returns a request in bytes; `peer` are the texts of its client."""
     texts = [
+        # Texts are joined by zero bytes, which no part of a request can have: the reader refuses
+        # them. That is faster than a length for each, and as safe.
         world.encode("utf-8", "surrogateescape"),
         *(text.encode("utf-8", "surrogateescape") for text in peer),
         request.method.encode("latin-1"),

@@ -68,6 +68,8 @@ class UnfinishedWorlds:
             self._archive.unfinished.add(name)
 
     def _mark(self, world: World, changes: Iterable[Change]) -> None:
+        # Nearly every commit comes here and begins no delivery, or is of a world that is marked;
+        # both are found out without asking the engine.
         if world.name in self._marked or not any(map(_begins_delivery, changes)):
             return
         try:
@@ -84,6 +86,8 @@ class UnfinishedWorlds:
             if world is None:  # taken over, or dropped
                 self._marked.discard(name)
                 continue
+            # The mark is removed under the world's lock: a delivery that began between the look and
+            # the removal would not be marked, and would be lost with this process.
             with world.lock:  # so that no delivery begins meanwhile
                 if not has_deliveries(world):
                     self._archive.unfinished.remove(name)
@@ -239,6 +243,7 @@ class EngineOwners:
         Raises:
             StoreUnreachable: The engine cannot be reached.
         """
+        # A credential of several worlds, as those of the fixtures are, chooses none.
         found = self._credentials.find_worlds(credential)
         return found[0] if len(found) == 1 else None
 

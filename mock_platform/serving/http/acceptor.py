@@ -55,6 +55,8 @@ class Acceptor:
     # -- details ----------------------------------------------------------------------------------
 
     def _accept(self) -> None:
+        # All that wait are accepted at once, up to as many as the system can hold, so that the loop
+        # comes back to the others even under a flood.
         for _ in range(_BACKLOG):
             try:
                 client, _ = self._listener.accept()

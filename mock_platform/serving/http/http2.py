@@ -95,6 +95,9 @@ class Http2Connection(asyncio.Protocol):
         if self._leaving:
             return
         self._intake.add(data)
+        # What one client sends is read in turns of limited work: with HTTP/2 a single connection
+        # can carry the requests of many, and it must not keep the loop from the others. The rest
+        # waits in the intake.
         if not self._waits and not self._clogged:
             self._take_turn()
 
@@ -123,6 +126,9 @@ class Http2Connection(asyncio.Protocol):
         """End a connection without requests, or whose client does not read or sends too slowly."""
         limits = self._backend.limits
         if self._leaving:
+            # From the end to the beginning of a connection's life: one that is leaving, one whose
+            # client does not read, one that sends a head too slowly, one with streams (each has its
+            # own limits), and one that is idle.
             if self._deadline <= now:
                 self.cut()
         elif self._clogged:

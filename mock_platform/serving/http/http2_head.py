@@ -38,6 +38,9 @@ def write_head(headers: list[Header], *, ended: bool) -> Head:
     Raises:
         ValueError: It is not a request that HTTP/2 allows (RFC 9113, 8.2 and 8.3).
     """
+    # A request is written again as HTTP/1.1 for the one reader that the server has. So everything
+    # that could mean something else there (line ends, a second host, a length that contradicts)
+    # must be refused first: this is where requests are smuggled.
     _check(headers, _REQUEST)
     pseudo = {name: value for name, value in headers if name.startswith(b":")}
     plain = [pair for pair in headers if not pair[0].startswith(b":")]

@@ -39,6 +39,8 @@ class Packer(hpack.Encoder):
     @header_table_size.setter
     def header_table_size(self, value: int) -> None:
         """Take the size that the client asked for, up to the bound."""
+        # The client may allow any size, and choosing a smaller one is always right; it is told with
+        # the next head.
         size = min(value, _TABLE_BYTES)
         if size == self.header_table.maxsize:
             return  # hpack would forget an earlier change that the client was not told yet

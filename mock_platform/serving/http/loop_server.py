@@ -180,6 +180,9 @@ class LoopServer:
         seconds = self._limits.head_seconds
         try:
             async with asyncio.timeout(self._limits.idle_seconds):
+                # The first byte tells TLS from plain HTTP. It is only looked at and stays in the
+                # socket, for the handshake to read. A client that speaks HTTP gets an answer that
+                # it can read, where a failed handshake would show as a broken connection.
                 first = await _peek(loop, client)
             if first != _TLS_HANDSHAKE:
                 if first:
@@ -218,6 +221,9 @@ class LoopServer:
 
     def _begin_stop(self) -> None:
         backend = self._backend
+        # The order lets every client finish properly: what has been read is answered, connections
+        # learn that this is the last answer, then nothing new is accepted. The loop ends when the
+        # last answer is out.
         backend.rounds.run()  # what was read already is answered
         backend.stopping.set()
         for connection in list(backend.connections):

@@ -139,6 +139,9 @@ class WsgiAdapter(HTTPAdapter):
         """Returns the answer to a prepared request; its body is read when the caller reads it."""
         try:
             return super().send(request, *args, **kwargs)
+        # An exception of the application travels through urllib3 in a wrapper, because the library
+        # retries or translates many kinds of exceptions. The original is raised outside of the
+        # `except`, so that its traceback has no chain of library frames.
         except ApplicationFault as raised:
             fault = raised.fault
         raise fault

@@ -128,6 +128,9 @@ class ShadowTraffic:
         if not self._may_send(operation, entry):
             self._count("not_sent")
             return
+        # Bounded in two ways, entries and bytes, and never waiting: the client of the sandbox must
+        # not notice that there is a second service, even if that hangs. What does not fit is
+        # counted, so that the report says on how much it is based.
         size = len(entry.request_body) + len(entry.response_body)
         with self._lock:
             if self._waiting_bytes + size <= MAX_QUEUED_BYTES:

@@ -156,6 +156,9 @@ class _Import:
         return again
 
     def _read(self) -> None:
+        # Each exchange goes to one of four heaps: deliveries to webhooks of the app, requests to
+        # other hosts (counted, so that a forgotten --host is noticed), what cannot be played again,
+        # and the rest, which is what the import is about.
         known = {*PLATFORM_HOSTS, *_LOCAL, *self._options.hosts}
         found: Counter[NamesMode] = Counter()
         for exchange in show_progress(read_har(self._file), self._progress):
@@ -216,6 +219,8 @@ class _Import:
 
     def _map_ids(self) -> None:
         """Write the exchanges again with fresh ids, and collect their records from scratch."""
+        # Ids can only be exchanged when all are known, so the records are collected twice: once to
+        # find the ids, and once more from the exchanges with fresh ones.
         first = self._collection
         owned = list_owned(first.tables)
         known = [place for place in first.list_keys() if place[0] in owned]
@@ -260,6 +265,11 @@ class _Import:
 
     def _write_exact_rules(self) -> None:
         """Write rules for what the records alone do not answer, until nothing more changes."""
+        # A loop that ends when nothing changes any more. The folder is played like a real one, each
+        # request that is not answered as recorded gets a rule, and the folder is played again with
+        # these: a rule may change what later requests find. A request that is wrong a second time
+        # is marked, so that its whole group gets exact rules. After a few rounds what is still
+        # wrong is reported.
         wrong: dict[int, bool] = {}
         files: list[Path] = []
         groups: list[RequestGroup] = []

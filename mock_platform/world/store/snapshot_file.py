@@ -88,11 +88,16 @@ class AtomicStorage(Storage):
         Raises:
             OSError: It could not be written; the old file is unchanged.
         """
+        # The usual way to replace a file as a whole: written beside it, brought to the disk, and
+        # then renamed over it, which the system does in one step. The folder is brought to the disk
+        # last, since the new name is in it. Whoever opens the file at any moment finds the old
+        # content or the new one.
         content = seal(orjson.dumps(data))
         fresh = self._path.with_name(f"{self._path.name}.tmp")
         successor: int | None = None
         try:
             with create_private(fresh) as file:
+                # The new file has the permissions of the old one, which the user may have changed.
                 if self._path.exists():
                     os.fchmod(file.fileno(), self._path.stat().st_mode & 0o7777)
                 file.write(content)
@@ -114,6 +119,9 @@ class AtomicStorage(Storage):
     def _check(self, content: bytes, tables: Any) -> bool:
         """Whether the file has a correct checksum; `False` if another program wrote it."""
         found = _SEAL.match(content)
+        # Three cases. The checksum is right. Or the file never had one, because an older version or
+        # a person wrote it. Or it has one that is wrong: then its form says whether another program
+        # has rewritten it on purpose, or bytes of it have changed.
         if found is not None and found[1] == _checksum(content):
             return True
         if not _has_checksum(tables):
@@ -146,6 +154,8 @@ def _checksum(content: bytes) -> bytes:
     """Returns the checksum of a snapshot, with zeros in place of the checksum."""
     found = _SEAL.match(content)
     assert found is not None
+    # The checksum covers the whole file with itself counted as zeros, so that it can be inside of
+    # it.
     before = crc32(_NO_CHECKSUM.encode(), crc32(content[: found.start(1)]))
     return b"%08x" % crc32(memoryview(content)[found.end(1) :], before)
 
@@ -172,6 +182,9 @@ def _is_ours(tables: Any) -> bool:
 def _was_rewritten(content: bytes) -> bool:
     """Whether this is JSON in the form of TinyDB and common tools, not of mock_platform."""
     try:
+        # The text is written again in the forms that such programs use. If one of them results in
+        # exactly these bytes, a program wrote it; damage to single bytes would almost never do
+        # that.
         text = content.decode().rstrip("\n")
         value = json.loads(text)
     except ValueError:
@@ -269,6 +282,9 @@ def _file_name(world: str, table: str) -> str:
 
 def _where_keys_stand(rows: dict[str, Row]) -> dict[str, Any]:
     """Returns the field that is usually the key, and the keys of all other records."""
+    # TinyDB numbers its documents and knows no keys. In nearly all tables the key of a record is
+    # one of its fields, so only the name of that field is stored, with the few keys that are
+    # elsewhere.
     fields = next(
         (named for key, row in rows.items() if (named := _fields_equal(row.record, key))), []
     )

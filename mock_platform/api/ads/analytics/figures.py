@@ -69,6 +69,9 @@ def measure(
     if now is None:
         now = to_seconds(world.clock.now())
     wanted = {_ALIASES.get(name, name) for name in names}
+    # Pinned figures begin and end at moments of their own. Where there are some, the window is cut
+    # at these moments too, so that each finer bucket is either inside a pin or outside of it; at
+    # the end the finer buckets are added up to those that were asked for.
     pins = _find_pins(world, entity, key, placement)
     if not pins:
         found = _measure_ads(world, entity, key, edges, wanted, placement, now)
@@ -120,6 +123,8 @@ def _measure_ads(
         if placement is not None and ad.placement != placement:
             continue
         for name, counts in _count(ad, edges, names, now).items():
+            # Counts since the creation are added up, and the figures of a bucket are the difference
+            # of its two edges: so parts add up to their whole, however the window is divided.
             before = sums.get(name)
             sums[name] = counts if before is None else list(map(add, before, counts))
     return {
@@ -158,6 +163,8 @@ class _Pin:
 
     def spread(self, name: str, start: int, end: int) -> int:
         """Return the part of a metric between two moments."""
+        # Spread evenly, as a difference of two totals, so that the parts of all buckets together
+        # are exactly the value.
         length = self.end - self.start
         value = self.metrics[name]
         return value * (end - self.start) // length - value * (start - self.start) // length
@@ -205,6 +212,9 @@ class _Question:
     def measure(self, node: _Node, pins: Sequence[_Pin]) -> Series:
         """Return the figures of an entity, with the pinned ones of it and of what it contains."""
         found = self._measure_ads(node)
+        # What contains a pinned entity has the same figures as before, minus what the entity would
+        # have had, plus what is pinned. Of several pins inside each other only the outermost are
+        # exchanged here; the inner ones are exchanged within them.
         inside = [pin for pin in pins if node in pin.nodes[1:]]
         for inner in dict.fromkeys(pin.node for pin in inside):
             between = {each.node for each in inside} - {inner}
@@ -300,6 +310,9 @@ def _split_counts(counts: Sequence[int], shares: Sequence[int]) -> list[list[int
     What is rounded away in one bucket is in a later one, so that parts of small counts are not 0.
     """
     found = []
+    # Each segment takes its share of what the ones before it have left, on running totals. So the
+    # parts of each bucket are never below zero, and together are the whole without any correction
+    # at the end.
     rest, left = [*accumulate(counts, initial=0)], sum(shares)
     for share in shares:
         part = [total * share // left for total in rest]

@@ -94,6 +94,7 @@ def create_promoted_post(call: Call, world: World) -> list[Record]:
     Raises:
         AdsFailure: The line item is of another product, or posts cannot be promoted.
     """
+    # All or none: everything that can be refused is checked before the first record is made.
     line_item = find_line_item(call, world, call.params["line_item_id"])
     require_product(line_item, "PROMOTED_POSTS", "PROMOTED_ACCOUNT")
     posts = _find_posts(call, world)

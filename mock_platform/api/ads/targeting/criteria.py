@@ -157,6 +157,8 @@ class CriterionType(Text):
 
 def find_errors(call: Call, world: World, line_item: Record, target: Target) -> list[AdsError]:
     """Return why a line item may not have a criterion; empty if it may."""
+    # The form first, and the check of the type only if that is right: it looks the value up, and a
+    # value of another form cannot be there.
     found = [*_check_form(target), *_check_number(world, line_item, target)]
     check = _CHECKS.get(target.type)
     if check is not None and not found:

@@ -124,11 +124,17 @@ def record_activity(
     }
     events: list[Record] = []
     why_not: list[str] = []
+    # The subscriptions are matched once, when it happens, and the result is stored in the record: a
+    # stream that reads it hours later, or recovers, must get what was subscribed at that moment.
+    # The index leads to the ones for this type and this user; whatever else a filter asks is
+    # compared one by one.
     near = _find_near(world, activity)
     for subscription in near:
         reason = find_difference(subscription, activity)
         if reason is None:
             activity["_matches"].append(_make_match(subscription))
+            # Posts that are delivered to webhooks count against the app's monthly cap, like posts
+            # that it reads; beyond the cap the event is not delivered, and the answer says so.
             if "webhook_id" in subscription:
                 reason = _count_post(world, subscription["_app_id"], activity)
             if "webhook_id" in subscription and reason is None:

@@ -89,6 +89,8 @@ def put_link(
 
     `base_url` is the address that the app calls, which types of problems begin with.
     """
+    # Linking twice is no error: the second time changes the fields. The key is the webhook, so
+    # there is one link for each, and it keeps its place.
     known = world.store.get(TABLE, webhook_id)
     record = {
         "webhook_id": webhook_id,

@@ -38,6 +38,7 @@ class ImageFacts(NamedTuple):
 
 def read_image(content: bytes) -> ImageFacts | None:
     """Return what kind of image a file contains, and its sizes; `None` if it is no known kind."""
+    # Every kind has its sizes near the beginning; nothing else of the file is read or kept.
     head = content[:HEADER_BYTES]
     if head.startswith(_PNG) and head[12:16] == b"IHDR" and len(head) >= 24:
         return ImageFacts("image/png", *struct.unpack(">II", head[16:24]))
@@ -52,6 +53,8 @@ def read_image(content: bytes) -> ImageFacts | None:
 
 def _read_jpeg(head: bytes) -> tuple[int | None, int | None]:
     """Return the sizes in the first frame; segments before it are skipped by their lengths."""
+    # A JPEG is a row of segments with lengths. Those before the first frame (metadata, previews,
+    # tables) are passed; the frame has the sizes.
     at = 2
     while at + 9 <= len(head) and head[at] == 0xFF:
         marker = head[at + 1]
@@ -252,6 +255,7 @@ def show_media(world: World, media: Record, *, asked: bool = False) -> dict[str,
         progress |= {"state": "in_progress" if asked else PENDING, "check_after_secs": 1}
         due = world.transitions.find_due_time(KIND, media["media_key"])
         if due is not None:
+            # The progress follows from the clock: nothing runs while media are "processed".
             left = (due - world.clock.now()).total_seconds()
             whole = world.transitions.paces[KIND].seconds
             progress["check_after_secs"] = max(1, ceil(left))
@@ -272,6 +276,8 @@ def find_own_media(world: World, user_id: str, media_id: str) -> Record | None:
     What expired before anything referred to it does not exist any more. Whether it is processed
     is not checked; `explain_unusable` does.
     """
+    # Clients name media by the number alone, and records are kept under kind and number. There are
+    # few kinds, so each is tried.
     for prefix in _PREFIXES:
         key = f"{prefix}_{media_id}"
         for table in ("media_library", "media"):

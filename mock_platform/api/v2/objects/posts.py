@@ -69,6 +69,9 @@ def to_stored_form(record: Record) -> Record:
 
     Keys that neither interface has stay as they are.
     """
+    # One function for all forms, because fixtures and recordings mix them: a v2 object, a 1.1
+    # object, or the stored form. Each step looks for the key that only one form has, and does
+    # nothing without it, so a stored post passes unchanged.
     own = dict(record)
     if "author_id" in own:
         own = _read_v2_object(own)
@@ -95,6 +98,8 @@ def _read_v2_object(post: Record) -> Record:
         own |= {"id": int(number), "id_str": number}
     own.setdefault("nullcast", False)
     own.setdefault("scopes", {"followers": not own["nullcast"]})
+    # A long post has its beginning in `text` and the whole in `note_post`; only the whole is kept,
+    # since the short form follows from it.
     note = own.pop("note_post", None)
     if isinstance(note, Mapping) and isinstance(note.get("text"), str):
         own["full_text"] = note["text"]

@@ -145,6 +145,8 @@ def require_length(call: Call, user: Record, text: str) -> None:
         ProblemFailure: It is (403).
     """
     most = LONGEST if has_subscription(user) else USUAL_LENGTH
+    # Weighing looks at each character and finds addresses. Most posts are so short that they fit
+    # whatever their characters weigh.
     if len(text) * 2 <= most:  # no character counts as more than two
         return
     call.assume(WEIGHT, LENGTHS)
@@ -174,6 +176,7 @@ def require_new_text(world: World, user: Record, text: str, reply_to: Record | N
         "full_text": text,
         "in_reply_to_status_id_str": None if reply_to is None else reply_to["id_str"],
     }
+    # The index on these three fields finds the newest equal post at once; only its age is compared.
     found = world.store.page("posts", match, order=NEWEST_FIRST, limit=1) if text else []
     if not found:
         return
@@ -270,6 +273,7 @@ def take_media_of_post(world: World, user: Record, params: Mapping[str, Any]) ->
         if reason is not None:
             raise _make_fault(params, name, f"{name}: {media_id} cannot be used: {reason}")
         found.append(media)
+    # All media are looked at before the first one is kept: a refusal changes nothing.
     kinds = Counter(one["media_type"] for one in found)
     if len(kinds) > 1 or any(number > _MOST[kind] for kind, number in kinds.items()):
         raise _make_fault(params, name, f"{name} takes up to 4 images, or 1 GIF, or 1 video")

@@ -370,6 +370,10 @@ class EngineLink:
             raise StoreUnreachable(self.place, self._gone)
         try:
             try:
+                # One repetition, since a broken connection usually means that the engine was
+                # restarted or closed an idle connection, and a new one works. A time-out is not
+                # repeated: the engine has the command and is only slow. A repetition has no effect
+                # twice, because each change carries a number.
                 return self._try(commands, script, within)
             except Disconnected as fault:
                 if isinstance(fault, AuthenticationError):
