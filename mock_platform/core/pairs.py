@@ -42,6 +42,8 @@ def _decode_long(text: str) -> str:
     text = text.replace("+", " ")
     if len(text) <= _LONG or "%" not in text:
         return unquote(text, errors="replace")
+    # Decoding holds the interpreter, and a name or value may have megabytes. So it is decoded in
+    # pieces, with other threads in between; what is not ASCII is not encoded and stays as it is.
     parts = _ASCII.split(text)
     parts[1::2] = map(_decode_long_ascii, parts[1::2])
     return "".join(parts)
@@ -51,6 +53,7 @@ def _decode_long_ascii(text: str) -> str:
     decoded, start = bytearray(), 0
     while start < len(text):
         end = start + _LONG
+        # An encoding has three characters. If a piece would end inside of one, it ends before it.
         broken = text.rfind("%", end - 2, end)  # an encoding of which a part comes later
         end = broken if broken > start else end
         decoded += unquote_to_bytes(text[start:end])

@@ -51,6 +51,9 @@ class Unanswered:
         """Returns and records why a call is refused; its path accepts only these methods."""
         if _is_home(call) and _is_browser(call):
             return SeeOther(f"{call.base_url}/{_CONTROL}/")
+        # From what is known for certain to what is only near: a path that is left out on purpose, a
+        # path with other methods, a mistake that has a name (a prefix, a slash, small letters), and
+        # the nearest paths.
         left_out = self._not_served.find(call.method, call.path).target
         if left_out is not None:
             call.assume(left_out.assumption)

@@ -126,6 +126,9 @@ def bind_stages(operation: Operation) -> tuple[Stage, Stage]:
                 asked = _find_requested_rules(call, operation, engine)
             except (UnknownScenario, BadParameters, CannotPerform, BadPreference) as fault:
                 return make_refusal(fault)
+            # What a request asks for by itself is read once, here, before authentication. Rules for
+            # later wait in the call until `before_handler` asks for them, as if they were the first
+            # rules of the world.
             call.switch = [armed for armed in asked if not armed.rule.before_auth]
             own = [armed for armed in asked if armed.rule.before_auth]
         if not (rules or own):

@@ -55,6 +55,8 @@ class OwnersInMemory:
     def find(self, credential: str) -> str | None:
         """Returns the one world that has a credential."""
         names = self._worlds.get(credential)
+        # Two worlds may have the same credential: copies do. Then it chooses neither, and the
+        # request goes to the world that is named, or to the default one.
         if names is None or len(names) != 1:
             return None
         return next(iter(names), None)

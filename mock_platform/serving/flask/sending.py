@@ -65,6 +65,9 @@ class StreamBody:
         self._connection = connection
         self._ready = threading.Event()
         if connection is not None and connection.pauses:
+            # On our own server a stream that has nothing to send returns a pause to the loop and is
+            # woken by `resume`. On any other server a thread has to wait; it waits for an event
+            # that the stream sets.
             stream.attach(connection.resume, connection.is_gone)
         else:
             stream.attach(lambda **_: self._ready.set(), lambda: False)
@@ -212,6 +215,8 @@ def _pieces(
     """Yields the pieces of the reply, with a `Pause` wherever time must pass."""
     if sending.delay:
         yield Pause(sending.delay)
+    # A truncated answer promises its whole length and ends early. All other faults take the place
+    # of the answer, so nothing of it is sent before them.
     if sending.fault == "truncate" and method != "HEAD":
         _truncate(reply)
     elif sending.fault is not None:

@@ -66,6 +66,9 @@ class Entrance(asyncio.Protocol):
         """Read until the first bytes tell the protocol."""
         assert self._transport is not None
         self._head += data
+        # As long as what has come could still become the fixed text, it is kept; with the first
+        # byte that differs it is HTTP/1.1. No byte is lost: all of them go to the connection that
+        # takes over.
         speaks_http2 = self._head.startswith(_PREFACE)
         if not speaks_http2 and _PREFACE.startswith(self._head):
             return

@@ -145,6 +145,9 @@ class Collector:
         """Count the differences of an answer, and return their findings."""
         found = []
         for key in asked.assumptions:
+            # An assumption is confirmed by each answer that depends on it and does not differ. A
+            # difference that names what it is about refutes it for good; any other difference only
+            # makes it doubtful.
             self.verdicts.setdefault(key, "confirmed")
         for difference in asked.differences:
             finding = self._find(difference)
@@ -252,6 +255,8 @@ def _judge(
 
 def _list_names(difference: Difference, asked: AskedProbe) -> set[str]:
     place = difference.where.replace("[]", "").replace("(body)", "").lower()
+    # Which assumption a difference is about is found by words: the names at its place against the
+    # words of the assumption. Short and common words would match anything and are left out.
     names = {place.rpartition(".")[2].replace("-", "_")}
     if difference.kind in {"order", "filter", "paging", "status", "code", "wording"}:
         names.add(asked.probe.partition("=")[0])

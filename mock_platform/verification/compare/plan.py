@@ -71,6 +71,8 @@ class Described(Struct, frozen=True):
         entry = paths.get(template_path(operation.path), {}).get(operation.method.lower(), {})
         rows = [row for row in entry.get("parameters", ()) if row["in"] == "query"]
         required = {row["name"]: row["schema"] for row in rows if row.get("required")}
+        # Of parameters of which one is required, the first is taken for required; the others are
+        # tried as optional ones.
         one_of = tuple(getattr(operation.params, "one_of", ()))[:1]
         required |= {row["name"]: row["schema"] for row in rows if row["name"] in one_of}
         optional = {row["name"]: row["schema"] for row in rows if row["name"] not in required}
@@ -129,6 +131,8 @@ class Plan:
         """Return a valid value of a parameter, or what to look for among the server's values."""
         if form.get("type") == "array":
             allowed = form["items"].get("enum", ())
+            # All values of a closed list at once show in one request whether the server knows each
+            # of them.
             few = ",".join(allowed) if len(allowed) <= _MOST_VALUES else str(allowed[0])
             return few or self._choose(name, form["items"])
         if form.get("format") == "date-time":

@@ -78,6 +78,8 @@ def compare_same_request(
 def _list_broken(
     ours: Iterable[RuleVerdict], theirs: Iterable[RuleVerdict]
 ) -> Iterator[Difference]:
+    # A rule that the sandbox's own list breaks is either not understood here or not promised; it is
+    # no difference of the other server.
     own = {(each.kind, each.where, each.rule) for each in ours if not each.holds}
     for each in theirs:
         if not each.holds and (each.kind, each.where, each.rule) not in own:
@@ -108,6 +110,8 @@ def compare_pages(ours: list[Asked], theirs: list[Asked]) -> Iterator[Difference
 
 def judge_pages(pages: list[Asked]) -> Iterator[RuleVerdict]:
     """Return whether pages continue one another, and agree with the whole list."""
+    # Pages are compared with the whole list of the same server, not with the other server: each has
+    # its own records, and "no gap, no repetition, same order" is the same promise on both.
     whole = pages[0].plain.keys
     seen = [page.answer.keys for page in pages]
     flat = [key for page in seen for key in page]
@@ -137,6 +141,8 @@ def _check_size(asked: Asked) -> Iterator[RuleVerdict]:
     for name in PAGE_SIZES:
         if name not in asked.query or not asked.query[name].isdecimal():
             continue
+        # Fewer records than asked for are only wrong if there are that many, which the plain list
+        # shows.
         size, got = int(asked.query[name]), len(asked.answer.records)
         if asked.probe.kind == "pages" and len(asked.plain.records) >= size:
             rule = f"as many records as {name} says, if there are so many"
@@ -253,6 +259,8 @@ def compare_order(
     here, there = ours.keys, theirs.keys
     if len(here) < 2 or not ours.is_list or here == there or sorted(here) != sorted(there):
         return
+    # Equal values may be in any order. So before the order of ids is compared, each record's
+    # deciding values must be the same on both servers.
     names = (_read_sort(query)[1], "created_at")
     if _list_ranks(ours, names) != _list_ranks(theirs, names):
         return

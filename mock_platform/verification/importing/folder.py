@@ -268,8 +268,8 @@ class _Import:
         # A loop that ends when nothing changes any more. The folder is played like a real one, each
         # request that is not answered as recorded gets a rule, and the folder is played again with
         # these: a rule may change what later requests find. A request that is wrong a second time
-        # is marked, so that its whole group gets exact rules. After a few rounds what is still
-        # wrong is reported.
+        # gets a rule that acts before authentication. After a few rounds what is still wrong is
+        # reported.
         wrong: dict[int, bool] = {}
         files: list[Path] = []
         groups: list[RequestGroup] = []

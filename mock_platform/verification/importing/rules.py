@@ -76,6 +76,9 @@ def make_exact_rules(
     authentication. `names` are the parameters that were ever sent to their target, sorted; `load`
     returns the request at a position.
     """
+    # Equal requests with one answer need one rule for all calls. If the answers differ, the number
+    # of the call decides, and neighbours with equal answers share a rule, so that a poll of a
+    # hundred calls becomes two or three rules.
     answers = group.answers
     is_constant = len({*answers}) == 1
     for run in _join(answers, {min(wrong): wrong[min(wrong)]} if is_constant else wrong):

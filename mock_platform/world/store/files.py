@@ -74,6 +74,8 @@ def open_beside(path: Path) -> int:
         if fault.errno in {errno.ELOOP, errno.EMLINK} and path.is_symlink():
             raise _refuse(path, "a symbolic link") from fault
         raise
+    # What was opened is looked at, and not the name again: between the two, somebody who may write
+    # into the folder could have put another file under the name.
     found = os.fstat(opened)
     what = None
     if not stat.S_ISREG(found.st_mode):
@@ -121,6 +123,9 @@ class StoreLock:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        # Two locks. The one beside the file keeps out whoever names the same path. The one on the
+        # file itself keeps out whoever reaches it by another name, or removed the first lock's
+        # file; it has to move along whenever the file is replaced.
         self._by_name = self._hold_name()
         self._by_identity: int | None = None
         try:
@@ -131,6 +136,8 @@ class StoreLock:
 
     def hold(self, descriptor: int) -> int:
         """Lock a file that will become the store's file; pass the result to `keep` or `drop`."""
+        # The new file is locked before it takes the name, so there is no moment in which the file
+        # under the name is not locked.
         successor = os.dup(descriptor)
         try:
             fcntl.flock(successor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -167,6 +174,8 @@ class StoreLock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as fault:
+            # The lock's file has the number of the process that holds it, only to name it here;
+            # what counts is the lock, which ends with the process however it ends.
             holder = os.read(lock, 20).decode("ascii", "replace").strip() or "unknown"
             os.close(lock)
             raise StoreInUse(
