@@ -94,9 +94,8 @@ def make_upload_reader(
     contents = frozenset(name for name in known if isinstance(declared.get(name), Content))
 
     def read(call: Call) -> tuple[Any, list[Finding]]:
-        # The body comes first and wins, as clients of uploads put the command in the query and the
-        # content in the body. A name with two different values is reported; the same value twice is
-        # harmless.
+        # The body comes first: of a name in both places the value in the body counts. A name with
+        # two different values is reported; the same value twice is harmless.
         sent: dict[str, Any] = {}
         repeated: list[str] = []
         body = _read_body(call, contents, max_nesting)

@@ -51,8 +51,8 @@ HEADERS: Mapping[str, tuple[tuple[str, str], ...]] = {"ads": (("x-current-api-ve
 def render(failure: Failure, call: Call) -> Reply:
     """Returns the reply for a failure, in the dialect of the call's path."""
     # The path decides the dialect, not the operation: a request to an unknown path below `/2` gets
-    # a problem like all others there. What an operation brings itself (headers, a page in place of
-    # JSON) is added only if there is one.
+    # a problem like all others there. The headers of the dialect come with an operation, so they
+    # are added here only where there is none; its own form of refusals, such as a page, needs one.
     reply = _render_in_dialect(failure, call)
     if call.operation is None:  # an operation brings these headers itself
         reply.headers += HEADERS.get(dialect_of(call.path), ())
