@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import ast
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from docs.generators.rooms import ROOT, find_direct_imports, read_rooms
+from docs.generators.rooms import (
+    BESIDE,
+    ROOT,
+    find_direct_imports,
+    read_rooms,
+    read_subjects,
+)
+from mock_platform.api.served import SUBJECTS
 from tests.commands import python
 
 TESTS = Path(__file__).parent
 PAGE = ROOT / "docs" / "architecture.md"
+HAND_WRITTEN = (
+    PAGE,
+    ROOT / "CONTRIBUTING.md",
+    *(ROOT / "docs" / name for name in ("console.md", "glossary.md", "streams.md")),
+    *sorted((ROOT / "docs").glob("adding-*.md")),
+)
+"""The pages that name files of the package."""
 DOORS = {"clock.py": "time", "ids.py": "secrets"}
 """The modules of `world` that may read the time and draw random values, and what they import."""
 
@@ -53,18 +69,73 @@ def test_imports_go_downwards_only() -> None:
 
 
 def test_the_picture_has_every_room_and_leaves_out_what_follows() -> None:
-    """Boxes are the packages and modules; an arrow that two others imply is not drawn."""
+    """Boxes are the folders and modules at the top; an arrow that two others imply is not drawn."""
     rooms = {room.name: room for room in read_rooms()}
-    arrows = set(find_direct_imports(tuple(rooms.values())))
+    drawn = tuple(room for room in rooms.values() if room.name not in BESIDE)
+    arrows = set(find_direct_imports(drawn))
 
     package = ROOT / "mock_platform"
     modules = {path.stem for path in package.glob("*.py")} - {"__init__"}
     assert modules | {path.parent.name for path in package.glob("*/__init__.py")} == set(rooms)
+    assert set(rooms) >= set(BESIDE)
+    assert len(drawn) == 12
     assert all(target in rooms[source].imports for source, target in arrows)
-    assert ("operations", "records") in arrows
-    assert "core" in rooms["operations"].imports
-    assert ("operations", "core") not in arrows
+    assert {source for source, _ in arrows} | {target for _, target in arrows} == {
+        room.name for room in drawn
+    }
+    assert ("api", "core") in arrows
+    assert "world" in rooms["api"].imports
+    assert ("api", "world") not in arrows
     assert all(room.purpose for room in rooms.values())
+
+
+def test_every_subject_that_is_served_is_listed() -> None:
+    """The list of subjects has all of `api/served.py`, with a sentence about each."""
+    listed = dict(read_subjects())
+
+    assert {f"api/{name.replace('.', '/')}/" for name in SUBJECTS} <= set(listed)
+    assert all(listed.values())
+
+
+def test_the_walk_is_the_one_of_a_real_request() -> None:
+    """A signed PUT of a line item enters the modules of the page, in their order."""
+    page = PAGE.read_text("utf-8")
+    listed = re.findall(r"^\| \d+ \| `([\w/]+\.py)` \|", page, re.MULTILINE)
+
+    done = python("-m", "tests.walk", cwd=ROOT)
+
+    assert done.returncode == 0, done.stderr
+    walked = json.loads(done.stdout)
+    assert listed == walked["modules"]
+    rooms = {module.partition("/")[0] for module in listed}
+    assert (len(listed), len(rooms), len(walked["upwards"])) == (51, 9, 9)
+    (counted,) = re.findall(r"That is (\d+) modules of (\w+) rooms", page)
+    assert counted == ("51", "nine")
+    assert "and nine times a module\ncalls one that lies above it" in page
+
+
+@pytest.mark.parametrize("page", HAND_WRITTEN, ids=lambda page: page.name)
+def test_every_path_on_a_page_exists(page: Path) -> None:
+    """A file or folder that a page names is in the package or the repository.
+
+    Exceptions are what a reader makes by following the page, and a name without a folder that
+    stands for the file of each subject or effect.
+    """
+    text = page.read_text("utf-8")
+    made = set(re.findall(r"^`([\w./-]+)`:$", text, re.MULTILINE))
+    made |= {f"{Path(name).parent.as_posix()}/" for name in made}
+    named = re.findall(r"`([\w.-]+(?:/[\w.-]+)*(?:\.py|/))`", text)
+
+    lost = [path for path in named if not made & {path, f"mock_platform/{path}"}]
+    assert [path for path in lost if not _exists(path)] == []
+
+
+def _exists(path: str) -> bool:
+    """Whether a path is there: from the root, in the package, or anywhere if it has no folder."""
+    package = ROOT / "mock_platform"
+    if "/" not in path:
+        return (ROOT / path).exists() or any(package.rglob(path))
+    return (ROOT / path).exists() or (package / path).exists()
 
 
 @pytest.mark.claim("Below the edge, no module uses the web framework.")

@@ -1,9 +1,9 @@
-"""The generated part of `docs/architecture.md`: the picture of the rooms, and the list of them."""
+"""The generated part of `docs/architecture.md`: the picture of the rooms, and what is in them."""
 
 from __future__ import annotations
 
 from docs.generators.markdown import table
-from docs.generators.rooms import ROOT, find_direct_imports, read_rooms
+from docs.generators.rooms import BESIDE, ROOT, find_direct_imports, read_rooms, read_subjects
 
 _BEGIN = "<!-- Made by `make docs` from the imports and the docstrings; do not edit. -->"
 _END = "<!-- The end of what `make docs` makes. -->"
@@ -19,8 +19,21 @@ def write_page() -> str:
 
 def _draw() -> str:
     rooms = read_rooms()
-    boxes = [f'  {room.name}["{room.label}"]' for room in rooms]
-    arrows = [f"  {source} --> {target}" for source, target in find_direct_imports(rooms)]
-    rows = [(f"`{room.label}`", room.purpose) for room in rooms]
-    lines = ["```mermaid", "flowchart TD", *boxes, *arrows, "```", ""]
-    return "\n".join([*lines, *table(("room", "what it is"), rows), ""])
+    drawn = tuple(room for room in rooms if room.name not in BESIDE)
+    boxes = [f'  {room.name}["{room.label}"]' for room in drawn]
+    arrows = [f"  {source} --> {target}" for source, target in find_direct_imports(drawn)]
+    picture = ["```mermaid", "flowchart LR", *boxes, *arrows, "```", ""]
+    beside = [room for room in rooms if room.name in BESIDE]
+    rows = [(f"`{room.label}`", room.purpose) for room in (*drawn, *beside)]
+    subjects = [(f"`{label}`", purpose) for label, purpose in read_subjects()]
+    return "\n".join(
+        [
+            *picture,
+            *table(("room", "what it is"), rows),
+            "",
+            "The subjects, each a folder:",
+            "",
+            *table(("subject", "what it is"), subjects),
+            "",
+        ]
+    )

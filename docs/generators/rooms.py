@@ -1,4 +1,4 @@
-"""The rooms of the package and what they import, read from the source."""
+"""The rooms of the package, what they import, and the subjects, read from the source."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ import grimp
 
 ROOT = Path(__file__).parents[2]
 _PACKAGE = "mock_platform"
+BESIDE = ("__main__", "pytest_plugin", "testing", "version")
+"""The modules at the top that only lead in, or hold a number: the picture leaves them out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A package, or a module that is in none. `imports` are the names of other rooms."""
+    """A folder or a module at the top of the package. `imports` are the names of other rooms."""
 
     name: str
     purpose: str
@@ -53,18 +55,34 @@ def read_rooms() -> tuple[Room, ...]:
 
 
 def find_direct_imports(rooms: tuple[Room, ...]) -> list[tuple[str, str]]:
-    """Returns the arrows of the picture: imports that do not follow from two or more others."""
+    """Returns the arrows between these rooms: imports that do not follow from two or more others."""
     by_name = {room.name: room for room in rooms}
 
     def reach(name: str) -> set[str]:
-        imports = by_name[name].imports
+        imports = by_name[name].imports & by_name.keys()
         return set(imports).union(*(reach(each) for each in imports))
 
     return [
         (room.name, name)
         for room in rooms
-        for name in sorted(room.imports)
-        if not any(name in reach(other) for other in room.imports if other != name)
+        for name in sorted(room.imports & by_name.keys())
+        if not any(name in reach(other) for other in room.imports & by_name.keys() - {name})
+    ]
+
+
+def read_subjects() -> list[tuple[str, str]]:
+    """Returns the folder of each subject below the package, and the first sentence about it."""
+    api = ROOT / _PACKAGE / "api"
+    heads = sorted([*api.glob("*/__init__.py"), *api.glob("*/*/__init__.py")])
+    subjects = [
+        head.parent
+        for head in heads
+        if head.parent.parent != api / "oauth" and head.parent not in (api / "ads", api / "v2")
+    ]
+    package = ROOT / _PACKAGE
+    return [
+        (f"{folder.relative_to(package).as_posix()}/", _purpose(folder / "__init__.py"))
+        for folder in subjects
     ]
 
 
