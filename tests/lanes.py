@@ -39,7 +39,7 @@ LANES: tuple[tuple[str, ...], ...] = (
         "control/test_description.py",
         "property/test_uploads_model.py",
         "world/test_durable_crash.py",
-        "store/test_snapshot_file.py",
+        "world/store/test_snapshot_file.py",
         "scenario/test_properties.py",
     ),
 )

@@ -19,6 +19,7 @@ from docs.generators.rooms import (
 )
 from mock_platform.api.served import SUBJECTS
 from tests.commands import python
+from tests.lanes import LANES
 
 TESTS = Path(__file__).parent
 PAGE = ROOT / "docs" / "architecture.md"
@@ -128,6 +129,11 @@ def test_every_path_on_a_page_exists(page: Path) -> None:
 
     lost = [path for path in named if not made & {path, f"mock_platform/{path}"}]
     assert [path for path in lost if not _exists(path)] == []
+
+
+def test_the_tests_that_a_run_begins_with_exist() -> None:
+    """A lane that names a file which moved would have no effect."""
+    assert [name for lane in LANES for name in lane if not (TESTS / name).exists()] == []
 
 
 def _exists(path: str) -> bool:

@@ -55,7 +55,7 @@ def read_rooms() -> tuple[Room, ...]:
 
 
 def find_direct_imports(rooms: tuple[Room, ...]) -> list[tuple[str, str]]:
-    """Returns the arrows between these rooms: imports that do not follow from two or more others."""
+    """Returns the arrows between these rooms: imports that do not follow from two others."""
     by_name = {room.name: room for room in rooms}
 
     def reach(name: str) -> set[str]:

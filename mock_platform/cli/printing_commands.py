@@ -1,4 +1,4 @@
-"""The commands that print what the package knows; `printing` and `listing` implement most."""
+"""The commands that print what the package knows; `printing` implements most."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ class BadQuery(ValueError):
         super().__init__(f"The query cannot be used: {'; '.join(text for _, text in self.faults)}")
 
 
-# The exceptions of the Python interface; those of the rooms below are raised as well.
+# The exceptions of the Python interface; those of `world` are raised as well.
 
 
 class MissingCredentials(LookupError):

@@ -1,6 +1,6 @@
 """OAuth 1.0a, three-legged: request token, the user's answer, access token, revocation (spec A).
 
-Here is what apps call; the pages of the user are in `oauth_pages`.
+Here is what apps call; the pages of the user are in `authorize_pages`.
 """
 
 from __future__ import annotations

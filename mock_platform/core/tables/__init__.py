@@ -1,4 +1,4 @@
-"""The tables that several families share: one module per group, records as they are served.
+"""What a table of records is: its schema and references, its fixtures, and its state for people.
 
-A table that only one family reads is declared in that family's module.
+Each subject declares its own tables, in its folder; `api.served` has them all.
 """

@@ -1,7 +1,20 @@
 """Placement: in which of several processes a world lives, and how that process is reached.
 
 A world lives in one process at a time. A process that gets a request for another process's world
-hands it over. With one process there is no placement.
+hands it over. With one process there is no placement. `placement` declares who knows where a world
+lives; `by_hash` and `by_lease` are the two that do, and `directory` finds a world by a credential.
+
+The hop is how a request reaches that process. The one that read the request (the front) keeps the
+client's connection and everything that is said on it: limits, TLS, framing, the log. The process of
+the world (the owner) makes the answer as if the client were its own. Between them is one connection
+for each pair of processes, which carries all requests at once as frames (`frames`). What an
+application may do to a connection travels as well: pauses, network faults, raw bytes, and in the
+other direction that a client has left or does not read.
+
+No thread waits for a hop. `placed_application` decides which requests take it, `forwarding` is the
+front, `answering` the owner, `link` the connection between them, and `hop` has those of one process.
+`channel` and `proof` let nobody else in. `connection_moves` passes a whole connection on instead, if
+its client keeps asking for the worlds of another process.
 """
 
 from __future__ import annotations

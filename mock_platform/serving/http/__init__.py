@@ -1,8 +1,12 @@
 """The server: everything between a socket and a WSGI callable.
 
 `ServerThread` serves inside a test or another program, `serve_forever` serves for the command line.
-Both run one event loop in a thread of this process (`loop_server`). With several processes, `hop`
-hands requests over to the process of their world.
+Both run one event loop in a thread of this process (`loop_server`). With several processes,
+`serving.cluster` hands requests over to the process of their world.
+
+It is our own because scenarios need faults on the wire, which an application behind WSGI cannot
+make; because framing and deadlines have to be strict, and streams and delays must not hold threads;
+and because a test suite starts and stops many servers. llhttp and h2 do the parsing.
 
 The WSGI environ contains what PEP 3333 requires, and:
 
@@ -12,7 +16,7 @@ The WSGI environ contains what PEP 3333 requires, and:
     The decoded path, with encoded slashes, one character for each byte.
 `wsgi.input`
     The whole body: an application is called after everything arrived.
-`faults.CONNECTION`
+`core.connection.CONNECTION`
     The client's connection, for network faults and pauses.
 """
 

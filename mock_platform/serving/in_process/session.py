@@ -1,7 +1,7 @@
 """A `requests.Session` that is answered in-process, without a socket or a thread.
 
 Retries, redirects, cookies, streaming, timeouts and the exceptions for a broken connection come
-from requests and urllib3 themselves: only the connection is different (`in_process`).
+from requests and urllib3 themselves: only the connection is different (`connection`).
 """
 
 from __future__ import annotations

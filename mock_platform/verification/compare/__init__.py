@@ -2,7 +2,7 @@
 
 `reads` chooses the operations, `plan` derives the requests from them, `check` sends these to both
 servers, `exchange` and `rules` compare the answers. `findings` puts equal differences together,
-`accepted` knows which are expected, `report` and `pages` write them.
+`accepted` knows which are expected, `report` writes them.
 """
 
 from __future__ import annotations

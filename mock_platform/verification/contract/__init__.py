@@ -1,8 +1,7 @@
 """The contract as one document, and what a client feels when it changes.
 
 `document` makes the document, `reading` reads it or a plain OpenAPI file, `rules` says how grave
-each kind of change is, `compare` finds the changes with `operations` and `schemas`, `report` shows
-them.
+each kind of change is, `compare` finds the changes, those of schemas with `schemas`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The history of an account: written with each change of an entity, and listed (beta, document B).
 
-The entries are written by the operations that change entities, with `rules.account_history`.
+The entries are written by the operations that change entities, with `record_change`.
 """
 
 from __future__ import annotations

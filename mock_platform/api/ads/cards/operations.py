@@ -1,7 +1,7 @@
 """Cards: list, read, create, update, and the delete by type (document B, "Cards").
 
 Poll cards and video conversation cards have the same path segment but are families of their own, in
-`cards_poll` and `cards_video_conversation`. The delete by card type is here: it serves legacy cards
+`poll` and `video_conversation`. The delete by card type is here: it serves legacy cards
 and video conversation cards, which have no delete of their own.
 """
 

@@ -1,6 +1,6 @@
 """Targeting criteria: whom a line item reaches: list, read, create, delete, and batches.
 
-Document B, "Endpoints not shown". The values that criteria may name are in `targeting_options`.
+Document B, "Endpoints not shown". The values that criteria may name are in `options`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Decides whether a rule matches a post and why not, and finds the matching ones among many.
 
-A rule becomes a function once; a post is taken apart once (`subject.py`).
+A rule becomes a function once; a post is taken apart once (`subjects`).
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _near(words: Sequence[str], tokens: Sequence[str], distance: int) -> bool:
 def find_required_keys(node: Node, product: Product) -> frozenset[Key] | None:
     """Keys of which a post must have at least one for the rule to match; `None` if that is unknown.
 
-    They let many rules be found for a post without evaluating each (`selection.py`).
+    They let many rules be found for a post without evaluating each (`RuleSelection`).
     """
     # A matching post must have at least one key of the returned set. For a clause that is its own
     # word or value. For OR it is the union, and unknown as soon as one part is unknown, because a

@@ -121,7 +121,7 @@ def list_clauses(node: Node, *, negated: bool = False) -> list[tuple[Clause, boo
 
 # Parses the text of a rule into a tree. AND is a space and binds tighter than `OR`; `-` negates
 # the term or group that follows it. Which operators exist and where they may be used is checked
-# afterwards (`checks.py`).
+# afterwards (`read_rule`).
 
 _GRAMMAR = r"""
 start: disjunction
