@@ -119,8 +119,7 @@ def test_the_walk_is_the_one_of_a_real_request() -> None:
 def test_every_path_on_a_page_exists(page: Path) -> None:
     """A file or folder that a page names is in the package or the repository.
 
-    Exceptions are what a reader makes by following the page, and a name without a folder that
-    stands for the file of each subject or effect.
+    What a reader makes by following the page is not, and a name without a folder may be anywhere.
     """
     text = page.read_text("utf-8")
     made = set(re.findall(r"^`([\w./-]+)`:$", text, re.MULTILINE))

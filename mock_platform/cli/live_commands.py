@@ -1,4 +1,4 @@
-"""The commands that act on a running server, and their options; `remote_commands` implements them."""
+"""The commands that act on a running server, with options; `remote_commands` implements them."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ application may do to a connection travels as well: pauses, network faults, raw 
 other direction that a client has left or does not read.
 
 No thread waits for a hop. `placed_application` decides which requests take it, `forwarding` is the
-front, `answering` the owner, `link` the connection between them, and `hop` has those of one process.
-`channel` and `proof` let nobody else in. `connection_moves` passes a whole connection on instead, if
-its client keeps asking for the worlds of another process.
+front, `answering` the owner, `link` the connection between them; `hop` has all those of a process.
+`channel` and `proof` refuse who else connects. `connection_moves` passes a whole connection on
+instead, if its client keeps asking for the worlds of another process.
 """
 
 from __future__ import annotations
