@@ -1,4 +1,4 @@
-"""The commands that print what the package knows; `printing` implements most."""
+"""The commands that print what the package knows; `printing` and `listing` implement most."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Pact files: what a client exercised, as a contract that a verifier can check against a server.
 
 `recorded` is what goes in, `journal` takes it from a world, `states` says how the world was before
-each request, `interactions` makes them with rules from schemas, `document` writes the file.
+each request, `interactions` writes each with rules from its schema, `document` writes the file.
 """
 
 from __future__ import annotations
