@@ -15,7 +15,7 @@ of one that is broken)."""
 
 
 class Handle:
-    """An `edge.connection.Connection`: its methods may be called from any thread.
+    """A `core.connection.Connection`: its methods may be called from any thread.
 
     The server acts on the loop's thread, by what it passes here.
     """
