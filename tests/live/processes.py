@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -55,6 +56,18 @@ class Served:
         self._reader.start()
         assert self.process.stdout is not None
         self.line = self.process.stdout.readline()
+
+    def pause(self) -> None:
+        """Stop the process as a suspended machine does, and wait until all its threads stand still.
+
+        The signal alone returns at once, and the process may answer for a moment more.
+        """
+        self.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+
+    def go_on(self) -> None:
+        """End a pause."""
+        self.process.send_signal(signal.SIGCONT)
 
     @property
     def ready(self) -> dict[str, Any]:

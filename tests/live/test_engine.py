@@ -77,13 +77,13 @@ def test_a_process_that_was_paused(
     assert 200 == ask(first, "PUT", "/_mock/worlds/w1").status_code
     assert 200 == put_user(first, "901")
     with ThreadPoolExecutor() as threads:
-        os.kill(first.process.pid, signal.SIGSTOP)
+        first.pause()
         try:
             late = threads.submit(put_user, first, "902")
             wait_until_gone(engine, url, first)
             assert 200 == put_user(second, "903")
         finally:
-            os.kill(first.process.pid, signal.SIGCONT)
+            first.go_on()
         status = late.result(PATIENCE)
 
     assert status in {200, 503}  # 200 if it handed the request to the owner
@@ -107,13 +107,13 @@ def test_the_first_read_after_a_pause(
         user = {"id": str(number + 1), "screen_name": f"u{number}", "name": "Someone"}
         assert 404 == ask(first, "GET", path).status_code
         with ThreadPoolExecutor() as threads:
-            os.kill(first.process.pid, signal.SIGSTOP)
+            first.pause()
             try:
                 waiting = threads.submit(ask, first, "GET", path)
                 wait_until_gone(engine, url, first)
                 assert 200 == ask(second, "PUT", path, user).status_code
             finally:
-                os.kill(first.process.pid, signal.SIGCONT)
+                first.go_on()
             later = ask(first, "GET", path)
             assert {200, 503} >= {waiting.result(PATIENCE).status_code, later.status_code}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import signal
 import socket
 import ssl
 import threading
@@ -212,7 +211,7 @@ def test_a_server_that_hangs_is_replaced(
     """A read that it has, and does not answer, is answered by the next one after the lease."""
     (third, path), second = leaving, Client(servers[1])
     assert "nine" == second.read(path)["screen_name"]
-    third.process.send_signal(signal.SIGSTOP)
+    third.pause()
     assert "nine" == second.read(path)["screen_name"]
     third.process.kill()
 
