@@ -50,7 +50,7 @@ def test_a_replay_job_in_pictures(world: LiveWorld, visit: Visit, receiver: Rece
         f"{world.base_url}/2/webhooks/replay",
         json={
             "webhook_id": WEBHOOK,
-            "from_date": f"{now - timedelta(hours=24):%Y%m%d%H%M}",
+            "from_date": f"{now - timedelta(hours=23, minutes=50):%Y%m%d%H%M}",
             "to_date": f"{now:%Y%m%d%H%M}",
         },
         headers=bearer(world),

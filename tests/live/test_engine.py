@@ -163,7 +163,7 @@ def test_a_replay_goes_on_in_the_next_process(
     now = datetime.fromisoformat(ask(first, "GET", "/~w2/_mock/clock").json()["now"])
     body = {
         "webhook_id": WEBHOOK,
-        "from_date": f"{now - timedelta(hours=24):%Y%m%d%H%M}",
+        "from_date": f"{now - timedelta(hours=23, minutes=50):%Y%m%d%H%M}",
         "to_date": f"{now:%Y%m%d%H%M}",
     }
     created = ask(first, "POST", "/~w2/2/webhooks/replay", body)

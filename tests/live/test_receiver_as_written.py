@@ -73,7 +73,7 @@ def test_it_takes_a_replay(names: Any, *, trusted: bool) -> None:
                 "/2/webhooks/replay",
                 json={
                     "webhook_id": WEBHOOK,
-                    "from_date": f"{now - timedelta(hours=24):%Y%m%d%H%M}",
+                    "from_date": f"{now - timedelta(hours=23, minutes=50):%Y%m%d%H%M}",
                     "to_date": f"{now:%Y%m%d%H%M}",
                 },
             )
