@@ -176,7 +176,8 @@ class Call(Struct):
         One that `has_too_many_pairs` is empty: every operation refuses it.
         """
         if self._form is None:
-            text = None if self.has_too_many_pairs else self.form_text
+            too_many = len(self.body) > MAX_PAIRS and self.has_too_many_pairs
+            text = None if too_many else self.form_text
             self._form = [] if text is None else decode_pairs(text)
         return self._form
 

@@ -300,10 +300,11 @@ def _follows_again(sent: Mapping[str, Any], before: Record, after: Record) -> bo
         return True
     if after["objective"] == "APP_INSTALLS":
         return False  # here it may have been chosen, which a bid strategy does not undo
-    was, is_now = (record["bid_strategy"] == "TARGET" for record in (before, after))
+    was, is_now = before["bid_strategy"] == "TARGET", after["bid_strategy"] == "TARGET"
+    if was != is_now:
+        return True
     # A stored pay_by that TARGET rules out must not refuse a request that asks for TARGET again.
-    ruled_out = is_now and "bid_strategy" in sent and after["pay_by"] == "IMPRESSION"
-    return was != is_now or ruled_out
+    return is_now and "bid_strategy" in sent and after["pay_by"] == "IMPRESSION"
 
 
 def _record_deletion(call: Call, world: World, record: Record) -> None:
