@@ -127,7 +127,12 @@ class MemoryStore:
         self._edits = 0
         self._versions: dict[str, int] = {}
         self._edited: dict[str, dict[str, int]] = {}
-        """By table, the changed keys with the number of their last edit, in the order of those."""
+        """By table, the changed keys with the number of their last edit, in the order of those.
+
+        Only of tables that `list_changed` was called for: the others cost a write nothing.
+        """
+        self._listed_since: dict[str, int] = {}
+        """By table, the version from which on its changes are listed."""
         self._restored = 0
         self._nesting = 0
         """Number of open transactions, each inside the one before it."""
@@ -263,13 +268,17 @@ class MemoryStore:
 
     def list_changed(self, table: str, since: int) -> list[str] | None:
         """Returns the keys that changed since the table had that version; `None`: all may have."""
-        # Versions are numbers of edits, and a restore begins a new list. What changed before it is
-        # not in the list any more, so whoever knows an older version has to look at everything.
-        # Otherwise the newest edits are at the end, and only those after `since` are read.
-        if since < self._restored:
+        # Versions are numbers of edits. The first question about a table begins its list, and a
+        # restore ends it. What changed before that is not in the list, so whoever knows an older
+        # version has to look at everything. Otherwise the newest edits are at the end, and only
+        # those after `since` are read.
+        edited = self._edited.get(table)
+        if edited is None:
+            edited = self._edited[table] = {}
+            self._listed_since[table] = self.version(table)
+        if since < self._listed_since[table]:
             return None
-        edited = reversed(self._edited.get(table, {}).items())
-        return [key for key, _ in takewhile(lambda item: item[1] > since, edited)]
+        return [key for key, _ in takewhile(lambda item: item[1] > since, reversed(edited.items()))]
 
     # -- writes ----------------------------------------------------------------------------------
 
@@ -427,9 +436,10 @@ class MemoryStore:
         """Set the overlay's value for a key to `slot` (remove it if not `present`)."""
         self._edits += 1
         self._versions[table] = self._edits
-        edited = self._edited.setdefault(table, {})
-        edited.pop(key, None)  # the last edit goes to the end
-        edited[key] = self._edits
+        edited = self._edited.get(table)
+        if edited is not None:
+            edited.pop(key, None)  # the last edit goes to the end
+            edited[key] = self._edits
         rows = self._rows.setdefault(table, {})
         old, was_present = rows.get(key), key in rows
         base_row = self._base.rows.get(table, {}).get(key)

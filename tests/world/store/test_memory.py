@@ -83,9 +83,13 @@ def test_versions() -> None:
 
 
 def test_changed_keys() -> None:
-    """What changed since a version is known, each key once, until another state is restored."""
+    """What changed since the first question is known, each key once, until a state is restored."""
     store = MemoryStore(Base(fixtures()))
+    early = store.version("items")
+    store.put("items", "n", item("n"))
+    assert None is store.list_changed("items", early)
     begin = store.version("items")
+    assert [] == store.list_changed("items", begin)
     store.put("items", "n", item("n"))
     store.put("others", "o", item("o"))
     after = store.version("items")

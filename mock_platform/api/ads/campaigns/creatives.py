@@ -39,7 +39,7 @@ class _Findings:
     """
 
     def __init__(self) -> None:
-        self._versions: tuple[int, ...] = ()
+        self._versions = (-1,) * len(_READ)
         self._proofs: dict[str, str] = {}
         """A line item that had something to show, by campaign."""
         self._bare: set[str] = set()
@@ -66,12 +66,13 @@ class _Findings:
         versions = tuple(world.store.version(table) for table in _READ)
         if versions == self._versions:
             return
-        for table, since in zip(_READ, self._versions, strict=False) if self._bare else ():
+        # Each table is asked for, although nothing may be remembered yet: the store lists changes
+        # from the first question on.
+        for table, since in zip(_READ, self._versions, strict=True):
             changed = world.store.list_changed(table, since)
             if changed is None:
-                self._bare = set()
-                break
-            for key in changed:
+                self._bare.clear()
+            for key in changed or ():
                 self._refute(world, table, key)
         self._versions = versions
 
