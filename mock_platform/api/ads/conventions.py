@@ -378,23 +378,20 @@ def _public_limits(method: str, path: str) -> list[Limit]:
 
 
 class Typed(Struct, frozen=True):
-    """Rows under `data`, with `data_type` and what the handler adds to it before them."""
+    """Rows under `data`, with `data_type` and the numbers that the handler adds to it."""
 
     schema: type[Schema]
     data_type: str
-    counts: tuple[str, ...] = ()
-    """The names of the numbers between `data_type` and `data`."""
+    members: tuple[str, ...] = ("data",)
+    """`data` and the names of the numbers before and after it, in the order of the answer."""
     status: int = 200
     media_type: str = "application/json"
 
     def describe_body(self, data: JsonObject) -> JsonObject:
         """Returns the JSON Schema of the body: its kind, numbers, rows and the request."""
-        required = {
-            "data_type": {"const": self.data_type},
-            **{name: {"type": "integer", "minimum": 0} for name in self.counts},
-            "data": {"type": "array", "items": data},
-            "request": REQUEST_ECHO,
-        }
+        members: JsonObject = {name: {"type": "integer", "minimum": 0} for name in self.members}
+        members["data"] = {"type": "array", "items": data}
+        required = {"data_type": {"const": self.data_type}, **members, "request": REQUEST_ECHO}
         return {
             "type": "object",
             "properties": required,

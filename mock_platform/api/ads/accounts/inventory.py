@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
-
 from mock_platform.api.ads.accounts.records import PRODUCT_TYPES, PlacementsRecord
-from mock_platform.api.ads.conventions import JSON_TYPE, Data, Many, ads
+from mock_platform.api.ads.conventions import Data, Many, Typed, ads
 from mock_platform.api.ads.lists import PageOf
 from mock_platform.core.assumptions import expectation, public_fact
-from mock_platform.core.call import Call, Reply
-from mock_platform.core.description.schemas import REQUEST_ECHO
+from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import Choice, Flag, Integer, ListOf, Text
-from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
@@ -151,46 +146,11 @@ class BiddingRulesList(Schema):
     currency = Text(pattern=r"[A-Z]{3}", pattern_text="an ISO 4217 code such as USD")
 
 
-class BiddingRules(Struct, frozen=True):
-    """All rules under `data`, with `data_type` and `total_count`."""
-
-    schema: type[Schema] = BiddingRuleRecord
-    status: int = 200
-    media_type: str = "application/json"
-
-    def describe_body(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return the JSON Schema of the body."""
-        properties = {
-            "data_type": {"const": "bidding_rule"},
-            "data": {"type": "array", "items": data},
-            "total_count": {"type": "integer", "minimum": 0},
-            "request": REQUEST_ECHO,
-        }
-        return {
-            "type": "object",
-            "properties": properties,
-            "required": list(properties),
-            "additionalProperties": False,
-        }
-
-    def reply(self, call: Call, result: Sequence[Record]) -> Reply:
-        """Return the reply for a list of rules."""
-        body = {
-            "data_type": "bidding_rule",
-            "data": result,
-            "total_count": len(result),
-            "request": {"params": call.echo},
-        }
-        return Reply(self.status, dumps(body), [JSON_TYPE])
-
-
-def list_bidding_rules(call: Call, world: World) -> list[Record]:
-    """Return all rules, or that of one currency."""
-    currency = call.params.get("currency")
-    if currency is None:
-        return [entry.record for entry in world.store.page("bidding_rules")]
-    found = world.store.get("bidding_rules", currency)
-    return [] if found is None else [found]
+def list_bidding_rules(call: Call, world: World) -> dict[str, Any]:
+    """Return all rules, or that of one currency, with their number."""
+    entries = world.store.page("bidding_rules", call.params)
+    rules = [entry.record for entry in entries]
+    return {"data": rules, "total_count": len(rules)}
 
 
 _BIDDING_RULES_TABLES = (Table("bidding_rules", BiddingRuleRecord, key="currency"),)
@@ -202,7 +162,7 @@ _BIDDING_RULES_OPERATIONS: tuple[Operation, ...] = (
         list_bidding_rules,
         summary="List bidding rules",
         spec="not shown",
-        returns=BiddingRules(),
+        returns=Typed(BiddingRuleRecord, "bidding_rule", members=("data", "total_count")),
         params=BiddingRulesList,
         origin=Origin.ADJACENT,
         assumptions=(BIDDING_RULES_ALL,),

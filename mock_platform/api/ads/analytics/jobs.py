@@ -384,7 +384,7 @@ OPERATIONS: tuple[Operation, ...] = (
         handler=read_result,
         summary="Read the result of a job",
         spec="B, next to it: analytics",
-        returns=Compressed(Typed(EntityStats, "stats", counts=("time_series_length",))),
+        returns=Compressed(Typed(EntityStats, "stats", members=("time_series_length", "data"))),
         auth=NO_AUTH,
         origin=Origin.ADJACENT,
         assumptions=(RESULT, SHAPE, FIGURES, PINNED, PAST, CONVERSIONS),

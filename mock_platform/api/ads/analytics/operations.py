@@ -232,7 +232,7 @@ OPERATIONS: tuple[Operation, ...] = (
         get,
         summary="Read figures of entities",
         spec="next to it: analytics",
-        returns=Typed(EntityStats, "stats", counts=("time_series_length",)),
+        returns=Typed(EntityStats, "stats", members=("time_series_length", "data")),
         params=StatsQuery,
         rules=check,
         origin=Origin.ADJACENT,

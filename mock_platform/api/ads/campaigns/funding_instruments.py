@@ -12,9 +12,8 @@ from marshmallow import ValidationError, validates_schema
 from mock_platform.api.ads.campaigns.records import FUNDING_TYPES, FundingInstrument
 from mock_platform.api.ads.campaigns.servability import ABILITY, complete_funding_instrument
 from mock_platform.api.ads.campaigns.spend import USED_UP
-from mock_platform.api.ads.conventions import One, ads
 from mock_platform.api.ads.filters import IdsFilter
-from mock_platform.api.ads.resource import TIMESTAMPS, Resource, draw_unused_id, make_timestamps
+from mock_platform.api.ads.resource import TIMESTAMPS, Resource
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.faults import Fault
@@ -24,6 +23,13 @@ from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
+SHAPE = public_fact(
+    "funding-instruments.all",
+    "Funding instruments are only named; their operations and records are as documented publicly. "
+    "Creation and deletion exist on the sandbox only.",
+    "adjacent operations, section 2",
+    gap=True,
+)
 FUNDING_INSTRUMENTS = Resource(
     name="funding_instruments",
     table="funding_instruments",
@@ -33,13 +39,8 @@ FUNDING_INSTRUMENTS = Resource(
     noun="funding instrument",
     spec="Endpoints not shown",
     missing="FUNDING_INSTRUMENT_NOT_FOUND",
-)
-SHAPE = public_fact(
-    "funding-instruments.all",
-    "Funding instruments are only named; their operations and records are as documented publicly. "
-    "Creation and deletion exist on the sandbox only.",
-    "adjacent operations, section 2",
-    gap=True,
+    origin=Origin.NAMED,
+    assumptions=(SHAPE, ABILITY, USED_UP),
 )
 AMOUNTS = expectation(
     "funding-instruments.amounts",
@@ -76,8 +77,7 @@ def _show(call: Call, world: World, record: Record) -> Record:
 def create(call: Call, world: World) -> Record:
     """Create a funding instrument on the sandbox, so that campaigns can be paid for."""
     sent = call.params
-    record = {
-        "id": draw_unused_id(world, FUNDING_INSTRUMENTS.table),
+    fields = {
         "type": sent["type"],
         "description": NO_METHOD,
         "currency": sent["currency"],
@@ -88,43 +88,26 @@ def create(call: Call, world: World) -> Record:
         "io_header": None,
         "start_time": sent["start_time"],
         "end_time": sent.get("end_time"),
-        **make_timestamps(world),
-        "_account_id": call.path_params["account_id"],
     }
-    world.store.put(FUNDING_INSTRUMENTS.table, record["id"], record)
-    return complete_funding_instrument(world, record)
+    return complete_funding_instrument(world, FUNDING_INSTRUMENTS.add(call, world, fields))
 
-
-_ASSUMED = (SHAPE, ABILITY, USED_UP)
 
 OPERATIONS: tuple[Operation, ...] = (
     FUNDING_INSTRUMENTS.list(
         (IdsFilter("funding_instrument_ids"),),
         sort=(*TIMESTAMPS, "funded_amount_local_micro", "start_time", "end_time"),
         show=_show,
-        origin=Origin.NAMED,
-        assumptions=_ASSUMED,
     ),
-    FUNDING_INSTRUMENTS.get(show=_show, origin=Origin.NAMED, assumptions=_ASSUMED),
-    ads(
-        "funding_instruments.create",
-        "POST",
-        FUNDING_INSTRUMENTS.path,
+    FUNDING_INSTRUMENTS.get(show=_show),
+    FUNDING_INSTRUMENTS.create(
         create,
-        summary="Create a funding instrument on the sandbox",
-        spec=FUNDING_INSTRUMENTS.spec,
-        returns=One(FundingInstrument),
-        params=FundingInstrumentCreate,
+        FundingInstrumentCreate,
+        "Create a funding instrument on the sandbox",
         sandbox_only=True,
-        origin=Origin.NAMED,
-        assumptions=(*_ASSUMED, AMOUNTS),
+        assumptions=(AMOUNTS,),
         errors=("INVALID_TIME_WINDOW",),
     ),
     FUNDING_INSTRUMENTS.delete(
-        summary="Delete a funding instrument on the sandbox",
-        show=_show,
-        sandbox_only=True,
-        origin=Origin.NAMED,
-        assumptions=_ASSUMED,
+        summary="Delete a funding instrument on the sandbox", show=_show, sandbox_only=True
     ),
 )

@@ -11,7 +11,7 @@ from typing import Any
 from mock_platform.api.ads.accounts.history import record_change
 from mock_platform.api.ads.campaigns.records import ENTITY_STATUSES
 from mock_platform.api.ads.conventions import fail, not_found
-from mock_platform.api.ads.resource import Resource, apply_changes, draw_unused_id, make_timestamps
+from mock_platform.api.ads.resource import Resource, draw_unused_id, make_timestamps
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Text
@@ -95,16 +95,6 @@ def add_part(
     if entity is not None:
         record_change(call, world, entity, None, record)
     return record
-
-
-def update_part(call: Call, world: World, resource: Resource) -> Record:
-    """Change the fields of a part that were sent, and return it; without any, nothing changes."""
-    record = resource.get_by_id(call, world)
-    if not call.params:
-        return record
-    after = apply_changes(world, record, call.params)
-    world.store.put(resource.table, record["id"], after)
-    return after
 
 
 def make_deletion_recorder(entity: str) -> Callable[[Call, World, Record], None]:

@@ -18,7 +18,7 @@ from mock_platform.api.ads.campaigns.records import (
 )
 from mock_platform.api.ads.campaigns.servability import SERVABILITY, complete_campaign
 from mock_platform.api.ads.campaigns.spend import USED_UP, measure_spend
-from mock_platform.api.ads.conventions import One, ads, fail
+from mock_platform.api.ads.conventions import fail
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter, PrefixFilter
 from mock_platform.api.ads.resource import (
     TIMESTAMPS,
@@ -39,6 +39,13 @@ from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
+MOST_IN_BATCH = 40
+SHAPE = public_fact(
+    "campaigns.all",
+    "Campaigns are only named; their operations and records are as documented publicly.",
+    "adjacent operations, section 3",
+    gap=True,
+)
 CAMPAIGNS = Resource(
     name="campaigns",
     table="campaigns",
@@ -48,13 +55,8 @@ CAMPAIGNS = Resource(
     noun="campaign",
     spec="Endpoints not shown",
     missing="CAMPAIGN_NOT_FOUND",
-)
-MOST_IN_BATCH = 40
-SHAPE = public_fact(
-    "campaigns.all",
-    "Campaigns are only named; their operations and records are as documented publicly.",
-    "adjacent operations, section 3",
-    gap=True,
+    origin=Origin.NAMED,
+    assumptions=(SHAPE, SERVABILITY, USED_UP),
 )
 BUDGETS = public_fact(
     "campaigns.budgets",
@@ -254,42 +256,27 @@ def _record_deletion(call: Call, world: World, record: Record) -> None:
     record_change(call, world, "CAMPAIGN", shown, shown | {"deleted": True})
 
 
-_READ = (SHAPE, SERVABILITY, USED_UP)
-CREATE = ads(
-    "campaigns.create",
-    "POST",
-    CAMPAIGNS.path,
+CREATE = CAMPAIGNS.create(
     create,
+    CampaignCreate,
+    "Create a campaign",
     configure=_make_create,
-    summary="Create a campaign",
-    spec=CAMPAIGNS.spec,
-    returns=One(Campaign),
-    params=CampaignCreate,
-    origin=Origin.NAMED,
-    assumptions=(*_READ, BUDGETS, DRAFTS),
+    assumptions=(BUDGETS, DRAFTS),
     may_assume=(HISTORY,),
     errors=("INVALID_FUNDING_INSTRUMENT", "TOO_MANY_CAMPAIGNS"),
 )
-UPDATE = ads(
-    "campaigns.update",
-    "PUT",
-    f"{CAMPAIGNS.path}/:campaign_id",
+UPDATE = CAMPAIGNS.update(
     update,
-    summary="Change a campaign",
-    spec=CAMPAIGNS.spec,
-    returns=One(Campaign),
-    params=CampaignUpdate,
-    origin=Origin.NAMED,
-    assumptions=(*_READ, BUDGETS, DRAFTS),
+    CampaignUpdate,
+    "Change a campaign",
+    assumptions=(BUDGETS, DRAFTS),
     may_assume=(HISTORY, SPENT),
-    errors=("CAMPAIGN_NOT_FOUND", "SPEND_EXCEEDS_BUDGET"),
-    statuses=(404,),
+    errors=("SPEND_EXCEEDS_BUDGET",),
 )
 DELETE = CAMPAIGNS.delete(
     before=_record_deletion,
     show=_show_deleted,
-    origin=Origin.NAMED,
-    assumptions=(*_READ, DELETED),
+    assumptions=(DELETED,),
     may_assume=(HISTORY,),
 )
 
@@ -300,29 +287,15 @@ OPERATIONS: tuple[Operation, ...] = (
             ExactFilter("funding_instrument_ids", "funding_instrument_id"),
             PrefixFilter("q", longest=255),
         ),
-        sort=(
-            *TIMESTAMPS,
-            "name",
-            "start_time",
-            "end_time",
-            _DAILY,
-            _TOTAL,
-            "standard_delivery",
-        ),
+        sort=(*TIMESTAMPS, "name", "start_time", "end_time", _DAILY, _TOTAL, "standard_delivery"),
         extra={"with_draft": Flag(load_default=False)},
         where=leave_out_drafts,
         show=_show,
-        origin=Origin.NAMED,
-        assumptions=(*_READ, DRAFTS),
+        assumptions=(DRAFTS,),
     ),
-    CAMPAIGNS.get(show=_show, origin=Origin.NAMED, assumptions=_READ),
+    CAMPAIGNS.get(show=_show),
     CREATE,
     UPDATE,
     DELETE,
-    declare_batch(
-        CAMPAIGNS,
-        (CREATE, UPDATE, DELETE),
-        most=MOST_IN_BATCH,
-        origin=Origin.NAMED,
-    ),
+    declare_batch(CAMPAIGNS, (CREATE, UPDATE, DELETE), most=MOST_IN_BATCH),
 )

@@ -20,9 +20,8 @@ from mock_platform.api.ads.campaigns.line_item_parts import (
     make_approval_kind,
     make_settler,
     require_product,
-    update_part,
 )
-from mock_platform.api.ads.conventions import One, ads, fail, not_found
+from mock_platform.api.ads.conventions import fail, not_found
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter
 from mock_platform.api.ads.resource import LINE_ITEM, Resource
 from mock_platform.core.assumptions import public_fact
@@ -62,6 +61,8 @@ CREATIVES = Resource(
     spec="Endpoints not shown",
     missing="MEDIA_CREATIVE_NOT_FOUND",
     parent=LINE_ITEM,
+    origin=Origin.NAMED,
+    assumptions=(MEDIA_CREATIVES_SHAPE,),
 )
 KIND = make_approval_kind("media_creative", CREATIVES.table)
 KINDS = (KIND,)
@@ -121,34 +122,6 @@ def _find_media(call: Call, world: World) -> Record:
     return media
 
 
-_MEDIA_CREATIVES_OPERATIONS: tuple[Operation, ...] = (
-    CREATIVES.list(
-        (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("media_creative_ids")),
-        extra={"campaign_id": Text(min_length=1)},
-        prepare=_apply_campaign,
-        show=_settle,
-        origin=Origin.NAMED,
-        assumptions=(MEDIA_CREATIVES_SHAPE, APPROVAL),
-    ),
-    CREATIVES.get(show=_settle, origin=Origin.NAMED, assumptions=(MEDIA_CREATIVES_SHAPE, APPROVAL)),
-    ads(
-        "media_creatives.create",
-        "POST",
-        CREATIVES.path,
-        create_media_creative,
-        summary="Let a line item show account media",
-        spec=CREATIVES.spec,
-        returns=One(MediaCreativeRecord),
-        params=MediaCreativeCreate,
-        origin=Origin.NAMED,
-        assumptions=(MEDIA_CREATIVES_SHAPE, APPROVAL, LANDING),
-        errors=("LINE_ITEM_NOT_FOUND", "ACCOUNT_MEDIA_NOT_FOUND", INCOMPATIBLE),
-        statuses=(404,),
-    ),
-    CREATIVES.delete(origin=Origin.NAMED, assumptions=(MEDIA_CREATIVES_SHAPE,)),
-)
-
-
 # Tracking tags: addresses of other services that count what a line item does.
 
 TRACKING_TAGS_SHAPE = public_fact(
@@ -168,6 +141,8 @@ TAGS = Resource(
     noun="tracking tag",
     spec="not shown",
     parent=LINE_ITEM,
+    origin=Origin.ADJACENT,
+    assumptions=(TRACKING_TAGS_SHAPE,),
 )
 
 
@@ -188,51 +163,7 @@ class TrackingTagCreate(Schema):
 def create_tracking_tag(call: Call, world: World) -> Record:
     """Add a tracking tag to a line item."""
     find_line_item(call, world, call.params["line_item_id"])
-    return add_part(call, world, TAGS.table, call.params)
-
-
-def update_tracking_tag(call: Call, world: World) -> Record:
-    """Change the address of a tracking tag."""
-    return update_part(call, world, TAGS)
-
-
-_TRACKING_TAGS_OPERATIONS: tuple[Operation, ...] = (
-    TAGS.list(
-        (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("tracking_tag_ids")),
-        origin=Origin.ADJACENT,
-        assumptions=(TRACKING_TAGS_SHAPE,),
-    ),
-    TAGS.get(origin=Origin.ADJACENT, assumptions=(TRACKING_TAGS_SHAPE,)),
-    ads(
-        "tracking_tags.create",
-        "POST",
-        TAGS.path,
-        create_tracking_tag,
-        summary="Add a tracking tag to a line item",
-        spec=TAGS.spec,
-        returns=One(TrackingTagRecord),
-        params=TrackingTagCreate,
-        origin=Origin.ADJACENT,
-        assumptions=(TRACKING_TAGS_SHAPE,),
-        errors=("LINE_ITEM_NOT_FOUND",),
-        statuses=(404,),
-    ),
-    ads(
-        "tracking_tags.update",
-        "PUT",
-        f"{TAGS.path}/:{TAGS.id_parameter}",
-        update_tracking_tag,
-        summary="Change the address of a tracking tag",
-        spec=TAGS.spec,
-        returns=One(TrackingTagRecord),
-        params=TrackingTagUpdate,
-        origin=Origin.ADJACENT,
-        assumptions=(TRACKING_TAGS_SHAPE,),
-        errors=("NOT_FOUND",),
-        statuses=(404,),
-    ),
-    TAGS.delete(origin=Origin.ADJACENT, assumptions=(TRACKING_TAGS_SHAPE,)),
-)
+    return TAGS.add(call, world, call.params)
 
 
 # Preroll calls to action: the button of a preroll, and where it leads.
@@ -257,6 +188,8 @@ CALLS = Resource(
     noun="preroll call to action",
     spec="not shown",
     parent=LINE_ITEM,
+    origin=Origin.ADJACENT,
+    assumptions=(PREROLL_CALL_TO_ACTIONS_SHAPE,),
 )
 
 
@@ -285,55 +218,51 @@ def create_preroll_call_to_action(call: Call, world: World) -> Record:
     if line_item["objective"] != OBJECTIVE:
         text = f"Line item {line_item['id']} has the objective {line_item['objective']}; "
         raise fail(INCOMPATIBLE, f"{text}this needs {OBJECTIVE}", "line_item_id")
-    return add_part(call, world, CALLS.table, call.params)
+    return CALLS.add(call, world, call.params)
 
 
-def update_preroll_call_to_action(call: Call, world: World) -> Record:
-    """Change the call to action of a preroll line item."""
-    return update_part(call, world, CALLS)
-
-
-_PREROLL_CALL_TO_ACTIONS_OPERATIONS: tuple[Operation, ...] = (
-    CALLS.list(
-        (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("preroll_call_to_action_ids")),
-        origin=Origin.ADJACENT,
-        assumptions=(PREROLL_CALL_TO_ACTIONS_SHAPE,),
+OPERATIONS: tuple[Operation, ...] = (
+    CREATIVES.list(
+        (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("media_creative_ids")),
+        extra={"campaign_id": Text(min_length=1)},
+        prepare=_apply_campaign,
+        show=_settle,
+        assumptions=(APPROVAL,),
     ),
-    CALLS.get(origin=Origin.ADJACENT, assumptions=(PREROLL_CALL_TO_ACTIONS_SHAPE,)),
-    ads(
-        "preroll_call_to_actions.create",
-        "POST",
-        CALLS.path,
+    CREATIVES.get(show=_settle, assumptions=(APPROVAL,)),
+    CREATIVES.create(
+        create_media_creative,
+        MediaCreativeCreate,
+        "Let a line item show account media",
+        assumptions=(APPROVAL, LANDING),
+        errors=("LINE_ITEM_NOT_FOUND", "ACCOUNT_MEDIA_NOT_FOUND", INCOMPATIBLE),
+        statuses=(404,),
+    ),
+    CREATIVES.delete(),
+    TAGS.list((ExactFilter("line_item_ids", "line_item_id"), IdsFilter("tracking_tag_ids"))),
+    TAGS.get(),
+    TAGS.create(
+        create_tracking_tag,
+        TrackingTagCreate,
+        "Add a tracking tag to a line item",
+        errors=("LINE_ITEM_NOT_FOUND",),
+        statuses=(404,),
+    ),
+    TAGS.update(None, TrackingTagUpdate, "Change the address of a tracking tag"),
+    TAGS.delete(),
+    CALLS.list(
+        (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("preroll_call_to_action_ids"))
+    ),
+    CALLS.get(),
+    CALLS.create(
         create_preroll_call_to_action,
-        summary="Set the call to action of a preroll line item",
-        spec=CALLS.spec,
-        returns=One(PrerollCallToActionRecord),
-        params=PrerollCallToActionCreate,
-        origin=Origin.ADJACENT,
-        assumptions=(PREROLL_CALL_TO_ACTIONS_SHAPE,),
+        PrerollCallToActionCreate,
+        "Set the call to action of a preroll line item",
         errors=("LINE_ITEM_NOT_FOUND", INCOMPATIBLE),
         statuses=(404,),
     ),
-    ads(
-        "preroll_call_to_actions.update",
-        "PUT",
-        f"{CALLS.path}/:{CALLS.id_parameter}",
-        update_preroll_call_to_action,
-        summary="Change the call to action of a preroll line item",
-        spec=CALLS.spec,
-        returns=One(PrerollCallToActionRecord),
-        params=PrerollCallToActionUpdate,
-        origin=Origin.ADJACENT,
-        assumptions=(PREROLL_CALL_TO_ACTIONS_SHAPE,),
-        errors=("NOT_FOUND",),
-        statuses=(404,),
+    CALLS.update(
+        None, PrerollCallToActionUpdate, "Change the call to action of a preroll line item"
     ),
-    CALLS.delete(origin=Origin.ADJACENT, assumptions=(PREROLL_CALL_TO_ACTIONS_SHAPE,)),
-)
-
-
-OPERATIONS = (
-    *_MEDIA_CREATIVES_OPERATIONS,
-    *_TRACKING_TAGS_OPERATIONS,
-    *_PREROLL_CALL_TO_ACTIONS_OPERATIONS,
+    CALLS.delete(),
 )

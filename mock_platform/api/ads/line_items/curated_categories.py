@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from mock_platform.api.ads.campaigns.line_item_parts import find_line_item
 from mock_platform.api.ads.campaigns.records import LineItemCuratedCategoryRecord
-from mock_platform.api.ads.conventions import One, ads, fail, not_found
-from mock_platform.api.ads.resource import (
-    TIMESTAMPS,
-    Resource,
-    apply_changes,
-    draw_unused_id,
-    make_timestamps,
-)
+from mock_platform.api.ads.conventions import fail, not_found
+from mock_platform.api.ads.resource import Resource, apply_changes
 from mock_platform.core.assumptions import settled
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Text
@@ -60,14 +55,7 @@ LINKS = Resource(
 def create(call: Call, world: World) -> Record:
     """Link a line item to a curated category."""
     _check_link(call, world, call.params)
-    record = {
-        "id": draw_unused_id(world, LINKS.table),
-        **call.params,
-        **make_timestamps(world),
-        "_account_id": call.path_params["account_id"],
-    }
-    world.store.put(LINKS.table, record["id"], record)
-    return record
+    return LINKS.add(call, world, call.params)
 
 
 def update(call: Call, world: World) -> Record:
@@ -90,10 +78,7 @@ def _check_link(call: Call, world: World, link: dict[str, Any]) -> None:
             none of the category's countries.
     """
     line_item_id, category_id = link["line_item_id"], link["curated_category_id"]
-    line_item = world.store.get("line_items", line_item_id)
-    mine = line_item is not None and line_item["_account_id"] == call.path_params["account_id"]
-    if line_item is None or not mine or line_item["deleted"]:
-        raise not_found("LINE_ITEM_NOT_FOUND", "line item", "line_item_id", line_item_id)
+    find_line_item(call, world, line_item_id)
     category = world.store.get("curated_categories", category_id)
     if category is None:
         raise not_found("NOT_FOUND", "curated category", "curated_category_id", category_id)
@@ -121,37 +106,24 @@ def _find_targeted_countries(world: World, line_item_id: str) -> set[str]:
     }
 
 
-_MISSING = ("NOT_FOUND", "LINE_ITEM_NOT_FOUND")
-
 OPERATIONS = (
-    LINKS.list(sort=TIMESTAMPS),
+    LINKS.list(),
     LINKS.get(),
-    ads(
-        "line_item_curated_categories.create",
-        "POST",
-        LINKS.path,
+    LINKS.create(
         create,
-        summary="Link a line item to a curated category",
-        spec=LINKS.spec,
-        returns=One(LineItemCuratedCategoryRecord),
-        params=LinkCreate,
+        LinkCreate,
+        "Link a line item to a curated category",
         may_assume=(COUNTRIES,),
-        errors=_MISSING,
+        errors=("NOT_FOUND", "LINE_ITEM_NOT_FOUND"),
         statuses=(404,),
     ),
-    ads(
-        "line_item_curated_categories.update",
-        "PUT",
-        f"{LINKS.path}/:line_item_curated_category_id",
+    LINKS.update(
         update,
-        summary="Change the line item or the category of a link",
-        spec=LINKS.spec,
-        returns=One(LineItemCuratedCategoryRecord),
-        params=LinkUpdate,
+        LinkUpdate,
+        "Change the line item or the category of a link",
         assumptions=(UPDATE,),
         may_assume=(COUNTRIES,),
-        errors=_MISSING,
-        statuses=(404,),
+        errors=("LINE_ITEM_NOT_FOUND",),
     ),
     LINKS.delete(),
 )

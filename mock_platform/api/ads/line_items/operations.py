@@ -51,7 +51,7 @@ from mock_platform.api.ads.line_items.creation import (
     target_app_platforms,
 )
 from mock_platform.api.ads.resource import CAMPAIGN, Resource, apply_changes
-from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
+from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsFailure, InvalidParameters
 from mock_platform.core.faults import flatten
@@ -156,11 +156,7 @@ class PayBy(Choice):
 class LineItemUpdate(Schema):
     """Parameters of the update; an empty value unsets an optional one."""
 
-    advertiser_domain = Text(
-        allow_none=True,
-        pattern=DOMAIN,
-        pattern_text=DOMAIN_TEXT,
-    )
+    advertiser_domain = Text(allow_none=True, pattern=DOMAIN, pattern_text=DOMAIN_TEXT)
     advertiser_user_id = Text(allow_none=True, pattern=USER_ID, pattern_text=USER_ID_TEXT)
     android_app_store_identifier = Text(allow_none=True, min_length=1)
     ios_app_store_identifier = Text(allow_none=True, min_length=1)
@@ -190,8 +186,13 @@ LINE_ITEMS = Resource(
     spec="Line items",
     missing="LINE_ITEM_NOT_FOUND",
     parent=CAMPAIGN,
+    assumptions=(PAY_BY_FOLLOWS, DELIVERY),
 )
-_READ_AS = replace(LINE_ITEMS, schema=LineItemRecord)
+_READ_AS = replace(
+    LINE_ITEMS,
+    schema=LineItemRecord,
+    assumptions=(READS, FUNDING, EXPANSION, *LINE_ITEMS.assumptions),
+)
 
 
 def _make_create(settings: Settings) -> Handler:
@@ -320,7 +321,6 @@ def _to_written_form(record: Record) -> Record:
 
 
 def _show_deleted(call: Call, world: World, record: Record) -> Record:
-    """Return a line item in the form in which the delete answers with it."""
     return _to_written_form(record)
 
 
@@ -349,9 +349,6 @@ def _refuse_new_pay_by(call: Call, before: Record) -> None:
         raise InvalidParameters(found, {"pay_by": value}, call.params) from fault
 
 
-_SHOWN: tuple[Assumption, ...] = (PAY_BY_FOLLOWS, DELIVERY)
-_READ: tuple[Assumption, ...] = (READS, FUNDING, EXPANSION, *_SHOWN)
-
 UPDATE = ads(
     "line_items.update",
     "PUT",
@@ -361,19 +358,14 @@ UPDATE = ads(
     spec="Line items: PUT",
     returns=One(LineItem),
     params=LineItemUpdate,
-    assumptions=(MERGED, *_SHOWN),
+    assumptions=(MERGED, *LINE_ITEMS.assumptions),
     may_assume=(AUTO_AMOUNT, CATEGORIES, EXPANSION, ADVERTISER_USER, NOTHING, TIMES, HISTORY),
-    errors=(
-        "LINE_ITEM_NOT_FOUND",
-        "INVALID_IAB_CATEGORY",
-        "INVALID_TIME_WINDOW",
-    ),
+    errors=("LINE_ITEM_NOT_FOUND", "INVALID_IAB_CATEGORY", "INVALID_TIME_WINDOW"),
     statuses=(404,),
 )
 DELETE = LINE_ITEMS.delete(
     before=_record_deletion,
     show=_show_deleted,
-    assumptions=_SHOWN,
     may_assume=(HISTORY,),
 )
 CREATE = ads(
@@ -387,7 +379,7 @@ CREATE = ads(
     returns=One(LineItem),
     params=LineItemCreate,
     origin=Origin.NAMED,
-    assumptions=(CREATION, DEFAULTS, SIBLINGS, DRAFTS, *_SHOWN),
+    assumptions=(CREATION, DEFAULTS, SIBLINGS, DRAFTS, *LINE_ITEMS.assumptions),
     may_assume=(AUTO_AMOUNT, CATEGORIES, EXPANSION, ADVERTISER_USER, TIMES, HISTORY, APP_PLATFORM),
     errors=(
         "CAMPAIGN_NOT_FOUND",
@@ -414,10 +406,10 @@ OPERATIONS: tuple[Operation, ...] = (
         where=leave_out_drafts,
         total=count_line_items,
         origin=Origin.NAMED,
-        assumptions=(*_READ, DRAFTS),
+        assumptions=(DRAFTS,),
         show=_show_read,
     ),
-    _READ_AS.get(origin=Origin.ADJACENT, assumptions=_READ, show=_show_read),
+    _READ_AS.get(origin=Origin.ADJACENT, show=_show_read),
     CREATE,
     declare_batch(
         _READ_AS, (CREATE, UPDATE, DELETE), most=40, show=_show_read, origin=Origin.ADJACENT

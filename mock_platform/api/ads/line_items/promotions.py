@@ -24,7 +24,7 @@ from mock_platform.api.ads.campaigns.line_item_parts import (
     require_product,
 )
 from mock_platform.api.ads.campaigns.records import PromotedAccountRecord, PromotedPostRecord
-from mock_platform.api.ads.conventions import One, Several, ads, fail
+from mock_platform.api.ads.conventions import Several, fail
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter
 from mock_platform.api.ads.resource import LINE_ITEM, TIMESTAMPS, Resource, apply_changes
 from mock_platform.api.v2.objects.post_texts import make_source
@@ -75,9 +75,10 @@ PROMOTED_POSTS = Resource(
     spec="Endpoints not shown",
     missing="PROMOTED_POST_NOT_FOUND",
     parent=LINE_ITEM,
+    origin=Origin.NAMED,
+    assumptions=(PROMOTED_POSTS_SHAPE,),
 )
 PROMOTED_POSTS_KIND = make_approval_kind("promoted_post", PROMOTED_POSTS.table)
-_PROMOTED_POSTS_KINDS = (PROMOTED_POSTS_KIND,)
 _settle = make_settler(PROMOTED_POSTS_KIND.name, PROMOTED_POSTS)
 
 
@@ -188,41 +189,6 @@ def _add_timeline_placement(call: Call, world: World, line_item: Record) -> None
     record_change(call, world, "LINE_ITEM", line_item, after)
 
 
-_PROMOTED_POSTS_OPERATIONS: tuple[Operation, ...] = (
-    PROMOTED_POSTS.list(
-        (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("promoted_post_ids")),
-        sort=(*TIMESTAMPS, "paused"),
-        show=_settle,
-        origin=Origin.NAMED,
-        assumptions=(PROMOTED_POSTS_SHAPE, APPROVAL),
-    ),
-    PROMOTED_POSTS.get(
-        show=_settle, origin=Origin.NAMED, assumptions=(PROMOTED_POSTS_SHAPE, APPROVAL)
-    ),
-    ads(
-        "promoted_posts.create",
-        "POST",
-        PROMOTED_POSTS.path,
-        create_promoted_post,
-        summary="Promote posts by a line item",
-        spec=PROMOTED_POSTS.spec,
-        returns=Several(PromotedPostRecord),
-        params=PromotedPostCreate,
-        origin=Origin.NAMED,
-        assumptions=(PROMOTED_POSTS_SHAPE, APPROVAL, WHOSE, FULL_USER),
-        may_assume=(TWICE, PLACEMENT, HISTORY),
-        errors=("LINE_ITEM_NOT_FOUND", "POST_NOT_FOUND", "ACTION_NOT_ALLOWED", INCOMPATIBLE),
-        statuses=(403, 404),
-    ),
-    PROMOTED_POSTS.delete(
-        before=make_deletion_recorder("PROMOTED_POST"),
-        origin=Origin.NAMED,
-        assumptions=(PROMOTED_POSTS_SHAPE,),
-        may_assume=(HISTORY,),
-    ),
-)
-
-
 # Promoted accounts: users that a line item promotes to win followers: list, read, add, delete.
 
 PRODUCT = "PROMOTED_ACCOUNT"
@@ -250,9 +216,10 @@ PROMOTED_ACCOUNTS = Resource(
     spec="Line items",
     missing="PROMOTED_ACCOUNT_NOT_FOUND",
     parent=LINE_ITEM,
+    origin=Origin.ADJACENT,
+    assumptions=(PROMOTED_ACCOUNTS_SHAPE,),
 )
 PROMOTED_ACCOUNTS_KIND = make_approval_kind("promoted_account", PROMOTED_ACCOUNTS.table)
-_PROMOTED_ACCOUNTS_KINDS = (PROMOTED_ACCOUNTS_KIND,)
 _promoted_accounts_settle = make_settler(PROMOTED_ACCOUNTS_KIND.name, PROMOTED_ACCOUNTS)
 
 
@@ -306,45 +273,44 @@ def _require_eligible(call: Call, world: World, user_id: str) -> None:
     raise fail("INVALID_USER", text, "user_id")
 
 
-_PROMOTED_ACCOUNTS_OPERATIONS: tuple[Operation, ...] = (
+KINDS = (PROMOTED_POSTS_KIND, PROMOTED_ACCOUNTS_KIND)
+OPERATIONS: tuple[Operation, ...] = (
+    PROMOTED_POSTS.list(
+        (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("promoted_post_ids")),
+        sort=(*TIMESTAMPS, "paused"),
+        show=_settle,
+        assumptions=(APPROVAL,),
+    ),
+    PROMOTED_POSTS.get(show=_settle, assumptions=(APPROVAL,)),
+    PROMOTED_POSTS.create(
+        create_promoted_post,
+        PromotedPostCreate,
+        "Promote posts by a line item",
+        returns=Several(PromotedPostRecord),
+        assumptions=(APPROVAL, WHOSE, FULL_USER),
+        may_assume=(TWICE, PLACEMENT, HISTORY),
+        errors=("LINE_ITEM_NOT_FOUND", "POST_NOT_FOUND", "ACTION_NOT_ALLOWED", INCOMPATIBLE),
+        statuses=(403, 404),
+    ),
+    PROMOTED_POSTS.delete(before=make_deletion_recorder("PROMOTED_POST"), may_assume=(HISTORY,)),
     PROMOTED_ACCOUNTS.list(
         (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("promoted_account_ids")),
         sort=(*TIMESTAMPS, "paused"),
         prepare=_require_product_of_any,
         show=_promoted_accounts_settle,
-        origin=Origin.ADJACENT,
-        assumptions=(PROMOTED_ACCOUNTS_SHAPE, APPROVAL),
+        assumptions=(APPROVAL,),
     ),
-    PROMOTED_ACCOUNTS.get(
-        show=_promoted_accounts_settle,
-        origin=Origin.ADJACENT,
-        assumptions=(PROMOTED_ACCOUNTS_SHAPE, APPROVAL),
-    ),
-    ads(
-        "promoted_accounts.create",
-        "POST",
-        PROMOTED_ACCOUNTS.path,
+    PROMOTED_ACCOUNTS.get(show=_promoted_accounts_settle, assumptions=(APPROVAL,)),
+    PROMOTED_ACCOUNTS.create(
         create_promoted_account,
-        summary="Promote a user by a line item",
-        spec=PROMOTED_ACCOUNTS.spec,
-        returns=One(PromotedAccountRecord),
-        params=PromotedAccountCreate,
-        origin=Origin.ADJACENT,
-        assumptions=(PROMOTED_ACCOUNTS_SHAPE, APPROVAL, FULL_USER),
+        PromotedAccountCreate,
+        "Promote a user by a line item",
+        assumptions=(APPROVAL, FULL_USER),
         may_assume=(ELIGIBLE, HISTORY),
         errors=("LINE_ITEM_NOT_FOUND", "USER_NOT_FOUND", "INVALID_USER", INCOMPATIBLE),
         statuses=(403, 404),
     ),
     PROMOTED_ACCOUNTS.delete(
-        before=make_deletion_recorder("PROMOTED_ACCOUNT"),
-        origin=Origin.ADJACENT,
-        assumptions=(PROMOTED_ACCOUNTS_SHAPE,),
-        may_assume=(HISTORY,),
+        before=make_deletion_recorder("PROMOTED_ACCOUNT"), may_assume=(HISTORY,)
     ),
 )
-
-
-OPERATIONS = (*_PROMOTED_POSTS_OPERATIONS, *_PROMOTED_ACCOUNTS_OPERATIONS)
-
-
-KINDS = (*_PROMOTED_POSTS_KINDS, *_PROMOTED_ACCOUNTS_KINDS)
