@@ -60,20 +60,6 @@ IAB_CATEGORIES = Resource(
     owner=None,
     soft=False,
 )
-_IAB_CATEGORIES_TABLES = (
-    Table(
-        "iab_categories", IabCategoryRecord, references=(Reference("parent_id", "iab_categories"),)
-    ),
-)
-_IAB_CATEGORIES_OPERATIONS = (
-    IAB_CATEGORIES.list(
-        summary="List IAB categories",
-        sort=(),
-        with_deleted=False,
-        origin=Origin.ADJACENT,
-        assumptions=(IAB_CATEGORIES_ALL,),
-    ),
-)
 
 
 # Content categories: groups of IAB categories under which publishers are offered.
@@ -102,28 +88,6 @@ def list_content_categories(call: Call, world: World) -> PageOf:
     return PageOf(found, total_count=len(found))
 
 
-_CONTENT_CATEGORIES_TABLES = (
-    Table(
-        "content_categories",
-        ContentCategoryRecord,
-        references=(Reference("iab_categories", "iab_categories"),),
-    ),
-)
-_CONTENT_CATEGORIES_OPERATIONS: tuple[Operation, ...] = (
-    ads(
-        "content_categories.list",
-        "GET",
-        "/12/content_categories",
-        list_content_categories,
-        summary="List all content categories",
-        spec="not shown",
-        returns=Many(ContentCategoryRecord),
-        origin=Origin.ADJACENT,
-        assumptions=(CONTENT_CATEGORIES_ALL,),
-    ),
-)
-
-
 # Advertiser business categories, which line items for PREROLL_VIEWS name (document B).
 
 ADVERTISER_BUSINESS_CATEGORIES_FIELDS = expectation(
@@ -136,20 +100,6 @@ ADVERTISER_BUSINESS_CATEGORIES_FIELDS = expectation(
 def list_advertiser_business_categories(call: Call, world: World) -> PageOf:
     """Return all business categories, in a single page."""
     return PageOf([entry.record for entry in world.store.page("advertiser_business_categories")])
-
-
-_ADVERTISER_BUSINESS_CATEGORIES_OPERATIONS: tuple[Operation, ...] = (
-    ads(
-        "advertiser_business_categories.list",
-        "GET",
-        "/12/advertiser_business_categories",
-        list_advertiser_business_categories,
-        summary="List all advertiser business categories",
-        spec="Accounts",
-        returns=Many(BusinessCategoryRecord),
-        assumptions=(NEXT_CURSOR, ADVERTISER_BUSINESS_CATEGORIES_FIELDS),
-    ),
-)
 
 
 # The business categories that line items name: by IAB codes, or by ids.
@@ -266,7 +216,45 @@ def list_curated_categories(call: Call, world: World) -> PageOf:
     return replace(page, total_count=len(world.store.page(table, where=is_available)))
 
 
-_CURATED_CATEGORIES_OPERATIONS: tuple[Operation, ...] = (
+TABLES = (
+    Table(
+        "iab_categories", IabCategoryRecord, references=(Reference("parent_id", "iab_categories"),)
+    ),
+    Table(
+        "content_categories",
+        ContentCategoryRecord,
+        references=(Reference("iab_categories", "iab_categories"),),
+    ),
+)
+OPERATIONS: tuple[Operation, ...] = (
+    IAB_CATEGORIES.list(
+        summary="List IAB categories",
+        sort=(),
+        with_deleted=False,
+        origin=Origin.ADJACENT,
+        assumptions=(IAB_CATEGORIES_ALL,),
+    ),
+    ads(
+        "content_categories.list",
+        "GET",
+        "/12/content_categories",
+        list_content_categories,
+        summary="List all content categories",
+        spec="not shown",
+        returns=Many(ContentCategoryRecord),
+        origin=Origin.ADJACENT,
+        assumptions=(CONTENT_CATEGORIES_ALL,),
+    ),
+    ads(
+        "advertiser_business_categories.list",
+        "GET",
+        "/12/advertiser_business_categories",
+        list_advertiser_business_categories,
+        summary="List all advertiser business categories",
+        spec="Accounts",
+        returns=Many(BusinessCategoryRecord),
+        assumptions=(NEXT_CURSOR, ADVERTISER_BUSINESS_CATEGORIES_FIELDS),
+    ),
     ads(
         "curated_categories.list",
         "GET",
@@ -289,14 +277,3 @@ _CURATED_CATEGORIES_OPERATIONS: tuple[Operation, ...] = (
         assumptions=(CURATED_CATEGORIES_FIELDS, ECHO_ID),
     ),
 )
-
-
-OPERATIONS = (
-    *_IAB_CATEGORIES_OPERATIONS,
-    *_CONTENT_CATEGORIES_OPERATIONS,
-    *_ADVERTISER_BUSINESS_CATEGORIES_OPERATIONS,
-    *_CURATED_CATEGORIES_OPERATIONS,
-)
-
-
-TABLES = (*_IAB_CATEGORIES_TABLES, *_CONTENT_CATEGORIES_TABLES)

@@ -49,29 +49,6 @@ def list_publishers(call: Call, world: World) -> PageOf:
     return PageOf([entry.record for entry in world.store.page("publishers")])
 
 
-_PUBLISHERS_TABLES = (
-    Table(
-        "publishers",
-        PublisherRecord,
-        key="user_id",
-        references=(Reference("content_category_ids", "content_categories"),),
-    ),
-)
-_PUBLISHERS_OPERATIONS: tuple[Operation, ...] = (
-    ads(
-        "publishers.list",
-        "GET",
-        "/12/publishers",
-        list_publishers,
-        summary="List all publishers",
-        spec="not shown",
-        returns=Many(PublisherRecord),
-        origin=Origin.ADJACENT,
-        assumptions=(PUBLISHERS_ALL,),
-    ),
-)
-
-
 # Placements: which combinations a line item of each product type may have (document B). The
 # path is `/12/line_items/placements`, and the document lists it with the accounts. It belongs
 # to no account and no line item, so it has a module of its own, named after the path's last
@@ -102,22 +79,6 @@ def list_placements(call: Call, world: World) -> list[Record]:
     return [
         remove_internal_keys(entry.record) for entry in world.store.page("placements", call.params)
     ]
-
-
-_PLACEMENTS_OPERATIONS: tuple[Operation, ...] = (
-    ads(
-        "placements.list",
-        "GET",
-        "/12/line_items/placements",
-        list_placements,
-        summary="List the valid combinations of placements",
-        spec="Accounts",
-        returns=Data(PlacementsRecord, many=True),
-        params=PlacementsList,
-        assumptions=(SHAPE,),
-        may_assume=(PLACEMENTS_ALL,),
-    ),
-)
 
 
 # Bidding rules: the bounds of bids in each currency.
@@ -153,8 +114,39 @@ def list_bidding_rules(call: Call, world: World) -> dict[str, Any]:
     return {"data": rules, "total_count": len(rules)}
 
 
-_BIDDING_RULES_TABLES = (Table("bidding_rules", BiddingRuleRecord, key="currency"),)
-_BIDDING_RULES_OPERATIONS: tuple[Operation, ...] = (
+TABLES = (
+    Table(
+        "publishers",
+        PublisherRecord,
+        key="user_id",
+        references=(Reference("content_category_ids", "content_categories"),),
+    ),
+    Table("bidding_rules", BiddingRuleRecord, key="currency"),
+)
+OPERATIONS: tuple[Operation, ...] = (
+    ads(
+        "publishers.list",
+        "GET",
+        "/12/publishers",
+        list_publishers,
+        summary="List all publishers",
+        spec="not shown",
+        returns=Many(PublisherRecord),
+        origin=Origin.ADJACENT,
+        assumptions=(PUBLISHERS_ALL,),
+    ),
+    ads(
+        "placements.list",
+        "GET",
+        "/12/line_items/placements",
+        list_placements,
+        summary="List the valid combinations of placements",
+        spec="Accounts",
+        returns=Data(PlacementsRecord, many=True),
+        params=PlacementsList,
+        assumptions=(SHAPE,),
+        may_assume=(PLACEMENTS_ALL,),
+    ),
     ads(
         "bidding_rules.list",
         "GET",
@@ -168,9 +160,3 @@ _BIDDING_RULES_OPERATIONS: tuple[Operation, ...] = (
         assumptions=(BIDDING_RULES_ALL,),
     ),
 )
-
-
-OPERATIONS = (*_PUBLISHERS_OPERATIONS, *_PLACEMENTS_OPERATIONS, *_BIDDING_RULES_OPERATIONS)
-
-
-TABLES = (*_PUBLISHERS_TABLES, *_BIDDING_RULES_TABLES)

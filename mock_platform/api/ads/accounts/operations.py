@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mock_platform.api.ads.accounts.promotable_users import add_full_user
 from mock_platform.api.ads.accounts.records import INDUSTRY_TYPES, AccountRecord
+from mock_platform.api.ads.accounts.users_and_apps import add_full_user
 from mock_platform.api.ads.conventions import One, ads, find_account
 from mock_platform.api.ads.filters import IdsFilter, PrefixFilter
 from mock_platform.api.ads.resource import (

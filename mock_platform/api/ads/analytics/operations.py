@@ -11,7 +11,6 @@ from typing import Any
 
 from marshmallow import ValidationError, validates_schema
 
-from mock_platform.api.ads.analytics.days import HOUR_SECONDS
 from mock_platform.api.ads.analytics.figures import (
     FIGURES,
     PINNED,
@@ -20,7 +19,7 @@ from mock_platform.api.ads.analytics.figures import (
     measure,
 )
 from mock_platform.api.ads.analytics.ledger import CAMPAIGN, FUNDING_INSTRUMENT, LINE_ITEM
-from mock_platform.api.ads.analytics.metrics import CONVERSIONS
+from mock_platform.api.ads.analytics.metrics import CONVERSIONS, PINNED_FIGURES
 from mock_platform.api.ads.analytics.mix import IMPRESSIONS
 from mock_platform.api.ads.analytics.queries import (
     MAX_ENTITIES,
@@ -37,8 +36,7 @@ from mock_platform.api.ads.analytics.queries import (
     read_time,
     write_time,
 )
-from mock_platform.api.ads.analytics.records import PINNED_FIGURES
-from mock_platform.api.ads.analytics.versions import PAST
+from mock_platform.api.ads.analytics.versions import HOUR_SECONDS, PAST
 from mock_platform.api.ads.conventions import Data, Typed, ads
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call

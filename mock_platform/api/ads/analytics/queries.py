@@ -13,7 +13,6 @@ from typing import Any
 from marshmallow import ValidationError, validates_schema
 from msgspec import Struct
 
-from mock_platform.api.ads.analytics.days import DAY_SECONDS, HOUR_SECONDS, read_timezone
 from mock_platform.api.ads.analytics.figures import measure, split
 from mock_platform.api.ads.analytics.ledger import ACCOUNT, TABLE_OF
 from mock_platform.api.ads.analytics.metrics import (
@@ -23,7 +22,12 @@ from mock_platform.api.ads.analytics.metrics import (
     list_metrics,
 )
 from mock_platform.api.ads.analytics.serving import PLACEMENTS
-from mock_platform.api.ads.analytics.versions import read_seconds
+from mock_platform.api.ads.analytics.versions import (
+    DAY_SECONDS,
+    HOUR_SECONDS,
+    read_seconds,
+    read_timezone,
+)
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.faults import Fault

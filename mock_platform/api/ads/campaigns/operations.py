@@ -9,14 +9,18 @@ from typing import Any
 
 from mock_platform.api.ads.accounts.history import HISTORY, record_change
 from mock_platform.api.ads.batches import declare_batch
-from mock_platform.api.ads.campaigns.limits import leave_out_drafts, require_room_for_campaign
 from mock_platform.api.ads.campaigns.records import (
     BUDGET_OPTIMIZATIONS,
     ENTITY_STATUSES,
     STORED_STATUSES,
     Campaign,
 )
-from mock_platform.api.ads.campaigns.servability import SERVABILITY, complete_campaign
+from mock_platform.api.ads.campaigns.servability import (
+    SERVABILITY,
+    complete_campaign,
+    leave_out_drafts,
+    require_room_for_campaign,
+)
 from mock_platform.api.ads.campaigns.spend import USED_UP, measure_spend
 from mock_platform.api.ads.conventions import fail
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter, PrefixFilter

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mock_platform.api.ads.accounts.promotable_users import find_full_user
 from mock_platform.api.ads.accounts.records import PRODUCT_TYPES
+from mock_platform.api.ads.accounts.users_and_apps import find_full_user
 from mock_platform.api.ads.campaigns.records import (
     AUDIENCE_EXPANSIONS,
     BID_STRATEGIES,

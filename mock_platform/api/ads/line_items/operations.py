@@ -19,7 +19,6 @@ from mock_platform.api.ads.accounts.categories import (
 )
 from mock_platform.api.ads.accounts.history import HISTORY, record_change
 from mock_platform.api.ads.batches import declare_batch
-from mock_platform.api.ads.campaigns.limits import leave_out_drafts, require_room_for_line_item
 from mock_platform.api.ads.campaigns.records import (
     AUDIENCE_EXPANSIONS,
     BID_STRATEGIES,
@@ -32,6 +31,7 @@ from mock_platform.api.ads.campaigns.records import (
     derive_pay_by,
     derive_standard_delivery,
 )
+from mock_platform.api.ads.campaigns.servability import leave_out_drafts, require_room_for_line_item
 from mock_platform.api.ads.conventions import One, ads
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter, PrefixFilter
 from mock_platform.api.ads.line_items.conditions import CREATION_RULES, RULES, Write

@@ -6,7 +6,7 @@ A post of a user for reposts only is promoted by a repost that the account's own
 from __future__ import annotations
 
 from mock_platform.api.ads.accounts.history import HISTORY, record_change
-from mock_platform.api.ads.accounts.promotable_users import (
+from mock_platform.api.ads.accounts.users_and_apps import (
     FULL,
     FULL_USER,
     REPOSTS_ONLY,

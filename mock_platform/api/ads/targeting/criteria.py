@@ -12,7 +12,7 @@ from typing import Any
 from marshmallow import ValidationError
 from msgspec import Struct
 
-from mock_platform.api.ads.accounts.promotable_users import FULL, find_promotable_type
+from mock_platform.api.ads.accounts.users_and_apps import FULL, find_promotable_type
 from mock_platform.api.ads.audiences.membership import may_target, read_audience
 from mock_platform.api.ads.campaigns.line_item_parts import add_part
 from mock_platform.core.assumptions import expectation, public_fact

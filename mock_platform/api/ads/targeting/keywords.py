@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from mock_platform.api.ads.analytics.days import BY_HOUR, DAY_SECONDS, HOUR_SECONDS
+from mock_platform.api.ads.analytics.versions import BY_HOUR, DAY_SECONDS, HOUR_SECONDS
 from mock_platform.api.ads.conventions import Data, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call

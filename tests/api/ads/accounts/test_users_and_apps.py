@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.api.ads.accounts.promotable_users import find_full_user, find_promotable_type
+from mock_platform.api.ads.accounts.users_and_apps import find_full_user, find_promotable_type
 from tests.support import ACCOUNT, OTHER_ACCOUNT, Sandbox
 
 HARBOR_USER, NORTHBIKE_USER, INES = "2244994945", "3805104374", "2790441185"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from mock_platform.api.ads.accounts.features import READ_FILTER, SANDBOX_KEYS
+from mock_platform.api.ads.accounts.settings import READ_FILTER, SANDBOX_KEYS
 from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, refusal
 
 PATH = f"/12/accounts/{ACCOUNT}/features"
