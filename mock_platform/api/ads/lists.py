@@ -78,6 +78,18 @@ class _ListParameters(Schema):
             raise ValidationError([exclusive("with_total_count", "cursor")], "with_total_count")
 
 
+class OrderedTimes(Schema):
+    """Parameters of which `end_time`, if it is sent, must be later than `start_time`."""
+
+    @validates_schema(skip_on_field_errors=False)
+    def check_order(self, data: dict[str, Any], **_: Any) -> None:
+        """Require that the end is after the start."""
+        start, end = data.get("start_time"), data.get("end_time")
+        if start is not None and end is not None and end <= start:
+            text = f"end_time ({end}) must be later than start_time ({start})"
+            raise ValidationError([Fault(text, "INVALID_TIME_WINDOW")], "end_time")
+
+
 def list_parameters(
     name: str,
     filters: Mapping[str, fields.Field[Any]] = {},

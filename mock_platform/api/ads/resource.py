@@ -429,6 +429,14 @@ class Resource(Struct, frozen=True):
         )
 
 
+def find_own(call: Call, world: World, table: str, key: str) -> Record | None:
+    """Returns a record of the account in the path; `None` if it is unknown or deleted."""
+    found = world.store.get(table, key)
+    if found is None or found["deleted"]:
+        return None
+    return found if found["_account_id"] == call.path_params["account_id"] else None
+
+
 def draw_unused_id(world: World, table: str, length: int = 6) -> str:
     """Returns a base 36 id that is not used, so that no record is replaced."""
     while world.store.get(table, found := world.ids.base36(length)) is not None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from mock_platform.api.ads.accounts.inventory import declare_whole_list
 from mock_platform.api.ads.accounts.records import BusinessCategoryRecord, CuratedCategoryRecord
 from mock_platform.api.ads.conventions import Many, ads
 from mock_platform.api.ads.lists import (
@@ -82,12 +83,6 @@ class ContentCategoryRecord(Schema):
     videos_monetized_in_last_thirty_days = Integer(low=0, load_default=0)
 
 
-def list_content_categories(call: Call, world: World) -> PageOf:
-    """Return all content categories."""
-    found = [entry.record for entry in world.store.page("content_categories")]
-    return PageOf(found, total_count=len(found))
-
-
 # Advertiser business categories, which line items for PREROLL_VIEWS name (document B).
 
 ADVERTISER_BUSINESS_CATEGORIES_FIELDS = expectation(
@@ -95,11 +90,6 @@ ADVERTISER_BUSINESS_CATEGORIES_FIELDS = expectation(
     "A business category has the three fields that its section lists, and no timestamps.",
     "B, Advertiser business category",
 )
-
-
-def list_advertiser_business_categories(call: Call, world: World) -> PageOf:
-    """Return all business categories, in a single page."""
-    return PageOf([entry.record for entry in world.store.page("advertiser_business_categories")])
 
 
 # The business categories that line items name: by IAB codes, or by ids.
@@ -234,25 +224,20 @@ OPERATIONS: tuple[Operation, ...] = (
         origin=Origin.ADJACENT,
         assumptions=(IAB_CATEGORIES_ALL,),
     ),
-    ads(
-        "content_categories.list",
-        "GET",
-        "/12/content_categories",
-        list_content_categories,
-        summary="List all content categories",
-        spec="not shown",
-        returns=Many(ContentCategoryRecord),
+    declare_whole_list(
+        "content_categories",
+        ContentCategoryRecord,
+        "List all content categories",
+        "not shown",
+        total=True,
         origin=Origin.ADJACENT,
         assumptions=(CONTENT_CATEGORIES_ALL,),
     ),
-    ads(
-        "advertiser_business_categories.list",
-        "GET",
-        "/12/advertiser_business_categories",
-        list_advertiser_business_categories,
-        summary="List all advertiser business categories",
-        spec="Accounts",
-        returns=Many(BusinessCategoryRecord),
+    declare_whole_list(
+        "advertiser_business_categories",
+        BusinessCategoryRecord,
+        "List all advertiser business categories",
+        "Accounts",
         assumptions=(NEXT_CURSOR, ADVERTISER_BUSINESS_CATEGORIES_FIELDS),
     ),
     ads(

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import ValidationError, validates_schema
-
 from mock_platform.api.ads.accounts.records import ENTITIES, AccountHistoryRecord
 from mock_platform.api.ads.conventions import Many, ads, require_allowlist
-from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf, list_parameters, paginate
+from mock_platform.api.ads.lists import NEXT_CURSOR, OrderedTimes, PageOf, list_parameters, paginate
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
-from mock_platform.core.faults import Fault, expected, refuse
+from mock_platform.core.faults import expected, refuse
 from mock_platform.core.fields import Choice, Instant, Text
 from mock_platform.core.operation import Echo, Operation
-from mock_platform.core.schema import Schema
 from mock_platform.world.clock import parse_instant, wire_seconds
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -116,19 +113,11 @@ class WholeHour(Instant):
         return text
 
 
-class _Window(Schema):
+class _Window(OrderedTimes):
     """The window of time of the entries."""
 
     start_time = WholeHour(required=True)
     end_time = WholeHour(required=True)
-
-    @validates_schema(skip_on_field_errors=False)
-    def check_order(self, data: dict[str, Any], **_: Any) -> None:
-        """Require that the end is after the start."""
-        start, end = data.get("start_time"), data.get("end_time")
-        if start is not None and end is not None and end <= start:
-            text = f"end_time ({end}) must be later than start_time ({start})"
-            raise ValidationError([Fault(text, "INVALID_TIME_WINDOW")], "end_time")
 
 
 def list_(call: Call, world: World) -> PageOf:

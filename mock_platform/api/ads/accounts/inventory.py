@@ -11,11 +11,40 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import Choice, Flag, Integer, ListOf, Text
-from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.operation import Operation, Origin, locate_declaration
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
+
+
+def declare_whole_list(
+    table: str,
+    record: type[Schema],
+    summary: str,
+    spec: str,
+    *,
+    total: bool = False,
+    **particulars: Any,
+) -> Operation:
+    """Returns the operation that lists all records of a table on one page, for every account."""
+
+    def list_all(call: Call, world: World) -> PageOf:
+        found = [entry.record for entry in world.store.page(table)]
+        return PageOf(found, total_count=len(found) if total else None)
+
+    return ads(
+        f"{table}.list",
+        "GET",
+        f"/12/{table}",
+        list_all,
+        summary=summary,
+        spec=spec,
+        returns=Many(record),
+        declared_at=locate_declaration(),
+        **particulars,
+    )
+
 
 PUBLISHERS_ALL = public_fact(
     "publishers.all",
@@ -42,11 +71,6 @@ class PublisherRecord(Schema):
     monetizable_country_codes = _make_countries()
     promotion_eligible_country_codes = _make_countries()
     monetization_restricted = Flag(load_default=False)
-
-
-def list_publishers(call: Call, world: World) -> PageOf:
-    """Return all publishers, in a single page."""
-    return PageOf([entry.record for entry in world.store.page("publishers")])
 
 
 # Placements: which combinations a line item of each product type may have (document B). The
@@ -124,14 +148,11 @@ TABLES = (
     Table("bidding_rules", BiddingRuleRecord, key="currency"),
 )
 OPERATIONS: tuple[Operation, ...] = (
-    ads(
-        "publishers.list",
-        "GET",
-        "/12/publishers",
-        list_publishers,
-        summary="List all publishers",
-        spec="not shown",
-        returns=Many(PublisherRecord),
+    declare_whole_list(
+        "publishers",
+        PublisherRecord,
+        "List all publishers",
+        "not shown",
         origin=Origin.ADJACENT,
         assumptions=(PUBLISHERS_ALL,),
     ),

@@ -5,21 +5,16 @@ Document B only names them; their form is a public fact.
 
 from __future__ import annotations
 
-from typing import Any
-
-from marshmallow import ValidationError, validates_schema
-
 from mock_platform.api.ads.campaigns.records import FUNDING_TYPES, FundingInstrument
 from mock_platform.api.ads.campaigns.servability import ABILITY, complete_funding_instrument
 from mock_platform.api.ads.campaigns.spend import USED_UP
 from mock_platform.api.ads.filters import IdsFilter
+from mock_platform.api.ads.lists import OrderedTimes
 from mock_platform.api.ads.resource import TIMESTAMPS, Resource
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
-from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Choice, CurrencyCode, Instant, Long
 from mock_platform.core.operation import Operation, Origin
-from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -51,7 +46,7 @@ NO_METHOD = "(no payment method has been set up yet)"
 """The description of funding instruments that were created on the sandbox."""
 
 
-class FundingInstrumentCreate(Schema):
+class FundingInstrumentCreate(OrderedTimes):
     """Parameters of the creation."""
 
     currency = CurrencyCode(required=True)
@@ -60,14 +55,6 @@ class FundingInstrumentCreate(Schema):
     end_time = Instant()
     credit_limit_local_micro = Long(low=0)
     funded_amount_local_micro = Long(low=0)
-
-    @validates_schema(skip_on_field_errors=False)
-    def check_order(self, data: dict[str, Any], **_: Any) -> None:
-        """Require that the end is after the start."""
-        start, end = data.get("start_time"), data.get("end_time")
-        if start is not None and end is not None and end <= start:
-            text = f"end_time ({end}) must be later than start_time ({start})"
-            raise ValidationError([Fault(text, "INVALID_TIME_WINDOW")], "end_time")
 
 
 def _show(call: Call, world: World, record: Record) -> Record:

@@ -11,7 +11,7 @@ from typing import Any
 from mock_platform.api.ads.accounts.history import record_change
 from mock_platform.api.ads.campaigns.records import ENTITY_STATUSES
 from mock_platform.api.ads.conventions import fail, not_found
-from mock_platform.api.ads.resource import Resource, draw_unused_id, make_timestamps
+from mock_platform.api.ads.resource import Resource, draw_unused_id, find_own, make_timestamps
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Text
@@ -45,9 +45,8 @@ def find_line_item(call: Call, world: World, line_item_id: str) -> Record:
     Raises:
         AdsFailure: LINE_ITEM_NOT_FOUND (404): it is unknown, deleted, or of another account.
     """
-    found = world.store.get("line_items", line_item_id)
-    mine = found is not None and found["_account_id"] == call.path_params["account_id"]
-    if found is None or not mine or found["deleted"]:
+    found = find_own(call, world, "line_items", line_item_id)
+    if found is None:
         raise not_found("LINE_ITEM_NOT_FOUND", "line item", "line_item_id", line_item_id)
     return found
 

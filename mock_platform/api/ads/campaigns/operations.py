@@ -29,6 +29,7 @@ from mock_platform.api.ads.resource import (
     Resource,
     apply_changes,
     draw_unused_id,
+    find_own,
     make_timestamps,
 )
 from mock_platform.core.assumptions import public_fact
@@ -148,7 +149,11 @@ def create(call: Call, world: World) -> Record:
         AdsFailure: INVALID_FUNDING_INSTRUMENT, or the budgets do not fit.
     """
     sent = _drop_deprecated(call)
-    instrument = _find_funding_instrument(call, world)
+    key = sent["funding_instrument_id"]
+    instrument = find_own(call, world, "funding_instruments", key)
+    if instrument is None:
+        text = f"No funding instrument has the id {key!r}"
+        raise fail("INVALID_FUNDING_INSTRUMENT", text, "funding_instrument_id")
     record = {
         "id": draw_unused_id(world, CAMPAIGNS.table),
         "name": sent["name"],
@@ -202,15 +207,6 @@ def _drop_deprecated(call: Call) -> dict[str, Any]:
         text = "standard_delivery of a campaign is deprecated and not kept; line items have it"
         call.warn(text, NO_EFFECT)
     return sent
-
-
-def _find_funding_instrument(call: Call, world: World) -> Record:
-    key = call.params["funding_instrument_id"]
-    found = world.store.get("funding_instruments", key)
-    if found is None or found["deleted"] or found["_account_id"] != call.path_params["account_id"]:
-        text = f"No funding instrument has the id {key!r}"
-        raise fail("INVALID_FUNDING_INSTRUMENT", text, "funding_instrument_id")
-    return found
 
 
 def _check_budgets(sent: dict[str, Any], after: Record, world: World) -> None:

@@ -19,7 +19,7 @@ from mock_platform.api.ads.campaigns.records import (
     derive_standard_delivery,
 )
 from mock_platform.api.ads.conventions import not_found
-from mock_platform.api.ads.resource import draw_unused_id, make_timestamps
+from mock_platform.api.ads.resource import draw_unused_id, find_own, make_timestamps
 from mock_platform.api.ads.targeting.criteria import TABLE, Target, add_criterion
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
@@ -99,8 +99,8 @@ def find_campaign(call: Call, world: World) -> Record:
         AdsFailure: CAMPAIGN_NOT_FOUND (404): unknown, deleted, or of another account.
     """
     key = call.params["campaign_id"]
-    found = world.store.get("campaigns", key)
-    if found is None or found["deleted"] or found["_account_id"] != call.path_params["account_id"]:
+    found = find_own(call, world, "campaigns", key)
+    if found is None:
         raise not_found("CAMPAIGN_NOT_FOUND", "campaign", "campaign_id", key)
     return found
 

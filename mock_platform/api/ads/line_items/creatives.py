@@ -26,7 +26,7 @@ from mock_platform.api.ads.campaigns.line_item_parts import (
 from mock_platform.api.ads.campaigns.records import LineItemCuratedCategoryRecord
 from mock_platform.api.ads.conventions import fail, not_found
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter
-from mock_platform.api.ads.resource import LINE_ITEM, Resource, apply_changes
+from mock_platform.api.ads.resource import LINE_ITEM, Resource, apply_changes, find_own
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
@@ -98,7 +98,10 @@ def create_media_creative(call: Call, world: World) -> Record:
     """
     line_item = find_line_item(call, world, call.params["line_item_id"])
     require_product(line_item, "MEDIA")
-    media = _find_media(call, world)
+    key = call.params["account_media_id"]
+    media = find_own(call, world, "account_media", key)
+    if media is None:
+        raise not_found("ACCOUNT_MEDIA_NOT_FOUND", "account media", "account_media_id", key)
     landing = call.params.get("landing_url")
     if media["creative_type"] in PREROLLS:
         if landing is not None:
@@ -114,15 +117,6 @@ def create_media_creative(call: Call, world: World) -> Record:
         "landing_url": landing,
     }
     return add_part(call, world, CREATIVES.table, fields, approval=KIND.name)
-
-
-def _find_media(call: Call, world: World) -> Record:
-    key = call.params["account_media_id"]
-    media = world.store.get("account_media", key)
-    mine = media is not None and media["_account_id"] == call.path_params["account_id"]
-    if media is None or not mine or media["deleted"]:
-        raise not_found("ACCOUNT_MEDIA_NOT_FOUND", "account media", "account_media_id", key)
-    return media
 
 
 # Tracking tags: addresses of other services that count what a line item does.

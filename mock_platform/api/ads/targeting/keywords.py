@@ -209,24 +209,6 @@ def _to_seconds(moment: datetime) -> int:
     return (moment - _EPOCH) // timedelta(seconds=1)
 
 
-_KEYWORD_INSIGHTS_OPERATIONS: tuple[Operation, ...] = (
-    ads(
-        "insights.search_keywords",
-        "GET",
-        "/12/insights/keywords/search",
-        search_keywords,
-        summary="Read post volume and related keywords",
-        spec="Keyword insights",
-        returns=Data(KeywordInsights),
-        params=KeywordSearch,
-        rules=check,
-        assumptions=(BUCKETS, SHAPE, VOLUMES),
-        may_assume=(COUNTRY,),
-        errors=("INVALID_TIME_WINDOW",),
-    ),
-)
-
-
 # Targeting suggestions: keywords and users that go with those of a line item.
 
 KEYWORD, USER_ID = "KEYWORD", "USER_ID"
@@ -272,7 +254,21 @@ def list_(call: Call, world: World) -> list[dict[str, str]]:
     return [{"suggestion_type": kind, "suggestion_value": value} for value in found]
 
 
-_TARGETING_SUGGESTIONS_OPERATIONS: tuple[Operation, ...] = (
+OPERATIONS: tuple[Operation, ...] = (
+    ads(
+        "insights.search_keywords",
+        "GET",
+        "/12/insights/keywords/search",
+        search_keywords,
+        summary="Read post volume and related keywords",
+        spec="Keyword insights",
+        returns=Data(KeywordInsights),
+        params=KeywordSearch,
+        rules=check,
+        assumptions=(BUCKETS, SHAPE, VOLUMES),
+        may_assume=(COUNTRY,),
+        errors=("INVALID_TIME_WINDOW",),
+    ),
     ads(
         "targeting_suggestions.list",
         "GET",
@@ -286,6 +282,3 @@ _TARGETING_SUGGESTIONS_OPERATIONS: tuple[Operation, ...] = (
         assumptions=(ALL, VALUES),
     ),
 )
-
-
-OPERATIONS = (*_KEYWORD_INSIGHTS_OPERATIONS, *_TARGETING_SUGGESTIONS_OPERATIONS)
