@@ -88,20 +88,10 @@ SPENT = public_fact(
     "adjacent operations, section 3.1",
 )
 SNAPSHOT = (
-    "name",
-    "start_time",
-    "end_time",
-    "daily_budget_amount_local_micro",
-    "total_budget_amount_local_micro",
-    "entity_status",
-    "standard_delivery",
-    "frequency_cap",
-    "duration_in_days",
-    "purchase_order_number",
-    "created_at",
-    "updated_at",
-    "deleted",
-)
+    "name", "start_time", "end_time", "daily_budget_amount_local_micro",
+    "total_budget_amount_local_micro", "entity_status", "standard_delivery", "frequency_cap",
+    "duration_in_days", "purchase_order_number", "created_at", "updated_at", "deleted",
+)  # fmt: skip
 """What history shows of a campaign (document B, "Account history entry")."""
 _DAILY, _TOTAL = "daily_budget_amount_local_micro", "total_budget_amount_local_micro"
 

@@ -31,36 +31,19 @@ from mock_platform.world.store.interface import Record, Within
 from mock_platform.world.world import World
 
 PLACEMENTS = (
-    "ALL_ON_PLATFORM",
-    "PUBLISHER_NETWORK",
-    "TAP_BANNER",
-    "TAP_FULL",
-    "TAP_FULL_LANDSCAPE",
-    "TAP_NATIVE",
-    "TAP_MRECT",
-    "PLATFORM_PROFILE",
-    "PLATFORM_REPLIES",
-    "PLATFORM_SEARCH",
+    "ALL_ON_PLATFORM", "PUBLISHER_NETWORK", "TAP_BANNER", "TAP_FULL", "TAP_FULL_LANDSCAPE",
+    "TAP_NATIVE", "TAP_MRECT", "PLATFORM_PROFILE", "PLATFORM_REPLIES", "PLATFORM_SEARCH",
     "PLATFORM_TIMELINE",
-)
+)  # fmt: skip
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 DOMAIN = rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})+"
 DOMAIN_TEXT = "a domain without protocol such as example.com"
 USER_ID, USER_ID_TEXT = r"[0-9]{1,19}", "a user id of 1 to 19 digits"
 _OPTIONAL = (
-    "name",
-    "start_time",
-    "end_time",
-    "bid_amount_local_micro",
-    "total_budget_amount_local_micro",
-    "daily_budget_amount_local_micro",
-    "duration_in_days",
-    "frequency_cap",
-    "advertiser_domain",
-    "android_app_store_identifier",
-    "ios_app_store_identifier",
-    "primary_web_event_tag",
-)
+    "name", "start_time", "end_time", "bid_amount_local_micro", "total_budget_amount_local_micro",
+    "daily_budget_amount_local_micro", "duration_in_days", "frequency_cap", "advertiser_domain",
+    "android_app_store_identifier", "ios_app_store_identifier", "primary_web_event_tag",
+)  # fmt: skip
 
 
 class LineItemCreate(Schema):

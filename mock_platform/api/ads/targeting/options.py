@@ -41,19 +41,9 @@ from mock_platform.world.world import World
 # What targeting criteria may name: the values that the lookups list (adjacent operations).
 
 KINDS_OF_OPTIONS = (
-    "app_store_categories",
-    "conversations",
-    "devices",
-    "events",
-    "interests",
-    "languages",
-    "locations",
-    "network_operators",
-    "platform_versions",
-    "platforms",
-    "tv_markets",
-    "tv_shows",
-)
+    "app_store_categories", "conversations", "devices", "events", "interests", "languages",
+    "locations", "network_operators", "platform_versions", "platforms", "tv_markets", "tv_shows",
+)  # fmt: skip
 LOCATION_TYPES = ("COUNTRIES", "REGIONS", "METROS", "CITIES", "POSTAL_CODES")
 
 
@@ -121,43 +111,14 @@ EVENT_TYPES = (
     "SPORTS",
 )
 CONVERSATION_TYPES = (
-    "ACTORS",
-    "ATHLETES",
-    "BOOK_GENRES",
-    "BOOKS",
-    "BRAND_CATEGORIES",
-    "BRANDS",
-    "CELEBRITIES",
-    "COACHES",
-    "DIGITAL_CREATORS",
-    "ENTERTAINMENT_BRANDS",
-    "ENTERTAINMENT_PERSONALITIES",
-    "FICTIONAL_CHARACTERS",
-    "JOURNALISTS",
-    "LIFESTYLES",
-    "MOVIE_GENRES",
-    "MOVIES",
-    "MUSIC_GENRES",
-    "MUSICIANS",
-    "NEWS_STORIES",
-    "NEWS",
-    "PERSONS",
-    "PLACES",
-    "PODCASTS",
-    "POLITICAL_AFFILIATIONS",
-    "POLITICIANS",
-    "PRODUCTS",
-    "RADIO_STATIONS",
-    "SPORTS_LEAGUES",
-    "SPORTS_PERSONALITIES",
-    "SPORTS_TEAMS",
-    "SPORTS",
-    "TRENDS",
-    "TV_SHOWS",
-    "VIDEO_GAME_PLATFORMS",
-    "VIDEO_GAME_PUBLISHERS",
+    "ACTORS", "ATHLETES", "BOOK_GENRES", "BOOKS", "BRAND_CATEGORIES", "BRANDS", "CELEBRITIES",
+    "COACHES", "DIGITAL_CREATORS", "ENTERTAINMENT_BRANDS", "ENTERTAINMENT_PERSONALITIES",
+    "FICTIONAL_CHARACTERS", "JOURNALISTS", "LIFESTYLES", "MOVIE_GENRES", "MOVIES", "MUSIC_GENRES",
+    "MUSICIANS", "NEWS_STORIES", "NEWS", "PERSONS", "PLACES", "PODCASTS", "POLITICAL_AFFILIATIONS",
+    "POLITICIANS", "PRODUCTS", "RADIO_STATIONS", "SPORTS_LEAGUES", "SPORTS_PERSONALITIES",
+    "SPORTS_TEAMS", "SPORTS", "TRENDS", "TV_SHOWS", "VIDEO_GAME_PLATFORMS", "VIDEO_GAME_PUBLISHERS",
     "VIDEO_GAMES",
-)
+)  # fmt: skip
 _BREAKDOWNS = (
     "gender_breakdown_percentage",
     "device_breakdown_percentage",

@@ -10,24 +10,11 @@ PATH = f"/12/accounts/{ACCOUNT}/funding_instruments"
 SANDBOX = f"/sandbox{PATH}"
 NEW = {"currency": "USD", "start_time": "2026-11-01T00:00:00Z", "type": "CREDIT_CARD"}
 KEYS = {
-    "id",
-    "account_id",
-    "type",
-    "description",
-    "currency",
-    "entity_status",
-    "able_to_fund",
-    "reasons_not_able_to_fund",
-    "credit_limit_local_micro",
-    "credit_remaining_local_micro",
-    "funded_amount_local_micro",
-    "io_header",
-    "start_time",
-    "end_time",
-    "created_at",
-    "updated_at",
+    "id", "account_id", "type", "description", "currency", "entity_status", "able_to_fund",
+    "reasons_not_able_to_fund", "credit_limit_local_micro", "credit_remaining_local_micro",
+    "funded_amount_local_micro", "io_header", "start_time", "end_time", "created_at", "updated_at",
     "deleted",
-}
+}  # fmt: skip
 
 
 def test_listed_and_read(box: Sandbox) -> None:

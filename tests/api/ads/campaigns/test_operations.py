@@ -13,25 +13,11 @@ HISTORY = f"/12/accounts/{ACCOUNT}/account_history"
 NEW = {"name": "Autumn roast", "funding_instrument_id": "lygyi"}
 DAILY, TOTAL = "daily_budget_amount_local_micro", "total_budget_amount_local_micro"
 KEYS = {
-    "id",
-    "name",
-    "funding_instrument_id",
-    "budget_optimization",
-    "entity_status",
-    "effective_status",
-    "servable",
-    "reasons_not_servable",
-    DAILY,
-    TOTAL,
-    "currency",
-    "standard_delivery",
-    "frequency_cap",
-    "duration_in_days",
-    "purchase_order_number",
-    "created_at",
-    "updated_at",
-    "deleted",
-}
+    "id", "name", "funding_instrument_id", "budget_optimization", "entity_status",
+    "effective_status", "servable", "reasons_not_servable", DAILY, TOTAL, "currency",
+    "standard_delivery", "frequency_cap", "duration_in_days", "purchase_order_number", "created_at",
+    "updated_at", "deleted",
+}  # fmt: skip
 
 
 def create(box: Sandbox, **params: str) -> dict[str, Any]:
