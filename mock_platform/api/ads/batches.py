@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from mock_platform.api.ads.conventions import (
-    ECHO,
+    PARAMS_ECHO,
     Batch,
     account_scope,
     acts_for_user,
@@ -375,7 +375,7 @@ def declare_batch(
         )
 
     inner = [gate for each in writes for gate in each.gates if gate not in _COMMON_GATES]
-    assumed = [each for write in writes for each in write.assumptions if each is not ECHO]
+    assumed = [each for write in writes for each in write.assumptions if each is not PARAMS_ECHO]
     may_assume = [assumption for each in writes for assumption in each.may_assume]
     errors = [error for each in writes for error in each.errors]
     return ads(

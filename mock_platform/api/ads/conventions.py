@@ -40,7 +40,7 @@ JSON = "application/json;charset=utf-8"
 JSON_TYPE = ("Content-Type", JSON)
 """The header of all answers with JSON; the journal keeps one for all."""
 
-CREDENTIALS = public_fact(
+OAUTH1_CREDENTIALS = public_fact(
     "ads.oauth1-credentials",
     "The advertising interface takes OAuth 1.0a user context; the spec does not show its scheme.",
     "section 3, auth",
@@ -50,7 +50,7 @@ BEARER_OWNER = settled(
     "A bearer token is taken as well and acts for the app's owner; --ads-auth oauth1 and --strict "
     "refuse it.",
 )
-ECHO = public_fact(
+PARAMS_ECHO = public_fact(
     "ads.params-echo",
     "request.params echoes what was sent, normalised: lists from comma strings, native numbers and "
     "booleans, path parameters included, defaults not.",
@@ -70,7 +70,7 @@ READ_ONLY = public_fact(
 
 MAX_BYTES = 5_000_000
 """Maximum size of a body in bytes (Limits)."""
-AUTH = Auth(("oauth1", "bearer"), (CREDENTIALS,))
+AUTH = Auth(("oauth1", "bearer"), (OAUTH1_CREDENTIALS,))
 
 
 class One(Struct, frozen=True):
@@ -355,7 +355,7 @@ def ads(
         limits=(*limits, *(_public_limits(method, path) if public_limits else ())),
         errors=errors,
         statuses=statuses,
-        assumptions=(ECHO, *assumptions),
+        assumptions=(PARAMS_ECHO, *assumptions),
         echo=Echo(sent=location is not Location.JSON) if echo is None else echo,
         max_body=MAX_BYTES,
         declared_at=declared_at,

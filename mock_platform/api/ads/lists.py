@@ -28,7 +28,7 @@ NEXT_CURSOR = public_fact(
     "next_cursor is an opaque string, and null when no further entity remains.",
     "section 3, next_cursor",
 )
-SORTING = public_fact(
+SORT_BY = public_fact(
     "ads.sort-by",
     "sort_by is <attribute>-asc or <attribute>-desc and is echoed as a list; the spec shows "
     "neither the form nor which attributes sort.",
@@ -125,7 +125,7 @@ def order_of(call: Call) -> Order:
     wanted = call.params.get("sort_by")
     if not wanted:
         return Order()
-    call.assume(SORTING)
+    call.assume(SORT_BY)
     if len(wanted) > 1:
         call.warn(f"of sort_by only {wanted[0]} counts", NO_EFFECT)
     name, _, direction = wanted[0].rpartition("-")

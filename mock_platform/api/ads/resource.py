@@ -42,7 +42,7 @@ from mock_platform.world.world import World
 
 # Records below a deleted record: they keep `deleted: false`, and are read only if asked for.
 
-CHILDREN = public_fact(
+CHILDREN_OF_DELETED = public_fact(
     "ads.children-of-deleted",
     "Records below a deleted one (a campaign, a line item) keep deleted: false; lists and reads of "
     "one show them only with_deleted. They can still be deleted.",
@@ -322,7 +322,7 @@ class Resource(Struct, frozen=True):
 
     @property
     def _reads_assume(self) -> tuple[Assumption, ...]:
-        return (*(() if self.parent is None else (CHILDREN,)), *self.assumptions)
+        return (*(() if self.parent is None else (CHILDREN_OF_DELETED,)), *self.assumptions)
 
     def create(
         self,

@@ -94,7 +94,7 @@ ADVERTISER_BUSINESS_CATEGORIES_FIELDS = expectation(
 
 # The business categories that line items name: by IAB codes, or by ids.
 
-CATEGORIES = settled(
+LINE_ITEMS_CATEGORIES = settled(
     "line-items.categories",
     "categories takes IAB codes or business category ids; for PREROLL_VIEWS they must name one or "
     "two business categories; unknown ones answer 404 INVALID_IAB_CATEGORY.",
@@ -108,7 +108,7 @@ def require_known_categories(call: Call, world: World, categories: Sequence[str]
     Raises:
         AdsFailure: INVALID_IAB_CATEGORY (404), one for each unknown value.
     """
-    call.assume(CATEGORIES)
+    call.assume(LINE_ITEMS_CATEGORIES)
     _, unknown = _find_businesses(world, categories)
     if unknown:
         raise AdsFailure(
@@ -157,12 +157,12 @@ def _find_businesses(world: World, categories: Sequence[str]) -> tuple[set[str],
 
 # Curated categories: sets of publishers, each available in some countries (document B).
 
-TOTAL = public_fact(
+CURATED_CATEGORIES_TOTAL_COUNT = public_fact(
     "curated-categories.total-count",
     "The list always has total_count, of all that the filter leaves.",
     "section 3, total_count",
 )
-COUNTRIES = settled(
+CURATED_CATEGORIES_COUNTRY_CODES = settled(
     "curated-categories.country-codes",
     "country_codes is optional; a category is listed if it is available in one of the countries.",
 )
@@ -254,7 +254,12 @@ OPERATIONS: tuple[Operation, ...] = (
             sort=("created_at", "updated_at", "name"),
         ),
         limits=(TOTAL_COUNT_LIMIT,),
-        assumptions=(NEXT_CURSOR, TOTAL, COUNTRIES, CURATED_CATEGORIES_FIELDS),
+        assumptions=(
+            NEXT_CURSOR,
+            CURATED_CATEGORIES_TOTAL_COUNT,
+            CURATED_CATEGORIES_COUNTRY_CODES,
+            CURATED_CATEGORIES_FIELDS,
+        ),
     ),
     CURATED_CATEGORIES.get(
         with_deleted=False,

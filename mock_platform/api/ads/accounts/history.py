@@ -22,7 +22,7 @@ from mock_platform.world.world import World
 
 # Writes an account's history: an entry for each entity that an operation creates or changes.
 
-HISTORY = settled(
+HISTORY_ENTRIES = settled(
     "ads.history-entries",
     "changes maps each changed field to its value before and after; change types beside CREATE are "
     "UPDATE and DELETE; change_by.platform is API_OTHER. The spec shows CREATE only.",
@@ -83,18 +83,18 @@ def _compare(before: Record, after: Record) -> dict[str, dict[str, Any]]:
     }
 
 
-ECHO = public_fact(
+ACCOUNT_HISTORY_ECHO = public_fact(
     "account-history.echo",
     "The parameter entity_type is echoed as entity, in answers and refusals alike.",
     "section 3, account history echo",
 )
-WINDOW = settled(
+ACCOUNT_HISTORY_WINDOW = settled(
     "account-history.window",
     "start_time and end_time are required; entries are those at or after start_time and before "
     "end_time, which must be later. Whole hours are whole in UTC: other minutes, seconds and "
     "fractions are refused.",
 )
-FOUND = expectation(
+ACCOUNT_HISTORY_ENTRIES_FOUND = expectation(
     "account-history.entries-found",
     "Entries come in the order in which things happened; an entity without entries, an unknown one "
     "included, has an empty history.",
@@ -159,7 +159,13 @@ OPERATIONS: tuple[Operation, ...] = (
         ),
         gates=(require_allowlist("account_history"),),
         echo=Echo(names={"entity_type": "entity"}),
-        assumptions=(NEXT_CURSOR, ECHO, WINDOW, FOUND, HISTORY),
+        assumptions=(
+            NEXT_CURSOR,
+            ACCOUNT_HISTORY_ECHO,
+            ACCOUNT_HISTORY_WINDOW,
+            ACCOUNT_HISTORY_ENTRIES_FOUND,
+            HISTORY_ENTRIES,
+        ),
         errors=("INVALID_TIME_WINDOW", "UNAUTHORIZED_CLIENT_APPLICATION"),
     ),
 )

@@ -78,7 +78,7 @@ class PublisherRecord(Schema):
 # to no account and no line item, so it has a module of its own, named after the path's last
 # segment.
 
-SHAPE = public_fact(
+PLACEMENTS_SHAPE = public_fact(
     "placements.shape",
     "The answer has no cursor; each inner array is one combination of placements that may be set "
     "together.",
@@ -165,7 +165,7 @@ OPERATIONS: tuple[Operation, ...] = (
         spec="Accounts",
         returns=Data(PlacementsRecord, many=True),
         params=PlacementsList,
-        assumptions=(SHAPE,),
+        assumptions=(PLACEMENTS_SHAPE,),
         may_assume=(PLACEMENTS_ALL,),
     ),
     ads(

@@ -34,7 +34,7 @@ SANDBOX_KEYS = (
 )  # fmt: skip
 """Feature keys that the sandbox can add and remove ("Account feature keys")."""
 
-ORDER = public_fact(
+FEATURES_ALPHABETICAL = public_fact(
     "features.alphabetical",
     "Feature keys are listed in alphabetical order, without a cursor.",
     "section 7, features",
@@ -106,7 +106,7 @@ TAX_SETTINGS_ALL = public_fact(
     "adjacent operations, section 9",
     gap=True,
 )
-VALUES = expectation(
+TAX_SETTINGS_VALUES = expectation(
     "tax-settings.values",
     "The values of the four enumerations, and that an address has ten parts.",
 )
@@ -155,7 +155,7 @@ USER_SETTINGS_ALL = public_fact(
     "adjacent operations, section 9",
     gap=True,
 )
-WHOSE = settled(
+USER_SETTINGS_WHOSE = settled(
     "user-settings.whose",
     "Settings are those of the account's users; another user answers 403 USER_NOT_FOUND.",
 )
@@ -265,7 +265,7 @@ FEATURES: tuple[Operation, ...] = (
         spec="Accounts",
         returns=Data(many=True),
         params=FeaturesGet,
-        assumptions=(ORDER,),
+        assumptions=(FEATURES_ALPHABETICAL,),
         may_assume=(OTHER_KEYS,),
     ),
     *(
@@ -279,7 +279,7 @@ FEATURES: tuple[Operation, ...] = (
             returns=Data(many=True),
             params=FeaturesChange,
             sandbox_only=True,
-            assumptions=(ORDER, SANDBOX_ONLY_THESE),
+            assumptions=(FEATURES_ALPHABETICAL, SANDBOX_ONLY_THESE),
         )
         for verb, method, handler, summary in (
             ("add", "POST", add_features, "Add features to a sandbox account"),
@@ -294,7 +294,7 @@ SETTINGS = (
         TaxSettings,
         _find_tax_key,
         ("Read the tax settings of an account", "Change the tax settings of an account"),
-        (TAX_SETTINGS_ALL, VALUES),
+        (TAX_SETTINGS_ALL, TAX_SETTINGS_VALUES),
     ),
     *_declare_settings(
         "user_settings",
@@ -302,7 +302,7 @@ SETTINGS = (
         UserSettings,
         _find_user_key,
         ("Read how a user of an account is reached", "Change how a user of an account is reached"),
-        (USER_SETTINGS_ALL, WHOSE),
+        (USER_SETTINGS_ALL, USER_SETTINGS_WHOSE),
         errors=("USER_NOT_FOUND",),
     ),
 )

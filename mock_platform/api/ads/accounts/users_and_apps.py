@@ -17,7 +17,7 @@ from mock_platform.core.schema import Schema, Stamped
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.world import World
 
-ACCESS = public_fact(
+USER_ACCESS_ALL = public_fact(
     "user-access.all",
     "The permissions of the calling user: ACCOUNT_ADMIN with POST_COMPOSER, unless the account's "
     "_user_access has an entry for the user.",
@@ -147,7 +147,7 @@ OPERATIONS: tuple[Operation, ...] = (
         spec="not shown",
         returns=Data(UserAccess),
         origin=Origin.ADJACENT,
-        assumptions=(ACCESS,),
+        assumptions=(USER_ACCESS_ALL,),
     ),
     ACCOUNT_APPS.list(),
 )

@@ -19,7 +19,7 @@ from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Table
 from mock_platform.world.store.interface import Record
 
-CONVERSIONS = public_fact(
+STATS_CONVERSIONS = public_fact(
     "stats.conversions",
     "Metrics of conversions are objects whose keys are not known: they are null. A group that an "
     "entity does not have adds no metrics.",

@@ -12,19 +12,19 @@ from typing import Any
 from marshmallow import ValidationError, validates_schema
 
 from mock_platform.api.ads.analytics.figures import (
-    FIGURES,
-    PINNED,
+    STATS_MADE_UP,
+    STATS_PINNED,
     find_activity,
     list_containing,
     measure,
 )
 from mock_platform.api.ads.analytics.ledger import CAMPAIGN, FUNDING_INSTRUMENT, LINE_ITEM
-from mock_platform.api.ads.analytics.metrics import CONVERSIONS, PINNED_FIGURES
+from mock_platform.api.ads.analytics.metrics import PINNED_FIGURES, STATS_CONVERSIONS
 from mock_platform.api.ads.analytics.mix import IMPRESSIONS
 from mock_platform.api.ads.analytics.queries import (
     MAX_ENTITIES,
-    PARAMETERS,
-    SHAPE,
+    STATS_PARAMETERS,
+    STATS_SHAPE,
     EntityStats,
     StatsQuery,
     TimeWindow,
@@ -36,7 +36,7 @@ from mock_platform.api.ads.analytics.queries import (
     read_time,
     write_time,
 )
-from mock_platform.api.ads.analytics.versions import HOUR_SECONDS, PAST
+from mock_platform.api.ads.analytics.versions import HOUR_SECONDS, STATS_PAST
 from mock_platform.api.ads.conventions import Data, Typed, ads
 from mock_platform.core.assumptions import Assumption, public_fact
 from mock_platform.core.call import Call
@@ -48,14 +48,14 @@ from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
 
-ACTIVE = public_fact(
+STATS_ACTIVE_ENTITIES = public_fact(
     "stats.active-entities",
     "Entities that were shown in the window, with the hours from the first to the last time; "
     "without a filter those of the whole account. Quarter hours are refused.",
     "adjacent operations, section 10.3",
     gap=True,
 )
-REACH = public_fact(
+STATS_REACH = public_fact(
     "stats.reach",
     "How many people saw ads, and how often on average: made up from the impressions. The echo has "
     "no account_id, but that of a refusal has it.",
@@ -239,7 +239,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "Read figures of entities",
         Typed(EntityStats, "stats", members=("time_series_length", "data")),
         StatsQuery,
-        (PARAMETERS, SHAPE, FIGURES, PINNED, PAST, CONVERSIONS),
+        (STATS_PARAMETERS, STATS_SHAPE, STATS_MADE_UP, STATS_PINNED, STATS_PAST, STATS_CONVERSIONS),
         rules=check,
     ),
     _declare(
@@ -248,7 +248,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "List entities that were shown",
         Data(ActiveEntity, many=True),
         ActiveQuery,
-        (ACTIVE, FIGURES, PAST),
+        (STATS_ACTIVE_ENTITIES, STATS_MADE_UP, STATS_PAST),
     ),
     *(
         _declare(
@@ -257,7 +257,7 @@ OPERATIONS: tuple[Operation, ...] = (
             f"Read how many people saw {noun.replace('_', ' ')}",
             Typed(Reach, "reach"),
             params,
-            (REACH, FIGURES, PINNED, PAST),
+            (STATS_REACH, STATS_MADE_UP, STATS_PINNED, STATS_PAST),
         )
         for noun, handler, params in (
             ("campaigns", get_campaign_reach, CampaignReachQuery),

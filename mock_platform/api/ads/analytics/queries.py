@@ -37,7 +37,7 @@ from mock_platform.world.clock import wire_seconds
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-PARAMETERS = public_fact(
+STATS_PARAMETERS = public_fact(
     "stats.parameters",
     "Times are whole hours, the end is exclusive. A bare date is midnight in the account's time "
     "zone; days begin and end there, at today's offset from UTC. placement is one of "
@@ -45,7 +45,7 @@ PARAMETERS = public_fact(
     "adjacent operations, section 10.1",
     gap=True,
 )
-SHAPE = public_fact(
+STATS_SHAPE = public_fact(
     "stats.shape",
     "A metric is an array with a number for each hour, day or the whole, or null if there was "
     "nothing of it. Unknown ids, and those of other accounts, are left out. The echo has no "

@@ -16,7 +16,7 @@ from mock_platform.world.clock import parse_instant
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-PAST = expectation(
+STATS_PAST = expectation(
     "stats.past",
     "Figures of the past follow from the record as it was then, as the account's history says. A "
     "record whose status the history does not mention always had its present one; a deleted one "

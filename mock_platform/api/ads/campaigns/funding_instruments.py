@@ -6,7 +6,10 @@ Document B only names them; their form is a public fact.
 from __future__ import annotations
 
 from mock_platform.api.ads.campaigns.records import FUNDING_TYPES, FundingInstrument
-from mock_platform.api.ads.campaigns.servability import ABILITY, complete_funding_instrument
+from mock_platform.api.ads.campaigns.servability import (
+    FUNDING_INSTRUMENTS_ABLE_TO_FUND,
+    complete_funding_instrument,
+)
 from mock_platform.api.ads.campaigns.spend import USED_UP
 from mock_platform.api.ads.filters import IdsFilter
 from mock_platform.api.ads.lists import OrderedTimes
@@ -18,7 +21,7 @@ from mock_platform.core.operation import Operation, Origin
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-SHAPE = public_fact(
+FUNDING_INSTRUMENTS_ALL = public_fact(
     "funding-instruments.all",
     "Funding instruments are only named; their operations and records are as documented publicly. "
     "Creation and deletion exist on the sandbox only.",
@@ -35,9 +38,9 @@ FUNDING_INSTRUMENTS = Resource(
     spec="Endpoints not shown",
     missing="FUNDING_INSTRUMENT_NOT_FOUND",
     origin=Origin.NAMED,
-    assumptions=(SHAPE, ABILITY, USED_UP),
+    assumptions=(FUNDING_INSTRUMENTS_ALL, FUNDING_INSTRUMENTS_ABLE_TO_FUND, USED_UP),
 )
-AMOUNTS = expectation(
+FUNDING_INSTRUMENTS_AMOUNTS = expectation(
     "funding-instruments.amounts",
     "The amounts of a new funding instrument are those that were sent, whatever its type; end_time "
     "must be later than start_time.",
@@ -91,7 +94,7 @@ OPERATIONS: tuple[Operation, ...] = (
         FundingInstrumentCreate,
         "Create a funding instrument on the sandbox",
         sandbox_only=True,
-        assumptions=(AMOUNTS,),
+        assumptions=(FUNDING_INSTRUMENTS_AMOUNTS,),
         errors=("INVALID_TIME_WINDOW",),
     ),
     FUNDING_INSTRUMENTS.delete(

@@ -22,7 +22,7 @@ from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
 
 ACCEPTED, REJECTED, UNDER_REVIEW = "ACCEPTED", "REJECTED", "UNDER_REVIEW"
-APPROVAL = public_fact(
+APPROVAL_STATUS = public_fact(
     "ads.approval-status",
     "What a line item promotes or shows is ACCEPTED at once, as in all public samples; its "
     "transition can make it UNDER_REVIEW first, or REJECTED.",

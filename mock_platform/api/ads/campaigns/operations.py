@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mock_platform.api.ads.accounts.history import HISTORY, record_change
+from mock_platform.api.ads.accounts.history import HISTORY_ENTRIES, record_change
 from mock_platform.api.ads.batches import declare_batch
 from mock_platform.api.ads.campaigns.records import (
     BUDGET_OPTIMIZATIONS,
@@ -16,7 +16,7 @@ from mock_platform.api.ads.campaigns.records import (
     Campaign,
 )
 from mock_platform.api.ads.campaigns.servability import (
-    SERVABILITY,
+    CAMPAIGNS_SERVABILITY,
     complete_campaign,
     leave_out_drafts,
     require_room_for_campaign,
@@ -45,7 +45,7 @@ from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 MOST_IN_BATCH = 40
-SHAPE = public_fact(
+CAMPAIGNS_ALL = public_fact(
     "campaigns.all",
     "Campaigns are only named; their operations and records are as documented publicly.",
     "adjacent operations, section 3",
@@ -61,28 +61,28 @@ CAMPAIGNS = Resource(
     spec="Endpoints not shown",
     missing="CAMPAIGN_NOT_FOUND",
     origin=Origin.NAMED,
-    assumptions=(SHAPE, SERVABILITY, USED_UP),
+    assumptions=(CAMPAIGNS_ALL, CAMPAIGNS_SERVABILITY, USED_UP),
 )
-BUDGETS = public_fact(
+CAMPAIGNS_BUDGETS = public_fact(
     "campaigns.budgets",
     "A campaign may have a daily and a total budget, the daily one at most the total; neither is "
     "required unless budget_optimization is CAMPAIGN, which requires the daily one and line items "
     "without daily budgets.",
     "adjacent operations, section 3.1",
 )
-DRAFTS = public_fact(
+CAMPAIGNS_DRAFTS = public_fact(
     "campaigns.drafts",
     "DRAFT can be set at the creation only, and left for ACTIVE or PAUSED. Lists leave drafts out "
     "without with_draft=true; reads of one record show them.",
     "adjacent operations, section 3.1",
 )
-DELETED = public_fact(
+CAMPAIGNS_DELETED = public_fact(
     "campaigns.deleted",
     "The answer of a delete has servable null, no reasons, and the effective_status of before; "
     "later reads have servable false and the reason DELETED. Line items stay as they are.",
     "adjacent operations, section 3.1",
 )
-SPENT = public_fact(
+CAMPAIGNS_SPEND_EXCEEDS_BUDGET = public_fact(
     "campaigns.spend-exceeds-budget",
     "A total budget below what a campaign has spent answers 400 SPEND_EXCEEDS_BUDGET.",
     "adjacent operations, section 3.1",
@@ -182,7 +182,7 @@ def update(call: Call, world: World) -> Record:
     _check_budgets(sent, after, world)
     total = sent.get(_TOTAL)
     if total is not None and total != before[_TOTAL] and total < measure_spend(world, before):
-        call.assume(SPENT)
+        call.assume(CAMPAIGNS_SPEND_EXCEEDS_BUDGET)
         text = f"{_TOTAL} ({total}) is less than what the campaign has spent already"
         raise fail("SPEND_EXCEEDS_BUDGET", text, _TOTAL)
     world.store.put(CAMPAIGNS.table, before["id"], after)
@@ -251,23 +251,23 @@ CREATE = CAMPAIGNS.create(
     CampaignCreate,
     "Create a campaign",
     configure=_make_create,
-    assumptions=(BUDGETS, DRAFTS),
-    may_assume=(HISTORY,),
+    assumptions=(CAMPAIGNS_BUDGETS, CAMPAIGNS_DRAFTS),
+    may_assume=(HISTORY_ENTRIES,),
     errors=("INVALID_FUNDING_INSTRUMENT", "TOO_MANY_CAMPAIGNS"),
 )
 UPDATE = CAMPAIGNS.update(
     update,
     CampaignUpdate,
     "Change a campaign",
-    assumptions=(BUDGETS, DRAFTS),
-    may_assume=(HISTORY, SPENT),
+    assumptions=(CAMPAIGNS_BUDGETS, CAMPAIGNS_DRAFTS),
+    may_assume=(HISTORY_ENTRIES, CAMPAIGNS_SPEND_EXCEEDS_BUDGET),
     errors=("SPEND_EXCEEDS_BUDGET",),
 )
 DELETE = CAMPAIGNS.delete(
     before=_record_deletion,
     show=_show_deleted,
-    assumptions=(DELETED,),
-    may_assume=(HISTORY,),
+    assumptions=(CAMPAIGNS_DELETED,),
+    may_assume=(HISTORY_ENTRIES,),
 )
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -281,7 +281,7 @@ OPERATIONS: tuple[Operation, ...] = (
         extra={"with_draft": Flag(load_default=False)},
         where=leave_out_drafts,
         show=_show,
-        assumptions=(DRAFTS,),
+        assumptions=(CAMPAIGNS_DRAFTS,),
     ),
     CAMPAIGNS.get(show=_show),
     CREATE,

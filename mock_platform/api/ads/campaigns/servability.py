@@ -116,7 +116,7 @@ def _iterate_line_items(world: World, campaign: Record) -> Iterator[Record]:
 
 # What follows from records, their children and the clock.
 
-SERVABILITY = public_fact(
+CAMPAIGNS_SERVABILITY = public_fact(
     "campaigns.servability",
     "servable, reasons_not_servable and effective_status follow from the campaign, its line items, "
     "their promoted posts, promoted accounts and media creatives, the funding instrument, the "
@@ -125,7 +125,7 @@ SERVABILITY = public_fact(
     "as it is.",
     "adjacent operations, section 3.2",
 )
-ABILITY = public_fact(
+FUNDING_INSTRUMENTS_ABLE_TO_FUND = public_fact(
     "funding-instruments.able-to-fund",
     "able_to_fund and its reasons follow from the instrument and the clock: DELETED, EXPIRED, "
     "STARTS_IN_FUTURE, PAUSED, BUDGET_EXHAUSTED. Stored values are served as they are.",

@@ -10,7 +10,7 @@ from typing import Any
 from mock_platform.api.ads.campaigns.line_item_parts import (
     ADDRESS,
     ADDRESS_TEXT,
-    APPROVAL,
+    APPROVAL_STATUS,
     CALLS_TO_ACTION,
     INCOMPATIBLE,
     TRACKING_TAG_TYPES,
@@ -47,7 +47,7 @@ MEDIA_CREATIVES_SHAPE = public_fact(
     "adjacent operations, section 8.1",
     gap=True,
 )
-LANDING = public_fact(
+MEDIA_CREATIVES_LANDING_URL = public_fact(
     "media-creatives.landing-url",
     "landing_url is for display images: without effect for a preroll, required where the objective "
     "is WEBSITE_CLICKS.",
@@ -224,14 +224,14 @@ OPERATIONS: tuple[Operation, ...] = (
         extra={"campaign_id": Text(min_length=1)},
         prepare=_apply_campaign,
         show=_settle,
-        assumptions=(APPROVAL,),
+        assumptions=(APPROVAL_STATUS,),
     ),
-    CREATIVES.get(show=_settle, assumptions=(APPROVAL,)),
+    CREATIVES.get(show=_settle, assumptions=(APPROVAL_STATUS,)),
     CREATIVES.create(
         create_media_creative,
         MediaCreativeCreate,
         "Let a line item show account media",
-        assumptions=(APPROVAL, LANDING),
+        assumptions=(APPROVAL_STATUS, MEDIA_CREATIVES_LANDING_URL),
         errors=("LINE_ITEM_NOT_FOUND", "ACCOUNT_MEDIA_NOT_FOUND", INCOMPATIBLE),
         statuses=(404,),
     ),
@@ -267,7 +267,7 @@ OPERATIONS: tuple[Operation, ...] = (
 
 # Curated categories, which a line item runs within (document B).
 
-COUNTRIES = settled(
+CURATED_CATEGORIES_COUNTRIES = settled(
     "curated-categories.countries",
     "A category can be linked only if it is available in a country that the line item targets; a "
     "line item without location targeting aims everywhere.",
@@ -337,7 +337,7 @@ def _check_link(call: Call, world: World, link: dict[str, Any]) -> None:
     targeted = _find_targeted_countries(world, line_item_id)
     available = category["country_codes"]
     if targeted and not targeted & set(available):
-        call.assume(COUNTRIES)
+        call.assume(CURATED_CATEGORIES_COUNTRIES)
         raise fail(
             "INVALID_PARAMETER",
             f"Curated category {category_id} is available in {', '.join(available)} only; the line "
@@ -365,7 +365,7 @@ CURATED_CATEGORIES = (
         create_link,
         LinkCreate,
         "Link a line item to a curated category",
-        may_assume=(COUNTRIES,),
+        may_assume=(CURATED_CATEGORIES_COUNTRIES,),
         errors=("NOT_FOUND", "LINE_ITEM_NOT_FOUND"),
         statuses=(404,),
     ),
@@ -374,7 +374,7 @@ CURATED_CATEGORIES = (
         LinkUpdate,
         "Change the line item or the category of a link",
         assumptions=(LINK_UPDATE,),
-        may_assume=(COUNTRIES,),
+        may_assume=(CURATED_CATEGORIES_COUNTRIES,),
         errors=("LINE_ITEM_NOT_FOUND",),
     ),
     LINKS.delete(),

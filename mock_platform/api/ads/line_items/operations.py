@@ -13,11 +13,11 @@ from marshmallow import ValidationError
 from msgspec.structs import replace
 
 from mock_platform.api.ads.accounts.categories import (
-    CATEGORIES,
+    LINE_ITEMS_CATEGORIES,
     check_preroll_categories,
     require_known_categories,
 )
-from mock_platform.api.ads.accounts.history import HISTORY, record_change
+from mock_platform.api.ads.accounts.history import HISTORY_ENTRIES, record_change
 from mock_platform.api.ads.batches import declare_batch
 from mock_platform.api.ads.campaigns.records import (
     AUDIENCE_EXPANSIONS,
@@ -64,7 +64,7 @@ from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-MERGED = settled(
+LINE_ITEMS_CONDITIONS_ON_MERGED = settled(
     "line-items.conditions-on-merged",
     "Conditions are checked on the record as it would become, but only those in which a parameter "
     "of the request takes part.",
@@ -73,7 +73,7 @@ AUTO_AMOUNT = settled(
     "line-items.auto-drops-amount",
     "bid_strategy AUTO with an amount is accepted and the amount is not kept.",
 )
-EXPANSION = expectation(
+LINE_ITEMS_AUDIENCE_EXPANSION_SERVED = expectation(
     "line-items.audience-expansion-served",
     "audience_expansion is served with a line item once it was set; the spec's record lacks it.",
 )
@@ -86,13 +86,13 @@ PAY_BY_FOLLOWS = public_fact(
     "that they loaded.",
     "section 7, line items",
 )
-DELIVERY = public_fact(
+LINE_ITEMS_STANDARD_DELIVERY_NULL = public_fact(
     "line-items.standard-delivery-null",
     "standard_delivery is null unless it was chosen or the line item has a daily budget of its "
     "own, then true.",
     "section 7, line items",
 )
-FUNDING = public_fact(
+LINE_ITEMS_FUNDING_INSTRUMENT_READ = public_fact(
     "line-items.funding-instrument-read",
     "Reads of line items serve the funding_instrument_id of their campaign; the answers to update "
     "and delete lack it.",
@@ -105,39 +105,41 @@ ADVERTISER_USER = public_fact(
     "with 400 INVALID_PARAMETER, unless the value sent is the one stored.",
     "adjacent operations, section 4",
 )
-NOTHING = expectation(
+LINE_ITEMS_UPDATE_NOTHING = expectation(
     "line-items.update-nothing",
     "An update without parameters changes nothing, updated_at included.",
 )
-TIMES = expectation("line-items.end-after-start", "end_time must be later than start_time.")
-READS = public_fact(
+LINE_ITEMS_END_AFTER_START = expectation(
+    "line-items.end-after-start", "end_time must be later than start_time."
+)
+LINE_ITEMS_READ = public_fact(
     "line-items.read",
     "GET line items: list and one, as documented publicly; the spec does not show them.",
     "section 7, line items",
     gap=True,
 )
-CREATION = public_fact(
+LINE_ITEMS_CREATE = public_fact(
     "line-items.create",
     "Line items are created with the parameters and the rules that are documented publicly; the "
     "spec only names their creation.",
     "adjacent operations, section 4",
     gap=True,
 )
-DEFAULTS = public_fact(
+LINE_ITEMS_DEFAULTS = public_fact(
     "line-items.defaults",
     "A new line item is ACTIVE, bids MAX if it has a bid (TARGET for REACH and FOLLOWERS), else "
     "AUTO; its goal follows from its objective, its advertiser_user_id is the FULL promotable user "
     "of the account, and its times are null unless sent.",
     "adjacent operations, section 4",
 )
-SIBLINGS = public_fact(
+LINE_ITEMS_SIBLINGS = public_fact(
     "line-items.siblings",
     "All line items of a campaign have the same objective and product_type; their total budgets "
     "are at most that of the campaign each. Placements are one of the combinations of GET "
     "line_items/placements.",
     "adjacent operations, section 4",
 )
-DRAFTS = public_fact(
+LINE_ITEMS_DRAFTS = public_fact(
     "line-items.drafts",
     "DRAFT can be set at the creation only, and left for ACTIVE or PAUSED. Lists leave drafts out "
     "without with_draft=true; reads of one record show them.",
@@ -186,12 +188,17 @@ LINE_ITEMS = Resource(
     spec="Line items",
     missing="LINE_ITEM_NOT_FOUND",
     parent=CAMPAIGN,
-    assumptions=(PAY_BY_FOLLOWS, DELIVERY),
+    assumptions=(PAY_BY_FOLLOWS, LINE_ITEMS_STANDARD_DELIVERY_NULL),
 )
 _READ_AS = replace(
     LINE_ITEMS,
     schema=LineItemRecord,
-    assumptions=(READS, FUNDING, EXPANSION, *LINE_ITEMS.assumptions),
+    assumptions=(
+        LINE_ITEMS_READ,
+        LINE_ITEMS_FUNDING_INSTRUMENT_READ,
+        LINE_ITEMS_AUDIENCE_EXPANSION_SERVED,
+        *LINE_ITEMS.assumptions,
+    ),
 )
 
 
@@ -252,7 +259,7 @@ def update(call: Call, world: World) -> Record:
     before = LINE_ITEMS.get_by_id(call, world)
     sent = call.params
     if not sent:
-        call.assume(NOTHING)
+        call.assume(LINE_ITEMS_UPDATE_NOTHING)
         return _to_written_form(before)
     _refuse_new_pay_by(call, before)
     categories = sent.get("categories")
@@ -273,7 +280,7 @@ def update(call: Call, world: World) -> Record:
     if errors:
         raise AdsFailure(*errors)
     if "audience_expansion" in sent:
-        call.assume(EXPANSION)
+        call.assume(LINE_ITEMS_AUDIENCE_EXPANSION_SERVED)
     if "advertiser_user_id" in sent:
         call.assume(ADVERTISER_USER)
     world.store.put("line_items", before["id"], after)
@@ -358,15 +365,23 @@ UPDATE = ads(
     spec="Line items: PUT",
     returns=One(LineItem),
     params=LineItemUpdate,
-    assumptions=(MERGED, *LINE_ITEMS.assumptions),
-    may_assume=(AUTO_AMOUNT, CATEGORIES, EXPANSION, ADVERTISER_USER, NOTHING, TIMES, HISTORY),
+    assumptions=(LINE_ITEMS_CONDITIONS_ON_MERGED, *LINE_ITEMS.assumptions),
+    may_assume=(
+        AUTO_AMOUNT,
+        LINE_ITEMS_CATEGORIES,
+        LINE_ITEMS_AUDIENCE_EXPANSION_SERVED,
+        ADVERTISER_USER,
+        LINE_ITEMS_UPDATE_NOTHING,
+        LINE_ITEMS_END_AFTER_START,
+        HISTORY_ENTRIES,
+    ),
     errors=("LINE_ITEM_NOT_FOUND", "INVALID_IAB_CATEGORY", "INVALID_TIME_WINDOW"),
     statuses=(404,),
 )
 DELETE = LINE_ITEMS.delete(
     before=_record_deletion,
     show=_show_deleted,
-    may_assume=(HISTORY,),
+    may_assume=(HISTORY_ENTRIES,),
 )
 CREATE = ads(
     "line_items.create",
@@ -379,8 +394,22 @@ CREATE = ads(
     returns=One(LineItem),
     params=LineItemCreate,
     origin=Origin.NAMED,
-    assumptions=(CREATION, DEFAULTS, SIBLINGS, DRAFTS, *LINE_ITEMS.assumptions),
-    may_assume=(AUTO_AMOUNT, CATEGORIES, EXPANSION, ADVERTISER_USER, TIMES, HISTORY, APP_PLATFORM),
+    assumptions=(
+        LINE_ITEMS_CREATE,
+        LINE_ITEMS_DEFAULTS,
+        LINE_ITEMS_SIBLINGS,
+        LINE_ITEMS_DRAFTS,
+        *LINE_ITEMS.assumptions,
+    ),
+    may_assume=(
+        AUTO_AMOUNT,
+        LINE_ITEMS_CATEGORIES,
+        LINE_ITEMS_AUDIENCE_EXPANSION_SERVED,
+        ADVERTISER_USER,
+        LINE_ITEMS_END_AFTER_START,
+        HISTORY_ENTRIES,
+        APP_PLATFORM,
+    ),
     errors=(
         "CAMPAIGN_NOT_FOUND",
         "INVALID_IAB_CATEGORY",
@@ -406,7 +435,7 @@ OPERATIONS: tuple[Operation, ...] = (
         where=leave_out_drafts,
         total=count_line_items,
         origin=Origin.NAMED,
-        assumptions=(DRAFTS,),
+        assumptions=(LINE_ITEMS_DRAFTS,),
         show=_show_read,
     ),
     _READ_AS.get(origin=Origin.ADJACENT, show=_show_read),

@@ -21,19 +21,19 @@ from mock_platform.core.schema import Schema
 from mock_platform.world.ids import Ids
 from mock_platform.world.world import World
 
-SHAPE = public_fact(
+AUDIENCE_ESTIMATE_SHAPE = public_fact(
     "audience-estimate.shape",
     "The answer is audience_size with min and max; the spec does not show it. The size is made up "
     "from the world's seed and the criteria.",
     "section 7, audience_estimate",
     gap=True,
 )
-ECHO = public_fact(
+AUDIENCE_ESTIMATE_ECHO = public_fact(
     "audience-estimate.echo",
     "targeting_criteria is echoed as null.",
     "section 3, echo quirks",
 )
-OPERATOR = public_fact(
+AUDIENCE_ESTIMATE_OPERATOR_TYPE = public_fact(
     "audience-estimate.operator-type",
     "operator_type is taken in each criterion, as the public sample has it, and beside "
     "targeting_criteria, as the spec lists it, for the criteria without one.",
@@ -49,7 +49,7 @@ PRIMARY_TYPES = settled(
     "Primary criteria are keywords, interests, followers, tailored or custom audiences and TV, "
     "whichever operator they have.",
 )
-TYPES = expectation(
+AUDIENCE_ESTIMATE_TARGETING_TYPES = expectation(
     "audience-estimate.targeting-types",
     "Types of criteria that the interface is not known to have answer 400 INVALID_TARGETING_TYPE.",
 )
@@ -181,7 +181,13 @@ OPERATIONS: tuple[Operation, ...] = (
         params=EstimateRequest,
         location=Location.JSON,
         echo=Echo(sent=False, constants={"targeting_criteria": None}),
-        assumptions=(SHAPE, ECHO, OPERATOR, PRIMARY_TYPES, TYPES),
+        assumptions=(
+            AUDIENCE_ESTIMATE_SHAPE,
+            AUDIENCE_ESTIMATE_ECHO,
+            AUDIENCE_ESTIMATE_OPERATOR_TYPE,
+            PRIMARY_TYPES,
+            AUDIENCE_ESTIMATE_TARGETING_TYPES,
+        ),
         may_assume=(BARE_ARRAY,),
         errors=("INVALID_TARGETING_TYPE",),
     ),

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from mock_platform.api.ads.accounts.history import HISTORY
+from mock_platform.api.ads.accounts.history import HISTORY_ENTRIES
 from mock_platform.api.ads.batches import declare_batch
 from mock_platform.api.ads.campaigns.line_item_parts import find_line_item, make_deletion_recorder
 from mock_platform.api.ads.campaigns.records import OPERATORS, TargetingCriterionRecord
@@ -22,9 +22,9 @@ from mock_platform.api.ads.targeting.criteria import (
     ENTITY,
     LANGUAGE,
     LANGUAGE_TEXT,
-    LIMITS,
-    TV,
-    VALUES,
+    TARGETING_CRITERIA_LIMITS,
+    TARGETING_CRITERIA_TV_SHOWS,
+    TARGETING_CRITERIA_VALUES,
     CriterionType,
     Target,
     add_criterion,
@@ -41,7 +41,7 @@ from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-SHAPE = public_fact(
+TARGETING_CRITERIA_ALL = public_fact(
     "targeting-criteria.all",
     "Targeting criteria are listed, read, created and deleted as documented publicly; the spec "
     "only names them. Every answer has operator_type, which the creation requires.",
@@ -67,7 +67,7 @@ CRITERIA = Resource(
     missing="TARGETING_CRITERION_NOT_FOUND",
     parent=LINE_ITEM,
     origin=Origin.NAMED,
-    assumptions=(SHAPE,),
+    assumptions=(TARGETING_CRITERIA_ALL,),
 )
 
 
@@ -135,8 +135,8 @@ CREATE = CRITERIA.create(
     create,
     CriterionCreate,
     "Add a targeting criterion to a line item",
-    assumptions=(LIMITS, VALUES, TV),
-    may_assume=(HISTORY, CATEGORY_SETS),
+    assumptions=(TARGETING_CRITERIA_LIMITS, TARGETING_CRITERIA_VALUES, TARGETING_CRITERIA_TV_SHOWS),
+    may_assume=(HISTORY_ENTRIES, CATEGORY_SETS),
     errors=(
         "LINE_ITEM_NOT_FOUND",
         "INVALID_TARGETING_TYPE",
@@ -148,7 +148,7 @@ CREATE = CRITERIA.create(
     ),
     statuses=(404,),
 )
-DELETE = CRITERIA.delete(before=make_deletion_recorder(ENTITY), may_assume=(HISTORY,))
+DELETE = CRITERIA.delete(before=make_deletion_recorder(ENTITY), may_assume=(HISTORY_ENTRIES,))
 _LANGUAGE = {"lang": Text(pattern=LANGUAGE, pattern_text=LANGUAGE_TEXT)}
 
 OPERATIONS: tuple[Operation, ...] = (

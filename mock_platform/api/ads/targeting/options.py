@@ -83,19 +83,19 @@ TARGETING_OPTIONS = Table("targeting_options", TargetingOptionRecord, key="_id")
 TABLES = (TARGETING_OPTIONS,)
 
 
-ALL = public_fact(
+TARGETING_OPTIONS_ALL = public_fact(
     "targeting-options.all",
     "The values that can be targeted are looked up as documented publicly; devices, platforms, "
     "their versions, app store categories and TV markets without pages.",
     "adjacent operations, section 6",
     gap=True,
 )
-FEW = expectation(
+TARGETING_OPTIONS_FEW = expectation(
     "targeting-options.few",
     "The sandbox lists a few values of each kind, all in the table targeting_options. q finds the "
     "names that contain it, in any case. Events are those that have not ended.",
 )
-LIMITS = public_fact(
+TARGETING_OPTIONS_LIMITS = public_fact(
     "targeting-options.limits",
     "Under --limits public, lookups are limited to 400 together in 15 minutes, tv_markets and "
     "tv_shows to 2,000 each.",
@@ -283,7 +283,12 @@ def _declare(
         limits=(_TV_LIMIT if kind.startswith("tv_") else _LIMIT,),
         public_limits=False,
         origin=Origin.ADJACENT,
-        assumptions=(ALL, FEW, LIMITS, *((NEXT_CURSOR,) if paged else ())),
+        assumptions=(
+            TARGETING_OPTIONS_ALL,
+            TARGETING_OPTIONS_FEW,
+            TARGETING_OPTIONS_LIMITS,
+            *((NEXT_CURSOR,) if paged else ()),
+        ),
     )
 
 
