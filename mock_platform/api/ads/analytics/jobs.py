@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import marshmallow
@@ -325,31 +326,33 @@ TABLES = (
     ),
 )
 KINDS = (KIND,)
+_declare = partial(
+    ads,
+    spec="next to it: analytics",
+    origin=Origin.ADJACENT,
+    public_limits=False,
+    limits=(_LIMIT,),
+)
 OPERATIONS: tuple[Operation, ...] = (
-    ads(
+    _declare(
         "stats_jobs.create",
         "POST",
         _PATH,
         create,
         summary="Create a job that computes figures",
-        spec="next to it: analytics",
         returns=One(StatsJob),
         params=StatsJobCreate,
         rules=check,
-        origin=Origin.ADJACENT,
-        public_limits=False,
-        limits=(_LIMIT,),
         assumptions=(STATS_JOBS_SHAPE, STATS_JOBS_PACE, STATS_PARAMETERS),
         may_assume=(STATS_JOBS_SEGMENTS,),
         errors=("INVALID_TIME_WINDOW", "TOO_MANY_REQUESTS"),
     ),
-    ads(
+    _declare(
         "stats_jobs.list",
         "GET",
         _PATH,
         list_,
         summary="List jobs that compute figures",
-        spec="next to it: analytics",
         returns=Many(StatsJob),
         params=list_parameters(
             "StatsJobList",
@@ -357,22 +360,15 @@ OPERATIONS: tuple[Operation, ...] = (
             with_deleted=False,
             with_total_count=False,
         ),
-        origin=Origin.ADJACENT,
-        public_limits=False,
-        limits=(_LIMIT,),
         assumptions=(STATS_JOBS_SHAPE, STATS_JOBS_PACE, NEXT_CURSOR),
     ),
-    ads(
+    _declare(
         "stats_jobs.cancel",
         "DELETE",
         f"{_PATH}/:job_id",
         cancel,
         summary="Cancel a job that computes figures",
-        spec="next to it: analytics",
         returns=One(StatsJob),
-        origin=Origin.ADJACENT,
-        public_limits=False,
-        limits=(_LIMIT,),
         assumptions=(STATS_JOBS_SHAPE, STATS_JOBS_PACE, STATS_JOBS_CANCEL),
         errors=("NOT_FOUND",),
         statuses=(404,),

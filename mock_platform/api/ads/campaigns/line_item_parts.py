@@ -96,11 +96,14 @@ def add_part(
     return record
 
 
-def make_deletion_recorder(entity: str) -> Callable[[Call, World, Record], None]:
-    """Return what writes the deletion of a part to the account's history."""
+def make_deletion_recorder(
+    entity: str, form: Callable[[Record], Record] = dict
+) -> Callable[[Call, World, Record], None]:
+    """Return what writes a deletion to the account's history, the record in the form given."""
 
     def record_deletion(call: Call, world: World, record: Record) -> None:
-        record_change(call, world, entity, record, record | {"deleted": True})
+        shown = form(record)
+        record_change(call, world, entity, shown, shown | {"deleted": True})
 
     return record_deletion
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from mock_platform.api.ads.accounts.history import HISTORY_ENTRIES, record_change
 from mock_platform.api.ads.batches import declare_batch
+from mock_platform.api.ads.campaigns.line_item_parts import make_deletion_recorder
 from mock_platform.api.ads.campaigns.records import (
     BUDGET_OPTIMIZATIONS,
     ENTITY_STATUSES,
@@ -246,11 +247,6 @@ def _show_deleted(call: Call, world: World, record: Record) -> Record:
     return shown | {name: record.get(name, value) for name, value in own.items()}
 
 
-def _record_deletion(call: Call, world: World, record: Record) -> None:
-    shown = _to_history_form(record)
-    record_change(call, world, "CAMPAIGN", shown, shown | {"deleted": True})
-
-
 CREATE = CAMPAIGNS.create(
     create,
     CampaignCreate,
@@ -269,7 +265,7 @@ UPDATE = CAMPAIGNS.update(
     errors=("SPEND_EXCEEDS_BUDGET",),
 )
 DELETE = CAMPAIGNS.delete(
-    before=_record_deletion,
+    before=make_deletion_recorder("CAMPAIGN", _to_history_form),
     show=_show_deleted,
     assumptions=(CAMPAIGNS_DELETED,),
     may_assume=(HISTORY_ENTRIES,),

@@ -19,6 +19,7 @@ from mock_platform.api.ads.accounts.categories import (
 )
 from mock_platform.api.ads.accounts.history import HISTORY_ENTRIES, record_change
 from mock_platform.api.ads.batches import declare_batch
+from mock_platform.api.ads.campaigns.line_item_parts import make_deletion_recorder
 from mock_platform.api.ads.campaigns.records import (
     AUDIENCE_EXPANSIONS,
     BID_STRATEGIES,
@@ -315,11 +316,6 @@ def _follows_again(sent: Mapping[str, Any], before: Record, after: Record) -> bo
     return is_now and "bid_strategy" in sent and after["pay_by"] == "IMPRESSION"
 
 
-def _record_deletion(call: Call, world: World, record: Record) -> None:
-    shown = _to_written_form(record)
-    record_change(call, world, "LINE_ITEM", shown, shown | {"deleted": True})
-
-
 def _to_written_form(record: Record) -> Record:
     """Return a line item in the form in which writes answer with it."""
     if "funding_instrument_id" not in record:
@@ -379,7 +375,7 @@ UPDATE = ads(
     statuses=(404,),
 )
 DELETE = LINE_ITEMS.delete(
-    before=_record_deletion,
+    before=make_deletion_recorder("LINE_ITEM", _to_written_form),
     show=_show_deleted,
     may_assume=(HISTORY_ENTRIES,),
 )
