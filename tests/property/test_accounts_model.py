@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 from werkzeug.test import TestResponse
 
-from mock_platform.api.ads.accounts.features import SANDBOX_KEYS
 from mock_platform.api.ads.accounts.records import INDUSTRY_TYPES
+from mock_platform.api.ads.accounts.settings import SANDBOX_KEYS
 from tests.api.ads.cards.creatives import data
 from tests.property.machine import Family, run
 from tests.support import HARBOR, NORTHBIKE, Keys

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from mock_platform.api.ads.conventions import (
-    ECHO,
+    PARAMS_ECHO,
     Batch,
     account_scope,
     acts_for_user,
@@ -348,7 +348,7 @@ def declare_batch(
     writes: Sequence[Operation],
     *,
     most: int,
-    origin: Origin,
+    origin: Origin | None = None,
     show: Show | None = None,
     data_type: str | None = None,
     check_together: CheckTogether | None = None,
@@ -375,7 +375,7 @@ def declare_batch(
         )
 
     inner = [gate for each in writes for gate in each.gates if gate not in _COMMON_GATES]
-    assumed = [each for write in writes for each in write.assumptions if each is not ECHO]
+    assumed = [each for write in writes for each in write.assumptions if each is not PARAMS_ECHO]
     may_assume = [assumption for each in writes for assumption in each.may_assume]
     errors = [error for each in writes for error in each.errors]
     return ads(
@@ -393,7 +393,7 @@ def declare_batch(
         rules=batch.check,
         configure=configure,
         gates=(*gates, *dict.fromkeys(inner)),
-        origin=origin,
+        origin=origin or resource.origin,
         assumptions=tuple(dict.fromkeys((RECORD_BATCH, *assumptions, *assumed))),
         may_assume=tuple(dict.fromkeys((*may_assume, OPERATION_ERRORS))),
         errors=tuple(dict.fromkeys(errors)),

@@ -40,7 +40,7 @@ JSON = "application/json;charset=utf-8"
 JSON_TYPE = ("Content-Type", JSON)
 """The header of all answers with JSON; the journal keeps one for all."""
 
-CREDENTIALS = public_fact(
+OAUTH1_CREDENTIALS = public_fact(
     "ads.oauth1-credentials",
     "The advertising interface takes OAuth 1.0a user context; the spec does not show its scheme.",
     "section 3, auth",
@@ -50,7 +50,7 @@ BEARER_OWNER = settled(
     "A bearer token is taken as well and acts for the app's owner; --ads-auth oauth1 and --strict "
     "refuse it.",
 )
-ECHO = public_fact(
+PARAMS_ECHO = public_fact(
     "ads.params-echo",
     "request.params echoes what was sent, normalised: lists from comma strings, native numbers and "
     "booleans, path parameters included, defaults not.",
@@ -70,7 +70,7 @@ READ_ONLY = public_fact(
 
 MAX_BYTES = 5_000_000
 """Maximum size of a body in bytes (Limits)."""
-AUTH = Auth(("oauth1", "bearer"), (CREDENTIALS,))
+AUTH = Auth(("oauth1", "bearer"), (OAUTH1_CREDENTIALS,))
 
 
 class One(Struct, frozen=True):
@@ -355,7 +355,7 @@ def ads(
         limits=(*limits, *(_public_limits(method, path) if public_limits else ())),
         errors=errors,
         statuses=statuses,
-        assumptions=(ECHO, *assumptions),
+        assumptions=(PARAMS_ECHO, *assumptions),
         echo=Echo(sent=location is not Location.JSON) if echo is None else echo,
         max_body=MAX_BYTES,
         declared_at=declared_at,
@@ -378,23 +378,20 @@ def _public_limits(method: str, path: str) -> list[Limit]:
 
 
 class Typed(Struct, frozen=True):
-    """Rows under `data`, with `data_type` and what the handler adds to it before them."""
+    """Rows under `data`, with `data_type` and the numbers that the handler adds to it."""
 
     schema: type[Schema]
     data_type: str
-    counts: tuple[str, ...] = ()
-    """The names of the numbers between `data_type` and `data`."""
+    members: tuple[str, ...] = ("data",)
+    """`data` and the names of the numbers before and after it, in the order of the answer."""
     status: int = 200
     media_type: str = "application/json"
 
     def describe_body(self, data: JsonObject) -> JsonObject:
         """Returns the JSON Schema of the body: its kind, numbers, rows and the request."""
-        required = {
-            "data_type": {"const": self.data_type},
-            **{name: {"type": "integer", "minimum": 0} for name in self.counts},
-            "data": {"type": "array", "items": data},
-            "request": REQUEST_ECHO,
-        }
+        members: JsonObject = {name: {"type": "integer", "minimum": 0} for name in self.members}
+        members["data"] = {"type": "array", "items": data}
+        required = {"data_type": {"const": self.data_type}, **members, "request": REQUEST_ECHO}
         return {
             "type": "object",
             "properties": required,

@@ -28,7 +28,7 @@ NEXT_CURSOR = public_fact(
     "next_cursor is an opaque string, and null when no further entity remains.",
     "section 3, next_cursor",
 )
-SORTING = public_fact(
+SORT_BY = public_fact(
     "ads.sort-by",
     "sort_by is <attribute>-asc or <attribute>-desc and is echoed as a list; the spec shows "
     "neither the form nor which attributes sort.",
@@ -78,6 +78,18 @@ class _ListParameters(Schema):
             raise ValidationError([exclusive("with_total_count", "cursor")], "with_total_count")
 
 
+class OrderedTimes(Schema):
+    """Parameters of which `end_time`, if it is sent, must be later than `start_time`."""
+
+    @validates_schema(skip_on_field_errors=False)
+    def check_order(self, data: dict[str, Any], **_: Any) -> None:
+        """Require that the end is after the start."""
+        start, end = data.get("start_time"), data.get("end_time")
+        if start is not None and end is not None and end <= start:
+            text = f"end_time ({end}) must be later than start_time ({start})"
+            raise ValidationError([Fault(text, "INVALID_TIME_WINDOW")], "end_time")
+
+
 def list_parameters(
     name: str,
     filters: Mapping[str, fields.Field[Any]] = {},
@@ -113,7 +125,7 @@ def order_of(call: Call) -> Order:
     wanted = call.params.get("sort_by")
     if not wanted:
         return Order()
-    call.assume(SORTING)
+    call.assume(SORT_BY)
     if len(wanted) > 1:
         call.warn(f"of sort_by only {wanted[0]} counts", NO_EFFECT)
     name, _, direction = wanted[0].rpartition("-")

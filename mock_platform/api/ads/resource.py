@@ -25,8 +25,16 @@ from mock_platform.api.ads.lists import (
 )
 from mock_platform.core.assumptions import Assumption, public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.envelope import Returns
 from mock_platform.core.fields import Flag
-from mock_platform.core.operation import Echo, Operation, Origin, Particulars, locate_declaration
+from mock_platform.core.operation import (
+    Echo,
+    Handler,
+    Operation,
+    Origin,
+    Particulars,
+    locate_declaration,
+)
 from mock_platform.core.schema import Schema
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.store.interface import Record, Within
@@ -34,7 +42,7 @@ from mock_platform.world.world import World
 
 # Records below a deleted record: they keep `deleted: false`, and are read only if asked for.
 
-CHILDREN = public_fact(
+CHILDREN_OF_DELETED = public_fact(
     "ads.children-of-deleted",
     "Records below a deleted one (a campaign, a line item) keep deleted: false; lists and reads of "
     "one show them only with_deleted. They can still be deleted.",
@@ -84,8 +92,15 @@ TIMESTAMPS = ("created_at", "updated_at", "deleted")
 class ResourceParticulars(Particulars, total=False):
     """The options that only some resources use for an operation."""
 
-    origin: Origin
     echo: Echo
+
+
+class WriteParticulars(ResourceParticulars, total=False):
+    """The options of creations and updates."""
+
+    returns: Returns
+    origin: Origin
+    assumptions: Sequence[Assumption]
 
 
 class Resource(Struct, frozen=True):
@@ -93,7 +108,8 @@ class Resource(Struct, frozen=True):
 
     `owner` is the field with the key of the parent record, `owner_parameter` the path parameter
     with the same value. Deleted `soft` records stay, with `deleted: true`; others are removed.
-    Reads do not show records whose `parent` is deleted, unless `with_deleted` is sent.
+    Reads do not show records whose `parent` is deleted, unless `with_deleted` is sent. All
+    operations have this `origin`, unless one says another, and these `assumptions`.
 
     Example:
         >>> shops = Resource(
@@ -121,6 +137,8 @@ class Resource(Struct, frozen=True):
     soft: bool = True
     card: bool = False
     parent: Parent | None = None
+    origin: Origin = Origin.DOCUMENT_B
+    assumptions: tuple[Assumption, ...] = ()
 
     def get_by_id(
         self, call: Call, world: World, *, with_deleted: bool = False, key: str | None = None
@@ -149,6 +167,23 @@ class Resource(Struct, frozen=True):
             match["deleted"] = False
         return match
 
+    def add(self, call: Call, world: World, fields: Mapping[str, Any]) -> Record:
+        """Store a new record of the account in the path, and return it."""
+        key = draw_unused_id(world, self.table)
+        account_id = call.path_params["account_id"]
+        record = {"id": key, **fields, **make_timestamps(world), "_account_id": account_id}
+        world.store.put(self.table, key, record)
+        return record
+
+    def change(self, call: Call, world: World) -> Record:
+        """Change the fields that were sent, and return the record; without any, it stays."""
+        record = self.get_by_id(call, world)
+        if not call.params:
+            return record
+        after = apply_changes(world, record, call.params)
+        world.store.put(self.table, record["id"], after)
+        return after
+
     def remove(self, world: World, key: str, record: Record) -> Record:
         """Delete a record, or mark a `soft` one as deleted; returns it as the delete answers."""
         if not self.soft:
@@ -173,6 +208,7 @@ class Resource(Struct, frozen=True):
         prepare: Callable[[Call, World], None] | None = None,
         show: Callable[[Call, World, Record], Record] | None = None,
         total: Callable[[Call, World, Mapping[str, Any], Within | None], int] | None = None,
+        origin: Origin | None = None,
         assumptions: Sequence[Assumption] = (),
         **particulars: Unpack[ResourceParticulars],
     ) -> Operation:
@@ -234,6 +270,7 @@ class Resource(Struct, frozen=True):
             returns=Many(self.schema),
             params=parameters,
             limits=(TOTAL_COUNT_LIMIT,) if with_total_count else (),
+            origin=origin or self.origin,
             assumptions=(NEXT_CURSOR, *self._reads_assume, *assumptions),
             errors=(self.missing,) if prepare else (),
             statuses=(404,) if prepare else (),
@@ -246,6 +283,7 @@ class Resource(Struct, frozen=True):
         with_deleted: bool = True,
         extra: Mapping[str, fields.Field[Any]] | None = None,
         show: Callable[[Call, World, Record], Record] | None = None,
+        origin: Origin | None = None,
         assumptions: Sequence[Assumption] = (),
         **particulars: Unpack[ResourceParticulars],
     ) -> Operation:
@@ -277,13 +315,76 @@ class Resource(Struct, frozen=True):
             params=parameters,
             errors=(self.missing,),
             statuses=(404,),
+            origin=origin or self.origin,
             assumptions=(*self._reads_assume, *assumptions),
             **particulars,
         )
 
     @property
     def _reads_assume(self) -> tuple[Assumption, ...]:
-        return () if self.parent is None else (CHILDREN,)
+        return (*(() if self.parent is None else (CHILDREN_OF_DELETED,)), *self.assumptions)
+
+    def create(
+        self,
+        handler: Handler,
+        params: type[Schema],
+        summary: str,
+        *,
+        errors: tuple[str, ...] = (),
+        statuses: tuple[int, ...] = (),
+        **particulars: Unpack[WriteParticulars],
+    ) -> Operation:
+        """Returns the operation that makes a record."""
+        return self._write(
+            ("create", "POST", self.path, handler), params, summary, errors, statuses, **particulars
+        )
+
+    def update(
+        self,
+        handler: Handler | None,
+        params: type[Schema],
+        summary: str,
+        *,
+        errors: tuple[str, ...] = (),
+        **particulars: Unpack[WriteParticulars],
+    ) -> Operation:
+        """Returns the operation that changes the record in the path, by `change` by default."""
+        what = ("update", "PUT", f"{self.path}/:{self.id_parameter}", handler or self.change)
+        place = locate_declaration() if handler is None else None
+        errors = (self.missing, *errors)
+        return self._write(what, params, summary, errors, (404,), declared_at=place, **particulars)
+
+    def _write(
+        self,
+        what: tuple[str, str, str, Handler],
+        params: type[Schema],
+        summary: str,
+        errors: tuple[str, ...],
+        statuses: tuple[int, ...],
+        *,
+        returns: Returns | None = None,
+        origin: Origin | None = None,
+        assumptions: Sequence[Assumption] = (),
+        declared_at: tuple[str, int] | None = None,
+        **particulars: Unpack[ResourceParticulars],
+    ) -> Operation:
+        verb, method, path, handler = what
+        return ads(
+            f"{self.name}.{verb}",
+            method,
+            path,
+            handler,
+            summary=summary,
+            spec=self.spec,
+            returns=returns or One(self.schema, card=self.card),
+            params=params,
+            origin=origin or self.origin,
+            assumptions=(*self.assumptions, *assumptions),
+            errors=errors,
+            statuses=statuses,
+            declared_at=declared_at,
+            **particulars,
+        )
 
     def delete(
         self,
@@ -293,6 +394,7 @@ class Resource(Struct, frozen=True):
         prepare: Callable[[Call, World], None] | None = None,
         before: Callable[[Call, World, Record], None] | None = None,
         show: Callable[[Call, World, Record], Record] | None = None,
+        origin: Origin | None = None,
         assumptions: Sequence[Assumption] = (),
         **particulars: Unpack[ResourceParticulars],
     ) -> Operation:
@@ -321,9 +423,18 @@ class Resource(Struct, frozen=True):
             returns=One(self.schema, card=self.card),
             errors=(self.missing,),
             statuses=(404,),
-            assumptions=assumptions,
+            origin=origin or self.origin,
+            assumptions=(*self.assumptions, *assumptions),
             **particulars,
         )
+
+
+def find_own(call: Call, world: World, table: str, key: str) -> Record | None:
+    """Returns a record of the account in the path; `None` if it is unknown or deleted."""
+    found = world.store.get(table, key)
+    if found is None or found["deleted"]:
+        return None
+    return found if found["_account_id"] == call.path_params["account_id"] else None
 
 
 def draw_unused_id(world: World, table: str, length: int = 6) -> str:

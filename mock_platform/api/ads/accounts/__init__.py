@@ -2,11 +2,9 @@
 
 from mock_platform.api.ads.accounts import (
     categories,
-    features,
     history,
     inventory,
     operations,
-    promotable_users,
     records,
     settings,
     users_and_apps,
@@ -15,11 +13,11 @@ from mock_platform.api.ads.accounts import (
 OPERATIONS = (
     *operations.OPERATIONS,
     *categories.OPERATIONS,
-    *features.OPERATIONS,
+    *settings.FEATURES,
     *history.OPERATIONS,
     *inventory.OPERATIONS,
-    *promotable_users.OPERATIONS,
-    *settings.OPERATIONS,
+    *users_and_apps.PROMOTABLE,
+    *settings.SETTINGS,
     *users_and_apps.OPERATIONS,
 )
 TABLES = (

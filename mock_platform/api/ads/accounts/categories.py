@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from mock_platform.api.ads.accounts.inventory import declare_whole_list
 from mock_platform.api.ads.accounts.records import BusinessCategoryRecord, CuratedCategoryRecord
 from mock_platform.api.ads.conventions import Many, ads
 from mock_platform.api.ads.lists import (
@@ -60,20 +61,6 @@ IAB_CATEGORIES = Resource(
     owner=None,
     soft=False,
 )
-_IAB_CATEGORIES_TABLES = (
-    Table(
-        "iab_categories", IabCategoryRecord, references=(Reference("parent_id", "iab_categories"),)
-    ),
-)
-_IAB_CATEGORIES_OPERATIONS = (
-    IAB_CATEGORIES.list(
-        summary="List IAB categories",
-        sort=(),
-        with_deleted=False,
-        origin=Origin.ADJACENT,
-        assumptions=(IAB_CATEGORIES_ALL,),
-    ),
-)
 
 
 # Content categories: groups of IAB categories under which publishers are offered.
@@ -96,34 +83,6 @@ class ContentCategoryRecord(Schema):
     videos_monetized_in_last_thirty_days = Integer(low=0, load_default=0)
 
 
-def list_content_categories(call: Call, world: World) -> PageOf:
-    """Return all content categories."""
-    found = [entry.record for entry in world.store.page("content_categories")]
-    return PageOf(found, total_count=len(found))
-
-
-_CONTENT_CATEGORIES_TABLES = (
-    Table(
-        "content_categories",
-        ContentCategoryRecord,
-        references=(Reference("iab_categories", "iab_categories"),),
-    ),
-)
-_CONTENT_CATEGORIES_OPERATIONS: tuple[Operation, ...] = (
-    ads(
-        "content_categories.list",
-        "GET",
-        "/12/content_categories",
-        list_content_categories,
-        summary="List all content categories",
-        spec="not shown",
-        returns=Many(ContentCategoryRecord),
-        origin=Origin.ADJACENT,
-        assumptions=(CONTENT_CATEGORIES_ALL,),
-    ),
-)
-
-
 # Advertiser business categories, which line items for PREROLL_VIEWS name (document B).
 
 ADVERTISER_BUSINESS_CATEGORIES_FIELDS = expectation(
@@ -133,28 +92,9 @@ ADVERTISER_BUSINESS_CATEGORIES_FIELDS = expectation(
 )
 
 
-def list_advertiser_business_categories(call: Call, world: World) -> PageOf:
-    """Return all business categories, in a single page."""
-    return PageOf([entry.record for entry in world.store.page("advertiser_business_categories")])
-
-
-_ADVERTISER_BUSINESS_CATEGORIES_OPERATIONS: tuple[Operation, ...] = (
-    ads(
-        "advertiser_business_categories.list",
-        "GET",
-        "/12/advertiser_business_categories",
-        list_advertiser_business_categories,
-        summary="List all advertiser business categories",
-        spec="Accounts",
-        returns=Many(BusinessCategoryRecord),
-        assumptions=(NEXT_CURSOR, ADVERTISER_BUSINESS_CATEGORIES_FIELDS),
-    ),
-)
-
-
 # The business categories that line items name: by IAB codes, or by ids.
 
-CATEGORIES = settled(
+LINE_ITEMS_CATEGORIES = settled(
     "line-items.categories",
     "categories takes IAB codes or business category ids; for PREROLL_VIEWS they must name one or "
     "two business categories; unknown ones answer 404 INVALID_IAB_CATEGORY.",
@@ -168,7 +108,7 @@ def require_known_categories(call: Call, world: World, categories: Sequence[str]
     Raises:
         AdsFailure: INVALID_IAB_CATEGORY (404), one for each unknown value.
     """
-    call.assume(CATEGORIES)
+    call.assume(LINE_ITEMS_CATEGORIES)
     _, unknown = _find_businesses(world, categories)
     if unknown:
         raise AdsFailure(
@@ -217,12 +157,12 @@ def _find_businesses(world: World, categories: Sequence[str]) -> tuple[set[str],
 
 # Curated categories: sets of publishers, each available in some countries (document B).
 
-TOTAL = public_fact(
+CURATED_CATEGORIES_TOTAL_COUNT = public_fact(
     "curated-categories.total-count",
     "The list always has total_count, of all that the filter leaves.",
     "section 3, total_count",
 )
-COUNTRIES = settled(
+CURATED_CATEGORIES_COUNTRY_CODES = settled(
     "curated-categories.country-codes",
     "country_codes is optional; a category is listed if it is available in one of the countries.",
 )
@@ -266,7 +206,40 @@ def list_curated_categories(call: Call, world: World) -> PageOf:
     return replace(page, total_count=len(world.store.page(table, where=is_available)))
 
 
-_CURATED_CATEGORIES_OPERATIONS: tuple[Operation, ...] = (
+TABLES = (
+    Table(
+        "iab_categories", IabCategoryRecord, references=(Reference("parent_id", "iab_categories"),)
+    ),
+    Table(
+        "content_categories",
+        ContentCategoryRecord,
+        references=(Reference("iab_categories", "iab_categories"),),
+    ),
+)
+OPERATIONS: tuple[Operation, ...] = (
+    IAB_CATEGORIES.list(
+        summary="List IAB categories",
+        sort=(),
+        with_deleted=False,
+        origin=Origin.ADJACENT,
+        assumptions=(IAB_CATEGORIES_ALL,),
+    ),
+    declare_whole_list(
+        "content_categories",
+        ContentCategoryRecord,
+        "List all content categories",
+        "not shown",
+        total=True,
+        origin=Origin.ADJACENT,
+        assumptions=(CONTENT_CATEGORIES_ALL,),
+    ),
+    declare_whole_list(
+        "advertiser_business_categories",
+        BusinessCategoryRecord,
+        "List all advertiser business categories",
+        "Accounts",
+        assumptions=(NEXT_CURSOR, ADVERTISER_BUSINESS_CATEGORIES_FIELDS),
+    ),
     ads(
         "curated_categories.list",
         "GET",
@@ -281,7 +254,12 @@ _CURATED_CATEGORIES_OPERATIONS: tuple[Operation, ...] = (
             sort=("created_at", "updated_at", "name"),
         ),
         limits=(TOTAL_COUNT_LIMIT,),
-        assumptions=(NEXT_CURSOR, TOTAL, COUNTRIES, CURATED_CATEGORIES_FIELDS),
+        assumptions=(
+            NEXT_CURSOR,
+            CURATED_CATEGORIES_TOTAL_COUNT,
+            CURATED_CATEGORIES_COUNTRY_CODES,
+            CURATED_CATEGORIES_FIELDS,
+        ),
     ),
     CURATED_CATEGORIES.get(
         with_deleted=False,
@@ -289,14 +267,3 @@ _CURATED_CATEGORIES_OPERATIONS: tuple[Operation, ...] = (
         assumptions=(CURATED_CATEGORIES_FIELDS, ECHO_ID),
     ),
 )
-
-
-OPERATIONS = (
-    *_IAB_CATEGORIES_OPERATIONS,
-    *_CONTENT_CATEGORIES_OPERATIONS,
-    *_ADVERTISER_BUSINESS_CATEGORIES_OPERATIONS,
-    *_CURATED_CATEGORIES_OPERATIONS,
-)
-
-
-TABLES = (*_IAB_CATEGORIES_TABLES, *_CONTENT_CATEGORIES_TABLES)

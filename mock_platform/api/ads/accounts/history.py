@@ -7,25 +7,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import ValidationError, validates_schema
-
 from mock_platform.api.ads.accounts.records import ENTITIES, AccountHistoryRecord
 from mock_platform.api.ads.conventions import Many, ads, require_allowlist
-from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf, list_parameters, paginate
+from mock_platform.api.ads.lists import NEXT_CURSOR, OrderedTimes, PageOf, list_parameters, paginate
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
-from mock_platform.core.faults import Fault, expected, refuse
+from mock_platform.core.faults import expected, refuse
 from mock_platform.core.fields import Choice, Instant, Text
 from mock_platform.core.operation import Echo, Operation
-from mock_platform.core.schema import Schema
 from mock_platform.world.clock import parse_instant, wire_seconds
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 # Writes an account's history: an entry for each entity that an operation creates or changes.
 
-HISTORY = settled(
+HISTORY_ENTRIES = settled(
     "ads.history-entries",
     "changes maps each changed field to its value before and after; change types beside CREATE are "
     "UPDATE and DELETE; change_by.platform is API_OTHER. The spec shows CREATE only.",
@@ -86,18 +83,18 @@ def _compare(before: Record, after: Record) -> dict[str, dict[str, Any]]:
     }
 
 
-ECHO = public_fact(
+ACCOUNT_HISTORY_ECHO = public_fact(
     "account-history.echo",
     "The parameter entity_type is echoed as entity, in answers and refusals alike.",
     "section 3, account history echo",
 )
-WINDOW = settled(
+ACCOUNT_HISTORY_WINDOW = settled(
     "account-history.window",
     "start_time and end_time are required; entries are those at or after start_time and before "
     "end_time, which must be later. Whole hours are whole in UTC: other minutes, seconds and "
     "fractions are refused.",
 )
-FOUND = expectation(
+ACCOUNT_HISTORY_ENTRIES_FOUND = expectation(
     "account-history.entries-found",
     "Entries come in the order in which things happened; an entity without entries, an unknown one "
     "included, has an empty history.",
@@ -116,19 +113,11 @@ class WholeHour(Instant):
         return text
 
 
-class _Window(Schema):
+class _Window(OrderedTimes):
     """The window of time of the entries."""
 
     start_time = WholeHour(required=True)
     end_time = WholeHour(required=True)
-
-    @validates_schema(skip_on_field_errors=False)
-    def check_order(self, data: dict[str, Any], **_: Any) -> None:
-        """Require that the end is after the start."""
-        start, end = data.get("start_time"), data.get("end_time")
-        if start is not None and end is not None and end <= start:
-            text = f"end_time ({end}) must be later than start_time ({start})"
-            raise ValidationError([Fault(text, "INVALID_TIME_WINDOW")], "end_time")
 
 
 def list_(call: Call, world: World) -> PageOf:
@@ -170,7 +159,13 @@ OPERATIONS: tuple[Operation, ...] = (
         ),
         gates=(require_allowlist("account_history"),),
         echo=Echo(names={"entity_type": "entity"}),
-        assumptions=(NEXT_CURSOR, ECHO, WINDOW, FOUND, HISTORY),
+        assumptions=(
+            NEXT_CURSOR,
+            ACCOUNT_HISTORY_ECHO,
+            ACCOUNT_HISTORY_WINDOW,
+            ACCOUNT_HISTORY_ENTRIES_FOUND,
+            HISTORY_ENTRIES,
+        ),
         errors=("INVALID_TIME_WINDOW", "UNAUTHORIZED_CLIENT_APPLICATION"),
     ),
 )

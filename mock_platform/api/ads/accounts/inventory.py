@@ -2,25 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
-
 from mock_platform.api.ads.accounts.records import PRODUCT_TYPES, PlacementsRecord
-from mock_platform.api.ads.conventions import JSON_TYPE, Data, Many, ads
+from mock_platform.api.ads.conventions import Data, Many, Typed, ads
 from mock_platform.api.ads.lists import PageOf
 from mock_platform.core.assumptions import expectation, public_fact
-from mock_platform.core.call import Call, Reply
-from mock_platform.core.description.schemas import REQUEST_ECHO
+from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import Choice, Flag, Integer, ListOf, Text
-from mock_platform.core.jsonio import dumps
-from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.operation import Operation, Origin, locate_declaration
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
+
+
+def declare_whole_list(
+    table: str,
+    record: type[Schema],
+    summary: str,
+    spec: str,
+    *,
+    total: bool = False,
+    **particulars: Any,
+) -> Operation:
+    """Returns the operation that lists all records of a table on one page, for every account."""
+
+    def list_all(call: Call, world: World) -> PageOf:
+        found = [entry.record for entry in world.store.page(table)]
+        return PageOf(found, total_count=len(found) if total else None)
+
+    return ads(
+        f"{table}.list",
+        "GET",
+        f"/12/{table}",
+        list_all,
+        summary=summary,
+        spec=spec,
+        returns=Many(record),
+        declared_at=locate_declaration(),
+        **particulars,
+    )
+
 
 PUBLISHERS_ALL = public_fact(
     "publishers.all",
@@ -49,40 +73,12 @@ class PublisherRecord(Schema):
     monetization_restricted = Flag(load_default=False)
 
 
-def list_publishers(call: Call, world: World) -> PageOf:
-    """Return all publishers, in a single page."""
-    return PageOf([entry.record for entry in world.store.page("publishers")])
-
-
-_PUBLISHERS_TABLES = (
-    Table(
-        "publishers",
-        PublisherRecord,
-        key="user_id",
-        references=(Reference("content_category_ids", "content_categories"),),
-    ),
-)
-_PUBLISHERS_OPERATIONS: tuple[Operation, ...] = (
-    ads(
-        "publishers.list",
-        "GET",
-        "/12/publishers",
-        list_publishers,
-        summary="List all publishers",
-        spec="not shown",
-        returns=Many(PublisherRecord),
-        origin=Origin.ADJACENT,
-        assumptions=(PUBLISHERS_ALL,),
-    ),
-)
-
-
 # Placements: which combinations a line item of each product type may have (document B). The
 # path is `/12/line_items/placements`, and the document lists it with the accounts. It belongs
 # to no account and no line item, so it has a module of its own, named after the path's last
 # segment.
 
-SHAPE = public_fact(
+PLACEMENTS_SHAPE = public_fact(
     "placements.shape",
     "The answer has no cursor; each inner array is one combination of placements that may be set "
     "together.",
@@ -107,22 +103,6 @@ def list_placements(call: Call, world: World) -> list[Record]:
     return [
         remove_internal_keys(entry.record) for entry in world.store.page("placements", call.params)
     ]
-
-
-_PLACEMENTS_OPERATIONS: tuple[Operation, ...] = (
-    ads(
-        "placements.list",
-        "GET",
-        "/12/line_items/placements",
-        list_placements,
-        summary="List the valid combinations of placements",
-        spec="Accounts",
-        returns=Data(PlacementsRecord, many=True),
-        params=PlacementsList,
-        assumptions=(SHAPE,),
-        may_assume=(PLACEMENTS_ALL,),
-    ),
-)
 
 
 # Bidding rules: the bounds of bids in each currency.
@@ -151,50 +131,43 @@ class BiddingRulesList(Schema):
     currency = Text(pattern=r"[A-Z]{3}", pattern_text="an ISO 4217 code such as USD")
 
 
-class BiddingRules(Struct, frozen=True):
-    """All rules under `data`, with `data_type` and `total_count`."""
-
-    schema: type[Schema] = BiddingRuleRecord
-    status: int = 200
-    media_type: str = "application/json"
-
-    def describe_body(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return the JSON Schema of the body."""
-        properties = {
-            "data_type": {"const": "bidding_rule"},
-            "data": {"type": "array", "items": data},
-            "total_count": {"type": "integer", "minimum": 0},
-            "request": REQUEST_ECHO,
-        }
-        return {
-            "type": "object",
-            "properties": properties,
-            "required": list(properties),
-            "additionalProperties": False,
-        }
-
-    def reply(self, call: Call, result: Sequence[Record]) -> Reply:
-        """Return the reply for a list of rules."""
-        body = {
-            "data_type": "bidding_rule",
-            "data": result,
-            "total_count": len(result),
-            "request": {"params": call.echo},
-        }
-        return Reply(self.status, dumps(body), [JSON_TYPE])
+def list_bidding_rules(call: Call, world: World) -> dict[str, Any]:
+    """Return all rules, or that of one currency, with their number."""
+    entries = world.store.page("bidding_rules", call.params)
+    rules = [entry.record for entry in entries]
+    return {"data": rules, "total_count": len(rules)}
 
 
-def list_bidding_rules(call: Call, world: World) -> list[Record]:
-    """Return all rules, or that of one currency."""
-    currency = call.params.get("currency")
-    if currency is None:
-        return [entry.record for entry in world.store.page("bidding_rules")]
-    found = world.store.get("bidding_rules", currency)
-    return [] if found is None else [found]
-
-
-_BIDDING_RULES_TABLES = (Table("bidding_rules", BiddingRuleRecord, key="currency"),)
-_BIDDING_RULES_OPERATIONS: tuple[Operation, ...] = (
+TABLES = (
+    Table(
+        "publishers",
+        PublisherRecord,
+        key="user_id",
+        references=(Reference("content_category_ids", "content_categories"),),
+    ),
+    Table("bidding_rules", BiddingRuleRecord, key="currency"),
+)
+OPERATIONS: tuple[Operation, ...] = (
+    declare_whole_list(
+        "publishers",
+        PublisherRecord,
+        "List all publishers",
+        "not shown",
+        origin=Origin.ADJACENT,
+        assumptions=(PUBLISHERS_ALL,),
+    ),
+    ads(
+        "placements.list",
+        "GET",
+        "/12/line_items/placements",
+        list_placements,
+        summary="List the valid combinations of placements",
+        spec="Accounts",
+        returns=Data(PlacementsRecord, many=True),
+        params=PlacementsList,
+        assumptions=(PLACEMENTS_SHAPE,),
+        may_assume=(PLACEMENTS_ALL,),
+    ),
     ads(
         "bidding_rules.list",
         "GET",
@@ -202,15 +175,9 @@ _BIDDING_RULES_OPERATIONS: tuple[Operation, ...] = (
         list_bidding_rules,
         summary="List bidding rules",
         spec="not shown",
-        returns=BiddingRules(),
+        returns=Typed(BiddingRuleRecord, "bidding_rule", members=("data", "total_count")),
         params=BiddingRulesList,
         origin=Origin.ADJACENT,
         assumptions=(BIDDING_RULES_ALL,),
     ),
 )
-
-
-OPERATIONS = (*_PUBLISHERS_OPERATIONS, *_PLACEMENTS_OPERATIONS, *_BIDDING_RULES_OPERATIONS)
-
-
-TABLES = (*_PUBLISHERS_TABLES, *_BIDDING_RULES_TABLES)

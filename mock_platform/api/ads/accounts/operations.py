@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mock_platform.api.ads.accounts.promotable_users import add_full_user
 from mock_platform.api.ads.accounts.records import INDUSTRY_TYPES, AccountRecord
+from mock_platform.api.ads.accounts.users_and_apps import add_full_user
 from mock_platform.api.ads.conventions import One, ads, find_account
 from mock_platform.api.ads.filters import IdsFilter, PrefixFilter
 from mock_platform.api.ads.resource import (
@@ -27,27 +27,27 @@ from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-DELETED = settled(
+ACCOUNTS_DELETED = settled(
     "accounts.deleted",
     "A deleted account answers 403 ACCOUNT_NOT_FOUND everywhere, a second delete included; "
     "with_deleted shows it in the list and in GET /12/accounts/:account_id.",
 )
-NOTHING = settled(
+ACCOUNTS_UPDATE_PARAMETERS = settled(
     "accounts.update-parameters",
     "name and industry_type are both optional; with neither nothing changes. An empty "
     "industry_type unsets it, an empty name is refused.",
 )
-DEFAULTS = public_fact(
+ACCOUNTS_SANDBOX_DEFAULTS = public_fact(
     "accounts.sandbox-defaults",
     'A new sandbox account is called "Sandbox account", is in America/Los_Angeles, ACCEPTED, with '
     "timezone_switch_at null, no business, no industry type and no features.",
     "section 7, accounts",
 )
-OBJECT = settled(
+ACCOUNTS_SANDBOX_OBJECT = settled(
     "accounts.sandbox-object",
     "The creation answers with the account as an object under data, as all single records do.",
 )
-CREATOR = settled(
+ACCOUNTS_SANDBOX_USER = settled(
     "accounts.sandbox-user",
     "A new sandbox account is associated with the calling user alone, who is its FULL promotable "
     "user; any associated account may be deleted on the sandbox.",
@@ -95,7 +95,7 @@ def get(call: Call, world: World) -> Record:
     """Return one account of the calling user; a deleted one only with `with_deleted`."""
     assert call.account is not None
     if call.account["deleted"]:
-        call.assume(DELETED)
+        call.assume(ACCOUNTS_DELETED)
     return find_account(call, world, call.account["id"], with_deleted=call.params["with_deleted"])
 
 
@@ -159,7 +159,7 @@ OPERATIONS: tuple[Operation, ...] = (
         params=AccountGet,
         scoped=False,
         gates=(_require_association,),
-        may_assume=(DELETED,),
+        may_assume=(ACCOUNTS_DELETED,),
         errors=("ACCOUNT_NOT_FOUND",),
         statuses=(403,),
     ),
@@ -172,7 +172,7 @@ OPERATIONS: tuple[Operation, ...] = (
         spec=ACCOUNTS.spec,
         returns=One(AccountRecord),
         sandbox_only=True,
-        assumptions=(DEFAULTS, OBJECT, CREATOR),
+        assumptions=(ACCOUNTS_SANDBOX_DEFAULTS, ACCOUNTS_SANDBOX_OBJECT, ACCOUNTS_SANDBOX_USER),
     ),
     ads(
         "accounts.update",
@@ -183,7 +183,7 @@ OPERATIONS: tuple[Operation, ...] = (
         spec=ACCOUNTS.spec,
         returns=One(AccountRecord),
         params=AccountUpdate,
-        assumptions=(NOTHING,),
+        assumptions=(ACCOUNTS_UPDATE_PARAMETERS,),
     ),
     ads(
         "accounts.delete",
@@ -194,6 +194,6 @@ OPERATIONS: tuple[Operation, ...] = (
         spec=ACCOUNTS.spec,
         returns=One(AccountRecord),
         sandbox_only=True,
-        assumptions=(DELETED, CREATOR),
+        assumptions=(ACCOUNTS_DELETED, ACCOUNTS_SANDBOX_USER),
     ),
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from mock_platform.api.ads.accounts.promotable_users import find_full_user, find_promotable_type
+from mock_platform.api.ads.accounts.users_and_apps import find_full_user, find_promotable_type
 from mock_platform.api.ads.advertiser_posts.composer import may_post
 from mock_platform.api.ads.advertiser_posts.plans import KIND_NAME
 from mock_platform.api.ads.advertiser_posts.records import LongId, show_plan

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from mock_platform.api.ads.accounts.promotable_users import find_full_user
+from mock_platform.api.ads.accounts.users_and_apps import find_full_user
 from mock_platform.api.ads.advertiser_posts.composer import (
     describe_advertiser_post,
     find_text_faults,

@@ -29,7 +29,7 @@ from mock_platform.world.ids import Ids
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-FIGURES = expectation(
+STATS_MADE_UP = expectation(
     "stats.made-up",
     "Figures are made up: a pure function of the world's seed, the ad, the metric and the hour. "
     "There are none before the creation of an entity, after now, or while its line items cannot "
@@ -37,7 +37,7 @@ FIGURES = expectation(
     "busy as those of the keyword insights.",
     gap=True,
 )
-PINNED = expectation(
+STATS_PINNED = expectation(
     "stats.pinned",
     "A record of pinned_figures sets metrics of one entity for a window, spread evenly over it; "
     "the figures of what contains the entity follow.",
@@ -257,7 +257,7 @@ def _merge(finer: Series, from_edges: Sequence[int], to_edges: Sequence[int]) ->
 
 # Segments: the figures of an entity split by who saw its ads, and where.
 
-SEGMENTS = expectation(
+STATS_JOBS_SEGMENTS = expectation(
     "stats-jobs.segments",
     "With segmentation_type each entity has one entry in id_data for each of a few segments, with "
     "segment_name and segment_value; their figures add up to those without it. country and "

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import marshmallow
@@ -15,17 +16,17 @@ from marshmallow import ValidationError, validates_schema
 from msgspec import Struct
 
 from mock_platform.api.ads.analytics.figures import (
-    FIGURES,
     NEEDS_COUNTRY,
-    PINNED,
     SEGMENTATION_TYPES,
-    SEGMENTS,
+    STATS_JOBS_SEGMENTS,
+    STATS_MADE_UP,
+    STATS_PINNED,
 )
-from mock_platform.api.ads.analytics.metrics import CONVERSIONS, ENTITIES
+from mock_platform.api.ads.analytics.metrics import ENTITIES, STATS_CONVERSIONS
 from mock_platform.api.ads.analytics.queries import (
     GRANULARITIES,
-    PARAMETERS,
-    SHAPE,
+    STATS_PARAMETERS,
+    STATS_SHAPE,
     EntityStats,
     Question,
     StatsQuery,
@@ -34,7 +35,7 @@ from mock_platform.api.ads.analytics.queries import (
     read_question,
     write_time,
 )
-from mock_platform.api.ads.analytics.versions import PAST, read_seconds, to_seconds
+from mock_platform.api.ads.analytics.versions import STATS_PAST, read_seconds, to_seconds
 from mock_platform.api.ads.conventions import Many, One, Typed, ads, fail
 from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf, list_parameters, paginate
 from mock_platform.core.assumptions import expectation, public_fact, settled
@@ -53,7 +54,7 @@ from mock_platform.world.store.interface import Record
 from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
 
-JOBS = public_fact(
+STATS_JOBS_SHAPE = public_fact(
     "stats-jobs.shape",
     "A job is PROCESSING until it ends as SUCCESS, FAILED or CANCELLED; with SUCCESS come url and "
     "expires_at, 48 hours after the creation. The headers x-concurrent-job-limit and "
@@ -61,19 +62,19 @@ JOBS = public_fact(
     "adjacent operations, section 10.2",
     gap=True,
 )
-PACE = settled(
+STATS_JOBS_PACE = settled(
     "stats-jobs.pace",
     "A job takes two seconds on the world's clock, unless /_mock/transitions/stats_job says "
     "otherwise. Its figures are those of its creation.",
 )
-RESULT = public_fact(
+STATS_JOBS_RESULT = public_fact(
     "stats-jobs.result",
     "url is an address of the sandbox that needs no credentials. It answers with the gzip file of "
     "what the synchronous operation would answer, as application/gzip without Content-Encoding.",
     "adjacent operations, section 10.2",
     gap=True,
 )
-CANCELLED = expectation(
+STATS_JOBS_CANCEL = expectation(
     "stats-jobs.cancel",
     "Only a job that has not ended can be cancelled: others answer 400 INVALID_PARAMETER.",
     gap=True,
@@ -214,7 +215,7 @@ def create(call: Call, world: World) -> Record:
         "_result": f"{world.ids.alphanumeric(43)}.json.gz",
     }
     if question.segmentation_type is not None:
-        call.assume(SEGMENTS)
+        call.assume(STATS_JOBS_SEGMENTS)
     world.store.put(KIND.table, key, record)
     world.transitions.begin(KIND.name, key)
     _add_headers(call, _count_running(world, account_id))
@@ -325,31 +326,33 @@ TABLES = (
     ),
 )
 KINDS = (KIND,)
+_declare = partial(
+    ads,
+    spec="next to it: analytics",
+    origin=Origin.ADJACENT,
+    public_limits=False,
+    limits=(_LIMIT,),
+)
 OPERATIONS: tuple[Operation, ...] = (
-    ads(
+    _declare(
         "stats_jobs.create",
         "POST",
         _PATH,
         create,
         summary="Create a job that computes figures",
-        spec="next to it: analytics",
         returns=One(StatsJob),
         params=StatsJobCreate,
         rules=check,
-        origin=Origin.ADJACENT,
-        public_limits=False,
-        limits=(_LIMIT,),
-        assumptions=(JOBS, PACE, PARAMETERS),
-        may_assume=(SEGMENTS,),
+        assumptions=(STATS_JOBS_SHAPE, STATS_JOBS_PACE, STATS_PARAMETERS),
+        may_assume=(STATS_JOBS_SEGMENTS,),
         errors=("INVALID_TIME_WINDOW", "TOO_MANY_REQUESTS"),
     ),
-    ads(
+    _declare(
         "stats_jobs.list",
         "GET",
         _PATH,
         list_,
         summary="List jobs that compute figures",
-        spec="next to it: analytics",
         returns=Many(StatsJob),
         params=list_parameters(
             "StatsJobList",
@@ -357,23 +360,16 @@ OPERATIONS: tuple[Operation, ...] = (
             with_deleted=False,
             with_total_count=False,
         ),
-        origin=Origin.ADJACENT,
-        public_limits=False,
-        limits=(_LIMIT,),
-        assumptions=(JOBS, PACE, NEXT_CURSOR),
+        assumptions=(STATS_JOBS_SHAPE, STATS_JOBS_PACE, NEXT_CURSOR),
     ),
-    ads(
+    _declare(
         "stats_jobs.cancel",
         "DELETE",
         f"{_PATH}/:job_id",
         cancel,
         summary="Cancel a job that computes figures",
-        spec="next to it: analytics",
         returns=One(StatsJob),
-        origin=Origin.ADJACENT,
-        public_limits=False,
-        limits=(_LIMIT,),
-        assumptions=(JOBS, PACE, CANCELLED),
+        assumptions=(STATS_JOBS_SHAPE, STATS_JOBS_PACE, STATS_JOBS_CANCEL),
         errors=("NOT_FOUND",),
         statuses=(404,),
     ),
@@ -384,10 +380,17 @@ OPERATIONS: tuple[Operation, ...] = (
         handler=read_result,
         summary="Read the result of a job",
         spec="B, next to it: analytics",
-        returns=Compressed(Typed(EntityStats, "stats", counts=("time_series_length",))),
+        returns=Compressed(Typed(EntityStats, "stats", members=("time_series_length", "data"))),
         auth=NO_AUTH,
         origin=Origin.ADJACENT,
-        assumptions=(RESULT, SHAPE, FIGURES, PINNED, PAST, CONVERSIONS),
+        assumptions=(
+            STATS_JOBS_RESULT,
+            STATS_SHAPE,
+            STATS_MADE_UP,
+            STATS_PINNED,
+            STATS_PAST,
+            STATS_CONVERSIONS,
+        ),
         errors=("NOT_FOUND",),
         statuses=(404,),
     ),

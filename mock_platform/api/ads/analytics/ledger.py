@@ -9,13 +9,15 @@ from itertools import pairwise
 
 from msgspec import Struct, field
 
-from mock_platform.api.ads.analytics.days import DAY_SECONDS, list_days, read_timezone
 from mock_platform.api.ads.analytics.serving import Ad, Chain, Phase, make_ads
 from mock_platform.api.ads.analytics.versions import (
+    DAY_SECONDS,
     Version,
     find_version,
+    list_days,
     list_versions,
     read_seconds,
+    read_timezone,
 )
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World

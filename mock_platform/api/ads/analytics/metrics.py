@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from mock_platform.api.ads.analytics.ledger import (
     ACCOUNT,
@@ -11,9 +11,15 @@ from mock_platform.api.ads.analytics.ledger import (
     FUNDING_INSTRUMENT,
     LINE_ITEM,
 )
+from mock_platform.api.ads.analytics.serving import ON_PLATFORM, PLACEMENTS
+from mock_platform.api.ads.analytics.versions import HOUR_SECONDS, read_seconds
 from mock_platform.core.assumptions import public_fact
+from mock_platform.core.fields import Choice, Instant, Json, Text
+from mock_platform.core.schema import Schema
+from mock_platform.core.tables.table import Table
+from mock_platform.world.store.interface import Record
 
-CONVERSIONS = public_fact(
+STATS_CONVERSIONS = public_fact(
     "stats.conversions",
     "Metrics of conversions are objects whose keys are not known: they are null. A group that an "
     "entity does not have adds no metrics.",
@@ -81,3 +87,35 @@ def list_metrics(entity: str, groups: Iterable[str]) -> list[str]:
     if entity == FUNDING_INSTRUMENT:
         return [name for name in found if name in {*_OF_ALL, *METRIC_GROUPS["BILLING"]}]
     return found
+
+
+# Figures of ads that a test sets itself, in place of those that the sandbox makes up.
+
+
+class PinnedFiguresRecord(Schema):
+    """Metrics of one entity in all the hours from `start_time` up to `end_time` together."""
+
+    id = Text(required=True)
+    entity = Choice(ENTITIES, required=True)
+    entity_id = Text(required=True)
+    start_time = Instant(required=True)
+    end_time = Instant(required=True)
+    placement = Choice(PLACEMENTS, load_default=ON_PLATFORM)
+    metrics = Json(required=True)
+
+
+def _check(record: Record) -> Iterator[tuple[str, str]]:
+    moments = {name: read_seconds(record[name]) for name in ("start_time", "end_time")}
+    for name, seconds in moments.items():
+        if seconds % HOUR_SECONDS:
+            yield name, f"must be a whole hour, got {record[name]}"
+    if moments["end_time"] <= moments["start_time"]:
+        yield "end_time", f"must be later than start_time ({record['start_time']})"
+    for name, value in record["metrics"].items():
+        if name not in NUMBERS:
+            yield f"metrics.{name}", f"is not a metric; there are: {', '.join(NUMBERS)}"
+        elif type(value) is not int or value < 0:
+            yield f"metrics.{name}", f"must be a whole number from 0 up, got {value!r}"
+
+
+PINNED_FIGURES = Table("pinned_figures", PinnedFiguresRecord, check=_check)

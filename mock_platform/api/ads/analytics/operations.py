@@ -11,21 +11,20 @@ from typing import Any
 
 from marshmallow import ValidationError, validates_schema
 
-from mock_platform.api.ads.analytics.days import HOUR_SECONDS
 from mock_platform.api.ads.analytics.figures import (
-    FIGURES,
-    PINNED,
+    STATS_MADE_UP,
+    STATS_PINNED,
     find_activity,
     list_containing,
     measure,
 )
 from mock_platform.api.ads.analytics.ledger import CAMPAIGN, FUNDING_INSTRUMENT, LINE_ITEM
-from mock_platform.api.ads.analytics.metrics import CONVERSIONS
+from mock_platform.api.ads.analytics.metrics import PINNED_FIGURES, STATS_CONVERSIONS
 from mock_platform.api.ads.analytics.mix import IMPRESSIONS
 from mock_platform.api.ads.analytics.queries import (
     MAX_ENTITIES,
-    PARAMETERS,
-    SHAPE,
+    STATS_PARAMETERS,
+    STATS_SHAPE,
     EntityStats,
     StatsQuery,
     TimeWindow,
@@ -37,26 +36,26 @@ from mock_platform.api.ads.analytics.queries import (
     read_time,
     write_time,
 )
-from mock_platform.api.ads.analytics.records import PINNED_FIGURES
-from mock_platform.api.ads.analytics.versions import PAST
+from mock_platform.api.ads.analytics.versions import HOUR_SECONDS, STATS_PAST
 from mock_platform.api.ads.conventions import Data, Typed, ads
-from mock_platform.core.assumptions import public_fact
+from mock_platform.core.assumptions import Assumption, public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.envelope import Returns
 from mock_platform.core.faults import Fault, exclusive
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Number, Text
-from mock_platform.core.operation import Handler, Limit, Operation, Origin
+from mock_platform.core.operation import Handler, Limit, Operation, Origin, Rules
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
 
-ACTIVE = public_fact(
+STATS_ACTIVE_ENTITIES = public_fact(
     "stats.active-entities",
     "Entities that were shown in the window, with the hours from the first to the last time; "
     "without a filter those of the whole account. Quarter hours are refused.",
     "adjacent operations, section 10.3",
     gap=True,
 )
-REACH = public_fact(
+STATS_REACH = public_fact(
     "stats.reach",
     "How many people saw ads, and how often on average: made up from the impressions. The echo has "
     "no account_id, but that of a refusal has it.",
@@ -204,59 +203,65 @@ def _measure_reach(call: Call, world: World, entity: str, name: str) -> dict[str
     return {"data": rows}
 
 
-def _declare_reach(noun: str, handler: Handler, params: type[Schema]) -> Operation:
+def _declare(
+    name: str,
+    handler: Handler,
+    summary: str,
+    returns: Returns,
+    params: type[Schema],
+    assumptions: tuple[Assumption, ...],
+    rules: Rules = check_times,
+) -> Operation:
+    path = {"get": ""}.get(name, "/" + name.replace(".", "/"))
     return ads(
-        f"stats.reach.{noun}",
+        f"stats.{name}",
         "GET",
-        f"{_PATH}/reach/{noun}",
+        f"{_PATH}{path}",
         handler,
-        summary=f"Read how many people saw {noun.replace('_', ' ')}",
+        summary=summary,
         spec="next to it: analytics",
-        returns=Typed(Reach, "reach"),
+        returns=returns,
         params=params,
-        rules=check_times,
+        rules=rules,
         origin=Origin.ADJACENT,
         public_limits=False,
         limits=(_LIMIT,),
-        assumptions=(REACH, FIGURES, PINNED, PAST),
+        assumptions=assumptions,
         errors=("INVALID_TIME_WINDOW",),
     )
 
 
 TABLES = (PINNED_FIGURES,)
 OPERATIONS: tuple[Operation, ...] = (
-    ads(
-        "stats.get",
-        "GET",
-        _PATH,
+    _declare(
+        "get",
         get,
-        summary="Read figures of entities",
-        spec="next to it: analytics",
-        returns=Typed(EntityStats, "stats", counts=("time_series_length",)),
-        params=StatsQuery,
+        "Read figures of entities",
+        Typed(EntityStats, "stats", members=("time_series_length", "data")),
+        StatsQuery,
+        (STATS_PARAMETERS, STATS_SHAPE, STATS_MADE_UP, STATS_PINNED, STATS_PAST, STATS_CONVERSIONS),
         rules=check,
-        origin=Origin.ADJACENT,
-        public_limits=False,
-        limits=(_LIMIT,),
-        assumptions=(PARAMETERS, SHAPE, FIGURES, PINNED, PAST, CONVERSIONS),
-        errors=("INVALID_TIME_WINDOW",),
     ),
-    ads(
-        "stats.active_entities",
-        "GET",
-        f"{_PATH}/active_entities",
+    _declare(
+        "active_entities",
         list_active,
-        summary="List entities that were shown",
-        spec="next to it: analytics",
-        returns=Data(ActiveEntity, many=True),
-        params=ActiveQuery,
-        rules=check_times,
-        origin=Origin.ADJACENT,
-        public_limits=False,
-        limits=(_LIMIT,),
-        assumptions=(ACTIVE, FIGURES, PAST),
-        errors=("INVALID_TIME_WINDOW",),
+        "List entities that were shown",
+        Data(ActiveEntity, many=True),
+        ActiveQuery,
+        (STATS_ACTIVE_ENTITIES, STATS_MADE_UP, STATS_PAST),
     ),
-    _declare_reach("campaigns", get_campaign_reach, CampaignReachQuery),
-    _declare_reach("funding_instruments", get_funding_reach, FundingReachQuery),
+    *(
+        _declare(
+            f"reach.{noun}",
+            handler,
+            f"Read how many people saw {noun.replace('_', ' ')}",
+            Typed(Reach, "reach"),
+            params,
+            (STATS_REACH, STATS_MADE_UP, STATS_PINNED, STATS_PAST),
+        )
+        for noun, handler, params in (
+            ("campaigns", get_campaign_reach, CampaignReachQuery),
+            ("funding_instruments", get_funding_reach, FundingReachQuery),
+        )
+    ),
 )

@@ -13,7 +13,6 @@ from typing import Any
 from marshmallow import ValidationError, validates_schema
 from msgspec import Struct
 
-from mock_platform.api.ads.analytics.days import DAY_SECONDS, HOUR_SECONDS, read_timezone
 from mock_platform.api.ads.analytics.figures import measure, split
 from mock_platform.api.ads.analytics.ledger import ACCOUNT, TABLE_OF
 from mock_platform.api.ads.analytics.metrics import (
@@ -23,7 +22,12 @@ from mock_platform.api.ads.analytics.metrics import (
     list_metrics,
 )
 from mock_platform.api.ads.analytics.serving import PLACEMENTS
-from mock_platform.api.ads.analytics.versions import read_seconds
+from mock_platform.api.ads.analytics.versions import (
+    DAY_SECONDS,
+    HOUR_SECONDS,
+    read_seconds,
+    read_timezone,
+)
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.faults import Fault
@@ -33,7 +37,7 @@ from mock_platform.world.clock import wire_seconds
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-PARAMETERS = public_fact(
+STATS_PARAMETERS = public_fact(
     "stats.parameters",
     "Times are whole hours, the end is exclusive. A bare date is midnight in the account's time "
     "zone; days begin and end there, at today's offset from UTC. placement is one of "
@@ -41,7 +45,7 @@ PARAMETERS = public_fact(
     "adjacent operations, section 10.1",
     gap=True,
 )
-SHAPE = public_fact(
+STATS_SHAPE = public_fact(
     "stats.shape",
     "A metric is an array with a number for each hour, day or the whole, or null if there was "
     "nothing of it. Unknown ids, and those of other accounts, are left out. The echo has no "

@@ -12,9 +12,15 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from mock_platform.api.ads.analytics.days import BY_HOUR, DAY_SECONDS, HOUR_SECONDS
 from mock_platform.api.ads.analytics.mix import Mix, choose_unit, find_price, make_mix
-from mock_platform.api.ads.analytics.versions import Version, find_version, read_seconds
+from mock_platform.api.ads.analytics.versions import (
+    BY_HOUR,
+    DAY_SECONDS,
+    HOUR_SECONDS,
+    Version,
+    find_version,
+    read_seconds,
+)
 from mock_platform.world.ids import Ids
 from mock_platform.world.store.interface import Record
 

@@ -1,7 +1,6 @@
 """Campaigns and funding instruments: what they may spend, and whether they can serve."""
 
 from mock_platform.api.ads.campaigns import (
-    funding_instruments,
     line_item_parts,
     operations,
     records,
@@ -9,7 +8,7 @@ from mock_platform.api.ads.campaigns import (
 
 OPERATIONS = (
     *operations.OPERATIONS,
-    *funding_instruments.OPERATIONS,
+    *operations.FUNDING,
 )
 TABLES = (
     *line_item_parts.TABLES,

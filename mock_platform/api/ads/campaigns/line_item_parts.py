@@ -11,7 +11,7 @@ from typing import Any
 from mock_platform.api.ads.accounts.history import record_change
 from mock_platform.api.ads.campaigns.records import ENTITY_STATUSES
 from mock_platform.api.ads.conventions import fail, not_found
-from mock_platform.api.ads.resource import Resource, apply_changes, draw_unused_id, make_timestamps
+from mock_platform.api.ads.resource import Resource, draw_unused_id, find_own, make_timestamps
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, Text
@@ -22,7 +22,7 @@ from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
 
 ACCEPTED, REJECTED, UNDER_REVIEW = "ACCEPTED", "REJECTED", "UNDER_REVIEW"
-APPROVAL = public_fact(
+APPROVAL_STATUS = public_fact(
     "ads.approval-status",
     "What a line item promotes or shows is ACCEPTED at once, as in all public samples; its "
     "transition can make it UNDER_REVIEW first, or REJECTED.",
@@ -45,9 +45,8 @@ def find_line_item(call: Call, world: World, line_item_id: str) -> Record:
     Raises:
         AdsFailure: LINE_ITEM_NOT_FOUND (404): it is unknown, deleted, or of another account.
     """
-    found = world.store.get("line_items", line_item_id)
-    mine = found is not None and found["_account_id"] == call.path_params["account_id"]
-    if found is None or not mine or found["deleted"]:
+    found = find_own(call, world, "line_items", line_item_id)
+    if found is None:
         raise not_found("LINE_ITEM_NOT_FOUND", "line item", "line_item_id", line_item_id)
     return found
 
@@ -97,21 +96,14 @@ def add_part(
     return record
 
 
-def update_part(call: Call, world: World, resource: Resource) -> Record:
-    """Change the fields of a part that were sent, and return it; without any, nothing changes."""
-    record = resource.get_by_id(call, world)
-    if not call.params:
-        return record
-    after = apply_changes(world, record, call.params)
-    world.store.put(resource.table, record["id"], after)
-    return after
-
-
-def make_deletion_recorder(entity: str) -> Callable[[Call, World, Record], None]:
-    """Return what writes the deletion of a part to the account's history."""
+def make_deletion_recorder(
+    entity: str, form: Callable[[Record], Record] = dict
+) -> Callable[[Call, World, Record], None]:
+    """Return what writes a deletion to the account's history, the record in the form given."""
 
     def record_deletion(call: Call, world: World, record: Record) -> None:
-        record_change(call, world, entity, record, record | {"deleted": True})
+        shown = form(record)
+        record_change(call, world, entity, shown, shown | {"deleted": True})
 
     return record_deletion
 

@@ -1,4 +1,4 @@
-"""Campaigns: list, read, create, update, delete, and batches of these.
+"""Campaigns and funding instruments: list, read, create, update, delete, and batches of campaigns.
 
 Document B only names them; their form is a public fact.
 """
@@ -7,31 +7,42 @@ from __future__ import annotations
 
 from typing import Any
 
-from mock_platform.api.ads.accounts.history import HISTORY, record_change
+from mock_platform.api.ads.accounts.history import HISTORY_ENTRIES, record_change
 from mock_platform.api.ads.batches import declare_batch
-from mock_platform.api.ads.campaigns.limits import leave_out_drafts, require_room_for_campaign
+from mock_platform.api.ads.campaigns.line_item_parts import make_deletion_recorder
 from mock_platform.api.ads.campaigns.records import (
     BUDGET_OPTIMIZATIONS,
     ENTITY_STATUSES,
+    FUNDING_TYPES,
     STORED_STATUSES,
     Campaign,
+    FundingInstrument,
 )
-from mock_platform.api.ads.campaigns.servability import SERVABILITY, complete_campaign
+from mock_platform.api.ads.campaigns.servability import (
+    CAMPAIGNS_SERVABILITY,
+    FUNDING_INSTRUMENTS_ABLE_TO_FUND,
+    complete_campaign,
+    complete_funding_instrument,
+    leave_out_drafts,
+    require_room_for_campaign,
+)
 from mock_platform.api.ads.campaigns.spend import USED_UP, measure_spend
-from mock_platform.api.ads.conventions import One, ads, fail
+from mock_platform.api.ads.conventions import fail
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter, PrefixFilter
+from mock_platform.api.ads.lists import OrderedTimes
 from mock_platform.api.ads.resource import (
     TIMESTAMPS,
     Resource,
     apply_changes,
     draw_unused_id,
+    find_own,
     make_timestamps,
 )
-from mock_platform.core.assumptions import public_fact
+from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, missing
-from mock_platform.core.fields import Choice, Flag, Long, Text
+from mock_platform.core.fields import Choice, CurrencyCode, Flag, Instant, Long, Text
 from mock_platform.core.operation import Handler, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
@@ -39,6 +50,13 @@ from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
+MOST_IN_BATCH = 40
+CAMPAIGNS_ALL = public_fact(
+    "campaigns.all",
+    "Campaigns are only named; their operations and records are as documented publicly.",
+    "adjacent operations, section 3",
+    gap=True,
+)
 CAMPAIGNS = Resource(
     name="campaigns",
     table="campaigns",
@@ -48,53 +66,38 @@ CAMPAIGNS = Resource(
     noun="campaign",
     spec="Endpoints not shown",
     missing="CAMPAIGN_NOT_FOUND",
+    origin=Origin.NAMED,
+    assumptions=(CAMPAIGNS_ALL, CAMPAIGNS_SERVABILITY, USED_UP),
 )
-MOST_IN_BATCH = 40
-SHAPE = public_fact(
-    "campaigns.all",
-    "Campaigns are only named; their operations and records are as documented publicly.",
-    "adjacent operations, section 3",
-    gap=True,
-)
-BUDGETS = public_fact(
+CAMPAIGNS_BUDGETS = public_fact(
     "campaigns.budgets",
     "A campaign may have a daily and a total budget, the daily one at most the total; neither is "
     "required unless budget_optimization is CAMPAIGN, which requires the daily one and line items "
     "without daily budgets.",
     "adjacent operations, section 3.1",
 )
-DRAFTS = public_fact(
+CAMPAIGNS_DRAFTS = public_fact(
     "campaigns.drafts",
     "DRAFT can be set at the creation only, and left for ACTIVE or PAUSED. Lists leave drafts out "
     "without with_draft=true; reads of one record show them.",
     "adjacent operations, section 3.1",
 )
-DELETED = public_fact(
+CAMPAIGNS_DELETED = public_fact(
     "campaigns.deleted",
     "The answer of a delete has servable null, no reasons, and the effective_status of before; "
     "later reads have servable false and the reason DELETED. Line items stay as they are.",
     "adjacent operations, section 3.1",
 )
-SPENT = public_fact(
+CAMPAIGNS_SPEND_EXCEEDS_BUDGET = public_fact(
     "campaigns.spend-exceeds-budget",
     "A total budget below what a campaign has spent answers 400 SPEND_EXCEEDS_BUDGET.",
     "adjacent operations, section 3.1",
 )
 SNAPSHOT = (
-    "name",
-    "start_time",
-    "end_time",
-    "daily_budget_amount_local_micro",
-    "total_budget_amount_local_micro",
-    "entity_status",
-    "standard_delivery",
-    "frequency_cap",
-    "duration_in_days",
-    "purchase_order_number",
-    "created_at",
-    "updated_at",
-    "deleted",
-)
+    "name", "start_time", "end_time", "daily_budget_amount_local_micro",
+    "total_budget_amount_local_micro", "entity_status", "standard_delivery", "frequency_cap",
+    "duration_in_days", "purchase_order_number", "created_at", "updated_at", "deleted",
+)  # fmt: skip
 """What history shows of a campaign (document B, "Account history entry")."""
 _DAILY, _TOTAL = "daily_budget_amount_local_micro", "total_budget_amount_local_micro"
 
@@ -142,7 +145,11 @@ def create(call: Call, world: World) -> Record:
         AdsFailure: INVALID_FUNDING_INSTRUMENT, or the budgets do not fit.
     """
     sent = _drop_deprecated(call)
-    instrument = _find_funding_instrument(call, world)
+    key = sent["funding_instrument_id"]
+    instrument = find_own(call, world, "funding_instruments", key)
+    if instrument is None:
+        text = f"No funding instrument has the id {key!r}"
+        raise fail("INVALID_FUNDING_INSTRUMENT", text, "funding_instrument_id")
     record = {
         "id": draw_unused_id(world, CAMPAIGNS.table),
         "name": sent["name"],
@@ -181,7 +188,7 @@ def update(call: Call, world: World) -> Record:
     _check_budgets(sent, after, world)
     total = sent.get(_TOTAL)
     if total is not None and total != before[_TOTAL] and total < measure_spend(world, before):
-        call.assume(SPENT)
+        call.assume(CAMPAIGNS_SPEND_EXCEEDS_BUDGET)
         text = f"{_TOTAL} ({total}) is less than what the campaign has spent already"
         raise fail("SPEND_EXCEEDS_BUDGET", text, _TOTAL)
     world.store.put(CAMPAIGNS.table, before["id"], after)
@@ -196,15 +203,6 @@ def _drop_deprecated(call: Call) -> dict[str, Any]:
         text = "standard_delivery of a campaign is deprecated and not kept; line items have it"
         call.warn(text, NO_EFFECT)
     return sent
-
-
-def _find_funding_instrument(call: Call, world: World) -> Record:
-    key = call.params["funding_instrument_id"]
-    found = world.store.get("funding_instruments", key)
-    if found is None or found["deleted"] or found["_account_id"] != call.path_params["account_id"]:
-        text = f"No funding instrument has the id {key!r}"
-        raise fail("INVALID_FUNDING_INSTRUMENT", text, "funding_instrument_id")
-    return found
 
 
 def _check_budgets(sent: dict[str, Any], after: Record, world: World) -> None:
@@ -249,48 +247,28 @@ def _show_deleted(call: Call, world: World, record: Record) -> Record:
     return shown | {name: record.get(name, value) for name, value in own.items()}
 
 
-def _record_deletion(call: Call, world: World, record: Record) -> None:
-    shown = _to_history_form(record)
-    record_change(call, world, "CAMPAIGN", shown, shown | {"deleted": True})
-
-
-_READ = (SHAPE, SERVABILITY, USED_UP)
-CREATE = ads(
-    "campaigns.create",
-    "POST",
-    CAMPAIGNS.path,
+CREATE = CAMPAIGNS.create(
     create,
+    CampaignCreate,
+    "Create a campaign",
     configure=_make_create,
-    summary="Create a campaign",
-    spec=CAMPAIGNS.spec,
-    returns=One(Campaign),
-    params=CampaignCreate,
-    origin=Origin.NAMED,
-    assumptions=(*_READ, BUDGETS, DRAFTS),
-    may_assume=(HISTORY,),
+    assumptions=(CAMPAIGNS_BUDGETS, CAMPAIGNS_DRAFTS),
+    may_assume=(HISTORY_ENTRIES,),
     errors=("INVALID_FUNDING_INSTRUMENT", "TOO_MANY_CAMPAIGNS"),
 )
-UPDATE = ads(
-    "campaigns.update",
-    "PUT",
-    f"{CAMPAIGNS.path}/:campaign_id",
+UPDATE = CAMPAIGNS.update(
     update,
-    summary="Change a campaign",
-    spec=CAMPAIGNS.spec,
-    returns=One(Campaign),
-    params=CampaignUpdate,
-    origin=Origin.NAMED,
-    assumptions=(*_READ, BUDGETS, DRAFTS),
-    may_assume=(HISTORY, SPENT),
-    errors=("CAMPAIGN_NOT_FOUND", "SPEND_EXCEEDS_BUDGET"),
-    statuses=(404,),
+    CampaignUpdate,
+    "Change a campaign",
+    assumptions=(CAMPAIGNS_BUDGETS, CAMPAIGNS_DRAFTS),
+    may_assume=(HISTORY_ENTRIES, CAMPAIGNS_SPEND_EXCEEDS_BUDGET),
+    errors=("SPEND_EXCEEDS_BUDGET",),
 )
 DELETE = CAMPAIGNS.delete(
-    before=_record_deletion,
+    before=make_deletion_recorder("CAMPAIGN", _to_history_form),
     show=_show_deleted,
-    origin=Origin.NAMED,
-    assumptions=(*_READ, DELETED),
-    may_assume=(HISTORY,),
+    assumptions=(CAMPAIGNS_DELETED,),
+    may_assume=(HISTORY_ENTRIES,),
 )
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -300,29 +278,99 @@ OPERATIONS: tuple[Operation, ...] = (
             ExactFilter("funding_instrument_ids", "funding_instrument_id"),
             PrefixFilter("q", longest=255),
         ),
-        sort=(
-            *TIMESTAMPS,
-            "name",
-            "start_time",
-            "end_time",
-            _DAILY,
-            _TOTAL,
-            "standard_delivery",
-        ),
+        sort=(*TIMESTAMPS, "name", "start_time", "end_time", _DAILY, _TOTAL, "standard_delivery"),
         extra={"with_draft": Flag(load_default=False)},
         where=leave_out_drafts,
         show=_show,
-        origin=Origin.NAMED,
-        assumptions=(*_READ, DRAFTS),
+        assumptions=(CAMPAIGNS_DRAFTS,),
     ),
-    CAMPAIGNS.get(show=_show, origin=Origin.NAMED, assumptions=_READ),
+    CAMPAIGNS.get(show=_show),
     CREATE,
     UPDATE,
     DELETE,
-    declare_batch(
-        CAMPAIGNS,
-        (CREATE, UPDATE, DELETE),
-        most=MOST_IN_BATCH,
-        origin=Origin.NAMED,
+    declare_batch(CAMPAIGNS, (CREATE, UPDATE, DELETE), most=MOST_IN_BATCH),
+)
+
+
+# Funding instruments: list and read; on the sandbox creation and deletion.
+
+FUNDING_INSTRUMENTS_ALL = public_fact(
+    "funding-instruments.all",
+    "Funding instruments are only named; their operations and records are as documented publicly. "
+    "Creation and deletion exist on the sandbox only.",
+    "adjacent operations, section 2",
+    gap=True,
+)
+FUNDING_INSTRUMENTS = Resource(
+    name="funding_instruments",
+    table="funding_instruments",
+    path="/12/accounts/:account_id/funding_instruments",
+    id_parameter="funding_instrument_id",
+    schema=FundingInstrument,
+    noun="funding instrument",
+    spec="Endpoints not shown",
+    missing="FUNDING_INSTRUMENT_NOT_FOUND",
+    origin=Origin.NAMED,
+    assumptions=(FUNDING_INSTRUMENTS_ALL, FUNDING_INSTRUMENTS_ABLE_TO_FUND, USED_UP),
+)
+FUNDING_INSTRUMENTS_AMOUNTS = expectation(
+    "funding-instruments.amounts",
+    "The amounts of a new funding instrument are those that were sent, whatever its type; end_time "
+    "must be later than start_time.",
+)
+NO_METHOD = "(no payment method has been set up yet)"
+"""The description of funding instruments that were created on the sandbox."""
+
+
+class FundingInstrumentCreate(OrderedTimes):
+    """Parameters of the creation."""
+
+    currency = CurrencyCode(required=True)
+    start_time = Instant(required=True)
+    type = Choice(FUNDING_TYPES, required=True)
+    end_time = Instant()
+    credit_limit_local_micro = Long(low=0)
+    funded_amount_local_micro = Long(low=0)
+
+
+def _show_funding(call: Call, world: World, record: Record) -> Record:
+    return complete_funding_instrument(world, record)
+
+
+def create_funding_instrument(call: Call, world: World) -> Record:
+    """Create a funding instrument on the sandbox, so that campaigns can be paid for."""
+    sent = call.params
+    fields = {
+        "type": sent["type"],
+        "description": NO_METHOD,
+        "currency": sent["currency"],
+        "entity_status": "ACTIVE",
+        "credit_limit_local_micro": sent.get("credit_limit_local_micro"),
+        "credit_remaining_local_micro": None,
+        "funded_amount_local_micro": sent.get("funded_amount_local_micro"),
+        "io_header": None,
+        "start_time": sent["start_time"],
+        "end_time": sent.get("end_time"),
+    }
+    return complete_funding_instrument(world, FUNDING_INSTRUMENTS.add(call, world, fields))
+
+
+FUNDING: tuple[Operation, ...] = (
+    FUNDING_INSTRUMENTS.list(
+        (IdsFilter("funding_instrument_ids"),),
+        sort=(*TIMESTAMPS, "funded_amount_local_micro", "start_time", "end_time"),
+        show=_show_funding,
+    ),
+    FUNDING_INSTRUMENTS.get(show=_show_funding),
+    FUNDING_INSTRUMENTS.create(
+        create_funding_instrument,
+        FundingInstrumentCreate,
+        "Create a funding instrument on the sandbox",
+        sandbox_only=True,
+        assumptions=(FUNDING_INSTRUMENTS_AMOUNTS,),
+        errors=("INVALID_TIME_WINDOW",),
+    ),
+    FUNDING_INSTRUMENTS.delete(
+        summary="Delete a funding instrument on the sandbox", show=_show_funding, sandbox_only=True
     ),
 )

@@ -25,46 +25,21 @@ from mock_platform.core.tables.table import Reference, Table, rename_fields
 from mock_platform.world.store.interface import Record
 
 OBJECTIVES = (
-    "APP_ENGAGEMENTS",
-    "APP_INSTALLS",
-    "ENGAGEMENTS",
-    "FOLLOWERS",
-    "PREROLL_VIEWS",
-    "REACH",
-    "VIDEO_VIEWS",
-    "WEBSITE_CLICKS",
-)
+    "APP_ENGAGEMENTS", "APP_INSTALLS", "ENGAGEMENTS", "FOLLOWERS", "PREROLL_VIEWS", "REACH",
+    "VIDEO_VIEWS", "WEBSITE_CLICKS",
+)  # fmt: skip
 GOALS = (
-    "APP_CLICKS",
-    "APP_INSTALLS",
-    "APP_PURCHASES",
-    "ENGAGEMENT",
-    "FOLLOWERS",
-    "LINK_CLICKS",
-    "MAX_REACH",
-    "PREROLL",
-    "PREROLL_STARTS",
-    "REACH_WITH_ENGAGEMENT",
-    "VIDEO_VIEW",
-    "VIEW_3S_100PCT",
-    "VIEW_6S",
-    "VIEW_15S",
-    "WEBSITE_CONVERSIONS",
-)
+    "APP_CLICKS", "APP_INSTALLS", "APP_PURCHASES", "ENGAGEMENT", "FOLLOWERS", "LINK_CLICKS",
+    "MAX_REACH", "PREROLL", "PREROLL_STARTS", "REACH_WITH_ENGAGEMENT", "VIDEO_VIEW",
+    "VIEW_3S_100PCT", "VIEW_6S", "VIEW_15S", "WEBSITE_CONVERSIONS",
+)  # fmt: skip
 BID_STRATEGIES = ("AUTO", "MAX", "TARGET")
 STORED_GOALS = (*GOALS, "SITE_VISITS")
 """The goals that a line item may have; an update takes those of the spec only."""
 PAY_BY = ("APP_CLICK", "IMPRESSION", "LINK_CLICK")
 STORED_PAY_BY = (
-    "APP_CLICK",
-    "APP_INSTALL",
-    "ENGAGEMENT",
-    "FOLLOW",
-    "IMPRESSION",
-    "LEAD",
-    "LINK_CLICK",
-    "VIEW",
-)
+    "APP_CLICK", "APP_INSTALL", "ENGAGEMENT", "FOLLOW", "IMPRESSION", "LEAD", "LINK_CLICK", "VIEW",
+)  # fmt: skip
 """The values that a line item may have; most follow from its goal and cannot be set."""
 ENTITY_STATUSES = ("ACTIVE", "PAUSED")
 STORED_STATUSES = ("ACTIVE", "DRAFT", "PAUSED")

@@ -1,11 +1,11 @@
 """Line items, what they promote, and what they show."""
 
-from mock_platform.api.ads.line_items import creatives, curated_categories, operations, promotions
+from mock_platform.api.ads.line_items import creatives, operations, promotions
 
 OPERATIONS = (
     *operations.OPERATIONS,
     *creatives.OPERATIONS,
-    *curated_categories.OPERATIONS,
+    *creatives.CURATED_CATEGORIES,
     *promotions.OPERATIONS,
 )
 KINDS = (

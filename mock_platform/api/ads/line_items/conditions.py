@@ -174,15 +174,9 @@ def _check_advertiser_user(u: Write) -> Iterator[AdsError]:
 
 
 RULES: tuple[ConditionalRule, ...] = (
-    _check_bid,
-    _check_pay_by,
-    _check_frequency,
-    _check_budget,
-    _check_publisher_network,
-    _check_app_identifiers,
-    _check_times,
-    _check_advertiser_user,
-)
+    _check_bid, _check_pay_by, _check_frequency, _check_budget, _check_publisher_network,
+    _check_app_identifiers, _check_times, _check_advertiser_user,
+)  # fmt: skip
 """The conditional rules of the update table, all checked before anything is refused."""
 
 PAY_BY_OF_CREATION = {

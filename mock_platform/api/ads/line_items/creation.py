@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mock_platform.api.ads.accounts.promotable_users import find_full_user
 from mock_platform.api.ads.accounts.records import PRODUCT_TYPES
+from mock_platform.api.ads.accounts.users_and_apps import find_full_user
 from mock_platform.api.ads.campaigns.records import (
     AUDIENCE_EXPANSIONS,
     BID_STRATEGIES,
@@ -19,7 +19,7 @@ from mock_platform.api.ads.campaigns.records import (
     derive_standard_delivery,
 )
 from mock_platform.api.ads.conventions import not_found
-from mock_platform.api.ads.resource import draw_unused_id, make_timestamps
+from mock_platform.api.ads.resource import draw_unused_id, find_own, make_timestamps
 from mock_platform.api.ads.targeting.criteria import TABLE, Target, add_criterion
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
@@ -31,36 +31,19 @@ from mock_platform.world.store.interface import Record, Within
 from mock_platform.world.world import World
 
 PLACEMENTS = (
-    "ALL_ON_PLATFORM",
-    "PUBLISHER_NETWORK",
-    "TAP_BANNER",
-    "TAP_FULL",
-    "TAP_FULL_LANDSCAPE",
-    "TAP_NATIVE",
-    "TAP_MRECT",
-    "PLATFORM_PROFILE",
-    "PLATFORM_REPLIES",
-    "PLATFORM_SEARCH",
+    "ALL_ON_PLATFORM", "PUBLISHER_NETWORK", "TAP_BANNER", "TAP_FULL", "TAP_FULL_LANDSCAPE",
+    "TAP_NATIVE", "TAP_MRECT", "PLATFORM_PROFILE", "PLATFORM_REPLIES", "PLATFORM_SEARCH",
     "PLATFORM_TIMELINE",
-)
+)  # fmt: skip
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 DOMAIN = rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})+"
 DOMAIN_TEXT = "a domain without protocol such as example.com"
 USER_ID, USER_ID_TEXT = r"[0-9]{1,19}", "a user id of 1 to 19 digits"
 _OPTIONAL = (
-    "name",
-    "start_time",
-    "end_time",
-    "bid_amount_local_micro",
-    "total_budget_amount_local_micro",
-    "daily_budget_amount_local_micro",
-    "duration_in_days",
-    "frequency_cap",
-    "advertiser_domain",
-    "android_app_store_identifier",
-    "ios_app_store_identifier",
-    "primary_web_event_tag",
-)
+    "name", "start_time", "end_time", "bid_amount_local_micro", "total_budget_amount_local_micro",
+    "daily_budget_amount_local_micro", "duration_in_days", "frequency_cap", "advertiser_domain",
+    "android_app_store_identifier", "ios_app_store_identifier", "primary_web_event_tag",
+)  # fmt: skip
 
 
 class LineItemCreate(Schema):
@@ -99,8 +82,8 @@ def find_campaign(call: Call, world: World) -> Record:
         AdsFailure: CAMPAIGN_NOT_FOUND (404): unknown, deleted, or of another account.
     """
     key = call.params["campaign_id"]
-    found = world.store.get("campaigns", key)
-    if found is None or found["deleted"] or found["_account_id"] != call.path_params["account_id"]:
+    found = find_own(call, world, "campaigns", key)
+    if found is None:
         raise not_found("CAMPAIGN_NOT_FOUND", "campaign", "campaign_id", key)
     return found
 

@@ -1,14 +1,16 @@
-"""What a line item shows and measures: media creatives, tracking tags, calls to action.
+"""What a line item shows, measures and runs within: media, tracking tags, buttons, categories.
 
-Document B, "Endpoints not shown".
+Document B, "Endpoints not shown" and "Line item curated categories".
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from mock_platform.api.ads.campaigns.line_item_parts import (
     ADDRESS,
     ADDRESS_TEXT,
-    APPROVAL,
+    APPROVAL_STATUS,
     CALLS_TO_ACTION,
     INCOMPATIBLE,
     TRACKING_TAG_TYPES,
@@ -20,12 +22,12 @@ from mock_platform.api.ads.campaigns.line_item_parts import (
     make_approval_kind,
     make_settler,
     require_product,
-    update_part,
 )
-from mock_platform.api.ads.conventions import One, ads, fail, not_found
+from mock_platform.api.ads.campaigns.records import LineItemCuratedCategoryRecord
+from mock_platform.api.ads.conventions import fail, not_found
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter
-from mock_platform.api.ads.resource import LINE_ITEM, Resource
-from mock_platform.core.assumptions import public_fact
+from mock_platform.api.ads.resource import LINE_ITEM, Resource, apply_changes, find_own
+from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import missing
@@ -45,7 +47,7 @@ MEDIA_CREATIVES_SHAPE = public_fact(
     "adjacent operations, section 8.1",
     gap=True,
 )
-LANDING = public_fact(
+MEDIA_CREATIVES_LANDING_URL = public_fact(
     "media-creatives.landing-url",
     "landing_url is for display images: without effect for a preroll, required where the objective "
     "is WEBSITE_CLICKS.",
@@ -62,6 +64,8 @@ CREATIVES = Resource(
     spec="Endpoints not shown",
     missing="MEDIA_CREATIVE_NOT_FOUND",
     parent=LINE_ITEM,
+    origin=Origin.NAMED,
+    assumptions=(MEDIA_CREATIVES_SHAPE,),
 )
 KIND = make_approval_kind("media_creative", CREATIVES.table)
 KINDS = (KIND,)
@@ -94,7 +98,10 @@ def create_media_creative(call: Call, world: World) -> Record:
     """
     line_item = find_line_item(call, world, call.params["line_item_id"])
     require_product(line_item, "MEDIA")
-    media = _find_media(call, world)
+    key = call.params["account_media_id"]
+    media = find_own(call, world, "account_media", key)
+    if media is None:
+        raise not_found("ACCOUNT_MEDIA_NOT_FOUND", "account media", "account_media_id", key)
     landing = call.params.get("landing_url")
     if media["creative_type"] in PREROLLS:
         if landing is not None:
@@ -110,43 +117,6 @@ def create_media_creative(call: Call, world: World) -> Record:
         "landing_url": landing,
     }
     return add_part(call, world, CREATIVES.table, fields, approval=KIND.name)
-
-
-def _find_media(call: Call, world: World) -> Record:
-    key = call.params["account_media_id"]
-    media = world.store.get("account_media", key)
-    mine = media is not None and media["_account_id"] == call.path_params["account_id"]
-    if media is None or not mine or media["deleted"]:
-        raise not_found("ACCOUNT_MEDIA_NOT_FOUND", "account media", "account_media_id", key)
-    return media
-
-
-_MEDIA_CREATIVES_OPERATIONS: tuple[Operation, ...] = (
-    CREATIVES.list(
-        (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("media_creative_ids")),
-        extra={"campaign_id": Text(min_length=1)},
-        prepare=_apply_campaign,
-        show=_settle,
-        origin=Origin.NAMED,
-        assumptions=(MEDIA_CREATIVES_SHAPE, APPROVAL),
-    ),
-    CREATIVES.get(show=_settle, origin=Origin.NAMED, assumptions=(MEDIA_CREATIVES_SHAPE, APPROVAL)),
-    ads(
-        "media_creatives.create",
-        "POST",
-        CREATIVES.path,
-        create_media_creative,
-        summary="Let a line item show account media",
-        spec=CREATIVES.spec,
-        returns=One(MediaCreativeRecord),
-        params=MediaCreativeCreate,
-        origin=Origin.NAMED,
-        assumptions=(MEDIA_CREATIVES_SHAPE, APPROVAL, LANDING),
-        errors=("LINE_ITEM_NOT_FOUND", "ACCOUNT_MEDIA_NOT_FOUND", INCOMPATIBLE),
-        statuses=(404,),
-    ),
-    CREATIVES.delete(origin=Origin.NAMED, assumptions=(MEDIA_CREATIVES_SHAPE,)),
-)
 
 
 # Tracking tags: addresses of other services that count what a line item does.
@@ -168,6 +138,8 @@ TAGS = Resource(
     noun="tracking tag",
     spec="not shown",
     parent=LINE_ITEM,
+    origin=Origin.ADJACENT,
+    assumptions=(TRACKING_TAGS_SHAPE,),
 )
 
 
@@ -188,51 +160,7 @@ class TrackingTagCreate(Schema):
 def create_tracking_tag(call: Call, world: World) -> Record:
     """Add a tracking tag to a line item."""
     find_line_item(call, world, call.params["line_item_id"])
-    return add_part(call, world, TAGS.table, call.params)
-
-
-def update_tracking_tag(call: Call, world: World) -> Record:
-    """Change the address of a tracking tag."""
-    return update_part(call, world, TAGS)
-
-
-_TRACKING_TAGS_OPERATIONS: tuple[Operation, ...] = (
-    TAGS.list(
-        (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("tracking_tag_ids")),
-        origin=Origin.ADJACENT,
-        assumptions=(TRACKING_TAGS_SHAPE,),
-    ),
-    TAGS.get(origin=Origin.ADJACENT, assumptions=(TRACKING_TAGS_SHAPE,)),
-    ads(
-        "tracking_tags.create",
-        "POST",
-        TAGS.path,
-        create_tracking_tag,
-        summary="Add a tracking tag to a line item",
-        spec=TAGS.spec,
-        returns=One(TrackingTagRecord),
-        params=TrackingTagCreate,
-        origin=Origin.ADJACENT,
-        assumptions=(TRACKING_TAGS_SHAPE,),
-        errors=("LINE_ITEM_NOT_FOUND",),
-        statuses=(404,),
-    ),
-    ads(
-        "tracking_tags.update",
-        "PUT",
-        f"{TAGS.path}/:{TAGS.id_parameter}",
-        update_tracking_tag,
-        summary="Change the address of a tracking tag",
-        spec=TAGS.spec,
-        returns=One(TrackingTagRecord),
-        params=TrackingTagUpdate,
-        origin=Origin.ADJACENT,
-        assumptions=(TRACKING_TAGS_SHAPE,),
-        errors=("NOT_FOUND",),
-        statuses=(404,),
-    ),
-    TAGS.delete(origin=Origin.ADJACENT, assumptions=(TRACKING_TAGS_SHAPE,)),
-)
+    return TAGS.add(call, world, call.params)
 
 
 # Preroll calls to action: the button of a preroll, and where it leads.
@@ -257,6 +185,8 @@ CALLS = Resource(
     noun="preroll call to action",
     spec="not shown",
     parent=LINE_ITEM,
+    origin=Origin.ADJACENT,
+    assumptions=(PREROLL_CALL_TO_ACTIONS_SHAPE,),
 )
 
 
@@ -285,55 +215,167 @@ def create_preroll_call_to_action(call: Call, world: World) -> Record:
     if line_item["objective"] != OBJECTIVE:
         text = f"Line item {line_item['id']} has the objective {line_item['objective']}; "
         raise fail(INCOMPATIBLE, f"{text}this needs {OBJECTIVE}", "line_item_id")
-    return add_part(call, world, CALLS.table, call.params)
+    return CALLS.add(call, world, call.params)
 
 
-def update_preroll_call_to_action(call: Call, world: World) -> Record:
-    """Change the call to action of a preroll line item."""
-    return update_part(call, world, CALLS)
-
-
-_PREROLL_CALL_TO_ACTIONS_OPERATIONS: tuple[Operation, ...] = (
-    CALLS.list(
-        (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("preroll_call_to_action_ids")),
-        origin=Origin.ADJACENT,
-        assumptions=(PREROLL_CALL_TO_ACTIONS_SHAPE,),
+OPERATIONS: tuple[Operation, ...] = (
+    CREATIVES.list(
+        (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("media_creative_ids")),
+        extra={"campaign_id": Text(min_length=1)},
+        prepare=_apply_campaign,
+        show=_settle,
+        assumptions=(APPROVAL_STATUS,),
     ),
-    CALLS.get(origin=Origin.ADJACENT, assumptions=(PREROLL_CALL_TO_ACTIONS_SHAPE,)),
-    ads(
-        "preroll_call_to_actions.create",
-        "POST",
-        CALLS.path,
+    CREATIVES.get(show=_settle, assumptions=(APPROVAL_STATUS,)),
+    CREATIVES.create(
+        create_media_creative,
+        MediaCreativeCreate,
+        "Let a line item show account media",
+        assumptions=(APPROVAL_STATUS, MEDIA_CREATIVES_LANDING_URL),
+        errors=("LINE_ITEM_NOT_FOUND", "ACCOUNT_MEDIA_NOT_FOUND", INCOMPATIBLE),
+        statuses=(404,),
+    ),
+    CREATIVES.delete(),
+    TAGS.list((ExactFilter("line_item_ids", "line_item_id"), IdsFilter("tracking_tag_ids"))),
+    TAGS.get(),
+    TAGS.create(
+        create_tracking_tag,
+        TrackingTagCreate,
+        "Add a tracking tag to a line item",
+        errors=("LINE_ITEM_NOT_FOUND",),
+        statuses=(404,),
+    ),
+    TAGS.update(None, TrackingTagUpdate, "Change the address of a tracking tag"),
+    TAGS.delete(),
+    CALLS.list(
+        (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("preroll_call_to_action_ids"))
+    ),
+    CALLS.get(),
+    CALLS.create(
         create_preroll_call_to_action,
-        summary="Set the call to action of a preroll line item",
-        spec=CALLS.spec,
-        returns=One(PrerollCallToActionRecord),
-        params=PrerollCallToActionCreate,
-        origin=Origin.ADJACENT,
-        assumptions=(PREROLL_CALL_TO_ACTIONS_SHAPE,),
+        PrerollCallToActionCreate,
+        "Set the call to action of a preroll line item",
         errors=("LINE_ITEM_NOT_FOUND", INCOMPATIBLE),
         statuses=(404,),
     ),
-    ads(
-        "preroll_call_to_actions.update",
-        "PUT",
-        f"{CALLS.path}/:{CALLS.id_parameter}",
-        update_preroll_call_to_action,
-        summary="Change the call to action of a preroll line item",
-        spec=CALLS.spec,
-        returns=One(PrerollCallToActionRecord),
-        params=PrerollCallToActionUpdate,
-        origin=Origin.ADJACENT,
-        assumptions=(PREROLL_CALL_TO_ACTIONS_SHAPE,),
-        errors=("NOT_FOUND",),
-        statuses=(404,),
+    CALLS.update(
+        None, PrerollCallToActionUpdate, "Change the call to action of a preroll line item"
     ),
-    CALLS.delete(origin=Origin.ADJACENT, assumptions=(PREROLL_CALL_TO_ACTIONS_SHAPE,)),
+    CALLS.delete(),
 )
 
 
-OPERATIONS = (
-    *_MEDIA_CREATIVES_OPERATIONS,
-    *_TRACKING_TAGS_OPERATIONS,
-    *_PREROLL_CALL_TO_ACTIONS_OPERATIONS,
+# Curated categories, which a line item runs within (document B).
+
+CURATED_CATEGORIES_COUNTRIES = settled(
+    "curated-categories.countries",
+    "A category can be linked only if it is available in a country that the line item targets; a "
+    "line item without location targeting aims everywhere.",
+    "B, Curated category",
+)
+LINK_UPDATE = settled(
+    "line-item-curated-categories.update",
+    "Both parameters of the update are optional; with neither nothing changes.",
+)
+
+
+class LinkCreate(Schema):
+    """Parameters of the creation of a link."""
+
+    line_item_id = Text(required=True, min_length=1)
+    curated_category_id = Text(required=True, min_length=1)
+
+
+class LinkUpdate(Schema):
+    """Parameters of the update of a link."""
+
+    line_item_id = Text(min_length=1)
+    curated_category_id = Text(min_length=1)
+
+
+LINKS = Resource(
+    name="line_item_curated_categories",
+    table="line_item_curated_categories",
+    path="/12/accounts/:account_id/line_item_curated_categories",
+    id_parameter="line_item_curated_category_id",
+    schema=LineItemCuratedCategoryRecord,
+    noun="line item curated category",
+    spec="Line item curated categories",
+)
+
+
+def create_link(call: Call, world: World) -> Record:
+    """Link a line item to a curated category."""
+    _check_link(call, world, call.params)
+    return LINKS.add(call, world, call.params)
+
+
+def update_link(call: Call, world: World) -> Record:
+    """Change the line item or the category of a link."""
+    record = LINKS.get_by_id(call, world)
+    after = record | call.params
+    if after == record:
+        return record
+    _check_link(call, world, after)
+    after = apply_changes(world, record, call.params)
+    world.store.put(LINKS.table, record["id"], after)
+    return after
+
+
+def _check_link(call: Call, world: World, link: dict[str, Any]) -> None:
+    """Require that both records exist, and that the category is available where it is needed.
+
+    Raises:
+        AdsFailure: LINE_ITEM_NOT_FOUND, NOT_FOUND, or INVALID_PARAMETER if the line item targets
+            none of the category's countries.
+    """
+    line_item_id, category_id = link["line_item_id"], link["curated_category_id"]
+    find_line_item(call, world, line_item_id)
+    category = world.store.get("curated_categories", category_id)
+    if category is None:
+        raise not_found("NOT_FOUND", "curated category", "curated_category_id", category_id)
+    targeted = _find_targeted_countries(world, line_item_id)
+    available = category["country_codes"]
+    if targeted and not targeted & set(available):
+        call.assume(CURATED_CATEGORIES_COUNTRIES)
+        raise fail(
+            "INVALID_PARAMETER",
+            f"Curated category {category_id} is available in {', '.join(available)} only; the line "
+            f"item targets {', '.join(sorted(targeted))}",
+            "curated_category_id",
+        )
+
+
+def _find_targeted_countries(world: World, line_item_id: str) -> set[str]:
+    criteria = world.store.page(
+        "targeting_criteria",
+        {"line_item_id": line_item_id, "targeting_type": "LOCATION", "deleted": False},
+    )
+    return {
+        entry.record["_country_code"]
+        for entry in criteria
+        if entry.record["operator_type"] == "EQ" and entry.record["_country_code"]
+    }
+
+
+CURATED_CATEGORIES = (
+    LINKS.list(),
+    LINKS.get(),
+    LINKS.create(
+        create_link,
+        LinkCreate,
+        "Link a line item to a curated category",
+        may_assume=(CURATED_CATEGORIES_COUNTRIES,),
+        errors=("NOT_FOUND", "LINE_ITEM_NOT_FOUND"),
+        statuses=(404,),
+    ),
+    LINKS.update(
+        update_link,
+        LinkUpdate,
+        "Change the line item or the category of a link",
+        assumptions=(LINK_UPDATE,),
+        may_assume=(CURATED_CATEGORIES_COUNTRIES,),
+        errors=("LINE_ITEM_NOT_FOUND",),
+    ),
+    LINKS.delete(),
 )

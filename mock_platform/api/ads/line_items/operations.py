@@ -13,13 +13,13 @@ from marshmallow import ValidationError
 from msgspec.structs import replace
 
 from mock_platform.api.ads.accounts.categories import (
-    CATEGORIES,
+    LINE_ITEMS_CATEGORIES,
     check_preroll_categories,
     require_known_categories,
 )
-from mock_platform.api.ads.accounts.history import HISTORY, record_change
+from mock_platform.api.ads.accounts.history import HISTORY_ENTRIES, record_change
 from mock_platform.api.ads.batches import declare_batch
-from mock_platform.api.ads.campaigns.limits import leave_out_drafts, require_room_for_line_item
+from mock_platform.api.ads.campaigns.line_item_parts import make_deletion_recorder
 from mock_platform.api.ads.campaigns.records import (
     AUDIENCE_EXPANSIONS,
     BID_STRATEGIES,
@@ -32,6 +32,7 @@ from mock_platform.api.ads.campaigns.records import (
     derive_pay_by,
     derive_standard_delivery,
 )
+from mock_platform.api.ads.campaigns.servability import leave_out_drafts, require_room_for_line_item
 from mock_platform.api.ads.conventions import One, ads
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter, PrefixFilter
 from mock_platform.api.ads.line_items.conditions import CREATION_RULES, RULES, Write
@@ -51,7 +52,7 @@ from mock_platform.api.ads.line_items.creation import (
     target_app_platforms,
 )
 from mock_platform.api.ads.resource import CAMPAIGN, Resource, apply_changes
-from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
+from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsFailure, InvalidParameters
 from mock_platform.core.faults import flatten
@@ -64,7 +65,7 @@ from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-MERGED = settled(
+LINE_ITEMS_CONDITIONS_ON_MERGED = settled(
     "line-items.conditions-on-merged",
     "Conditions are checked on the record as it would become, but only those in which a parameter "
     "of the request takes part.",
@@ -73,7 +74,7 @@ AUTO_AMOUNT = settled(
     "line-items.auto-drops-amount",
     "bid_strategy AUTO with an amount is accepted and the amount is not kept.",
 )
-EXPANSION = expectation(
+LINE_ITEMS_AUDIENCE_EXPANSION_SERVED = expectation(
     "line-items.audience-expansion-served",
     "audience_expansion is served with a line item once it was set; the spec's record lacks it.",
 )
@@ -86,13 +87,13 @@ PAY_BY_FOLLOWS = public_fact(
     "that they loaded.",
     "section 7, line items",
 )
-DELIVERY = public_fact(
+LINE_ITEMS_STANDARD_DELIVERY_NULL = public_fact(
     "line-items.standard-delivery-null",
     "standard_delivery is null unless it was chosen or the line item has a daily budget of its "
     "own, then true.",
     "section 7, line items",
 )
-FUNDING = public_fact(
+LINE_ITEMS_FUNDING_INSTRUMENT_READ = public_fact(
     "line-items.funding-instrument-read",
     "Reads of line items serve the funding_instrument_id of their campaign; the answers to update "
     "and delete lack it.",
@@ -105,39 +106,41 @@ ADVERTISER_USER = public_fact(
     "with 400 INVALID_PARAMETER, unless the value sent is the one stored.",
     "adjacent operations, section 4",
 )
-NOTHING = expectation(
+LINE_ITEMS_UPDATE_NOTHING = expectation(
     "line-items.update-nothing",
     "An update without parameters changes nothing, updated_at included.",
 )
-TIMES = expectation("line-items.end-after-start", "end_time must be later than start_time.")
-READS = public_fact(
+LINE_ITEMS_END_AFTER_START = expectation(
+    "line-items.end-after-start", "end_time must be later than start_time."
+)
+LINE_ITEMS_READ = public_fact(
     "line-items.read",
     "GET line items: list and one, as documented publicly; the spec does not show them.",
     "section 7, line items",
     gap=True,
 )
-CREATION = public_fact(
+LINE_ITEMS_CREATE = public_fact(
     "line-items.create",
     "Line items are created with the parameters and the rules that are documented publicly; the "
     "spec only names their creation.",
     "adjacent operations, section 4",
     gap=True,
 )
-DEFAULTS = public_fact(
+LINE_ITEMS_DEFAULTS = public_fact(
     "line-items.defaults",
     "A new line item is ACTIVE, bids MAX if it has a bid (TARGET for REACH and FOLLOWERS), else "
     "AUTO; its goal follows from its objective, its advertiser_user_id is the FULL promotable user "
     "of the account, and its times are null unless sent.",
     "adjacent operations, section 4",
 )
-SIBLINGS = public_fact(
+LINE_ITEMS_SIBLINGS = public_fact(
     "line-items.siblings",
     "All line items of a campaign have the same objective and product_type; their total budgets "
     "are at most that of the campaign each. Placements are one of the combinations of GET "
     "line_items/placements.",
     "adjacent operations, section 4",
 )
-DRAFTS = public_fact(
+LINE_ITEMS_DRAFTS = public_fact(
     "line-items.drafts",
     "DRAFT can be set at the creation only, and left for ACTIVE or PAUSED. Lists leave drafts out "
     "without with_draft=true; reads of one record show them.",
@@ -156,11 +159,7 @@ class PayBy(Choice):
 class LineItemUpdate(Schema):
     """Parameters of the update; an empty value unsets an optional one."""
 
-    advertiser_domain = Text(
-        allow_none=True,
-        pattern=DOMAIN,
-        pattern_text=DOMAIN_TEXT,
-    )
+    advertiser_domain = Text(allow_none=True, pattern=DOMAIN, pattern_text=DOMAIN_TEXT)
     advertiser_user_id = Text(allow_none=True, pattern=USER_ID, pattern_text=USER_ID_TEXT)
     android_app_store_identifier = Text(allow_none=True, min_length=1)
     ios_app_store_identifier = Text(allow_none=True, min_length=1)
@@ -190,8 +189,18 @@ LINE_ITEMS = Resource(
     spec="Line items",
     missing="LINE_ITEM_NOT_FOUND",
     parent=CAMPAIGN,
+    assumptions=(PAY_BY_FOLLOWS, LINE_ITEMS_STANDARD_DELIVERY_NULL),
 )
-_READ_AS = replace(LINE_ITEMS, schema=LineItemRecord)
+_READ_AS = replace(
+    LINE_ITEMS,
+    schema=LineItemRecord,
+    assumptions=(
+        LINE_ITEMS_READ,
+        LINE_ITEMS_FUNDING_INSTRUMENT_READ,
+        LINE_ITEMS_AUDIENCE_EXPANSION_SERVED,
+        *LINE_ITEMS.assumptions,
+    ),
+)
 
 
 def _make_create(settings: Settings) -> Handler:
@@ -251,7 +260,7 @@ def update(call: Call, world: World) -> Record:
     before = LINE_ITEMS.get_by_id(call, world)
     sent = call.params
     if not sent:
-        call.assume(NOTHING)
+        call.assume(LINE_ITEMS_UPDATE_NOTHING)
         return _to_written_form(before)
     _refuse_new_pay_by(call, before)
     categories = sent.get("categories")
@@ -272,7 +281,7 @@ def update(call: Call, world: World) -> Record:
     if errors:
         raise AdsFailure(*errors)
     if "audience_expansion" in sent:
-        call.assume(EXPANSION)
+        call.assume(LINE_ITEMS_AUDIENCE_EXPANSION_SERVED)
     if "advertiser_user_id" in sent:
         call.assume(ADVERTISER_USER)
     world.store.put("line_items", before["id"], after)
@@ -307,11 +316,6 @@ def _follows_again(sent: Mapping[str, Any], before: Record, after: Record) -> bo
     return is_now and "bid_strategy" in sent and after["pay_by"] == "IMPRESSION"
 
 
-def _record_deletion(call: Call, world: World, record: Record) -> None:
-    shown = _to_written_form(record)
-    record_change(call, world, "LINE_ITEM", shown, shown | {"deleted": True})
-
-
 def _to_written_form(record: Record) -> Record:
     """Return a line item in the form in which writes answer with it."""
     if "funding_instrument_id" not in record:
@@ -320,7 +324,6 @@ def _to_written_form(record: Record) -> Record:
 
 
 def _show_deleted(call: Call, world: World, record: Record) -> Record:
-    """Return a line item in the form in which the delete answers with it."""
     return _to_written_form(record)
 
 
@@ -349,9 +352,6 @@ def _refuse_new_pay_by(call: Call, before: Record) -> None:
         raise InvalidParameters(found, {"pay_by": value}, call.params) from fault
 
 
-_SHOWN: tuple[Assumption, ...] = (PAY_BY_FOLLOWS, DELIVERY)
-_READ: tuple[Assumption, ...] = (READS, FUNDING, EXPANSION, *_SHOWN)
-
 UPDATE = ads(
     "line_items.update",
     "PUT",
@@ -361,20 +361,23 @@ UPDATE = ads(
     spec="Line items: PUT",
     returns=One(LineItem),
     params=LineItemUpdate,
-    assumptions=(MERGED, *_SHOWN),
-    may_assume=(AUTO_AMOUNT, CATEGORIES, EXPANSION, ADVERTISER_USER, NOTHING, TIMES, HISTORY),
-    errors=(
-        "LINE_ITEM_NOT_FOUND",
-        "INVALID_IAB_CATEGORY",
-        "INVALID_TIME_WINDOW",
+    assumptions=(LINE_ITEMS_CONDITIONS_ON_MERGED, *LINE_ITEMS.assumptions),
+    may_assume=(
+        AUTO_AMOUNT,
+        LINE_ITEMS_CATEGORIES,
+        LINE_ITEMS_AUDIENCE_EXPANSION_SERVED,
+        ADVERTISER_USER,
+        LINE_ITEMS_UPDATE_NOTHING,
+        LINE_ITEMS_END_AFTER_START,
+        HISTORY_ENTRIES,
     ),
+    errors=("LINE_ITEM_NOT_FOUND", "INVALID_IAB_CATEGORY", "INVALID_TIME_WINDOW"),
     statuses=(404,),
 )
 DELETE = LINE_ITEMS.delete(
-    before=_record_deletion,
+    before=make_deletion_recorder("LINE_ITEM", _to_written_form),
     show=_show_deleted,
-    assumptions=_SHOWN,
-    may_assume=(HISTORY,),
+    may_assume=(HISTORY_ENTRIES,),
 )
 CREATE = ads(
     "line_items.create",
@@ -387,8 +390,22 @@ CREATE = ads(
     returns=One(LineItem),
     params=LineItemCreate,
     origin=Origin.NAMED,
-    assumptions=(CREATION, DEFAULTS, SIBLINGS, DRAFTS, *_SHOWN),
-    may_assume=(AUTO_AMOUNT, CATEGORIES, EXPANSION, ADVERTISER_USER, TIMES, HISTORY, APP_PLATFORM),
+    assumptions=(
+        LINE_ITEMS_CREATE,
+        LINE_ITEMS_DEFAULTS,
+        LINE_ITEMS_SIBLINGS,
+        LINE_ITEMS_DRAFTS,
+        *LINE_ITEMS.assumptions,
+    ),
+    may_assume=(
+        AUTO_AMOUNT,
+        LINE_ITEMS_CATEGORIES,
+        LINE_ITEMS_AUDIENCE_EXPANSION_SERVED,
+        ADVERTISER_USER,
+        LINE_ITEMS_END_AFTER_START,
+        HISTORY_ENTRIES,
+        APP_PLATFORM,
+    ),
     errors=(
         "CAMPAIGN_NOT_FOUND",
         "INVALID_IAB_CATEGORY",
@@ -414,10 +431,10 @@ OPERATIONS: tuple[Operation, ...] = (
         where=leave_out_drafts,
         total=count_line_items,
         origin=Origin.NAMED,
-        assumptions=(*_READ, DRAFTS),
+        assumptions=(LINE_ITEMS_DRAFTS,),
         show=_show_read,
     ),
-    _READ_AS.get(origin=Origin.ADJACENT, assumptions=_READ, show=_show_read),
+    _READ_AS.get(origin=Origin.ADJACENT, show=_show_read),
     CREATE,
     declare_batch(
         _READ_AS, (CREATE, UPDATE, DELETE), most=40, show=_show_read, origin=Origin.ADJACENT

@@ -5,8 +5,8 @@ A post of a user for reposts only is promoted by a repost that the account's own
 
 from __future__ import annotations
 
-from mock_platform.api.ads.accounts.history import HISTORY, record_change
-from mock_platform.api.ads.accounts.promotable_users import (
+from mock_platform.api.ads.accounts.history import HISTORY_ENTRIES, record_change
+from mock_platform.api.ads.accounts.users_and_apps import (
     FULL,
     FULL_USER,
     REPOSTS_ONLY,
@@ -14,7 +14,7 @@ from mock_platform.api.ads.accounts.promotable_users import (
     find_promotable_type,
 )
 from mock_platform.api.ads.campaigns.line_item_parts import (
-    APPROVAL,
+    APPROVAL_STATUS,
     INCOMPATIBLE,
     add_part,
     find_line_item,
@@ -24,7 +24,7 @@ from mock_platform.api.ads.campaigns.line_item_parts import (
     require_product,
 )
 from mock_platform.api.ads.campaigns.records import PromotedAccountRecord, PromotedPostRecord
-from mock_platform.api.ads.conventions import One, Several, ads, fail
+from mock_platform.api.ads.conventions import Several, fail
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter
 from mock_platform.api.ads.resource import LINE_ITEM, TIMESTAMPS, Resource, apply_changes
 from mock_platform.api.v2.objects.post_texts import make_source
@@ -48,18 +48,18 @@ PROMOTED_POSTS_SHAPE = public_fact(
     "adjacent operations, section 5",
     gap=True,
 )
-WHOSE = public_fact(
+PROMOTED_POSTS_WHOSE = public_fact(
     "promoted-posts.whose",
     "An account promotes posts of its FULL promotable user, and posts that were made through it. "
     "Of a REPOSTS_ONLY user it promotes a new nullcast repost. An unknown post answers 404 "
     "POST_NOT_FOUND, another user's 403 ACTION_NOT_ALLOWED.",
     "adjacent operations, section 5",
 )
-TWICE = expectation(
+PROMOTED_POSTS_PROMOTED_TWICE = expectation(
     "promoted-posts.promoted-twice",
     "Promoting a post again on the same line item returns the promotion that exists.",
 )
-PLACEMENT = public_fact(
+PROMOTED_POSTS_TIMELINE_PLACEMENT = public_fact(
     "promoted-posts.timeline-placement",
     "A post promoted by a PROMOTED_ACCOUNT line item adds PLATFORM_TIMELINE to its placements.",
     "adjacent operations, section 5",
@@ -75,9 +75,10 @@ PROMOTED_POSTS = Resource(
     spec="Endpoints not shown",
     missing="PROMOTED_POST_NOT_FOUND",
     parent=LINE_ITEM,
+    origin=Origin.NAMED,
+    assumptions=(PROMOTED_POSTS_SHAPE,),
 )
 PROMOTED_POSTS_KIND = make_approval_kind("promoted_post", PROMOTED_POSTS.table)
-_PROMOTED_POSTS_KINDS = (PROMOTED_POSTS_KIND,)
 _settle = make_settler(PROMOTED_POSTS_KIND.name, PROMOTED_POSTS)
 
 
@@ -110,7 +111,7 @@ def create_promoted_post(call: Call, world: World) -> list[Record]:
             table, kind = PROMOTED_POSTS.table, PROMOTED_POSTS_KIND.name
             record = add_part(call, world, table, fields, entity="PROMOTED_POST", approval=kind)
         else:
-            call.assume(TWICE)
+            call.assume(PROMOTED_POSTS_PROMOTED_TWICE)
         made.append(record)
     if line_item["product_type"] == "PROMOTED_ACCOUNT":
         _add_timeline_placement(call, world, line_item)
@@ -139,7 +140,7 @@ def _find_posts(call: Call, world: World) -> list[Record]:
             continue
         found.append(post)
     if errors:
-        call.assume(WHOSE)
+        call.assume(PROMOTED_POSTS_WHOSE)
         raise AdsFailure(*errors)
     return found
 
@@ -182,45 +183,10 @@ def _add_timeline_placement(call: Call, world: World, line_item: Record) -> None
     placements = line_item["placements"]
     if TIMELINE in placements or "ALL_ON_PLATFORM" in placements:
         return
-    call.assume(PLACEMENT)
+    call.assume(PROMOTED_POSTS_TIMELINE_PLACEMENT)
     after = apply_changes(world, line_item, {"placements": [*placements, TIMELINE]})
     world.store.put("line_items", line_item["id"], after)
     record_change(call, world, "LINE_ITEM", line_item, after)
-
-
-_PROMOTED_POSTS_OPERATIONS: tuple[Operation, ...] = (
-    PROMOTED_POSTS.list(
-        (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("promoted_post_ids")),
-        sort=(*TIMESTAMPS, "paused"),
-        show=_settle,
-        origin=Origin.NAMED,
-        assumptions=(PROMOTED_POSTS_SHAPE, APPROVAL),
-    ),
-    PROMOTED_POSTS.get(
-        show=_settle, origin=Origin.NAMED, assumptions=(PROMOTED_POSTS_SHAPE, APPROVAL)
-    ),
-    ads(
-        "promoted_posts.create",
-        "POST",
-        PROMOTED_POSTS.path,
-        create_promoted_post,
-        summary="Promote posts by a line item",
-        spec=PROMOTED_POSTS.spec,
-        returns=Several(PromotedPostRecord),
-        params=PromotedPostCreate,
-        origin=Origin.NAMED,
-        assumptions=(PROMOTED_POSTS_SHAPE, APPROVAL, WHOSE, FULL_USER),
-        may_assume=(TWICE, PLACEMENT, HISTORY),
-        errors=("LINE_ITEM_NOT_FOUND", "POST_NOT_FOUND", "ACTION_NOT_ALLOWED", INCOMPATIBLE),
-        statuses=(403, 404),
-    ),
-    PROMOTED_POSTS.delete(
-        before=make_deletion_recorder("PROMOTED_POST"),
-        origin=Origin.NAMED,
-        assumptions=(PROMOTED_POSTS_SHAPE,),
-        may_assume=(HISTORY,),
-    ),
-)
 
 
 # Promoted accounts: users that a line item promotes to win followers: list, read, add, delete.
@@ -234,7 +200,7 @@ PROMOTED_ACCOUNTS_SHAPE = public_fact(
     "adjacent operations, section 5",
     gap=True,
 )
-ELIGIBLE = expectation(
+PROMOTED_ACCOUNTS_ELIGIBLE = expectation(
     "promoted-accounts.eligible",
     "An account can promote its FULL promotable user. Another user answers 400 INVALID_USER, an "
     "unknown one 403 USER_NOT_FOUND.",
@@ -250,9 +216,10 @@ PROMOTED_ACCOUNTS = Resource(
     spec="Line items",
     missing="PROMOTED_ACCOUNT_NOT_FOUND",
     parent=LINE_ITEM,
+    origin=Origin.ADJACENT,
+    assumptions=(PROMOTED_ACCOUNTS_SHAPE,),
 )
 PROMOTED_ACCOUNTS_KIND = make_approval_kind("promoted_account", PROMOTED_ACCOUNTS.table)
-_PROMOTED_ACCOUNTS_KINDS = (PROMOTED_ACCOUNTS_KIND,)
 _promoted_accounts_settle = make_settler(PROMOTED_ACCOUNTS_KIND.name, PROMOTED_ACCOUNTS)
 
 
@@ -299,52 +266,57 @@ def _require_eligible(call: Call, world: World, user_id: str) -> None:
     account_id = call.path_params["account_id"]
     if find_promotable_type(world, account_id, user_id) == FULL:
         return
-    call.assume(ELIGIBLE)
+    call.assume(PROMOTED_ACCOUNTS_ELIGIBLE)
     if world.store.get("users", user_id) is None:
         raise fail("USER_NOT_FOUND", f"No user has the id {user_id}", "user_id")
     text = f"User {user_id} is not the FULL promotable user of account {account_id}"
     raise fail("INVALID_USER", text, "user_id")
 
 
-_PROMOTED_ACCOUNTS_OPERATIONS: tuple[Operation, ...] = (
+KINDS = (PROMOTED_POSTS_KIND, PROMOTED_ACCOUNTS_KIND)
+OPERATIONS: tuple[Operation, ...] = (
+    PROMOTED_POSTS.list(
+        (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("promoted_post_ids")),
+        sort=(*TIMESTAMPS, "paused"),
+        show=_settle,
+        assumptions=(APPROVAL_STATUS,),
+    ),
+    PROMOTED_POSTS.get(show=_settle, assumptions=(APPROVAL_STATUS,)),
+    PROMOTED_POSTS.create(
+        create_promoted_post,
+        PromotedPostCreate,
+        "Promote posts by a line item",
+        returns=Several(PromotedPostRecord),
+        assumptions=(APPROVAL_STATUS, PROMOTED_POSTS_WHOSE, FULL_USER),
+        may_assume=(
+            PROMOTED_POSTS_PROMOTED_TWICE,
+            PROMOTED_POSTS_TIMELINE_PLACEMENT,
+            HISTORY_ENTRIES,
+        ),
+        errors=("LINE_ITEM_NOT_FOUND", "POST_NOT_FOUND", "ACTION_NOT_ALLOWED", INCOMPATIBLE),
+        statuses=(403, 404),
+    ),
+    PROMOTED_POSTS.delete(
+        before=make_deletion_recorder("PROMOTED_POST"), may_assume=(HISTORY_ENTRIES,)
+    ),
     PROMOTED_ACCOUNTS.list(
         (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("promoted_account_ids")),
         sort=(*TIMESTAMPS, "paused"),
         prepare=_require_product_of_any,
         show=_promoted_accounts_settle,
-        origin=Origin.ADJACENT,
-        assumptions=(PROMOTED_ACCOUNTS_SHAPE, APPROVAL),
+        assumptions=(APPROVAL_STATUS,),
     ),
-    PROMOTED_ACCOUNTS.get(
-        show=_promoted_accounts_settle,
-        origin=Origin.ADJACENT,
-        assumptions=(PROMOTED_ACCOUNTS_SHAPE, APPROVAL),
-    ),
-    ads(
-        "promoted_accounts.create",
-        "POST",
-        PROMOTED_ACCOUNTS.path,
+    PROMOTED_ACCOUNTS.get(show=_promoted_accounts_settle, assumptions=(APPROVAL_STATUS,)),
+    PROMOTED_ACCOUNTS.create(
         create_promoted_account,
-        summary="Promote a user by a line item",
-        spec=PROMOTED_ACCOUNTS.spec,
-        returns=One(PromotedAccountRecord),
-        params=PromotedAccountCreate,
-        origin=Origin.ADJACENT,
-        assumptions=(PROMOTED_ACCOUNTS_SHAPE, APPROVAL, FULL_USER),
-        may_assume=(ELIGIBLE, HISTORY),
+        PromotedAccountCreate,
+        "Promote a user by a line item",
+        assumptions=(APPROVAL_STATUS, FULL_USER),
+        may_assume=(PROMOTED_ACCOUNTS_ELIGIBLE, HISTORY_ENTRIES),
         errors=("LINE_ITEM_NOT_FOUND", "USER_NOT_FOUND", "INVALID_USER", INCOMPATIBLE),
         statuses=(403, 404),
     ),
     PROMOTED_ACCOUNTS.delete(
-        before=make_deletion_recorder("PROMOTED_ACCOUNT"),
-        origin=Origin.ADJACENT,
-        assumptions=(PROMOTED_ACCOUNTS_SHAPE,),
-        may_assume=(HISTORY,),
+        before=make_deletion_recorder("PROMOTED_ACCOUNT"), may_assume=(HISTORY_ENTRIES,)
     ),
 )
-
-
-OPERATIONS = (*_PROMOTED_POSTS_OPERATIONS, *_PROMOTED_ACCOUNTS_OPERATIONS)
-
-
-KINDS = (*_PROMOTED_POSTS_KINDS, *_PROMOTED_ACCOUNTS_KINDS)

@@ -21,19 +21,19 @@ from mock_platform.core.schema import Schema
 from mock_platform.world.ids import Ids
 from mock_platform.world.world import World
 
-SHAPE = public_fact(
+AUDIENCE_ESTIMATE_SHAPE = public_fact(
     "audience-estimate.shape",
     "The answer is audience_size with min and max; the spec does not show it. The size is made up "
     "from the world's seed and the criteria.",
     "section 7, audience_estimate",
     gap=True,
 )
-ECHO = public_fact(
+AUDIENCE_ESTIMATE_ECHO = public_fact(
     "audience-estimate.echo",
     "targeting_criteria is echoed as null.",
     "section 3, echo quirks",
 )
-OPERATOR = public_fact(
+AUDIENCE_ESTIMATE_OPERATOR_TYPE = public_fact(
     "audience-estimate.operator-type",
     "operator_type is taken in each criterion, as the public sample has it, and beside "
     "targeting_criteria, as the spec lists it, for the criteria without one.",
@@ -49,51 +49,25 @@ PRIMARY_TYPES = settled(
     "Primary criteria are keywords, interests, followers, tailored or custom audiences and TV, "
     "whichever operator they have.",
 )
-TYPES = expectation(
+AUDIENCE_ESTIMATE_TARGETING_TYPES = expectation(
     "audience-estimate.targeting-types",
     "Types of criteria that the interface is not known to have answer 400 INVALID_TARGETING_TYPE.",
 )
 
 PRIMARY = (
-    "BROAD_KEYWORD",
-    "EXACT_KEYWORD",
-    "PHRASE_KEYWORD",
-    "UNORDERED_KEYWORD",
-    "INTEREST",
-    "FOLLOWERS_OF_USER",
-    "SIMILAR_TO_FOLLOWERS_OF_USER",
-    "CUSTOM_AUDIENCE",
-    "CUSTOM_AUDIENCE_EXPANDED",
-    "TAILORED_AUDIENCE",
-    "TAILORED_AUDIENCE_EXPANDED",
-    "TV_CHANNEL",
-    "TV_GENRE",
-    "TV_SHOW",
-)
+    "BROAD_KEYWORD", "EXACT_KEYWORD", "PHRASE_KEYWORD", "UNORDERED_KEYWORD", "INTEREST",
+    "FOLLOWERS_OF_USER", "SIMILAR_TO_FOLLOWERS_OF_USER", "CUSTOM_AUDIENCE",
+    "CUSTOM_AUDIENCE_EXPANDED", "TAILORED_AUDIENCE", "TAILORED_AUDIENCE_EXPANDED", "TV_CHANNEL",
+    "TV_GENRE", "TV_SHOW",
+)  # fmt: skip
 """Types of which at least one criterion is required: together they build the audience."""
 RESTRICTING = (
-    "AGE",
-    "APP_STORE_CATEGORY",
-    "BEHAVIOR",
-    "BEHAVIOR_EXPANDED",
-    "CAMPAIGN_ENGAGEMENT",
-    "CONVERSATION",
-    "DEVICE",
-    "ENGAGEMENT_TYPE",
-    "EVENT",
-    "GENDER",
-    "INSTALLED_APP_STORE_CATEGORY",
-    "LANGUAGE",
-    "LIVE_TV_EVENT",
-    "LOCATION",
-    "NETWORK_ACTIVATION_DURATION_GTE",
-    "NETWORK_ACTIVATION_DURATION_LT",
-    "NETWORK_OPERATOR",
-    "PLATFORM",
-    "PLATFORM_VERSION",
-    "USER_ENGAGEMENT",
-    "WIFI_ONLY",
-)
+    "AGE", "APP_STORE_CATEGORY", "BEHAVIOR", "BEHAVIOR_EXPANDED", "CAMPAIGN_ENGAGEMENT",
+    "CONVERSATION", "DEVICE", "ENGAGEMENT_TYPE", "EVENT", "GENDER", "INSTALLED_APP_STORE_CATEGORY",
+    "LANGUAGE", "LIVE_TV_EVENT", "LOCATION", "NETWORK_ACTIVATION_DURATION_GTE",
+    "NETWORK_ACTIVATION_DURATION_LT", "NETWORK_OPERATOR", "PLATFORM", "PLATFORM_VERSION",
+    "USER_ENGAGEMENT", "WIFI_ONLY",
+)  # fmt: skip
 """The other types: each keeps a part of the audience."""
 OPERATORS = ("EQ", "NE")
 
@@ -207,7 +181,13 @@ OPERATIONS: tuple[Operation, ...] = (
         params=EstimateRequest,
         location=Location.JSON,
         echo=Echo(sent=False, constants={"targeting_criteria": None}),
-        assumptions=(SHAPE, ECHO, OPERATOR, PRIMARY_TYPES, TYPES),
+        assumptions=(
+            AUDIENCE_ESTIMATE_SHAPE,
+            AUDIENCE_ESTIMATE_ECHO,
+            AUDIENCE_ESTIMATE_OPERATOR_TYPE,
+            PRIMARY_TYPES,
+            AUDIENCE_ESTIMATE_TARGETING_TYPES,
+        ),
         may_assume=(BARE_ARRAY,),
         errors=("INVALID_TARGETING_TYPE",),
     ),

@@ -12,7 +12,7 @@ from typing import Any
 from marshmallow import ValidationError
 from msgspec import Struct
 
-from mock_platform.api.ads.accounts.promotable_users import FULL, find_promotable_type
+from mock_platform.api.ads.accounts.users_and_apps import FULL, find_promotable_type
 from mock_platform.api.ads.audiences.membership import may_target, read_audience
 from mock_platform.api.ads.campaigns.line_item_parts import add_part
 from mock_platform.core.assumptions import expectation, public_fact
@@ -29,36 +29,13 @@ ENTITY = "TARGETING_CRITERIA"
 KEYWORDS = ("BROAD_KEYWORD", "EXACT_KEYWORD", "PHRASE_KEYWORD", "UNORDERED_KEYWORD")
 AUDIENCES = ("CUSTOM_AUDIENCE", "CUSTOM_AUDIENCE_EXPANDED")
 TYPES = (
-    "AGE",
-    "APP_LIST",
-    "APP_STORE_CATEGORY",
-    "APP_STORE_CATEGORY_LOOKALIKE",
-    *KEYWORDS,
-    "CAMPAIGN_ENGAGEMENT",
-    "CAMPAIGN_ENGAGEMENT_LOOKALIKE",
-    "CONTENT_PUBLISHER_USER",
-    "CONVERSATION",
-    *AUDIENCES,
-    "DEVICE",
-    "ENGAGEMENT_TYPE",
-    "EVENT",
-    "FOLLOWERS_OF_USER",
-    "GENDER",
-    CATEGORY,
-    "INTEREST",
-    "LANGUAGE",
-    "LIVE_TV_EVENT",
-    "LOCATION",
-    "NETWORK_ACTIVATION_DURATION",
-    "NETWORK_OPERATOR",
-    "PLATFORM",
-    "PLATFORM_VERSION",
-    "SIMILAR_TO_FOLLOWERS_OF_USER",
-    "TV_SHOW",
-    "USER_ENGAGEMENT",
-    "USER_ENGAGEMENT_LOOKALIKE",
-    "WIFI_ONLY",
-)
+    "AGE", "APP_LIST", "APP_STORE_CATEGORY", "APP_STORE_CATEGORY_LOOKALIKE", *KEYWORDS,
+    "CAMPAIGN_ENGAGEMENT", "CAMPAIGN_ENGAGEMENT_LOOKALIKE", "CONTENT_PUBLISHER_USER",
+    "CONVERSATION", *AUDIENCES, "DEVICE", "ENGAGEMENT_TYPE", "EVENT", "FOLLOWERS_OF_USER", "GENDER",
+    CATEGORY, "INTEREST", "LANGUAGE", "LIVE_TV_EVENT", "LOCATION", "NETWORK_ACTIVATION_DURATION",
+    "NETWORK_OPERATOR", "PLATFORM", "PLATFORM_VERSION", "SIMILAR_TO_FOLLOWERS_OF_USER", "TV_SHOW",
+    "USER_ENGAGEMENT", "USER_ENGAGEMENT_LOOKALIKE", "WIFI_ONLY",
+)  # fmt: skip
 _VALUES: Mapping[str, tuple[str, ...]] = {
     "ENGAGEMENT_TYPE": (
         "IMPRESSION",
@@ -101,20 +78,20 @@ LANGUAGE = r"[a-z]{2}"
 LANGUAGE_TEXT = "an ISO 639-1 code such as en"
 """The form of the parameter `lang`."""
 
-LIMITS = public_fact(
+TARGETING_CRITERIA_LIMITS = public_fact(
     "targeting-criteria.limits",
     "A line item has at most 1 age bucket, 1 event, 100 interests, 100 similar users, 1,000 "
     "keywords and 2,000 locations. A breach of this or another rule of targeting answers 400 "
     "INVALID_PARAMETER.",
     "adjacent operations, section 6",
 )
-VALUES = expectation(
+TARGETING_CRITERIA_VALUES = expectation(
     "targeting-criteria.values",
     "Values of AGE, GENDER, PLATFORM and ENGAGEMENT_TYPE are checked, audiences, campaigns and "
     "users must be usable by the account. Any other value is taken, also one that the lookups of "
     "the sandbox do not list; then the value is its name.",
 )
-TV = public_fact(
+TARGETING_CRITERIA_TV_SHOWS = public_fact(
     "targeting-criteria.tv-shows",
     "A TV show needs a location on the line item first (400 INVALID_TV_SHOW_LOCATIONS), and all "
     "locations in a country of the show (400 TV_SHOW_OUTSIDE_MARKET).",
@@ -164,7 +141,7 @@ def find_errors(call: Call, world: World, line_item: Record, target: Target) -> 
     if check is not None and not found:
         found = list(check(call, world, line_item, target))
     if any(error.code == "INVALID_PARAMETER" for error in found):
-        call.assume(LIMITS, VALUES)
+        call.assume(TARGETING_CRITERIA_LIMITS, TARGETING_CRITERIA_VALUES)
     return found
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from mock_platform.api.ads.analytics.days import BY_HOUR, DAY_SECONDS, HOUR_SECONDS
+from mock_platform.api.ads.analytics.versions import BY_HOUR, DAY_SECONDS, HOUR_SECONDS
 from mock_platform.api.ads.conventions import Data, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
@@ -55,24 +55,24 @@ def find_related(
     return sorted(candidates, key=rank)[:most]
 
 
-BUCKETS = settled(
+INSIGHTS_BUCKETS = settled(
     "insights.buckets",
     "Buckets begin at start_time and have one day or one hour each; what is left at the end is one "
     "more bucket. end_time is exclusive and must be later than start_time.",
     "B, Keyword insights",
 )
-SHAPE = public_fact(
+INSIGHTS_NO_CURSOR = public_fact(
     "insights.no-cursor",
     "The answer has no next_cursor.",
     "section 3, next_cursor presence",
 )
-VOLUMES = expectation(
+INSIGHTS_NUMBERS = expectation(
     "insights.numbers",
     "Volumes and related keywords are made up from the world's seed, the keywords, the country and "
     "the hour. Each keyword counts once, in any case; negative ones do not change the volume, and "
     "related keywords with one of them come last.",
 )
-COUNTRY = expectation(
+INSIGHTS_LOCATION = expectation(
     "insights.location",
     "A country-level targeting value is a place id of 16 hexadecimal digits; without location the "
     "results are those of the United States.",
@@ -137,7 +137,7 @@ def check(
 def search_keywords(call: Call, world: World) -> dict[str, Any]:
     """Return post volume and related keywords of some keywords in one country."""
     params = call.params
-    call.assume(COUNTRY)
+    call.assume(INSIGHTS_LOCATION)
     country = params.get("location", UNITED_STATES)
     keywords = list(dict.fromkeys(keyword.casefold() for keyword in params["keywords"]))
     start, end = read_window(params, world)
@@ -209,34 +209,16 @@ def _to_seconds(moment: datetime) -> int:
     return (moment - _EPOCH) // timedelta(seconds=1)
 
 
-_KEYWORD_INSIGHTS_OPERATIONS: tuple[Operation, ...] = (
-    ads(
-        "insights.search_keywords",
-        "GET",
-        "/12/insights/keywords/search",
-        search_keywords,
-        summary="Read post volume and related keywords",
-        spec="Keyword insights",
-        returns=Data(KeywordInsights),
-        params=KeywordSearch,
-        rules=check,
-        assumptions=(BUCKETS, SHAPE, VOLUMES),
-        may_assume=(COUNTRY,),
-        errors=("INVALID_TIME_WINDOW",),
-    ),
-)
-
-
 # Targeting suggestions: keywords and users that go with those of a line item.
 
 KEYWORD, USER_ID = "KEYWORD", "USER_ID"
-ALL = public_fact(
+TARGETING_SUGGESTIONS_ALL = public_fact(
     "targeting-suggestions.all",
     "Suggestions are rows of a type and a value, up to 30 or count, without next_cursor.",
     "adjacent operations, section 9",
     gap=True,
 )
-VALUES = expectation(
+TARGETING_SUGGESTIONS_VALUES = expectation(
     "targeting-suggestions.values",
     "Suggested keywords are those of the keyword insights, made up from the world's seed; "
     "suggested users are the others of the world, those with most followers first.",
@@ -272,7 +254,21 @@ def list_(call: Call, world: World) -> list[dict[str, str]]:
     return [{"suggestion_type": kind, "suggestion_value": value} for value in found]
 
 
-_TARGETING_SUGGESTIONS_OPERATIONS: tuple[Operation, ...] = (
+OPERATIONS: tuple[Operation, ...] = (
+    ads(
+        "insights.search_keywords",
+        "GET",
+        "/12/insights/keywords/search",
+        search_keywords,
+        summary="Read post volume and related keywords",
+        spec="Keyword insights",
+        returns=Data(KeywordInsights),
+        params=KeywordSearch,
+        rules=check,
+        assumptions=(INSIGHTS_BUCKETS, INSIGHTS_NO_CURSOR, INSIGHTS_NUMBERS),
+        may_assume=(INSIGHTS_LOCATION,),
+        errors=("INVALID_TIME_WINDOW",),
+    ),
     ads(
         "targeting_suggestions.list",
         "GET",
@@ -283,9 +279,6 @@ _TARGETING_SUGGESTIONS_OPERATIONS: tuple[Operation, ...] = (
         returns=Data(Suggestion, many=True),
         params=SuggestionsQuery,
         origin=Origin.ADJACENT,
-        assumptions=(ALL, VALUES),
+        assumptions=(TARGETING_SUGGESTIONS_ALL, TARGETING_SUGGESTIONS_VALUES),
     ),
 )
-
-
-OPERATIONS = (*_KEYWORD_INSIGHTS_OPERATIONS, *_TARGETING_SUGGESTIONS_OPERATIONS)

@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from mock_platform.api.ads.accounts.history import HISTORY
+from mock_platform.api.ads.accounts.history import HISTORY_ENTRIES
 from mock_platform.api.ads.batches import declare_batch
 from mock_platform.api.ads.campaigns.line_item_parts import find_line_item, make_deletion_recorder
 from mock_platform.api.ads.campaigns.records import OPERATORS, TargetingCriterionRecord
-from mock_platform.api.ads.conventions import One, ads
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter
 from mock_platform.api.ads.resource import LINE_ITEM, TIMESTAMPS, Resource
 from mock_platform.api.ads.targeting.criteria import (
@@ -23,9 +22,9 @@ from mock_platform.api.ads.targeting.criteria import (
     ENTITY,
     LANGUAGE,
     LANGUAGE_TEXT,
-    LIMITS,
-    TV,
-    VALUES,
+    TARGETING_CRITERIA_LIMITS,
+    TARGETING_CRITERIA_TV_SHOWS,
+    TARGETING_CRITERIA_VALUES,
     CriterionType,
     Target,
     add_criterion,
@@ -42,7 +41,7 @@ from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-SHAPE = public_fact(
+TARGETING_CRITERIA_ALL = public_fact(
     "targeting-criteria.all",
     "Targeting criteria are listed, read, created and deleted as documented publicly; the spec "
     "only names them. Every answer has operator_type, which the creation requires.",
@@ -67,6 +66,8 @@ CRITERIA = Resource(
     spec="Endpoints not shown",
     missing="TARGETING_CRITERION_NOT_FOUND",
     parent=LINE_ITEM,
+    origin=Origin.NAMED,
+    assumptions=(TARGETING_CRITERIA_ALL,),
 )
 
 
@@ -130,40 +131,25 @@ def _show(call: Call, world: World, record: Record) -> Record:
     return record if language is None else show_localized(world, record, language)
 
 
-def _make_language() -> Text:
-    return Text(pattern=LANGUAGE, pattern_text=LANGUAGE_TEXT)
-
-
-_FAILURES = (
-    "LINE_ITEM_NOT_FOUND",
-    "INVALID_TARGETING_TYPE",
-    "NOT_FOUND",
-    "CAMPAIGN_NOT_FOUND",
-    "INVALID_IAB_CATEGORY",
-    "INVALID_TV_SHOW_LOCATIONS",
-    "TV_SHOW_OUTSIDE_MARKET",
-)
-CREATE = ads(
-    "targeting_criteria.create",
-    "POST",
-    CRITERIA.path,
+CREATE = CRITERIA.create(
     create,
-    summary="Add a targeting criterion to a line item",
-    spec=CRITERIA.spec,
-    returns=One(TargetingCriterionRecord),
-    params=CriterionCreate,
-    origin=Origin.NAMED,
-    assumptions=(SHAPE, LIMITS, VALUES, TV),
-    may_assume=(HISTORY, CATEGORY_SETS),
-    errors=_FAILURES,
+    CriterionCreate,
+    "Add a targeting criterion to a line item",
+    assumptions=(TARGETING_CRITERIA_LIMITS, TARGETING_CRITERIA_VALUES, TARGETING_CRITERIA_TV_SHOWS),
+    may_assume=(HISTORY_ENTRIES, CATEGORY_SETS),
+    errors=(
+        "LINE_ITEM_NOT_FOUND",
+        "INVALID_TARGETING_TYPE",
+        "NOT_FOUND",
+        "CAMPAIGN_NOT_FOUND",
+        "INVALID_IAB_CATEGORY",
+        "INVALID_TV_SHOW_LOCATIONS",
+        "TV_SHOW_OUTSIDE_MARKET",
+    ),
     statuses=(404,),
 )
-DELETE = CRITERIA.delete(
-    before=make_deletion_recorder(ENTITY),
-    origin=Origin.NAMED,
-    assumptions=(SHAPE,),
-    may_assume=(HISTORY,),
-)
+DELETE = CRITERIA.delete(before=make_deletion_recorder(ENTITY), may_assume=(HISTORY_ENTRIES,))
+_LANGUAGE = {"lang": Text(pattern=LANGUAGE, pattern_text=LANGUAGE_TEXT)}
 
 OPERATIONS: tuple[Operation, ...] = (
     CRITERIA.list(
@@ -172,21 +158,16 @@ OPERATIONS: tuple[Operation, ...] = (
             IdsFilter("targeting_criterion_ids"),
         ),
         sort=(*TIMESTAMPS, "name"),
-        extra={"lang": _make_language()},
+        extra=_LANGUAGE,
         show=_show,
-        origin=Origin.NAMED,
-        assumptions=(SHAPE,),
     ),
-    CRITERIA.get(
-        extra={"lang": _make_language()}, show=_show, origin=Origin.NAMED, assumptions=(SHAPE,)
-    ),
+    CRITERIA.get(extra=_LANGUAGE, show=_show),
     CREATE,
     DELETE,
     declare_batch(
         CRITERIA,
         (replace(CREATE, params=BatchCriterionCreate, handler=_add), DELETE),
         most=MOST_IN_BATCH,
-        origin=Origin.NAMED,
         data_type="targeting_criterion",
         check_together=_check_categories,
         assumptions=(BATCH_OPERATOR,),

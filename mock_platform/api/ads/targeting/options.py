@@ -41,19 +41,9 @@ from mock_platform.world.world import World
 # What targeting criteria may name: the values that the lookups list (adjacent operations).
 
 KINDS_OF_OPTIONS = (
-    "app_store_categories",
-    "conversations",
-    "devices",
-    "events",
-    "interests",
-    "languages",
-    "locations",
-    "network_operators",
-    "platform_versions",
-    "platforms",
-    "tv_markets",
-    "tv_shows",
-)
+    "app_store_categories", "conversations", "devices", "events", "interests", "languages",
+    "locations", "network_operators", "platform_versions", "platforms", "tv_markets", "tv_shows",
+)  # fmt: skip
 LOCATION_TYPES = ("COUNTRIES", "REGIONS", "METROS", "CITIES", "POSTAL_CODES")
 
 
@@ -93,19 +83,19 @@ TARGETING_OPTIONS = Table("targeting_options", TargetingOptionRecord, key="_id")
 TABLES = (TARGETING_OPTIONS,)
 
 
-ALL = public_fact(
+TARGETING_OPTIONS_ALL = public_fact(
     "targeting-options.all",
     "The values that can be targeted are looked up as documented publicly; devices, platforms, "
     "their versions, app store categories and TV markets without pages.",
     "adjacent operations, section 6",
     gap=True,
 )
-FEW = expectation(
+TARGETING_OPTIONS_FEW = expectation(
     "targeting-options.few",
     "The sandbox lists a few values of each kind, all in the table targeting_options. q finds the "
     "names that contain it, in any case. Events are those that have not ended.",
 )
-LIMITS = public_fact(
+TARGETING_OPTIONS_LIMITS = public_fact(
     "targeting-options.limits",
     "Under --limits public, lookups are limited to 400 together in 15 minutes, tv_markets and "
     "tv_shows to 2,000 each.",
@@ -121,43 +111,14 @@ EVENT_TYPES = (
     "SPORTS",
 )
 CONVERSATION_TYPES = (
-    "ACTORS",
-    "ATHLETES",
-    "BOOK_GENRES",
-    "BOOKS",
-    "BRAND_CATEGORIES",
-    "BRANDS",
-    "CELEBRITIES",
-    "COACHES",
-    "DIGITAL_CREATORS",
-    "ENTERTAINMENT_BRANDS",
-    "ENTERTAINMENT_PERSONALITIES",
-    "FICTIONAL_CHARACTERS",
-    "JOURNALISTS",
-    "LIFESTYLES",
-    "MOVIE_GENRES",
-    "MOVIES",
-    "MUSIC_GENRES",
-    "MUSICIANS",
-    "NEWS_STORIES",
-    "NEWS",
-    "PERSONS",
-    "PLACES",
-    "PODCASTS",
-    "POLITICAL_AFFILIATIONS",
-    "POLITICIANS",
-    "PRODUCTS",
-    "RADIO_STATIONS",
-    "SPORTS_LEAGUES",
-    "SPORTS_PERSONALITIES",
-    "SPORTS_TEAMS",
-    "SPORTS",
-    "TRENDS",
-    "TV_SHOWS",
-    "VIDEO_GAME_PLATFORMS",
-    "VIDEO_GAME_PUBLISHERS",
+    "ACTORS", "ATHLETES", "BOOK_GENRES", "BOOKS", "BRAND_CATEGORIES", "BRANDS", "CELEBRITIES",
+    "COACHES", "DIGITAL_CREATORS", "ENTERTAINMENT_BRANDS", "ENTERTAINMENT_PERSONALITIES",
+    "FICTIONAL_CHARACTERS", "JOURNALISTS", "LIFESTYLES", "MOVIE_GENRES", "MOVIES", "MUSIC_GENRES",
+    "MUSICIANS", "NEWS_STORIES", "NEWS", "PERSONS", "PLACES", "PODCASTS", "POLITICAL_AFFILIATIONS",
+    "POLITICIANS", "PRODUCTS", "RADIO_STATIONS", "SPORTS_LEAGUES", "SPORTS_PERSONALITIES",
+    "SPORTS_TEAMS", "SPORTS", "TRENDS", "TV_SHOWS", "VIDEO_GAME_PLATFORMS", "VIDEO_GAME_PUBLISHERS",
     "VIDEO_GAMES",
-)
+)  # fmt: skip
 _BREAKDOWNS = (
     "gender_breakdown_percentage",
     "device_breakdown_percentage",
@@ -322,7 +283,12 @@ def _declare(
         limits=(_TV_LIMIT if kind.startswith("tv_") else _LIMIT,),
         public_limits=False,
         origin=Origin.ADJACENT,
-        assumptions=(ALL, FEW, LIMITS, *((NEXT_CURSOR,) if paged else ())),
+        assumptions=(
+            TARGETING_OPTIONS_ALL,
+            TARGETING_OPTIONS_FEW,
+            TARGETING_OPTIONS_LIMITS,
+            *((NEXT_CURSOR,) if paged else ()),
+        ),
     )
 
 

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from mock_platform.api.ads.analytics.days import DAY_SECONDS
 from mock_platform.api.ads.analytics.figures import CHARGE, Series, measure
 from mock_platform.api.ads.analytics.ledger import CREATIVES, PARENTS, TABLE_OF
 from mock_platform.api.ads.analytics.metrics import NUMBERS
-from mock_platform.api.ads.analytics.versions import read_seconds, to_seconds
+from mock_platform.api.ads.analytics.versions import DAY_SECONDS, read_seconds, to_seconds
 from mock_platform.core.jsonio import loads
 from mock_platform.world.store.interface import Record
 from tests.support import ACCOUNT, Sandbox, sandbox

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
+from functools import partial
 
-from tests.support import ACCOUNT, Sandbox, faults, refusal
+from tests.refusals import Refusal, refusals
+from tests.support import ACCOUNT, Sandbox, refusal
 
 PATH = f"/12/accounts/{ACCOUNT}/funding_instruments"
 SANDBOX = f"/sandbox{PATH}"
 NEW = {"currency": "USD", "start_time": "2026-11-01T00:00:00Z", "type": "CREDIT_CARD"}
 KEYS = {
-    "id",
-    "account_id",
-    "type",
-    "description",
-    "currency",
-    "entity_status",
-    "able_to_fund",
-    "reasons_not_able_to_fund",
-    "credit_limit_local_micro",
-    "credit_remaining_local_micro",
-    "funded_amount_local_micro",
-    "io_header",
-    "start_time",
-    "end_time",
-    "created_at",
-    "updated_at",
+    "id", "account_id", "type", "description", "currency", "entity_status", "able_to_fund",
+    "reasons_not_able_to_fund", "credit_limit_local_micro", "credit_remaining_local_micro",
+    "funded_amount_local_micro", "io_header", "start_time", "end_time", "created_at", "updated_at",
     "deleted",
-}
+}  # fmt: skip
 
 
 def test_listed_and_read(box: Sandbox) -> None:
@@ -57,34 +45,27 @@ def test_created_on_the_sandbox(box: Sandbox) -> None:
     assert box.call("GET", f"{PATH}/{shown['id']}").get_json()["data"] == shown
 
 
-@pytest.mark.parametrize("method", ["POST", "DELETE"])
-def test_written_on_the_sandbox_only(box: Sandbox, method: str) -> None:
-    """The plain address has neither creation nor deletion."""
-    path = PATH if method == "POST" else f"{PATH}/lygyi"
-
-    assert box.call(method, path, query_string=NEW).status_code == 405
-
-
-@pytest.mark.parametrize(
-    ("params", "expected"),
-    [
-        ({"currency": "XYZ"}, ("INVALID_PARAMETER", "currency")),
-        ({"type": "CASH"}, ("INVALID_PARAMETER", "type")),
-        ({"start_time": "soon"}, ("INVALID_PARAMETER", "start_time")),
-        ({"end_time": NEW["start_time"]}, ("INVALID_TIME_WINDOW", "end_time")),
-        ({"credit_limit_local_micro": "-1"}, ("INVALID_PARAMETER", "credit_limit_local_micro")),
-    ],
-)
-def test_refused(box: Sandbox, params: dict[str, str], expected: tuple[str, str]) -> None:
-    """Each parameter has its form; the end is after the start."""
-    assert faults(box.call("POST", SANDBOX, query_string=NEW | params)) == [expected]
+create = partial(Refusal, f"POST {SANDBOX}")
+REFUSED = [
+    *(create(f"{name} {value}", 400, [(code, name)], query=NEW | {name: value})
+      for name, value, code in (
+          ("currency", "XYZ", "INVALID_PARAMETER"), ("type", "CASH", "INVALID_PARAMETER"),
+          ("start_time", "soon", "INVALID_PARAMETER"),
+          ("end_time", NEW["start_time"], "INVALID_TIME_WINDOW"),
+          ("credit_limit_local_micro", "-1", "INVALID_PARAMETER"))),
+    create("nothing", 400,
+           [("MISSING_PARAMETER", name) for name in ("currency", "start_time", "type")]),
+    Refusal(f"POST {PATH}", "a creation at the plain address", 405, [("METHOD_NOT_ALLOWED", None)],
+            query=NEW),
+    Refusal(f"DELETE {PATH}/lygyi", "a deletion at the plain address", 405,
+            [("METHOD_NOT_ALLOWED", None)]),
+]  # fmt: skip
 
 
-def test_required(box: Sandbox) -> None:
-    """Currency, start and type are required."""
-    missing = [("MISSING_PARAMETER", name) for name in ("currency", "start_time", "type")]
-
-    assert faults(box.call("POST", SANDBOX)) == missing
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+    """Each parameter has its form, the end is after the start, and only the sandbox writes."""
+    row.check(box)
 
 
 def test_deleted(box: Sandbox) -> None:

@@ -1,16 +1,28 @@
-"""Media creatives: which media and line items fit, landing addresses, and approval."""
+"""Media creatives, tracking tags, preroll calls to action: what fits a line item, and approval."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import pytest
 
-from tests.api.ads.line_items.parts import CLICKS, DELETED, FOREIGN, PREROLL, call, data
+from tests.api.ads.line_items.parts import BASE, CLICKS, DELETED, FOREIGN, PREROLL, call, data
+from tests.refusals import Refusal, refusals
 from tests.support import ACCOUNT, Sandbox, refusal
 
 BANNER, VIDEO, FOREIGN_MEDIA, GONE = "2pzo", "2q4r", "2r0a", "2q6d"
 LANDING = "https://harbor-roasters.example/landing"
+ADDRESS = "https://count.example.com/imp?c=1"
+TAG = {
+    "line_item_id": CLICKS,
+    "tracking_tag_type": "IMPRESSION_TAG",
+    "tracking_tag_url": ADDRESS,
+}
+BUTTON = {
+    "line_item_id": PREROLL,
+    "call_to_action": "SHOP",
+    "call_to_action_url": "https://shop.example.com",
+}
 
 
 def test_a_line_item_shows_media(box: Sandbox) -> None:
@@ -53,41 +65,59 @@ def test_a_preroll_has_no_landing_address(box: Sandbox) -> None:
     assert response.headers["X-Mock-Warnings"] == "no-effect"
 
 
-@pytest.mark.parametrize(
-    ("objective", "status"), [("WEBSITE_CLICKS", 400), ("PREROLL_VIEWS", 200), ("REACH", 200)]
+show = partial(Refusal, f"POST {BASE}/media_creatives")
+tag = partial(Refusal, f"POST {BASE}/tracking_tags")
+button = partial(Refusal, f"POST {BASE}/preroll_call_to_actions")
+UNFIT, MISSING_ITEM = (
+    ("INCOMPATIBLE_LINE_ITEM", "line_item_id"),
+    ("LINE_ITEM_NOT_FOUND", "line_item_id"),
 )
-def test_when_an_image_needs_a_landing_address(box: Sandbox, objective: str, status: int) -> None:
-    """For website clicks it is required, with it they are taken."""
+MEDIA = {"line_item_id": PREROLL, "account_media_id": BANNER}
+REFUSED = [
+    show("media for posts", 400, [UNFIT], query=MEDIA | {"line_item_id": CLICKS}),
+    show("media for a deleted line item", 404, [MISSING_ITEM],
+         query=MEDIA | {"line_item_id": DELETED}),
+    show("media for a foreign line item", 404, [MISSING_ITEM],
+         query=MEDIA | {"line_item_id": FOREIGN}),
+    show("foreign media", 404, [("ACCOUNT_MEDIA_NOT_FOUND", "account_media_id")],
+         query=MEDIA | {"account_media_id": FOREIGN_MEDIA}),
+    show("deleted media", 404, [("ACCOUNT_MEDIA_NOT_FOUND", "account_media_id")],
+         query=MEDIA | {"account_media_id": GONE}),
+    show("a landing address without protocol", 400, [("INVALID_PARAMETER", "landing_url")],
+         query=MEDIA | {"landing_url": "harbor"}),
+    show("an image for clicks without landing address", 400, [("MISSING_PARAMETER", "landing_url")],
+         query=MEDIA, given={("line_items", PREROLL): {"objective": "WEBSITE_CLICKS"}}),
+    tag("a tag without anything", 400, [("MISSING_PARAMETER", name) for name in TAG]),
+    tag("a tag of another type", 400, [("INVALID_PARAMETER", "tracking_tag_type")],
+        query=TAG | {"tracking_tag_type": "PIXEL"}),
+    tag("a tag without protocol", 400, [("INVALID_PARAMETER", "tracking_tag_url")],
+        query=TAG | {"tracking_tag_url": "count.example.com"}),
+    tag("a tag of a deleted line item", 404, [MISSING_ITEM], query=TAG | {"line_item_id": DELETED}),
+    button("a button without anything", 400, [("MISSING_PARAMETER", name) for name in BUTTON]),
+    button("another call to action", 400, [("INVALID_PARAMETER", "call_to_action")],
+           query=BUTTON | {"call_to_action": "BUY"}),
+    button("a button with another protocol", 400, [("INVALID_PARAMETER", "call_to_action_url")],
+           query=BUTTON | {"call_to_action_url": "ftp://x"}),
+    button("a button for clicks", 400, [UNFIT], query=BUTTON | {"line_item_id": CLICKS}),
+    button("a button of an unknown line item", 404, [MISSING_ITEM],
+           query=BUTTON | {"line_item_id": "none"}),
+]  # fmt: skip
+
+
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+    """Unfit and missing line items and media, unknown values, addresses without protocol."""
+    row.check(box)
+
+
+@pytest.mark.parametrize("objective", ["WEBSITE_CLICKS", "PREROLL_VIEWS", "REACH"])
+def test_when_an_image_needs_a_landing_address(box: Sandbox, objective: str) -> None:
+    """With it each objective is taken, without it those other than website clicks."""
     box.change("line_items", PREROLL, objective=objective)
-    sent = {"line_item_id": PREROLL, "account_media_id": BANNER}
-    without = call(box, "POST", "media_creatives", **sent)
-    with_it = call(box, "POST", "media_creatives", **sent, landing_url=LANDING)
 
-    assert (without.status_code, with_it.status_code) == (status, 200)
-    if status == 400:
-        assert refusal(without) == (400, [("MISSING_PARAMETER", "landing_url")])
-
-
-@pytest.mark.parametrize(
-    ("line_item", "media", "more", "status", "errors"),
-    [
-        (CLICKS, BANNER, {}, 400, [("INCOMPATIBLE_LINE_ITEM", "line_item_id")]),
-        (DELETED, BANNER, {}, 404, [("LINE_ITEM_NOT_FOUND", "line_item_id")]),
-        (FOREIGN, BANNER, {}, 404, [("LINE_ITEM_NOT_FOUND", "line_item_id")]),
-        (PREROLL, FOREIGN_MEDIA, {}, 404, [("ACCOUNT_MEDIA_NOT_FOUND", "account_media_id")]),
-        (PREROLL, GONE, {}, 404, [("ACCOUNT_MEDIA_NOT_FOUND", "account_media_id")]),
-        (PREROLL, BANNER, {"landing_url": "harbor"}, 400, [("INVALID_PARAMETER", "landing_url")]),
-    ],
-)
-def test_what_does_not_fit(
-    box: Sandbox, line_item: str, media: str, more: dict[str, str], status: int, errors: Any
-) -> None:
-    """Other products, missing line items and media are refused."""
-    response = call(
-        box, "POST", "media_creatives", line_item_id=line_item, account_media_id=media, **more
-    )
-
-    assert refusal(response) == (status, errors)
+    assert data(call(box, "POST", "media_creatives", **MEDIA, landing_url=LANDING))
+    if objective != "WEBSITE_CLICKS":
+        assert data(call(box, "POST", "media_creatives", **MEDIA))
 
 
 @pytest.mark.parametrize(
@@ -128,3 +158,52 @@ def test_a_creative_below_a_deleted_line_item(box: Sandbox) -> None:
     read = data(call(box, "GET", "media_creatives/1bzq3", with_deleted="true"))
     assert read["deleted"] is False
     assert ACCOUNT not in read.values()
+
+
+FAMILIES = [
+    ("tracking_tags", "tracking_tag", TAG, {"tracking_tag_url": f"{ADDRESS}0"}),
+    ("preroll_call_to_actions", "preroll_call_to_action", BUTTON, {"call_to_action": "GO_TO"}),
+]
+
+
+@pytest.mark.parametrize(("path", "name", "sent", "change"), FAMILIES)
+def test_made_read_changed_and_deleted(
+    box: Sandbox, path: str, name: str, sent: dict[str, str], change: dict[str, str]
+) -> None:
+    """What one call does, the next ones show; a second delete finds nothing."""
+    made = data(call(box, "POST", path, **sent))
+    one = f"{path}/{made['id']}"
+    read = data(call(box, "GET", one))
+    by_id = data(call(box, "GET", path, **{f"{name}_ids": made["id"]}))
+    box.world.clock.advance(60)
+    same = data(call(box, "PUT", one))
+    changed = data(call(box, "PUT", one, **change))
+    gone = data(call(box, "DELETE", one))
+    again = call(box, "DELETE", one)
+
+    assert sorted(made) == sorted([*sent, "id", "created_at", "updated_at", "deleted"])
+    assert {key: made[key] for key in sent} == sent
+    assert made == read == by_id[0] == same
+    assert changed == made | change | {"updated_at": changed["updated_at"]}
+    assert changed["updated_at"] > made["updated_at"]
+    assert gone["deleted"] is True
+    assert refusal(again) == (404, [("NOT_FOUND", f"{name}_id")])
+    assert refusal(call(box, "PUT", one, **change)) == (404, [("NOT_FOUND", f"{name}_id")])
+
+
+@pytest.mark.parametrize("action", ["GO_TO", "SEE_MORE", "SHOP", "VISIT_SITE", "WATCH_NOW"])
+def test_each_call_to_action(box: Sandbox, action: str) -> None:
+    """The five public calls to action are taken."""
+    made = call(box, "POST", "preroll_call_to_actions", **(BUTTON | {"call_to_action": action}))
+
+    assert data(made)["call_to_action"] == action
+
+
+@pytest.mark.parametrize("path", ["tracking_tags", "preroll_call_to_actions"])
+def test_below_a_deleted_line_item(box: Sandbox, path: str) -> None:
+    """They are shown with_deleted only, with deleted: false."""
+    box.change("line_items", PREROLL, deleted=True)
+    shown = data(call(box, "GET", path, line_item_ids=PREROLL, with_deleted="true"))
+
+    assert [] == data(call(box, "GET", path, line_item_ids=PREROLL))
+    assert False in {record["deleted"] for record in shown}

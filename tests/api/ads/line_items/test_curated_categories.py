@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, refusal
+from tests.refusals import Refusal, refusals
+from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, refusal
 
 PATH = f"/12/accounts/{ACCOUNT}/line_item_curated_categories"
 CLICKS, PREROLL, VIDEO, ENGAGEMENTS, GERMAN = (
@@ -32,6 +34,14 @@ def call(box: Sandbox, method: str, key: str = "", **params: Any) -> TestRespons
     """One request."""
     path = f"{PATH}/{key}" if key else PATH
     return box.call(method, path, query_string=params)
+
+
+ENDS = {"line_item_id": PREROLL, CATEGORY: NORTH_AMERICA}
+
+
+def listed(box: Sandbox, **params: str) -> list[str]:
+    """Ids of one page."""
+    return [link["id"] for link in call(box, "GET", **params).get_json()["data"]]
 
 
 @pytest.mark.spec("B, Line item curated category", "id, line_item_id")
@@ -78,47 +88,6 @@ def test_a_link_is_created_changed_and_deleted(box: Sandbox) -> None:
         assert refusal(response) == (404, [("NOT_FOUND", "line_item_curated_category_id")])
 
 
-@pytest.mark.spec("B, Line item curated categories", "POST .../line_item_curated_categories")
-@pytest.mark.parametrize(("params", "status", "expected"), [
-    ({}, 400, [("MISSING_PARAMETER", CATEGORY), ("MISSING_PARAMETER", "line_item_id")]),
-    ({"line_item_id": "nope", CATEGORY: ENGLISH}, 404, [("LINE_ITEM_NOT_FOUND", "line_item_id")]),
-    ({"line_item_id": GERMAN, CATEGORY: ENGLISH}, 404, [("LINE_ITEM_NOT_FOUND", "line_item_id")]),
-    ({"line_item_id": VIDEO, CATEGORY: "nope"}, 404, [("NOT_FOUND", CATEGORY)]),
-])  # fmt: skip
-def test_both_ends_must_exist(
-    box: Sandbox, params: dict[str, str], status: int, expected: list[tuple[str, str]]
-) -> None:
-    """Both parameters are required and name records that the account may use."""
-    response = call(box, "POST", **params)
-
-    assert (response.status_code, sorted(faults(response))) == (status, expected)
-
-
-def test_a_category_is_available_only_in_its_countries(box: Sandbox) -> None:
-    """A line item that targets none of a category's countries cannot be linked to it."""
-    path = f"/12/accounts/{OTHER_ACCOUNT}/line_item_curated_categories"
-    sent = {"line_item_id": GERMAN, "curated_category_id": NORTH_AMERICA}
-    refused = box.call("POST", path, keys=NORTHBIKE, query_string=sent)
-    box.change("curated_categories", NORTH_AMERICA, country_codes=["DE"])
-    taken = box.call("POST", path, keys=NORTHBIKE, query_string=sent)
-
-    assert refusal(refused) == (400, [("INVALID_PARAMETER", "curated_category_id")])
-    assert taken.status_code == 200
-
-
-def test_an_update_is_checked_like_a_creation(box: Sandbox) -> None:
-    """A link cannot be pointed at what does not exist."""
-    assert call(box, "PUT", "1bx2k", curated_category_id="nope").status_code == 404
-    assert box.record("line_item_curated_categories", "1bx2k")["curated_category_id"] == (
-        NORTH_AMERICA
-    )
-
-
-def listed(box: Sandbox, **params: str) -> list[str]:
-    """Ids of one page."""
-    return [link["id"] for link in call(box, "GET", **params).get_json()["data"]]
-
-
 @pytest.mark.spec("operations", "line_item_curated_categories.list")
 def test_links_are_sorted(box: Sandbox) -> None:
     """Timestamps and deleted sort both ways; what a link points at does not."""
@@ -126,9 +95,6 @@ def test_links_are_sorted(box: Sandbox) -> None:
     assert [SECOND, THIRD, FIRST] == listed(box, sort_by="updated_at-desc")
     assert [THIRD, SECOND, FIRST] == listed(box, sort_by="created_at-desc")
     assert GONE == listed(box, sort_by="deleted-desc", with_deleted="true")[0]
-    assert [("INVALID_PARAMETER", "sort_by")] == faults(
-        call(box, "GET", sort_by="line_item_id-asc")
-    )
 
 
 @pytest.mark.spec("operations", "line_item_curated_categories.get")
@@ -141,19 +107,78 @@ def test_one_link_is_read(box: Sandbox) -> None:
         "account_id": ACCOUNT,
         "line_item_curated_category_id": SECOND,
     }
-    assert 404 == call(box, "GET", GONE).status_code
     shown = call(box, "GET", GONE, with_deleted="true").get_json()["data"]
     assert (GONE, True) == (shown["id"], shown["deleted"])
 
 
-@pytest.mark.spec("operations", "line_item_curated_categories.get")
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
-@pytest.mark.parametrize("key", ["nope", FOREIGN, GONE])
-def test_a_link_out_of_reach_is_not_found(box: Sandbox, method: str, key: str) -> None:
-    """An unknown link, one of another account and a deleted one are not found."""
-    response = call(box, method, key)
+link = partial(Refusal, f"POST {PATH}")
+move = partial(Refusal, f"PUT {PATH}/{FIRST}")
+NO_ITEM, NO_CATEGORY = ("LINE_ITEM_NOT_FOUND", "line_item_id"), ("NOT_FOUND", CATEGORY)
+NO_COUNTRY = ("INVALID_PARAMETER", CATEGORY)
+REFUSED = [
+    link("neither end", 400, [("MISSING_PARAMETER", name) for name in ENDS],
+         spec={"B, Line item curated categories": ["POST .../line_item_curated_categories"]}),
+    link("no line item", 400, [("MISSING_PARAMETER", "line_item_id")], query={CATEGORY: ENGLISH}),
+    link("no category", 400, [("MISSING_PARAMETER", CATEGORY)], query={"line_item_id": PREROLL}),
+    *(link(f"an empty {name}", 400, [("INVALID_PARAMETER", name)], query=ENDS | {name: ""})
+      for name in ENDS),
+    *(link(f"a line item that is {holds}", 404, [NO_ITEM], query=ENDS | {"line_item_id": key})
+      for holds, key in (("unknown", "nope"), ("deleted", "iuqf4"), ("of the user's other account",
+                         "iv3k8"), ("of another user", GERMAN))),
+    link("an unknown category", 404, [NO_CATEGORY], query=ENDS | {CATEGORY: "nope"}),
+    link("US, where GB, DE and ES are available", 400, [NO_COUNTRY],
+         query={"line_item_id": CLICKS, CATEGORY: EUROPEAN},
+         spec={"B, Curated category": ["Each is available"]}),
+    link("US and GB, where DE, FR and NL are available", 400, [NO_COUNTRY],
+         query=ENDS | {CATEGORY: CYCLING}),
+    Refusal(f"POST /12/accounts/{OTHER_ACCOUNT}/line_item_curated_categories",
+            "DE, where US and CA are available", 400, [NO_COUNTRY], keys=NORTHBIKE,
+            query=ENDS | {"line_item_id": GERMAN}),
+    move("a move out of the countries", 400, [NO_COUNTRY], query={CATEGORY: CYCLING},
+         spec={"B, Line item curated categories": ["PUT .../:line_item_curated_category_id"]}),
+    move("a move to a deleted line item", 404, [NO_ITEM], query={"line_item_id": "iuqf4"}),
+    move("a move to an unknown category", 404, [NO_CATEGORY], query={CATEGORY: "nope"}),
+    move("a move to no line item", 400, [("INVALID_PARAMETER", "line_item_id")],
+         query={"line_item_id": ""}),
+    *(Refusal(f"{method} {PATH}/{key}", f"{method} of a link that is {holds}", 404,
+              [("NOT_FOUND", "line_item_curated_category_id")])
+      for method in ("GET", "PUT", "DELETE")
+      for holds, key in (("unknown", "nope"), ("of another account", FOREIGN), ("deleted", GONE))),
+    Refusal(f"GET {PATH}", "an order by line item", 400, [("INVALID_PARAMETER", "sort_by")],
+            query={"sort_by": "line_item_id-asc"}),
+]  # fmt: skip
 
-    assert (404, [("NOT_FOUND", "line_item_curated_category_id")]) == refusal(response)
+
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+    """Both ends are required, are the account's, and have a country in common."""
+    row.check(box)
+
+
+def test_a_category_that_becomes_available(box: Sandbox) -> None:
+    """The countries are those of the category at the time of the request."""
+    box.change("curated_categories", NORTH_AMERICA, country_codes=["DE"])
+    path = f"/12/accounts/{OTHER_ACCOUNT}/line_item_curated_categories"
+    sent = ENDS | {"line_item_id": GERMAN}
+
+    assert 200 == box.call("POST", path, keys=NORTHBIKE, query_string=sent).status_code
+
+
+@pytest.mark.spec("B, Curated category", "Each is available")
+@pytest.mark.parametrize(
+    ("line_item", "category"),
+    [
+        (CLICKS, NORTH_AMERICA),  # US of US, CA
+        (PREROLL, EUROPEAN),  # GB of GB, DE, ES
+        (VIDEO, CYCLING),  # an excluded country is not targeted
+        (ENGAGEMENTS, CYCLING),  # everywhere
+    ],
+)
+def test_countries(box: Sandbox, line_item: str, category: str) -> None:
+    """One country that is aimed at and available is enough."""
+    made = call(box, "POST", line_item_id=line_item, curated_category_id=category)
+
+    assert made.get_json()["data"]["id"] in listed(box)
 
 
 @pytest.mark.spec("B, Line item curated categories", "POST .../line_item_curated_categories")
@@ -168,47 +193,6 @@ def test_a_new_link_stands_in_the_list(box: Sandbox) -> None:
     assert body["data"] == {"id": body["data"]["id"], **ends, **moments, "deleted": False}
     assert body["request"]["params"] == {"account_id": ACCOUNT, **ends}
     assert [FIRST, SECOND, THIRD, body["data"]["id"]] == listed(box)
-
-
-@pytest.mark.spec("B, Line item curated categories", "POST .../line_item_curated_categories")
-@pytest.mark.parametrize("name", ["line_item_id", "curated_category_id"])
-def test_each_end_is_required(box: Sandbox, name: str) -> None:
-    """Neither end may be absent or empty."""
-    ends = {"line_item_id": PREROLL, "curated_category_id": NORTH_AMERICA}
-    absent = call(box, "POST", **{key: value for key, value in ends.items() if key != name})
-    empty = call(box, "POST", **ends | {name: ""})
-
-    assert (400, [("MISSING_PARAMETER", name)]) == refusal(absent)
-    assert (400, [("INVALID_PARAMETER", name)]) == refusal(empty)
-
-
-@pytest.mark.spec("B, Line item curated categories", "POST .../line_item_curated_categories")
-@pytest.mark.parametrize("line_item", ["iuqf4", "iv3k8"])
-def test_deleted_and_other_line_items_cannot_be_linked(box: Sandbox, line_item: str) -> None:
-    """A deleted line item, and one of the user's other account, are not found."""
-    response = call(box, "POST", line_item_id=line_item, curated_category_id=ENGLISH)
-
-    assert (404, [("LINE_ITEM_NOT_FOUND", "line_item_id")]) == refusal(response)
-
-
-@pytest.mark.spec("B, Curated category", "Each is available")
-@pytest.mark.parametrize(
-    ("line_item", "category", "status"),
-    [
-        (CLICKS, NORTH_AMERICA, 200),  # US of US, CA
-        (CLICKS, EUROPEAN, 400),  # US, but GB, DE, ES
-        (PREROLL, EUROPEAN, 200),  # GB of GB, DE, ES
-        (PREROLL, CYCLING, 400),  # US and GB, but DE, FR, NL
-        (VIDEO, CYCLING, 200),  # an excluded country is not targeted
-        (ENGAGEMENTS, CYCLING, 200),  # everywhere
-    ],
-)
-def test_countries(box: Sandbox, line_item: str, category: str, status: int) -> None:
-    """One country that is aimed at and available is enough; without any the link is refused."""
-    response = call(box, "POST", line_item_id=line_item, curated_category_id=category)
-
-    assert status == response.status_code
-    assert (status == 400) == (len(listed(box)) == 3)
 
 
 @pytest.mark.spec("B, Line item curated categories", "PUT .../:line_item_curated_category_id")
@@ -230,31 +214,11 @@ def test_either_end_changes(box: Sandbox, changes: dict[str, str]) -> None:
     assert after == call(box, "GET", FIRST).get_json()["data"]
 
 
-@pytest.mark.spec("B, Line item curated categories", "PUT .../:line_item_curated_category_id")
-@pytest.mark.parametrize(
-    ("changes", "status", "code", "parameter"),
-    [
-        ({"curated_category_id": CYCLING}, 400, "INVALID_PARAMETER", "curated_category_id"),
-        ({"line_item_id": "iuqf4"}, 404, "LINE_ITEM_NOT_FOUND", "line_item_id"),
-        ({"curated_category_id": "nope"}, 404, "NOT_FOUND", "curated_category_id"),
-        ({"line_item_id": ""}, 400, "INVALID_PARAMETER", "line_item_id"),
-    ],
-)
-def test_a_refused_update_changes_nothing(
-    box: Sandbox, changes: dict[str, str], status: int, code: str, parameter: str
-) -> None:
-    """The rules apply to the link after the update."""
-    before = box.record("line_item_curated_categories", FIRST)
-    assert (status, [(code, parameter)]) == refusal(call(box, "PUT", FIRST, **changes))
-    assert before == box.record("line_item_curated_categories", FIRST)
-
-
 @pytest.mark.spec("B, Line item curated categories", "DELETE .../:line_item_curated_category_id")
 def test_a_delete_leaves_both_ends(box: Sandbox) -> None:
     """Line item and category stay, and can be linked again."""
     call(box, "DELETE", FIRST)
-    ends = {"line_item_id": PREROLL, "curated_category_id": NORTH_AMERICA}
 
     assert box.record("line_items", PREROLL)["deleted"] is False
-    assert 200 == call(box, "POST", **ends).status_code
+    assert 200 == call(box, "POST", **ENDS).status_code
     assert 3 == len(listed(box))

@@ -1,7 +1,8 @@
-"""Promoted posts: whose posts, how many at once, reposts of other users' posts, and approval."""
+"""Promoted posts and accounts: whose, how many at once, reposts of other users, and approval."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.api.ads.line_items.parts import (
     CLICKS,
     CYCLISTS,
     DELETED,
+    FOLLOWERS,
     FOREIGN,
     PREROLL,
     VIDEO,
@@ -18,8 +20,10 @@ from tests.api.ads.line_items.parts import (
     data,
     history,
 )
+from tests.refusals import Refusal, refusals
 from tests.support import Sandbox, refusal
 
+OWN_USER, NORTHBIKE_USER = "2244994945", "3805104374"
 OWN, OTHER_OWN = "1712850617439551489", "1712850617439551490"
 ELSEWHERE = ["1efx7n", "1efxb4", "1efxbw", "1efxcn"]
 """Posts that other line items promote; the first one in the same campaign."""
@@ -90,37 +94,46 @@ def test_a_post_made_through_the_account(box: Sandbox) -> None:
     assert data(promote(box, VIDEO, INES_POST))[0]["post_id"] == INES_POST
 
 
-@pytest.mark.parametrize(
-    ("line_item", "posts", "status", "errors"),
-    [
-        (VIDEO, ("1", OWN), 404, [("POST_NOT_FOUND", "post_ids")]),
-        (VIDEO, (OWN, INES_POST), 403, [("ACTION_NOT_ALLOWED", "post_ids")]),
-        (PREROLL, (OWN,), 400, [("INCOMPATIBLE_LINE_ITEM", "line_item_id")]),
-        (DELETED, (OWN,), 404, [("LINE_ITEM_NOT_FOUND", "line_item_id")]),
-        (FOREIGN, (OWN,), 404, [("LINE_ITEM_NOT_FOUND", "line_item_id")]),
-        ("zzz", (OWN,), 404, [("LINE_ITEM_NOT_FOUND", "line_item_id")]),
-        (VIDEO, ("",), 400, [("INVALID_PARAMETER", "post_ids")]),
-    ],
-)
-def test_one_wrong_post_promotes_none(
-    box: Sandbox, line_item: str, posts: tuple[str, ...], status: int, errors: Any
-) -> None:
-    """A refusal names what is wrong, and nothing is promoted."""
-    before = box.world.store.count("promoted_posts")
+add_posts = partial(Refusal, f"POST {BASE}/promoted_posts")
+add_account = partial(Refusal, f"POST {BASE}/promoted_accounts")
+REFUSED = [
+    add_posts("one unknown post of two", 404, [("POST_NOT_FOUND", "post_ids")],
+              query={"line_item_id": VIDEO, "post_ids": f"1,{OWN}"}),
+    add_posts("one post of a stranger", 403, [("ACTION_NOT_ALLOWED", "post_ids")],
+              query={"line_item_id": VIDEO, "post_ids": f"{OWN},{INES_POST}"}),
+    add_posts("a line item of media", 400, [("INCOMPATIBLE_LINE_ITEM", "line_item_id")],
+              query={"line_item_id": PREROLL, "post_ids": OWN}),
+    *(add_posts(f"posts of {holds}", 404, [("LINE_ITEM_NOT_FOUND", "line_item_id")],
+                query={"line_item_id": line_item, "post_ids": OWN})
+      for holds, line_item in (("a deleted line item", DELETED), ("a foreign line item", FOREIGN),
+                               ("an unknown line item", "zzz"))),
+    add_posts("no post", 400, [("INVALID_PARAMETER", "post_ids")],
+              query={"line_item_id": VIDEO, "post_ids": ""}),
+    add_posts("a post id that is no number", 400, [("INVALID_PARAMETER", "post_ids")],
+              query={"line_item_id": VIDEO, "post_ids": "[12]"},
+              messages=['Expected Long, got "[12]" for post_ids']),
+    add_account("a line item of posts", 400, [("INCOMPATIBLE_LINE_ITEM", "line_item_id")],
+                query={"line_item_id": CLICKS, "user_id": OWN_USER}),
+    add_account("an account of a deleted line item", 404, [("LINE_ITEM_NOT_FOUND", "line_item_id")],
+                query={"line_item_id": DELETED, "user_id": OWN_USER}),
+    add_account("a user for reposts only", 400, [("INVALID_USER", "user_id")],
+                query={"line_item_id": FOLLOWERS, "user_id": NORTHBIKE_USER}),
+    add_account("an unknown user", 403, [("USER_NOT_FOUND", "user_id")],
+                query={"line_item_id": FOLLOWERS, "user_id": "1"}),
+    add_account("a user id that is no number", 400, [("INVALID_PARAMETER", "user_id")],
+                query={"line_item_id": FOLLOWERS, "user_id": "harbor"}),
+    Refusal(f"GET {BASE}/promoted_accounts", "line items of other products alone", 400,
+            [("INCOMPATIBLE_LINE_ITEM", "line_item_ids")],
+            query={"line_item_ids": f"{CLICKS},unknown"}),
+    Refusal(f"PUT {BASE}/promoted_posts/1efwlo", "an update, which there is none of", 405,
+            [("METHOD_NOT_ALLOWED", None)]),
+]  # fmt: skip
 
-    response = promote(box, line_item, *posts)
 
-    assert refusal(response) == (status, errors)
-    assert box.world.store.count("promoted_posts") == before
-
-
-def test_post_ids_are_numbers(box: Sandbox) -> None:
-    """The refusal is that of the live service, word for word."""
-    response = promote(box, VIDEO, "[12]")
-
-    error = response.get_json()["errors"][0]
-    assert error["code"] == "INVALID_PARAMETER"
-    assert error["message"] == 'Expected Long, got "[12]" for post_ids'
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+    """Each refusal names what is wrong; one wrong post promotes none of them."""
+    row.check(box)
 
 
 @pytest.mark.parametrize(("number", "status"), [(50, 404), (51, 400)])
@@ -157,11 +170,6 @@ def test_a_promotion_is_deleted(box: Sandbox) -> None:
     assert gone == data(call(box, "GET", "promoted_posts/1efwlo", with_deleted="true"))
     assert box.record("posts", OWN)
     assert "DELETE" in history(box, "PROMOTED_POST", "1efwlo")
-
-
-def test_there_is_no_update(box: Sandbox) -> None:
-    """The public interface has none: 405."""
-    assert call(box, "PUT", "promoted_posts/1efwlo").status_code == 405
 
 
 def test_promotions_below_a_deleted_line_item(box: Sandbox) -> None:
@@ -218,3 +226,53 @@ def test_approval_is_a_transition(box: Sandbox) -> None:
     assert ["ACCEPTED"] * 2 == [one["approval_status"] for one in listed]
     read = data(call(box, "GET", f"promoted_posts/{made['id']}"))
     assert read["approval_status"] == "REJECTED"
+
+
+def test_a_user_is_promoted(box: Sandbox) -> None:
+    """The answer is one record; a user who is promoted already is not promoted again."""
+    assert call(box, "DELETE", "promoted_accounts/1f2qc").status_code == 200
+    made = call(box, "POST", "promoted_accounts", line_item_id=CYCLISTS, user_id=OWN_USER)
+    again = call(box, "POST", "promoted_accounts", line_item_id=CYCLISTS, user_id=OWN_USER)
+
+    record = data(made)
+    assert made.get_json()["request"]["params"]["user_id"] == int(OWN_USER)
+    assert record == data(again)
+    assert record == data(call(box, "GET", f"promoted_accounts/{record['id']}"))
+    assert sorted(record) == sorted(
+        ["id", "line_item_id", "user_id", "entity_status", "approval_status", "created_at",
+         "updated_at", "deleted"]
+    )  # fmt: skip
+    assert (record["user_id"], record["approval_status"]) == (OWN_USER, "ACCEPTED")
+    assert ["CREATE"] == history(box, "PROMOTED_ACCOUNT", record["id"])
+
+
+def test_accounts_are_listed_by_line_item(box: Sandbox) -> None:
+    """One line item of the product is enough."""
+    mixed = data(call(box, "GET", "promoted_accounts", line_item_ids=f"{CLICKS},{FOLLOWERS}"))
+    by_id = data(call(box, "GET", "promoted_accounts", promoted_account_ids="1f2qc"))
+
+    assert (["1f2pa"], ["1f2qc"]) == tuple([one["id"] for one in found] for found in (mixed, by_id))
+
+
+def test_a_promoted_account_is_deleted(box: Sandbox) -> None:
+    """A second delete finds nothing."""
+    gone = data(call(box, "DELETE", "promoted_accounts/1f2pa"))
+    again = call(box, "DELETE", "promoted_accounts/1f2pa")
+
+    assert gone["deleted"] is True
+    assert refusal(again) == (404, [("PROMOTED_ACCOUNT_NOT_FOUND", "promoted_account_id")])
+    assert ["DELETE"] == history(box, "PROMOTED_ACCOUNT", "1f2pa")
+
+
+def test_approval_of_an_account_is_a_transition(box: Sandbox) -> None:
+    """By hand, a review ends when a test says so."""
+    with box.world.work():
+        box.world.transitions.set_pace("promoted_account", progression="manual")
+    assert call(box, "DELETE", "promoted_accounts/1f2qc").status_code == 200
+    made = data(call(box, "POST", "promoted_accounts", line_item_id=CYCLISTS, user_id=OWN_USER))
+    with box.world.work():
+        box.world.transitions.move("promoted_account", made["id"], "ACCEPTED")
+
+    assert made["approval_status"] == "UNDER_REVIEW"
+    read = data(call(box, "GET", f"promoted_accounts/{made['id']}"))
+    assert read["approval_status"] == "ACCEPTED"

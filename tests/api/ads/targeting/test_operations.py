@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from werkzeug.test import TestResponse
 
 from mock_platform.api.ads.targeting.criteria import MOST, TYPES
-from tests.api.ads.line_items.parts import CLICKS, DELETED, FOREIGN, PREROLL, call, data, history
-from tests.support import Sandbox, faults, refusal
+from tests.api.ads.line_items.parts import (
+    BASE,
+    CLICKS,
+    DELETED,
+    FOREIGN,
+    PREROLL,
+    call,
+    data,
+    history,
+)
+from tests.refusals import Refusal, refusals
+from tests.support import Sandbox, refusal
 
 OWN_USER, NORTHBIKE_USER = "2244994945", "3805104374"
 US, UK, GERMANY = "96683cc9126741d1", "6416b8512febefc9", "fdcd221ac44fa326"
@@ -65,38 +73,12 @@ def test_a_criterion_is_made_read_and_deleted(box: Sandbox) -> None:
     assert ["CREATE", "DELETE"] == history(box, "TARGETING_CRITERIA", key)
 
 
-def test_the_list_needs_line_items(box: Sandbox) -> None:
-    """Without line_item_ids the list is refused, in the words of the live service."""
-    response = call(box, "GET", "targeting_criteria")
-
-    assert faults(response) == [("MISSING_PARAMETER", "line_item_ids")]
-    message = response.get_json()["errors"][0]["message"]
-    assert message == '"line_item_ids" is a required parameter'
-
-
 @pytest.mark.parametrize(("number", "status"), [(200, 200), (201, 400)])
 def test_two_hundred_line_items(box: Sandbox, number: int, status: int) -> None:
     """Up to 200 line items are taken, unknown ones have no criteria."""
     ids = ",".join([CLICKS, *(f"x{index}" for index in range(number - 1))])
 
     assert call(box, "GET", "targeting_criteria", line_item_ids=ids).status_code == status
-
-
-def test_operator_type_is_required(box: Sandbox) -> None:
-    """The single creation is refused without it, word for word as by the live service."""
-    response = call(
-        box, "POST", "targeting_criteria", line_item_id=EMPTY, targeting_type="BROAD_KEYWORD",
-        targeting_value="espresso",
-    )  # fmt: skip
-
-    assert refusal(response) == (400, [("MISSING_PARAMETER", "operator_type")])
-    message = response.get_json()["errors"][0]["message"]
-    assert message == '"operator_type" is a required parameter'
-
-
-def test_there_is_no_update(box: Sandbox) -> None:
-    """The reference of the public interface has none: 405."""
-    assert call(box, "PUT", "targeting_criteria/8ptm9").status_code == 405
 
 
 @pytest.mark.parametrize(
@@ -135,44 +117,68 @@ def test_every_type_is_known(box: Sandbox, type_: str) -> None:
     assert "INVALID_TARGETING_TYPE" not in add(box, type_, "x", "NE").text
 
 
-def test_an_unknown_type(box: Sandbox) -> None:
-    """The refusal names all types in the live service's words."""
-    response = add(box, "KEYWORD", "espresso")
-
-    assert refusal(response) == (400, [("INVALID_TARGETING_TYPE", "targeting_type")])
-    message = response.get_json()["errors"][0]["message"]
-    expected = f'Expected a value in {", ".join(TYPES)}, got "KEYWORD" for targeting_type'
-    assert message == expected
-
-
-REFUSED: list[Any] = [
-    ("GENDER", "3", "EQ", 400, [("INVALID_PARAMETER", "targeting_value")]),
-    ("PLATFORM", "5", "EQ", 400, [("INVALID_PARAMETER", "targeting_value")]),
-    ("AGE", "AGE_21", "EQ", 400, [("INVALID_PARAMETER", "targeting_value")]),
-    ("APP_LIST", "ab", "EQ", 400, [("INVALID_PARAMETER", "operator_type")]),
-    ("CONTENT_PUBLISHER_USER", "12", "EQ", 400, [("INVALID_PARAMETER", "operator_type")]),
-    ("NETWORK_ACTIVATION_DURATION", "3", "EQ", 400, [("INVALID_PARAMETER", "operator_type")]),
-    ("NETWORK_ACTIVATION_DURATION", "3", "NE", 400, [("INVALID_PARAMETER", "operator_type")]),
-    ("BROAD_KEYWORD", "a", "IN", 400, [("INVALID_PARAMETER", "operator_type")]),
-    ("CUSTOM_AUDIENCE", SMALL, "EQ", 400, [("INVALID_PARAMETER", "targeting_value")]),
-    ("CUSTOM_AUDIENCE", FOREIGN_AUDIENCE, "EQ", 404, [("NOT_FOUND", "targeting_value")]),
-    ("CUSTOM_AUDIENCE_EXPANDED", GONE, "EQ", 404, [("NOT_FOUND", "targeting_value")]),
-    ("FOLLOWERS_OF_USER", NORTHBIKE_USER, "EQ", 400, [("INVALID_PARAMETER", "targeting_value")]),
-    ("USER_ENGAGEMENT", NORTHBIKE_USER, "EQ", 400, [("INVALID_PARAMETER", "targeting_value")]),
-    ("CAMPAIGN_ENGAGEMENT", "9b5qk", "EQ", 404, [("CAMPAIGN_NOT_FOUND", "targeting_value")]),
-    ("TV_SHOW", "10027243420", "EQ", 400, [("INVALID_TV_SHOW_LOCATIONS", "targeting_value")]),
-]
+def refuse(
+    holds: str,
+    type_: str,
+    value: str,
+    operator: str = "EQ",
+    *errors: tuple[str, str | None],
+    status: int = 400,
+    line_item: str = EMPTY,
+    messages: tuple[str, ...] = (),
+) -> Refusal:
+    """A criterion that is refused; by default the value is wrong."""
+    sent = {"line_item_id": line_item, "targeting_type": type_, "targeting_value": value}
+    return Refusal(
+        f"POST {BASE}/targeting_criteria", holds, status, errors or [WRONG_VALUE],
+        query=sent | ({"operator_type": operator} if operator else {}), messages=messages,
+    )  # fmt: skip
 
 
-@pytest.mark.parametrize(("type_", "value", "operator", "status", "errors"), REFUSED)
-def test_what_is_refused(
-    box: Sandbox, type_: str, value: str, operator: str, status: int, errors: Any
-) -> None:
-    """A criterion that breaks a rule of its type is refused and not stored."""
-    before = box.world.store.count("targeting_criteria")
+WRONG_VALUE = ("INVALID_PARAMETER", "targeting_value")
+WRONG_OPERATOR = ("INVALID_PARAMETER", "operator_type")
+UNKNOWN = ("NOT_FOUND", "targeting_value")
+NO_LINE_ITEM = ("LINE_ITEM_NOT_FOUND", "line_item_id")
+REFUSED = [
+    refuse("a third gender", "GENDER", "3"),
+    refuse("a sixth platform", "PLATFORM", "5"),
+    refuse("an age that is no bucket", "AGE", "AGE_21"),
+    refuse("a list of apps that is aimed at", "APP_LIST", "ab", "EQ", WRONG_OPERATOR),
+    refuse("a publisher that is aimed at", "CONTENT_PUBLISHER_USER", "12", "EQ", WRONG_OPERATOR),
+    *(refuse(f"a duration with {operator}", "NETWORK_ACTIVATION_DURATION", "3", operator,
+             WRONG_OPERATOR) for operator in ("EQ", "NE")),
+    refuse("an unknown operator", "BROAD_KEYWORD", "a", "IN", WRONG_OPERATOR),
+    refuse("no operator", "BROAD_KEYWORD", "a", "", ("MISSING_PARAMETER", "operator_type"),
+           messages=('"operator_type" is a required parameter',)),
+    refuse("an audience that is too small", "CUSTOM_AUDIENCE", SMALL),
+    refuse("a foreign audience", "CUSTOM_AUDIENCE", FOREIGN_AUDIENCE, "EQ", UNKNOWN, status=404),
+    refuse("a deleted audience", "CUSTOM_AUDIENCE_EXPANDED", GONE, "EQ", UNKNOWN, status=404),
+    refuse("followers of another user", "FOLLOWERS_OF_USER", NORTHBIKE_USER),
+    refuse("engagements of another user", "USER_ENGAGEMENT", NORTHBIKE_USER),
+    refuse("an unknown campaign", "CAMPAIGN_ENGAGEMENT", "9b5qk", "EQ",
+           ("CAMPAIGN_NOT_FOUND", "targeting_value"), status=404),
+    refuse("a show without location", "TV_SHOW", "10027243420", "EQ",
+           ("INVALID_TV_SHOW_LOCATIONS", "targeting_value")),
+    refuse("an unknown type", "KEYWORD", "espresso", "EQ",
+           ("INVALID_TARGETING_TYPE", "targeting_type"),
+           messages=(f'Expected a value in {", ".join(TYPES)}, got "KEYWORD" for targeting_type',)),
+    *(refuse(f"a line item that is {holds}", "BROAD_KEYWORD", "a", "EQ", NO_LINE_ITEM, status=404,
+             line_item=key)
+      for holds, key in (("deleted", DELETED), ("foreign", FOREIGN), ("unknown", "unknown"))),
+    Refusal(f"GET {BASE}/targeting_criteria", "a list without line items", 400,
+            [("MISSING_PARAMETER", "line_item_ids")],
+            messages=['"line_item_ids" is a required parameter']),
+    Refusal(f"GET {BASE}/targeting_criteria/8ptk3", "a language in words", 400,
+            [("INVALID_PARAMETER", "lang")], query={"lang": "German"}),
+    Refusal(f"PUT {BASE}/targeting_criteria/8ptm9", "an update, which there is none of", 405,
+            [("METHOD_NOT_ALLOWED", None)]),
+]  # fmt: skip
 
-    assert refusal(add(box, type_, value, operator)) == (status, errors)
-    assert box.world.store.count("targeting_criteria") == before
+
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+    """A criterion that breaks a rule of its type is refused, in the live service's words."""
+    row.check(box)
 
 
 @pytest.mark.parametrize(
@@ -188,14 +194,6 @@ def test_what_is_refused(
 def test_operators_of_a_type(box: Sandbox, type_: str, operator: str) -> None:
     """Each type takes the operators that are its own."""
     assert data(add(box, type_, "3", operator))["operator_type"] == operator
-
-
-@pytest.mark.parametrize("line_item", [DELETED, FOREIGN, "unknown"])
-def test_the_line_item_must_be_there(box: Sandbox, line_item: str) -> None:
-    """A deleted, foreign or unknown line item answers 404."""
-    response = add(box, "BROAD_KEYWORD", "espresso", line_item=line_item)
-
-    assert refusal(response) == (404, [("LINE_ITEM_NOT_FOUND", "line_item_id")])
 
 
 VALUE_OF = {"AGE": "AGE_OVER_18"}
@@ -247,12 +245,10 @@ def test_a_localized_name(box: Sandbox) -> None:
     listed = call(box, "GET", "targeting_criteria", line_item_ids=CLICKS, lang="de")
     read = data(call(box, "GET", "targeting_criteria/8ptk3", lang="de"))
     plain = data(call(box, "GET", "targeting_criteria/8ptk3"))
-    odd = call(box, "GET", "targeting_criteria/8ptk3", lang="German")
 
     names = [record.get("localized_name") for record in data(listed)]
     assert names == ["Vereinigte Staaten", None, None]
     assert (read["localized_name"], "localized_name" in plain) == ("Vereinigte Staaten", False)
-    assert refusal(odd) == (400, [("INVALID_PARAMETER", "lang")])
 
 
 def test_criteria_below_a_deleted_line_item(box: Sandbox) -> None:

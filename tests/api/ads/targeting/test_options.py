@@ -9,6 +9,7 @@ import pytest
 
 from mock_platform.api.ads.targeting.criteria import find_option
 from mock_platform.api.ads.targeting.options import OPERATIONS
+from tests.refusals import Refusal, refusals
 from tests.support import Sandbox, Sandboxes, refusal
 
 KINDS = [operation.id.rpartition(".")[2] for operation in OPERATIONS]
@@ -87,36 +88,25 @@ def test_filters(box: Sandbox, kind: str, query: dict[str, str], found: list[str
     assert found == names(look_up(box, kind, **query))
 
 
-@pytest.mark.parametrize(
-    ("kind", "query", "error"),
-    [
-        ("events", {"event_types": "FAIR"}, ("INVALID_PARAMETER", "event_types")),
-        ("locations", {"location_type": "COUNTRY"}, ("INVALID_PARAMETER", "location_type")),
-        ("locations", {"count": "1001"}, ("INVALID_PARAMETER", "count")),
-        ("devices", {"count": "0"}, ("INVALID_PARAMETER", "count")),
-        ("tv_shows", {"count": "51"}, ("INVALID_PARAMETER", "count")),
-        ("tv_shows", {"locale": "English"}, ("INVALID_PARAMETER", "locale")),
-        ("conversations", {"conversation_type": "COFFEE"}, ("INVALID_PARAMETER",
-         "conversation_type")),
-    ],
-)  # fmt: skip
-def test_what_is_refused(
-    box: Sandbox, kind: str, query: dict[str, str], error: tuple[str, str]
-) -> None:
-    """Values beyond the public ones are refused."""
-    response = box.call(
-        "GET", f"/12/targeting_criteria/{kind}", query_string=REQUIRED.get(kind, {}) | query
+REFUSED = [
+    Refusal(f"GET /12/targeting_criteria/{kind}", f"{kind} with {name} {value}", 400,
+            [("INVALID_PARAMETER", name)], query=REQUIRED.get(kind, {}) | {name: value})
+    for kind, name, value in (
+        ("events", "event_types", "FAIR"), ("locations", "location_type", "COUNTRY"),
+        ("locations", "count", "1001"), ("devices", "count", "0"), ("tv_shows", "count", "51"),
+        ("tv_shows", "locale", "English"), ("conversations", "conversation_type", "COFFEE"),
     )
+] + [
+    Refusal(f"GET /12/targeting_criteria/{kind}", f"{kind} without {name}", 400,
+            [("MISSING_PARAMETER", name)])
+    for kind, name in (("events", "event_types"), ("tv_shows", "locale"))
+]  # fmt: skip
 
-    assert refusal(response) == (400, [error])
 
-
-@pytest.mark.parametrize(("kind", "name"), [("events", "event_types"), ("tv_shows", "locale")])
-def test_what_is_required(box: Sandbox, kind: str, name: str) -> None:
-    """Two lookups have a parameter that they need."""
-    response = box.call("GET", f"/12/targeting_criteria/{kind}")
-
-    assert refusal(response) == (400, [("MISSING_PARAMETER", name)])
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+    """Values beyond the public ones; and two lookups have a parameter that they need."""
+    row.check(box)
 
 
 def test_the_row_of_a_show(box: Sandbox) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import NORTHBIKE, Sandbox, refusal
+from tests.support import NORTHBIKE, Sandbox
 
 PATH = "/12/line_items/placements"
 
@@ -47,15 +47,6 @@ def test_one_product_type(box: Sandbox, product_type: str) -> None:
 
     assert [entry["product_type"] for entry in body["data"]] == [product_type]
     assert body["request"] == {"params": {"product_type": product_type}}
-
-
-@pytest.mark.spec("B, Accounts", "GET /12/line_items/placements")
-@pytest.mark.parametrize("product_type", ["media", "MEDIA,PROMOTED_POSTS", "VIDEO", ""])
-def test_other_product_type(box: Sandbox, product_type: str) -> None:
-    """Any other value is refused."""
-    response = box.call("GET", PATH, query_string={"product_type": product_type})
-
-    assert (400, [("INVALID_PARAMETER", "product_type")]) == refusal(response)
 
 
 def test_belongs_to_no_account(box: Sandbox) -> None:

@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from mock_platform.api.ads.analytics.days import list_days, read_timezone
+from mock_platform.api.ads.analytics.versions import list_days, read_timezone
 
 
 @pytest.mark.parametrize(

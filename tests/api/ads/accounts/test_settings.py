@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from mock_platform.api.ads.accounts.features import READ_FILTER, SANDBOX_KEYS
-from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, refusal
+from mock_platform.api.ads.accounts.settings import READ_FILTER, SANDBOX_KEYS
+from tests.refusals import Refusal, refusals
+from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults
 
 PATH = f"/12/accounts/{ACCOUNT}/features"
 SANDBOX = f"/sandbox{PATH}"
@@ -36,6 +37,34 @@ def keys(response: TestResponse) -> Any:
     """The keys that are answered."""
     assert response.status_code == 200, response.get_json()
     return response.get_json()["data"]
+
+
+WRONG = ("INVALID_PARAMETER", "feature_keys")
+REFUSED = [
+    *(Refusal(f"GET {PATH}", f"a read with an empty key: {wanted!r}", 400, [WRONG],
+              query={"feature_keys": wanted}) for wanted in ("", "REACH_FREQUENCY_CAP,")),
+    *(Refusal(f"{method} {SANDBOX}", f"{method} of {wanted or 'an empty key'}", 400, [WRONG],
+              query={"feature_keys": f"BRAND_TPN,{wanted},AGE_TARGETING"},
+              messages=[", ".join(SANDBOX_KEYS)],
+              spec={"B, Account feature keys": ["Sandbox add/remove"]})
+      for method in ("POST", "DELETE")
+      for wanted in ("NO_SUCH_FEATURE", "WEBSITE_CLICKS_CPM_BILLING", "PROMOTED_MEDIA_POLLS",
+                     "dr_tap", "")),
+    *(Refusal(f"{method} {SANDBOX}", f"{method} without keys", 400,
+              [("MISSING_PARAMETER", "feature_keys")],
+              spec={"operations": ["features.add", "features.remove"]})
+      for method in ("POST", "DELETE")),
+    *(Refusal(f"{method} {PATH}", f"{method} at the plain address", 405,
+              [("METHOD_NOT_ALLOWED", None)], query={"feature_keys": "AGE_TARGETING"},
+              spec={"operations": ["features.add"]})
+      for method in ("POST", "DELETE")),
+]  # fmt: skip
+
+
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+    """Any other key is refused with the allowed ones, and none of the request is added."""
+    row.check(box)
 
 
 class TestGet:
@@ -87,13 +116,6 @@ class TestGet:
         assert "features.read-filter" not in documented.headers["X-Mock-Assumptions"]
         assert "features.read-filter" in other.headers["X-Mock-Assumptions"]
 
-    @pytest.mark.parametrize("wanted", ["", "REACH_FREQUENCY_CAP,"])
-    def test_empty_key(self, box: Sandbox, wanted: str) -> None:
-        """An empty key is refused."""
-        assert faults(ask(box, "GET", PATH, feature_keys=wanted)) == [
-            ("INVALID_PARAMETER", "feature_keys")
-        ]
-
     def test_account_scope(self, box: Sandbox) -> None:
         """Features of a foreign account are out of reach."""
         path = f"/12/accounts/{OTHER_ACCOUNT}/features"
@@ -140,32 +162,6 @@ class TestAdd:
         response = box.call("POST", SANDBOX, form={"feature_keys": "BRAND_TPN,DR_TAP"})
 
         assert {"BRAND_TPN", "DR_TAP"} <= {*keys(response)}
-
-    @pytest.mark.spec("B, Account feature keys", "Sandbox add/remove")
-    @pytest.mark.parametrize(
-        "wanted",
-        ["NO_SUCH_FEATURE", "WEBSITE_CLICKS_CPM_BILLING", "PROMOTED_MEDIA_POLLS", "dr_tap", ""],
-    )
-    def test_other_keys(self, box: Sandbox, wanted: str) -> None:
-        """Any other key is refused with the allowed ones, and none of the request is added."""
-        for method in ("POST", "DELETE"):
-            response = ask(box, method, SANDBOX, feature_keys=f"BRAND_TPN,{wanted},AGE_TARGETING")
-            assert (400, [("INVALID_PARAMETER", "feature_keys")]) == refusal(response)
-            assert ", ".join(SANDBOX_KEYS) in response.get_json()["errors"][0]["message"]
-        assert keys(ask(box, "GET", PATH)) == GRANTED
-
-    @pytest.mark.spec("operations", "features.add", "features.remove")
-    @pytest.mark.parametrize("method", ["POST", "DELETE"])
-    def test_required(self, box: Sandbox, method: str) -> None:
-        """feature_keys is required."""
-        assert faults(ask(box, method, SANDBOX)) == [("MISSING_PARAMETER", "feature_keys")]
-
-    @pytest.mark.spec("B, Accounts", "POST {ads_sandbox_base_url}/12/accounts/:account_id/features")
-    @pytest.mark.parametrize("method", ["POST", "DELETE"])
-    def test_sandbox_only(self, box: Sandbox, method: str) -> None:
-        """The plain address has no such method, and nothing changes."""
-        assert ask(box, method, PATH, feature_keys="AGE_TARGETING").status_code == 405
-        assert keys(ask(box, "GET", PATH)) == GRANTED
 
     def test_account_is_untouched(self, box: Sandbox) -> None:
         """Features are no fields of the account: its updated_at stays, other accounts have none."""

