@@ -8,21 +8,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from mock_platform.api.ads.audiences.membership import (
-    AUDIENCE,
-    AUDIENCES,
-    PERMISSIONS,
-    PROCESSING,
-    TOO_SMALL,
-    VISIBLE,
-    YOUNG,
+from mock_platform.api.ads.audiences.permissions import (
+    VISIBLE_TO,
     find_audience,
     find_permission,
     find_targeting_criteria,
     read_audience,
     require_owner,
 )
-from mock_platform.api.ads.audiences.records import CustomAudience, OwnAudience, TargetedEntry
+from mock_platform.api.ads.audiences.records import (
+    AUDIENCE,
+    AUDIENCES,
+    PERMISSIONS,
+    PROCESSING,
+    TOO_SMALL,
+    YOUNG_AUDIENCE,
+    CustomAudience,
+    OwnAudience,
+    TargetedEntry,
+)
 from mock_platform.api.ads.campaigns.servability import is_line_item_servable
 from mock_platform.api.ads.conventions import Many, One, ads, fail
 from mock_platform.api.ads.filters import PrefixFilter
@@ -54,7 +58,7 @@ SPEC = "Custom audiences"
 KINDS = (AUDIENCE,)
 OWNER, SHARED = "OWNER", "SHARED"
 
-TARGETED = settled(
+TARGETED_SERVABLE = settled(
     "custom-audiences.targeted-servable",
     "servable is true for an ACTIVE line item that is not deleted, within its times, in a servable "
     "campaign.",
@@ -64,7 +68,7 @@ TARGETED_DELETED = expectation(
     "Deleting an audience leaves the targeting criteria that name it; its targeted entries can "
     "still be listed.",
 )
-ALL = public_fact(
+AUDIENCES_SERVED = public_fact(
     "custom-audiences.all",
     "Custom audiences are listed (permission_scope OWNER or SHARED), read, created, updated and "
     "deleted as documented publicly; the spec shows none of this. The answer to an update has "
@@ -72,13 +76,13 @@ ALL = public_fact(
     "adjacent operations, section 7.1",
     gap=True,
 )
-UNIQUE = public_fact(
+UNIQUE_NAME = public_fact(
     "custom-audiences.unique-name",
     "The name of another audience of the account that is not deleted answers 400 "
     "INVALID_PARAMETER.",
     "adjacent operations, section 7.1",
 )
-RIGHTS = expectation(
+AUDIENCE_RIGHTS = expectation(
     "custom-audiences.rights",
     "An audience is deleted by its owner, and updated by its owner or with a READ_WRITE "
     "permission; others who see it get 403 ACTION_NOT_ALLOWED.",
@@ -186,7 +190,7 @@ def update(call: Call, world: World) -> Record:
     granted = find_permission(world, record, account_id) or {}
     own = record["owner_account_id"] == account_id
     if not own and granted.get("permission_level") != "READ_WRITE":
-        call.assume(RIGHTS)
+        call.assume(AUDIENCE_RIGHTS)
         raise fail("ACTION_NOT_ALLOWED", "This account may not change this audience")
     if "name" in call.params:
         _require_free_name(call, world, record["owner_account_id"], but=record["id"])
@@ -214,7 +218,7 @@ def _require_free_name(call: Call, world: World, owner: str, but: str | None = N
     name = call.params["name"]
     match = {"owner_account_id": owner, "name": name, "deleted": False}
     if any(entry.key != but for entry in world.store.page(AUDIENCES, match)):
-        call.assume(UNIQUE)
+        call.assume(UNIQUE_NAME)
         raise fail("INVALID_PARAMETER", f"An audience of this account is called {name!r}", "name")
 
 
@@ -281,7 +285,7 @@ OPERATIONS: tuple[Operation, ...] = (
         ),
         limits=(TOTAL_COUNT_LIMIT,),
         origin=Origin.ADJACENT,
-        assumptions=(ALL, YOUNG, NEXT_CURSOR),
+        assumptions=(AUDIENCES_SERVED, YOUNG_AUDIENCE, NEXT_CURSOR),
     ),
     ads(
         "custom_audiences.get",
@@ -293,8 +297,8 @@ OPERATIONS: tuple[Operation, ...] = (
         returns=One(CustomAudience),
         params=AudienceGet,
         origin=Origin.ADJACENT,
-        assumptions=(ALL, YOUNG),
-        may_assume=(VISIBLE,),
+        assumptions=(AUDIENCES_SERVED, YOUNG_AUDIENCE),
+        may_assume=(VISIBLE_TO,),
         errors=("NOT_FOUND",),
         statuses=(404,),
     ),
@@ -308,7 +312,7 @@ OPERATIONS: tuple[Operation, ...] = (
         returns=One(CustomAudience),
         params=AudienceCreate,
         origin=Origin.ADJACENT,
-        assumptions=(ALL, YOUNG, UNIQUE),
+        assumptions=(AUDIENCES_SERVED, YOUNG_AUDIENCE, UNIQUE_NAME),
     ),
     ads(
         "custom_audiences.update",
@@ -320,8 +324,8 @@ OPERATIONS: tuple[Operation, ...] = (
         returns=One(OwnAudience),
         params=AudienceUpdate,
         origin=Origin.ADJACENT,
-        assumptions=(ALL, UNIQUE, RIGHTS),
-        may_assume=(VISIBLE,),
+        assumptions=(AUDIENCES_SERVED, UNIQUE_NAME, AUDIENCE_RIGHTS),
+        may_assume=(VISIBLE_TO,),
         errors=("NOT_FOUND", "ACTION_NOT_ALLOWED"),
         statuses=(403, 404),
     ),
@@ -334,8 +338,8 @@ OPERATIONS: tuple[Operation, ...] = (
         spec=SPEC,
         returns=One(CustomAudience),
         origin=Origin.ADJACENT,
-        assumptions=(ALL, RIGHTS),
-        may_assume=(VISIBLE,),
+        assumptions=(AUDIENCES_SERVED, AUDIENCE_RIGHTS),
+        may_assume=(VISIBLE_TO,),
         errors=("NOT_FOUND", "ACTION_NOT_ALLOWED"),
         statuses=(403, 404),
     ),
@@ -351,8 +355,8 @@ OPERATIONS: tuple[Operation, ...] = (
             "Targeted", {"with_active": Flag(load_default=True)}, with_deleted=False
         ),
         limits=(TOTAL_COUNT_LIMIT,),
-        assumptions=(TARGETED, NEXT_CURSOR),
-        may_assume=(VISIBLE, TARGETED_DELETED),
+        assumptions=(TARGETED_SERVABLE, NEXT_CURSOR),
+        may_assume=(VISIBLE_TO, TARGETED_DELETED),
         errors=("NOT_FOUND",),
         statuses=(404,),
     ),

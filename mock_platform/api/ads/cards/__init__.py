@@ -1,21 +1,17 @@
 """Cards of all kinds: website, app and swipeable cards, polls, conversations."""
 
 from mock_platform.api.ads.cards import (
-    all_kinds,
-    image_conversation,
+    conversations,
     interactive_records,
     operations,
     poll,
     records,
-    video_conversation,
 )
 
 OPERATIONS = (
     *operations.OPERATIONS,
-    *all_kinds.OPERATIONS,
-    *image_conversation.OPERATIONS,
+    *conversations.OPERATIONS,
     *poll.OPERATIONS,
-    *video_conversation.OPERATIONS,
 )
 TABLES = (
     *interactive_records.TABLES,

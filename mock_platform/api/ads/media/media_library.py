@@ -1,5 +1,6 @@
-"""The media library: what is uploaded becomes known to all creatives (document B, "Media library").
+"""Media of accounts: the library, and account media (document B, "Media library").
 
+What is uploaded becomes known to all creatives by adding it to the library.
 Records of `media` are what was uploaded, through `/2/media/upload` or by fixtures. Adding moves
 them into the library.
 """
@@ -7,8 +8,7 @@ them into the library.
 from __future__ import annotations
 
 from mock_platform.api.ads.conventions import One, ads, fail
-from mock_platform.api.ads.filters import EqualFilter, WordsFilter
-from mock_platform.api.ads.media.account_media import find_media
+from mock_platform.api.ads.filters import EqualFilter, IdsFilter, OneOfFilter, WordsFilter
 from mock_platform.api.ads.resource import Resource, apply_changes, draw_unused_id, make_timestamps
 from mock_platform.api.v2.media.records import (
     MEDIA_TYPES,
@@ -28,9 +28,10 @@ from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, not_allowed
-from mock_platform.core.fields import Text
+from mock_platform.core.fields import Choice, Text
 from mock_platform.core.operation import NotServed, Operation
-from mock_platform.core.schema import Schema
+from mock_platform.core.schema import Schema, Stamped
+from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.store.interface import Record
 from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
@@ -86,6 +87,39 @@ KINDS = (
     ),
 )
 
+CREATIVE_TYPES = (
+    "BANNER",
+    "BANNER_TABLET",
+    "INTERSTITIAL",
+    "INTERSTITIAL_LANDSCAPE",
+    "INTERSTITIAL_LANDSCAPE_TABLET",
+    "INTERSTITIAL_TABLET",
+    "MEDIUM_RECTANGLE",
+    "PREROLL",
+    "VAST_PREROLL",
+)
+
+
+class AccountMediaRecord(Stamped):
+    """An asset of an account: an image by address, or a video by id."""
+
+    id = Text(required=True)
+    video_id = Text(load_default=None, allow_none=True)
+    media_url = Text(load_default=None, allow_none=True)
+    creative_type = Choice(CREATIVE_TYPES, required=True)
+    _account_id = Text(required=True)
+
+
+ACCOUNT_MEDIA = Resource(
+    name="account_media",
+    table="account_media",
+    path="/12/accounts/:account_id/account_media",
+    id_parameter="account_media_id",
+    schema=AccountMediaRecord,
+    noun="account media",
+    spec="Account media",
+    missing="ACCOUNT_MEDIA_NOT_FOUND",
+)
 MEDIA_LIBRARY = Resource(
     name="media_library",
     table="media_library",
@@ -96,6 +130,11 @@ MEDIA_LIBRARY = Resource(
     spec="Media library",
     key="media_key",
     missing="MEDIA_NOT_FOUND",
+)
+
+
+TABLES = (
+    Table("account_media", AccountMediaRecord, references=(Reference("_account_id", "accounts"),)),
 )
 
 
@@ -192,6 +231,24 @@ def settle_transcoding(call: Call, world: World, record: Record) -> Record:
     return world.store.get("media_library", record["media_key"]) or record
 
 
+def find_media(world: World, account_id: str, key: str) -> Record | None:
+    """Return media of an account, in its library or only uploaded; `None` if unknown or deleted."""
+    found = find_in_library(world, account_id, key)
+    if found is None:
+        found = world.store.get("media", key)
+    if found is None or is_expired(world, found) or explain_unusable(world, found) is not None:
+        return None
+    return found if is_of_account(world, found, account_id) else None
+
+
+def find_in_library(world: World, account_id: str, key: str) -> Record | None:
+    """Return media in an account's library; `None` if unknown or deleted."""
+    found = world.store.get("media_library", key)
+    if found is None or found["_account_id"] != account_id or found["deleted"]:
+        return None
+    return found
+
+
 def _find_uploaded(world: World, account_id: str, key: str) -> Record:
     """Return the media that was uploaded under a key and is not in the library yet.
 
@@ -281,6 +338,14 @@ NOT_SERVED = tuple(
 )
 
 OPERATIONS: tuple[Operation, ...] = (
+    ACCOUNT_MEDIA.list(
+        (
+            IdsFilter("account_media_ids"),
+            OneOfFilter("creative_types", "creative_type", CREATIVE_TYPES),
+        )
+    ),
+    ACCOUNT_MEDIA.get(),
+    ACCOUNT_MEDIA.delete(),
     MEDIA_LIBRARY.list(
         [
             EqualFilter("media_type", "media_type", MEDIA_TYPES),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from mock_platform.api.ads.audiences.membership import add_months
+from mock_platform.api.ads.audiences.users import add_months
 from tests.api.ads.audiences import support as audiences
 from tests.api.ads.audiences.support import DO_NOT_REACH_LIST, hashed, update
 from tests.support import ACCOUNT, Sandbox, refusal, sandbox
