@@ -12,7 +12,7 @@ from typing import Any
 
 from mock_platform.api.ads.cards.records import CARD_TABLES
 from mock_platform.api.ads.conventions import fail
-from mock_platform.api.ads.media.account_media import find_media
+from mock_platform.api.ads.media.media_library import find_media
 from mock_platform.api.ads.resource import apply_changes
 from mock_platform.api.v2.objects.post_texts import find_entities
 from mock_platform.api.v2.posts.changes import MadePost, create_post

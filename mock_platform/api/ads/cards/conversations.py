@@ -7,8 +7,8 @@ card type, which also deletes the ones with a video, is in `operations`.
 
 from __future__ import annotations
 
-from functools import partial
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from mock_platform.api.ads.cards.interactive_records import (
@@ -374,22 +374,15 @@ def _describe_image(image: Record) -> Record:
 
 
 _READ_ASSUMES = (SERVED_AS_STRINGS, ECHO_TYPE)
-_VIDEO_READ, _IMAGE_READ, _VIDEO_WRITTEN, _IMAGE_WRITTEN = (
-    Echo(constants={"card_type": shown})
-    for shown in (
-        "video_conversation",
-        "image_conversation",
-        VIDEO_CONVERSATION,
-        IMAGE_CONVERSATION,
-    )
-)
+_VIDEO_READ = Echo(constants={"card_type": "video_conversation"})
+_IMAGE_READ = Echo(constants={"card_type": "image_conversation"})
 _FILTERS = (IdsFilter("card_ids"), PrefixFilter(longest=80))
 _SORT = (*TIMESTAMPS, "name")
 _declare_video = partial(
     ads,
     spec=VIDEO_CARDS.spec,
     returns=One(VideoConversationCardRecord),
-    echo=_VIDEO_WRITTEN,
+    echo=Echo(constants={"card_type": VIDEO_CONVERSATION}),
     may_assume=(FITTING_MEDIA,),
     statuses=(404,),
 )
@@ -397,7 +390,7 @@ _declare_image = partial(
     ads,
     spec=IMAGE_CARDS.spec,
     returns=One(CardRecord),
-    echo=_IMAGE_WRITTEN,
+    echo=Echo(constants={"card_type": IMAGE_CONVERSATION}),
     origin=Origin.ADJACENT,
     assumptions=(IMAGE_CARDS_SERVED, IMAGE_CARD_RULES),
     statuses=(404,),

@@ -30,7 +30,7 @@ from mock_platform.api.ads.cards.records import (
 )
 from mock_platform.api.ads.conventions import Data, One, ads, fail, not_found
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter, OneOfFilter, PrefixFilter
-from mock_platform.api.ads.media.account_media import find_media
+from mock_platform.api.ads.media.media_library import find_media
 from mock_platform.api.ads.resource import (
     TIMESTAMPS,
     Resource,
