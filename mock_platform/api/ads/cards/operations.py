@@ -296,16 +296,17 @@ class AnyCard(Stamped):
     card_uri = Text(required=True)
 
 
+class AllCardsQuery(Schema):
+    """Which cards to read."""
+
+    card_uris = CommaList(Text(min_length=1), required=True, most=200)
+    with_deleted = Flag(load_default=False)
+
+
 class OneOfAllQuery(Schema):
     """Whether a deleted card is shown."""
 
     with_deleted = Flag(load_default=False)
-
-
-class AllCardsQuery(OneOfAllQuery):
-    """Which cards to read."""
-
-    card_uris = CommaList(Text(min_length=1), required=True, most=200)
 
 
 def list_all_kinds(call: Call, world: World) -> list[Record]:
