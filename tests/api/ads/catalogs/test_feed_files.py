@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.api.ads.catalogs.feed_files import find_next_read, read_products
+from mock_platform.api.ads.catalogs.scheduled_feeds import find_next_read, read_products
 from mock_platform.world.clock import wire_seconds
 
 PACIFIC = "America/Los_Angeles"
