@@ -215,8 +215,7 @@ PREVIEW_ROWS = public_fact(
     gap=True,
 )
 PREVIEW_FRAME = expectation(
-    "post-previews.frame",
-    "The frame holds the name and the text of the post, and loads nothing.",
+    "post-previews.frame", "The frame holds the name and the text of the post, and loads nothing."
 )
 
 

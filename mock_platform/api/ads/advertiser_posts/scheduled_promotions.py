@@ -139,10 +139,7 @@ def _require_waiting(call: Call, world: World, record: Record) -> None:
 
 OPERATIONS: tuple[Operation, ...] = (
     SCHEDULED_PROMOTED_POSTS.list(
-        (
-            ExactFilter("line_item_ids", "line_item_id"),
-            IdsFilter("scheduled_promoted_post_ids"),
-        ),
+        (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("scheduled_promoted_post_ids")),
         prepare=_settle_all,
         origin=Origin.NAMED,
         assumptions=(PROMOTIONS_WAIT,),

@@ -15,7 +15,4 @@ OPERATIONS = (
     *users.OPERATIONS,
 )
 TABLES = (*records.TABLES,)
-KINDS = (
-    *operations.KINDS,
-    *do_not_reach_lists.KINDS,
-)
+KINDS = (*operations.KINDS, *do_not_reach_lists.KINDS)

@@ -11,6 +11,7 @@ from mock_platform.api.ads.audiences.records import (
     TOO_SMALL,
     DoNotReachListRecord,
     UserCounts,
+    WithDeleted,
     make_processing,
     read_size,
 )
@@ -27,7 +28,7 @@ from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf
 from mock_platform.api.ads.resource import Resource, apply_changes, draw_unused_id, make_timestamps
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Nested, Text
+from mock_platform.core.fields import Choice, Instant, ListOf, Nested, Text
 from mock_platform.core.operation import Location, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
@@ -72,12 +73,6 @@ LISTS = Resource(
     spec="Do-not-reach lists",
 )
 RULES = BatchRules(("email", "phone_number"), latest_months=13)
-
-
-class DoNotReachListsList(Schema):
-    """Parameters of the list."""
-
-    with_deleted = Flag(load_default=False)
 
 
 class DoNotReachListCreate(Schema):
@@ -202,7 +197,7 @@ OPERATIONS = (
         summary="List do-not-reach lists",
         spec=LISTS.spec,
         returns=Many(DoNotReachListRecord),
-        params=DoNotReachListsList,
+        params=WithDeleted,
         origin=Origin.ADJACENT,
         assumptions=(LISTED_AND_CREATED, YOUNG_LIST, NEXT_CURSOR),
     ),

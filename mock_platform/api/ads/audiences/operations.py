@@ -6,6 +6,7 @@ Document B shows who targets an audience; the audience itself is a public fact.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from mock_platform.api.ads.audiences.permissions import (
@@ -26,6 +27,7 @@ from mock_platform.api.ads.audiences.records import (
     CustomAudience,
     OwnAudience,
     TargetedEntry,
+    WithDeleted,
 )
 from mock_platform.api.ads.campaigns.servability import is_line_item_servable
 from mock_platform.api.ads.conventions import Many, One, ads, fail
@@ -54,7 +56,6 @@ from mock_platform.world.world import World
 
 PATH = "/12/accounts/:account_id/custom_audiences"
 BASE = f"{PATH}/:custom_audience_id"
-SPEC = "Custom audiences"
 KINDS = (AUDIENCE,)
 OWNER, SHARED = "OWNER", "SHARED"
 
@@ -101,12 +102,6 @@ class AudienceUpdate(Schema):
 
     name = Text(min_length=1)
     description = Text(allow_none=True)
-
-
-class AudienceGet(Schema):
-    """Parameters of the read."""
-
-    with_deleted = Flag(load_default=False)
 
 
 def _find_audience(call: Call, world: World, **more: Any) -> Record:
@@ -265,14 +260,21 @@ def _make_entry(
     }
 
 
+_declare = partial(ads, spec="Custom audiences", origin=Origin.ADJACENT)
+_declare_write = partial(
+    _declare,
+    may_assume=(VISIBLE_TO,),
+    errors=("NOT_FOUND", "ACTION_NOT_ALLOWED"),
+    statuses=(403, 404),
+)
+
 OPERATIONS: tuple[Operation, ...] = (
-    ads(
+    _declare(
         "custom_audiences.list",
         "GET",
         PATH,
         list_,
         summary="List custom audiences",
-        spec=SPEC,
         returns=Many(CustomAudience),
         params=list_parameters(
             "CustomAudiencesList",
@@ -284,64 +286,49 @@ OPERATIONS: tuple[Operation, ...] = (
             sort=(*TIMESTAMPS, "name"),
         ),
         limits=(TOTAL_COUNT_LIMIT,),
-        origin=Origin.ADJACENT,
         assumptions=(AUDIENCES_SERVED, YOUNG_AUDIENCE, NEXT_CURSOR),
     ),
-    ads(
+    _declare(
         "custom_audiences.get",
         "GET",
         BASE,
         get,
         summary="Read one custom audience",
-        spec=SPEC,
         returns=One(CustomAudience),
-        params=AudienceGet,
-        origin=Origin.ADJACENT,
+        params=WithDeleted,
         assumptions=(AUDIENCES_SERVED, YOUNG_AUDIENCE),
         may_assume=(VISIBLE_TO,),
         errors=("NOT_FOUND",),
         statuses=(404,),
     ),
-    ads(
+    _declare(
         "custom_audiences.create",
         "POST",
         PATH,
         create,
         summary="Create a custom audience",
-        spec=SPEC,
         returns=One(CustomAudience),
         params=AudienceCreate,
-        origin=Origin.ADJACENT,
         assumptions=(AUDIENCES_SERVED, YOUNG_AUDIENCE, UNIQUE_NAME),
     ),
-    ads(
+    _declare_write(
         "custom_audiences.update",
         "PUT",
         BASE,
         update,
         summary="Change a custom audience",
-        spec=SPEC,
         returns=One(OwnAudience),
         params=AudienceUpdate,
-        origin=Origin.ADJACENT,
         assumptions=(AUDIENCES_SERVED, UNIQUE_NAME, AUDIENCE_RIGHTS),
-        may_assume=(VISIBLE_TO,),
-        errors=("NOT_FOUND", "ACTION_NOT_ALLOWED"),
-        statuses=(403, 404),
     ),
-    ads(
+    _declare_write(
         "custom_audiences.delete",
         "DELETE",
         BASE,
         delete,
         summary="Delete one custom audience",
-        spec=SPEC,
         returns=One(CustomAudience),
-        origin=Origin.ADJACENT,
         assumptions=(AUDIENCES_SERVED, AUDIENCE_RIGHTS),
-        may_assume=(VISIBLE_TO,),
-        errors=("NOT_FOUND", "ACTION_NOT_ALLOWED"),
-        statuses=(403, 404),
     ),
     ads(
         "custom_audiences.targeted",

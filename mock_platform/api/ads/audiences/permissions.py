@@ -80,11 +80,11 @@ def find_audience(
     key = call.path_params[parameter]
     audience = read_audience(world, key, poll=poll)
     account = call.path_params["account_id"]
-    if (
-        audience is None
-        or (audience["deleted"] and not with_deleted)
-        or not _may_see(world, audience, account)
-    ):
+    seen = audience is not None and (
+        may_target(world, audience, account)
+        or bool(find_targeting_criteria(world, audience, account))
+    )
+    if audience is None or not seen or (audience["deleted"] and not with_deleted):
         call.assume(VISIBLE_TO)
         raise not_found(code, "audience", parameter, key)
     return audience
@@ -169,12 +169,6 @@ def may_target(world: World, audience: Record, account: str) -> bool:
     return (
         audience["owner_account_id"] == account
         or find_permission(world, audience, account) is not None
-    )
-
-
-def _may_see(world: World, audience: Record, account: str) -> bool:
-    return may_target(world, audience, account) or bool(
-        find_targeting_criteria(world, audience, account)
     )
 
 

@@ -126,6 +126,12 @@ class DoNotReachListRecord(Stamped):
         return data
 
 
+class WithDeleted(Schema):
+    """Whether what is deleted is shown."""
+
+    with_deleted = Flag(load_default=False)
+
+
 class TargetedLineItem(Schema):
     """A line item that targets an audience."""
 
@@ -208,11 +214,7 @@ def _check_user(record: Record) -> Iterator[tuple[str, str]]:
 
 
 TABLES = (
-    Table(
-        AUDIENCES,
-        CustomAudienceRecord,
-        references=(Reference("owner_account_id", "accounts"),),
-    ),
+    Table(AUDIENCES, CustomAudienceRecord, references=(Reference("owner_account_id", "accounts"),)),
     Table(
         PERMISSIONS,
         TailoredAudiencePermissionRecord,

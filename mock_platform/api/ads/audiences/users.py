@@ -12,11 +12,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from mock_platform.api.ads.audiences.permissions import (
-    VISIBLE_TO,
-    find_audience,
-    find_permission,
-)
+from mock_platform.api.ads.audiences.permissions import VISIBLE_TO, find_audience, find_permission
 from mock_platform.api.ads.audiences.records import (
     AUDIENCES,
     IDENTIFIERS,
@@ -46,7 +42,6 @@ from mock_platform.core.schema import Schema
 from mock_platform.core.unread import Shape, UnknownKeys, report
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant, wire_seconds
-from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 # Reads the user batches of document B by hand: 2,500 operations are too many for a schema. What
@@ -68,8 +63,7 @@ THIRTEEN_MONTHS = settled(
     "13 months are calendar months; a day that the month lacks is its last.",
 )
 HASH_CASE = settled(
-    "audiences.hash-case",
-    "Hashes are 64 hex digits in either case; the samples show both.",
+    "audiences.hash-case", "Hashes are 64 hex digits in either case; the samples show both."
 )
 ASSUMPTIONS = (OPERATION_ERRORS, HASH_CASE, USER_IDENTITY, SIZE_FOLLOWS, THIRTEEN_MONTHS)
 OPERATION_TYPES = ("Update", "Delete")
@@ -118,7 +112,9 @@ def apply_uploads(world: World, audience_id: str, uploads: Iterable[Upload]) -> 
             grown += _put_users(world, audience_id, upload, holders)
             continue
         if holders is None:
-            holders = _read_holders(world, audience_id)
+            holders = {}
+            for entry in world.store.page(USERS, {"_audience_id": audience_id}):
+                _add_holder(holders, entry.key, entry.record["identifiers"])
         for user in upload.users:
             hit = {key for pair in _list_identifiers(user) for key in holders.get(pair, ())}
             grown -= sum(_remove_user(world, key, holders) for key in hit)
@@ -128,7 +124,12 @@ def apply_uploads(world: World, audience_id: str, uploads: Iterable[Upload]) -> 
 def _put_users(world: World, audience_id: str, upload: Upload, holders: Holders | None) -> int:
     new = 0
     for user in upload.users:
-        key = f"{audience_id}-{_derive_identity(user)}"
+        pairs = _list_identifiers(user)
+        # The key has the user's only identifier, or a digest of all of them.
+        identity = "-".join(pairs[0])
+        if len(pairs) > 1:
+            identity = blake2b(repr(sorted(pairs)).encode(), digest_size=16).hexdigest()
+        key = f"{audience_id}-{identity}"
         new += world.store.get(USERS, key) is None
         record = {
             "_id": key,
@@ -155,21 +156,6 @@ def _remove_user(world: World, key: str, holders: Holders) -> bool:
 def _add_holder(holders: Holders, key: str, user: Identifiers) -> None:
     for pair in _list_identifiers(user):
         holders.setdefault(pair, set()).add(key)
-
-
-def _derive_identity(user: Identifiers) -> str:
-    """Return the user's only identifier, or a digest of all of them."""
-    pairs = _list_identifiers(user)
-    if len(pairs) == 1:
-        return f"{pairs[0][0]}-{pairs[0][1]}"
-    return blake2b(repr(sorted(pairs)).encode(), digest_size=16).hexdigest()
-
-
-def _read_holders(world: World, audience_id: str) -> Holders:
-    found: Holders = {}
-    for entry in world.store.page(USERS, {"_audience_id": audience_id}):
-        _add_holder(found, entry.key, entry.record["identifiers"])
-    return found
 
 
 def _list_identifiers(user: Identifiers) -> list[tuple[str, str]]:
@@ -287,14 +273,15 @@ class _Reader(Struct, frozen=True):
                 item.refuse(Fault(text), "expires_at")
 
     def _check_users(self, users: Any, item: BatchItem) -> None:
+        fault = None
         if users is None:
-            item.refuse(missing("users"), "users")
-            return
-        if not isinstance(users, list):
-            item.refuse(Fault(expected("Array", users)), "users")
-            return
-        if not users:
-            item.refuse(Fault("A minimum of 1 items must be provided for users"), "users")
+            fault = missing("users")
+        elif not isinstance(users, list):
+            fault = Fault(expected("Array", users))
+        elif not users:
+            fault = Fault("A minimum of 1 items must be provided for users")
+        if fault is not None:
+            item.refuse(fault, "users")
             return
         identifiers = self.rules.identifiers
         for number, user in enumerate(users):
@@ -400,7 +387,13 @@ def upload_users(call: Call, world: World) -> dict[str, int]:
     """Add users to the audience and remove users from it, all of them or none."""
     uploads = call.params["items"]
     audience = find_audience(call, world, "custom_audience_id", "NOT_FOUND")
-    _require_upload_right(call, world, audience)
+    account = call.path_params["account_id"]
+    if audience["owner_account_id"] != account:
+        granted = find_permission(world, audience, account)
+        if granted is None or granted["permission_level"] != "READ_WRITE":
+            call.assume(UPLOAD_RIGHTS)
+            text = "This account may not change the users of this audience"
+            raise fail("ACTION_NOT_ALLOWED", text)
     grown = apply_uploads(world, audience["id"], uploads)
     size = max(0, read_size(audience, "audience_size") + grown)
     processing = PROCESSING in audience["reasons_not_targetable"]
@@ -408,16 +401,6 @@ def upload_users(call: Call, world: World) -> dict[str, int]:
     world.store.put(AUDIENCES, audience["id"], apply_changes(world, audience, changes))
     count = sum(len(upload.users) for upload in uploads)
     return {"success_count": count, "total_count": count}
-
-
-def _require_upload_right(call: Call, world: World, audience: Record) -> None:
-    account = call.path_params["account_id"]
-    if audience["owner_account_id"] == account:
-        return
-    granted = find_permission(world, audience, account)
-    if granted is None or granted["permission_level"] != "READ_WRITE":
-        call.assume(UPLOAD_RIGHTS)
-        raise fail("ACTION_NOT_ALLOWED", "This account may not change the users of this audience")
 
 
 OPERATIONS = (

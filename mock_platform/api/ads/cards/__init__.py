@@ -8,12 +8,5 @@ from mock_platform.api.ads.cards import (
     records,
 )
 
-OPERATIONS = (
-    *operations.OPERATIONS,
-    *conversations.OPERATIONS,
-    *poll.OPERATIONS,
-)
-TABLES = (
-    *interactive_records.TABLES,
-    *records.TABLES,
-)
+OPERATIONS = (*operations.OPERATIONS, *conversations.OPERATIONS, *poll.OPERATIONS)
+TABLES = (*interactive_records.TABLES, *records.TABLES)

@@ -55,9 +55,7 @@ VIDEO_FIELDS = public_fact(
     "section 7, poll cards",
 )
 ECHO_TYPE = public_fact(
-    "cards-poll.echo",
-    'The echo of poll cards holds card_type "poll".',
-    "section 3, echo quirks",
+    "cards-poll.echo", 'The echo of poll cards holds card_type "poll".', "section 3, echo quirks"
 )
 IMAGE_POLL = public_fact(
     "cards-poll.image-fields",

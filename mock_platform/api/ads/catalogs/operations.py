@@ -40,8 +40,7 @@ MAX_PRODUCTS = 25
 GENERATED = ("product_key", "item_group_key")
 """Fields of a product that the service sets; on input they are ignored."""
 OTHER_USER = expectation(
-    "catalogs.user-id",
-    "user_id may name the authenticated user only; another one is refused.",
+    "catalogs.user-id", "user_id may name the authenticated user only; another one is refused."
 )
 ONE_CATALOG_EACH = settled("catalogs.one-per-user", "A second catalog of a user answers 400.")
 ITEM_GROUPS = settled(
@@ -182,11 +181,7 @@ def create(call: Call, world: World) -> Record:
     if world.store.count("product_catalogs", {"_user_id": user_id}):
         call.assume(ONE_CATALOG_EACH)
         raise fail("INVALID_PARAMETER", "This user has a catalog already; there is one per user")
-    record = {
-        "id": world.ids.snowflake(),
-        "name": call.params["name"],
-        "_user_id": user_id,
-    }
+    record = {"id": world.ids.snowflake(), "name": call.params["name"], "_user_id": user_id}
     world.store.put("product_catalogs", record["id"], record)
     return record
 
@@ -265,11 +260,7 @@ def upsert_products(
 
 
 def _upsert_one(
-    world: World,
-    catalog_id: str,
-    sent: Any,
-    repeated: set[str],
-    assume: Assume,
+    world: World, catalog_id: str, sent: Any, repeated: set[str], assume: Assume
 ) -> dict[str, Any]:
     if not isinstance(sent, dict):
         return _make_result(None, None, "ERROR", errors=["a product must be an object"])
