@@ -146,11 +146,7 @@ def test_bounds_of_count(box: Sandbox, count: str, status: int) -> None:
 def test_pages_of_a_hundred(box: Sandbox) -> None:
     """Without count a page has 100 drafts."""
     for number in range(98):
-        box.put(
-            "draft_posts",
-            str(number),
-            box.record("draft_posts", FIRST) | {"id": str(number)},
-        )
+        box.put("draft_posts", str(number), box.record("draft_posts", FIRST) | {"id": str(number)})
     body = ask(box, "GET")
 
     assert 100 == len(body["data"])

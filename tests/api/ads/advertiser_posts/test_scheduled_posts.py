@@ -132,11 +132,9 @@ def test_seconds_are_ignored(box: Sandbox) -> None:
     )  # fmt: skip
 
     assert "2026-11-22T12:05:00Z" == body["data"]["scheduled_at"]
-    assert {
-        "as_user_id": int(OWNER),
-        "text": "a",
-        "scheduled_at": "2026-11-22T12:05:00Z",
-    } == body["request"]["params"]
+    assert {"as_user_id": int(OWNER), "text": "a", "scheduled_at": "2026-11-22T12:05:00Z"} == body[
+        "request"
+    ]["params"]
 
 
 @pytest.mark.parametrize(

@@ -40,15 +40,9 @@ def test_a_batch_answers_per_operation(box: Sandbox) -> None:
     assert response.get_json() == {
         "request": [
             {"params": ids, "operation_type": "Update"},
-            {
-                "params": {"expires_at": "2027-01-01T00:00:00Z", **ids},
-                "operation_type": "Delete",
-            },
+            {"params": {"expires_at": "2027-01-01T00:00:00Z", **ids}, "operation_type": "Delete"},
         ],
-        "data": [
-            {"success_count": 2, "total_count": 2},
-            {"success_count": 1, "total_count": 1},
-        ],
+        "data": [{"success_count": 2, "total_count": 2}, {"success_count": 1, "total_count": 1}],
     }
     assert box.record("do_not_reach_lists", LIST)["_size"] == 3
 

@@ -28,12 +28,7 @@ from tests.support import ACCOUNT, Sandbox, faults, refusal
 
 pytestmark = pytest.mark.usefixtures("noon")
 
-POLL = {
-    "name": "New",
-    "first_choice": "Yes",
-    "second_choice": "No",
-    "duration_in_minutes": "60",
-}
+POLL = {"name": "New", "first_choice": "Yes", "second_choice": "No", "duration_in_minutes": "60"}
 FOUR = POLL | {"third_choice": "Perhaps", "fourth_choice": "Never"}
 VIDEO_POLL = "1712870000004000012"
 IMAGE_POLL = "1712870000005000015"

@@ -316,11 +316,7 @@ def test_update(box: Sandbox, params: dict[str, str]) -> None:
     assert after == before | params | {"updated_at": after["updated_at"]}
     assert after["updated_at"] > before["updated_at"]
     assert after == data(get(box, f"{PATH}/{ONE}"))
-    expected = params | {
-        "account_id": ACCOUNT,
-        "card_id": ONE,
-        "card_type": "VIDEO_CONVERSATION",
-    }
+    expected = params | {"account_id": ACCOUNT, "card_id": ONE, "card_type": "VIDEO_CONVERSATION"}
     assert expected == echo(response)
 
 

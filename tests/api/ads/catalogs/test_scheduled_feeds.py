@@ -232,8 +232,7 @@ def test_rows_that_are_no_products(box: Sandbox, shop: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "text", "fault"),
-    [(404, "", "answered 404"), (200, "sku\nA", "names no column id")],
+    ("status", "text", "fault"), [(404, "", "answered 404"), (200, "sku\nA", "names no column id")]
 )
 def test_files_that_are_not_there_or_no_feed(
     box: Sandbox, shop: str, status: int, text: str, fault: str
