@@ -347,8 +347,9 @@ class TestRules:
 
 PARTS = [media(), details()]
 SLIDES = [PARTS, PARTS]
-ONE = f"PUT {BASE}/cards/{WEBSITE_CARD}"
-row, change = partial(Refusal, f"POST {BASE}/cards"), partial(Refusal, ONE)
+NO_ARRAYS: list[Any] = [{}, "text", None, 5]
+row = partial(Refusal, f"POST {BASE}/cards")
+change = partial(Refusal, f"PUT {BASE}/cards/{WEBSITE_CARD}")
 REFUSED = [
     *(row(f"a name is no {name!r:.9}", 400, [(INVALID, "name")],
           json={"name": name, "components": PARTS},
@@ -378,7 +379,7 @@ REFUSED = [
           json={"name": "New", "slides": [PARTS] * number},
           spec={"B, Cards": ["POST /12/accounts/:account_id/cards"]}) for number in (1, 7)),
     *(row(f"{name} is no {value!r}", 400, [(INVALID, name)], json={"name": "New", name: value})
-      for name in ("components", "slides") for value in ({}, "text", None, 5)),
+      for name in ("components", "slides") for value in NO_ARRAYS),
     *(row(f"composition {number}", 400, [(INVALID, "components")],
           json={"name": "New", "components": parts}, spec={"B, Card": ["A card needs one"]})
       for number, parts in enumerate(WRONG_COMPOSITIONS)),
