@@ -36,12 +36,12 @@ from mock_platform.world.store.interface import Record
 from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
 
-TERMS = expectation(
+TERM_SEARCH = expectation(
     "media-library.term-search",
     "q finds a record if each of its words is, in any case, a whole word of name, title, file_name "
     "or description; words are runs of letters and digits, and a q without any finds nothing.",
 )
-UPLOADED = settled(
+UPLOADED_MEDIA = settled(
     "media-library.uploaded",
     "What the table media holds counts as uploaded; an unknown key answers 404 MEDIA_NOT_FOUND, "
     "one uploaded without a media category 400 INVALID_MEDIA. Adding a key twice answers 400 "
@@ -59,18 +59,18 @@ FIRST_FRAME = public_fact(
     "poster must be an image.",
     "section 7, media library",
 )
-CREATED = public_fact(
+CREATED_AT_UPLOAD = public_fact(
     "media-library.created-at-upload",
     "created_at of a library object is the upload's, updated_at the moment it was added.",
     "section 7, media library",
 )
-TRANSCODING = settled(
+TRANSCODING_STATES = settled(
     "media-library.transcoding",
     "A video's media_status is TRANSCODE_PENDING until its transition of kind media ends in "
     "TRANSCODE_COMPLETED or TRANSCODE_FAILED; by default it ends at once, so that the only "
     "value of the spec's samples is served.",
 )
-PREROLL = expectation(
+PREROLL_VIDEO_ID = expectation(
     "media-library.preroll-video-id",
     "The PREROLL account media of an AMPLIFY_VIDEO has the media key as its video_id and stays "
     "when the library object is deleted.",
@@ -185,7 +185,7 @@ def create(call: Call, world: World) -> Record:
         "aspect_ratio": uploaded["aspect_ratio"],
     }
     if video:
-        call.assume(TRANSCODING)
+        call.assume(TRANSCODING_STATES)
         record |= {"description": sent.get("description"), "title": sent.get("title")}
     if has_duration(uploaded):
         call.assume(FIRST_FRAME)
@@ -199,7 +199,7 @@ def create(call: Call, world: World) -> Record:
     if video:
         world.transitions.begin("media", key)
         if record["media_category"] == "AMPLIFY_VIDEO":
-            call.assume(PREROLL)
+            call.assume(PREROLL_VIDEO_ID)
             _become_preroll(world, account_id, key)
     return world.store.get("media_library", key) or record
 
@@ -226,7 +226,7 @@ def settle_transcoding(call: Call, world: World, record: Record) -> Record:
     """Return the record after its transcoding ended, if that was due."""
     if record["media_status"] != TRANSCODE_PENDING:
         return record
-    call.assume(TRANSCODING)
+    call.assume(TRANSCODING_STATES)
     world.transitions.settle("media", record["media_key"], poll=True)
     return world.store.get("media_library", record["media_key"]) or record
 
@@ -318,7 +318,7 @@ def _become_preroll(world: World, account_id: str, key: str) -> None:
     world.store.put("account_media", asset["id"], asset)
 
 
-_SHOWN = (TRANSCODING, FIRST_FRAME)
+_SHOWN = (TRANSCODING_STATES, FIRST_FRAME)
 
 PROMOTED_VIDEOS = public_fact(
     "media-library.promoted-videos",
@@ -350,13 +350,13 @@ OPERATIONS: tuple[Operation, ...] = (
         [
             EqualFilter("media_type", "media_type", MEDIA_TYPES),
             WordsFilter(
-                "q", ("name", "title", "file_name", "description"), longest=255, rule=TERMS
+                "q", ("name", "title", "file_name", "description"), longest=255, rule=TERM_SEARCH
             ),
         ],
         count=20,
         most=50,
         show=settle_transcoding,
-        may_assume=(TERMS, *_SHOWN),
+        may_assume=(TERM_SEARCH, *_SHOWN),
         summary="List or search the media library",
     ),
     MEDIA_LIBRARY.get(with_deleted=False, show=settle_transcoding, may_assume=_SHOWN),
@@ -369,8 +369,8 @@ OPERATIONS: tuple[Operation, ...] = (
         spec=MEDIA_LIBRARY.spec,
         returns=One(MediaLibraryRecord),
         params=MediaLibraryAdd,
-        assumptions=(UPLOADED, CREATED),
-        may_assume=(VIDEO_FIELDS, PREROLL, *_SHOWN),
+        assumptions=(UPLOADED_MEDIA, CREATED_AT_UPLOAD),
+        may_assume=(VIDEO_FIELDS, PREROLL_VIDEO_ID, *_SHOWN),
         errors=("MEDIA_NOT_FOUND", "INVALID_MEDIA"),
         statuses=(404,),
     ),
