@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
-from mock_platform.api.ads.catalogs.feed_files import TABLE as FEEDS
+from mock_platform.api.ads.catalogs.scheduled_feeds import TABLE as FEEDS
 from mock_platform.api.v2.webhooks.event_log import ADDED, OUTGOING
 from mock_platform.api.v2.webhooks.replay_jobs import CREATED, REPLAY_JOB
 from mock_platform.api.v2.webhooks.validation import find_next_challenge

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mock_platform.api.ads.catalogs.feed_files import (
+from mock_platform.api.ads.catalogs.operations import upsert_products
+from mock_platform.api.ads.catalogs.scheduled_feeds import (
     MOST_BYTES,
     TABLE,
     find_next_read,
     read_products,
 )
-from mock_platform.api.ads.catalogs.product_updates import upsert_products
 from mock_platform.delivery.agenda import Wait
 from mock_platform.delivery.outbound import Outbound, OutboundFault
 from mock_platform.world.clock import wire_millis

@@ -1,20 +1,18 @@
 """Posts of an advertiser: published, drafted, scheduled, promoted when they are out."""
 
 from mock_platform.api.ads.advertiser_posts import (
-    draft_posts,
     lists,
     operations,
+    planned_posts,
     records,
-    scheduled_posts,
     scheduled_promotions,
 )
 
 OPERATIONS = (
     *operations.OPERATIONS,
-    *draft_posts.OPERATIONS,
     *lists.OPERATIONS,
-    *scheduled_posts.OPERATIONS,
+    *planned_posts.OPERATIONS,
     *scheduled_promotions.OPERATIONS,
 )
 TABLES = (*records.TABLES,)
-KINDS = (*scheduled_posts.KINDS,)
+KINDS = (*planned_posts.KINDS,)

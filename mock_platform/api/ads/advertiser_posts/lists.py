@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from mock_platform.api.ads.accounts.users_and_apps import find_full_user, find_promotable_type
-from mock_platform.api.ads.advertiser_posts.composer import may_post
+from mock_platform.api.ads.advertiser_posts.operations import may_post
 from mock_platform.api.ads.advertiser_posts.plans import KIND_NAME
 from mock_platform.api.ads.advertiser_posts.records import LongId, show_plan
 from mock_platform.api.ads.conventions import Data, Many, One, ads, fail, not_found
@@ -65,21 +65,21 @@ def _is_seen(world: World, account_id: str, kind: str, record: Record) -> bool:
     return find_promotable_type(world, account_id, record["_user_id"]) is not None
 
 
-SHAPE = public_fact(
+NAMED_SHAPE = public_fact(
     "posts.named-object",
     "The update of a name answers with the extended form beside the text that the spec names: "
     "full_text, display_text_range and post_id; post_id is echoed as a number. An empty name "
     "removes the name.",
     "section 3, long ids in echo; section 7, post create",
 )
-LIST = public_fact(
+POSTS_LISTED = public_fact(
     "posts.all",
     "The posts of a user are listed in the extended form of the 1.1 interface: by default nullcast "
     "ones that are no replies, of the account's FULL promotable user.",
     "adjacent operations, section 8.4",
     gap=True,
 )
-LISTED = expectation(
+LISTED_AS = expectation(
     "posts.listed",
     "A draft has its own id as post_id, and so has a scheduled post until it is out; then it is "
     "listed as published. A text that begins with @ is a mention. user_id is a promotable user of "
@@ -186,7 +186,7 @@ _ACCOUNT_POSTS_OPERATIONS: tuple[Operation, ...] = (
         origin=Origin.ADJACENT,
         errors=("USER_NOT_FOUND", "ACTION_NOT_ALLOWED"),
         statuses=(403,),
-        assumptions=(NEXT_CURSOR, LIST, LISTED),
+        assumptions=(NEXT_CURSOR, POSTS_LISTED, LISTED_AS),
     ),
     ads(
         "posts.update_name",
@@ -198,7 +198,7 @@ _ACCOUNT_POSTS_OPERATIONS: tuple[Operation, ...] = (
         returns=One(NamedPost),
         params=NameUpdate,
         echo=Echo(numbers=("post_id",)),
-        assumptions=(SHAPE,),
+        assumptions=(NAMED_SHAPE,),
         errors=("POST_NOT_FOUND",),
         statuses=(404,),
     ),
@@ -207,16 +207,15 @@ _ACCOUNT_POSTS_OPERATIONS: tuple[Operation, ...] = (
 
 # Previews of posts: how posts, drafts and scheduled posts look, as frames to show in a page.
 
-POST_PREVIEWS_ALL = public_fact(
+PREVIEW_ROWS = public_fact(
     "post-previews.all",
     "Previews are rows of post_id and an iframe, without next_cursor; ids of posts of another type "
     "or of others are left out.",
     "adjacent operations, section 8.4",
     gap=True,
 )
-FRAME = expectation(
-    "post-previews.frame",
-    "The frame holds the name and the text of the post, and loads nothing.",
+PREVIEW_FRAME = expectation(
+    "post-previews.frame", "The frame holds the name and the text of the post, and loads nothing."
 )
 
 
@@ -261,7 +260,7 @@ _POST_PREVIEWS_OPERATIONS: tuple[Operation, ...] = (
         returns=Data(PostPreview, many=True),
         params=PreviewsQuery,
         origin=Origin.ADJACENT,
-        assumptions=(POST_PREVIEWS_ALL, FRAME),
+        assumptions=(PREVIEW_ROWS, PREVIEW_FRAME),
     ),
 )
 

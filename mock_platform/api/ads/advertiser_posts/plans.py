@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from mock_platform.api.ads.accounts.users_and_apps import find_full_user
-from mock_platform.api.ads.advertiser_posts.composer import (
+from mock_platform.api.ads.advertiser_posts.operations import (
     describe_advertiser_post,
     find_text_faults,
     has_card,
@@ -20,14 +20,13 @@ from mock_platform.api.ads.advertiser_posts.composer import (
 )
 from mock_platform.api.ads.conventions import fail
 from mock_platform.api.ads.lists import PageOf, paginate
-from mock_platform.api.ads.media.account_media import find_media
+from mock_platform.api.ads.media.media_library import find_media
 from mock_platform.api.ads.resource import Resource
 from mock_platform.api.v2.objects.post_texts import make_source
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import Fault
-from mock_platform.core.operation import Echo
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant, wire_millis, wire_seconds
 from mock_platform.world.store.interface import Record
@@ -40,7 +39,7 @@ MOST_IN_WINDOW = 30
 WINDOW_MINUTES = 15
 FARTHEST = timedelta(days=365)
 
-PLANS = public_fact(
+PLANS_SERVED = public_fact(
     "planned-posts.all",
     "Drafts and scheduled posts have no deleted: a delete removes them, and answers the record "
     "with the status DELETED. text is empty where there is none. An empty card_uri, media_keys or "
@@ -48,31 +47,29 @@ PLANS = public_fact(
     "adjacent operations, section 8.4",
     gap=True,
 )
-WHOSE = public_fact(
+PLANS_OF_USER = public_fact(
     "planned-posts.whose",
     "A list shows the plans of user_id, by default those of the account's FULL promotable user.",
     "adjacent operations, section 8.4",
 )
-MOMENT = public_fact(
+SCHEDULED_MOMENT = public_fact(
     "scheduled-posts.moment",
     "scheduled_at is in whole minutes (seconds are ignored), later than now and at most one year "
     "ahead. When the world's clock passes it, the post exists: scheduled_status SUCCESS, "
     "completed_at and post_id are set. FAILED if it cannot be posted any more.",
     "adjacent operations, section 8.4",
 )
-CROWD = settled(
+POST_LIMIT = settled(
     "scheduled-posts.limit",
     "More than 30 posts of a user in one quarter of an hour, counted from the full hour, answer "
     "400 SCHEDULED_POST_LIMIT_EXCEEDED.",
 )
-DONE = expectation(
+FINAL_STATUS = expectation(
     "scheduled-posts.done",
     "A scheduled post that is out, or has failed, is not changed or deleted any more: 403 "
     "ACTION_NOT_ALLOWED. The post itself stays.",
 )
 
-NO_ACCOUNT = Echo(hidden=("account_id",))
-"""The echo of all operations on drafts and scheduled posts."""
 Published = Callable[[World, Record, Record], None]
 """Does what follows from a scheduled post that is out: gets the plan and the post."""
 
@@ -273,7 +270,7 @@ def require_pending(call: Call, world: World, resource: Resource) -> Record:
     """
     plan = resource.get_by_id(call, world)
     if plan["scheduled_status"] != SCHEDULED:
-        call.assume(DONE)
+        call.assume(FINAL_STATUS)
         text = f"Scheduled post {plan['id']} has the status {plan['scheduled_status']} already"
         raise fail("ACTION_NOT_ALLOWED", text, "scheduled_post_id")
     return plan

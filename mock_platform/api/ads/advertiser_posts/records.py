@@ -124,10 +124,7 @@ _SHARED = (
 )
 DRAFT_POSTS = Table("draft_posts", DraftPostRecord, references=_SHARED, check=_check_plan)
 SCHEDULED_POSTS = Table(
-    "scheduled_posts",
-    ScheduledPostRecord,
-    references=_SHARED,
-    check=_check_scheduled,
+    "scheduled_posts", ScheduledPostRecord, references=_SHARED, check=_check_scheduled
 )
 SCHEDULED_PROMOTED_POSTS = Table(
     "scheduled_promoted_posts",

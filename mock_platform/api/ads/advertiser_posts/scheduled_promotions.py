@@ -63,14 +63,14 @@ def promote_scheduled(world: World, plan: Record, post: Record) -> None:
         world.store.put(TABLE, entry.key, after)
 
 
-ALL = public_fact(
+PROMOTIONS_WAIT = public_fact(
     "scheduled-promoted-posts.all",
     "A line item is associated with a scheduled post; post_id is null until the post is out, and "
     "then the line item promotes it. It can be deleted until then.",
     "adjacent operations, section 8.4",
     gap=True,
 )
-REFUSED = expectation(
+PROMOTION_REFUSALS = expectation(
     "scheduled-promoted-posts.refusals",
     "A scheduled post that is unknown answers 404 NOT_FOUND, one that is out or has failed 403 "
     "ACTION_NOT_ALLOWED, and so does deleting an association whose post is out. The same "
@@ -103,7 +103,7 @@ def create(call: Call, world: World) -> Record:
     plan = _require_scheduled(call, world, str(call.params["scheduled_post_id"]))
     pair = {"line_item_id": line_item["id"], "scheduled_post_id": plan["id"]}
     for entry in world.store.page(TABLE, pair | {"deleted": False}, limit=1):
-        call.assume(REFUSED)
+        call.assume(PROMOTION_REFUSALS)
         return entry.record
     return add_part(call, world, TABLE, pair | {"post_id": None})
 
@@ -112,10 +112,10 @@ def _require_scheduled(call: Call, world: World, key: str) -> Record:
     world.transitions.settle(KIND_NAME, key)
     plan = world.store.get("scheduled_posts", key)
     if plan is None or plan["_account_id"] != call.path_params["account_id"]:
-        call.assume(REFUSED)
+        call.assume(PROMOTION_REFUSALS)
         raise not_found("NOT_FOUND", "scheduled post", "scheduled_post_id", key)
     if plan["scheduled_status"] != SCHEDULED:
-        call.assume(REFUSED)
+        call.assume(PROMOTION_REFUSALS)
         text = f"Scheduled post {key} has the status {plan['scheduled_status']} already"
         raise fail("ACTION_NOT_ALLOWED", text, "scheduled_post_id")
     return plan
@@ -132,22 +132,19 @@ def _settle(call: Call, world: World, record: Record) -> Record:
 
 def _require_waiting(call: Call, world: World, record: Record) -> None:
     if record["post_id"] is not None:
-        call.assume(REFUSED)
+        call.assume(PROMOTION_REFUSALS)
         text = f"The scheduled post {record['scheduled_post_id']} is out and is promoted already"
         raise fail("ACTION_NOT_ALLOWED", text, "scheduled_promoted_post_id")
 
 
 OPERATIONS: tuple[Operation, ...] = (
     SCHEDULED_PROMOTED_POSTS.list(
-        (
-            ExactFilter("line_item_ids", "line_item_id"),
-            IdsFilter("scheduled_promoted_post_ids"),
-        ),
+        (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("scheduled_promoted_post_ids")),
         prepare=_settle_all,
         origin=Origin.NAMED,
-        assumptions=(ALL,),
+        assumptions=(PROMOTIONS_WAIT,),
     ),
-    SCHEDULED_PROMOTED_POSTS.get(show=_settle, origin=Origin.NAMED, assumptions=(ALL,)),
+    SCHEDULED_PROMOTED_POSTS.get(show=_settle, origin=Origin.NAMED, assumptions=(PROMOTIONS_WAIT,)),
     ads(
         "scheduled_promoted_posts.create",
         "POST",
@@ -160,14 +157,14 @@ OPERATIONS: tuple[Operation, ...] = (
         origin=Origin.NAMED,
         errors=("LINE_ITEM_NOT_FOUND", "NOT_FOUND", "ACTION_NOT_ALLOWED", INCOMPATIBLE),
         statuses=(403, 404),
-        assumptions=(ALL,),
-        may_assume=(REFUSED,),
+        assumptions=(PROMOTIONS_WAIT,),
+        may_assume=(PROMOTION_REFUSALS,),
     ),
     SCHEDULED_PROMOTED_POSTS.delete(
         prepare=_settle_all,
         before=_require_waiting,
         origin=Origin.NAMED,
-        assumptions=(ALL,),
-        may_assume=(REFUSED,),
+        assumptions=(PROMOTIONS_WAIT,),
+        may_assume=(PROMOTION_REFUSALS,),
     ),
 )

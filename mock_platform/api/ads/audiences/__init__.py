@@ -5,7 +5,6 @@ from mock_platform.api.ads.audiences import (
     operations,
     permissions,
     records,
-    tailored_audiences,
     users,
 )
 
@@ -13,11 +12,7 @@ OPERATIONS = (
     *operations.OPERATIONS,
     *do_not_reach_lists.OPERATIONS,
     *permissions.OPERATIONS,
-    *tailored_audiences.OPERATIONS,
     *users.OPERATIONS,
 )
 TABLES = (*records.TABLES,)
-KINDS = (
-    *operations.KINDS,
-    *do_not_reach_lists.KINDS,
-)
+KINDS = (*operations.KINDS, *do_not_reach_lists.KINDS)

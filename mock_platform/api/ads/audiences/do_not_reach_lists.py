@@ -5,41 +5,48 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mock_platform.api.ads.audiences.membership import (
-    PROCESSED,
+from mock_platform.api.ads.audiences.records import (
     PROCESSING,
     SMALLEST_TARGETABLE_USERS,
     TOO_SMALL,
+    DoNotReachListRecord,
+    UserCounts,
+    WithDeleted,
+    make_processing,
+    read_size,
+)
+from mock_platform.api.ads.audiences.users import (
+    ASSUMPTIONS,
+    HASH,
+    OPERATION_TYPES,
+    BatchRules,
     apply_uploads,
 )
-from mock_platform.api.ads.audiences.records import DoNotReachListRecord, UserCounts
-from mock_platform.api.ads.audiences.users import ASSUMPTIONS, HASH, OPERATION_TYPES, BatchRules
 from mock_platform.api.ads.batches import as_operations
 from mock_platform.api.ads.conventions import Batch, Many, One, ads, fail
 from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf
 from mock_platform.api.ads.resource import Resource, apply_changes, draw_unused_id, make_timestamps
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Nested, Text
+from mock_platform.core.fields import Choice, Instant, ListOf, Nested, Text
 from mock_platform.core.operation import Location, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
-from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
 
-ECHOED = public_fact(
+ECHO_WITHOUT_USERS = public_fact(
     "do-not-reach.echo-without-users",
     "request is an array parallel to data with params, users left out and times normalised, and "
     "operation_type.",
     "section 3, echo quirks",
 )
-LATEST = settled(
+LATEST_EXPIRY = settled(
     "do-not-reach.latest-expiry",
     "expires_at is optional, later than now and at most 13 calendar months ahead.",
     "B, Do-not-reach lists",
 )
 
-YOUNG = public_fact(
+YOUNG_LIST = public_fact(
     "do-not-reach.young-list",
     "A new list is PROCESSING and TOO_SMALL, its size not shown, until its transition of kind "
     "do_not_reach_list, by default an hour after its creation. Afterwards list_size shows sizes "
@@ -48,7 +55,7 @@ YOUNG = public_fact(
     "section 7, do-not-reach",
 )
 
-ALL = public_fact(
+LISTED_AND_CREATED = public_fact(
     "do-not-reach.all",
     "Do-not-reach lists are listed and created as documented publicly; the spec shows neither. An "
     "account has one list; a second one answers 400 INVALID_PARAMETER.",
@@ -65,30 +72,7 @@ LISTS = Resource(
     noun="do-not-reach list",
     spec="Do-not-reach lists",
 )
-KINDS = (
-    TransitionKind(
-        "do_not_reach_list",
-        LISTS.table,
-        "reasons_not_targetable",
-        PROCESSING,
-        (PROCESSED,),
-        Pace("time", seconds=3600),
-        also=lambda record, to: _make_size_fields(
-            record, read_size(record), processing=to == PROCESSING
-        ),
-        read=lambda record: (
-            PROCESSING if PROCESSING in record.get("reasons_not_targetable", ()) else PROCESSED
-        ),
-        since="created_at",
-    ),
-)
 RULES = BatchRules(("email", "phone_number"), latest_months=13)
-
-
-class DoNotReachListsList(Schema):
-    """Parameters of the list."""
-
-    with_deleted = Flag(load_default=False)
 
 
 class DoNotReachListCreate(Schema):
@@ -128,7 +112,7 @@ def upload_users(call: Call, world: World) -> tuple[Sequence[Any], Sequence[Mapp
     uploads = call.params["items"]
     settle(call, world)
     record = LISTS.get_by_id(call, world)
-    size = max(0, read_size(record) + apply_uploads(world, record["id"], uploads))
+    size = max(0, read_size(record, "list_size") + apply_uploads(world, record["id"], uploads))
     processing = PROCESSING in record["reasons_not_targetable"]
     after = apply_changes(world, record, _make_size_fields(record, size, processing=processing))
     world.store.put(LISTS.table, record["id"], after)
@@ -145,7 +129,7 @@ def list_(call: Call, world: World) -> PageOf:
         match["deleted"] = False
     keys = [entry.key for entry in world.store.page(LISTS.table, match)]
     for key in keys:
-        world.transitions.settle(KINDS[0].name, key, poll=True)
+        world.transitions.settle(LIST.name, key, poll=True)
     return PageOf([entry.record for entry in world.store.pick(LISTS.table, keys)])
 
 
@@ -172,7 +156,7 @@ def create(call: Call, world: World) -> Record:
         "_account_id": account_id,
     }
     world.store.put(LISTS.table, key, record)
-    world.transitions.begin(KINDS[0].name, key)
+    world.transitions.begin(LIST.name, key)
     return world.store.get(LISTS.table, key) or record
 
 
@@ -182,13 +166,7 @@ def settle(call: Call, world: World) -> None:
     Raises:
         AdsFailure: 404; the account has no list with this id.
     """
-    world.transitions.settle("do_not_reach_list", LISTS.get_by_id(call, world)["id"], poll=True)
-
-
-def read_size(record: Mapping[str, Any]) -> int:
-    """Return how many users a list has, even if it does not show its size."""
-    size: int | None = record.get("_size")
-    return record["list_size"] or 0 if size is None else size
+    world.transitions.settle(LIST.name, LISTS.get_by_id(call, world)["id"], poll=True)
 
 
 def _make_size_fields(record: Mapping[str, Any], size: int, *, processing: bool) -> dict[str, Any]:
@@ -206,6 +184,10 @@ def _make_size_fields(record: Mapping[str, Any], size: int, *, processing: bool)
     }
 
 
+LIST = make_processing("do_not_reach_list", LISTS.table, "list_size", _make_size_fields)
+KINDS = (LIST,)
+
+
 OPERATIONS = (
     ads(
         "do_not_reach_lists.list",
@@ -215,9 +197,9 @@ OPERATIONS = (
         summary="List do-not-reach lists",
         spec=LISTS.spec,
         returns=Many(DoNotReachListRecord),
-        params=DoNotReachListsList,
+        params=WithDeleted,
         origin=Origin.ADJACENT,
-        assumptions=(ALL, YOUNG, NEXT_CURSOR),
+        assumptions=(LISTED_AND_CREATED, YOUNG_LIST, NEXT_CURSOR),
     ),
     ads(
         "do_not_reach_lists.create",
@@ -229,7 +211,7 @@ OPERATIONS = (
         returns=One(DoNotReachListRecord),
         params=DoNotReachListCreate,
         origin=Origin.ADJACENT,
-        assumptions=(ALL, YOUNG),
+        assumptions=(LISTED_AND_CREATED, YOUNG_LIST),
     ),
     ads(
         "do_not_reach_lists.users",
@@ -243,10 +225,10 @@ OPERATIONS = (
         location=Location.JSON,
         read_body=as_operations,
         rules=RULES.check,
-        assumptions=(ECHOED, LATEST, YOUNG),
+        assumptions=(ECHO_WITHOUT_USERS, LATEST_EXPIRY, YOUNG_LIST),
         may_assume=ASSUMPTIONS,
         errors=("NOT_FOUND",),
         statuses=(404,),
     ),
-    LISTS.delete(prepare=settle, assumptions=(YOUNG,)),
+    LISTS.delete(prepare=settle, assumptions=(YOUNG_LIST,)),
 )

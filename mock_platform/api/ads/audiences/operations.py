@@ -6,23 +6,29 @@ Document B shows who targets an audience; the audience itself is a public fact.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
-from mock_platform.api.ads.audiences.membership import (
-    AUDIENCE,
-    AUDIENCES,
-    PERMISSIONS,
-    PROCESSING,
-    TOO_SMALL,
-    VISIBLE,
-    YOUNG,
+from mock_platform.api.ads.audiences.permissions import (
+    VISIBLE_TO,
     find_audience,
     find_permission,
     find_targeting_criteria,
     read_audience,
     require_owner,
 )
-from mock_platform.api.ads.audiences.records import CustomAudience, OwnAudience, TargetedEntry
+from mock_platform.api.ads.audiences.records import (
+    AUDIENCE,
+    AUDIENCES,
+    PERMISSIONS,
+    PROCESSING,
+    TOO_SMALL,
+    YOUNG_AUDIENCE,
+    CustomAudience,
+    OwnAudience,
+    TargetedEntry,
+    WithDeleted,
+)
 from mock_platform.api.ads.campaigns.servability import is_line_item_servable
 from mock_platform.api.ads.conventions import Many, One, ads, fail
 from mock_platform.api.ads.filters import PrefixFilter
@@ -50,11 +56,10 @@ from mock_platform.world.world import World
 
 PATH = "/12/accounts/:account_id/custom_audiences"
 BASE = f"{PATH}/:custom_audience_id"
-SPEC = "Custom audiences"
 KINDS = (AUDIENCE,)
 OWNER, SHARED = "OWNER", "SHARED"
 
-TARGETED = settled(
+TARGETED_SERVABLE = settled(
     "custom-audiences.targeted-servable",
     "servable is true for an ACTIVE line item that is not deleted, within its times, in a servable "
     "campaign.",
@@ -64,7 +69,7 @@ TARGETED_DELETED = expectation(
     "Deleting an audience leaves the targeting criteria that name it; its targeted entries can "
     "still be listed.",
 )
-ALL = public_fact(
+AUDIENCES_SERVED = public_fact(
     "custom-audiences.all",
     "Custom audiences are listed (permission_scope OWNER or SHARED), read, created, updated and "
     "deleted as documented publicly; the spec shows none of this. The answer to an update has "
@@ -72,13 +77,13 @@ ALL = public_fact(
     "adjacent operations, section 7.1",
     gap=True,
 )
-UNIQUE = public_fact(
+UNIQUE_NAME = public_fact(
     "custom-audiences.unique-name",
     "The name of another audience of the account that is not deleted answers 400 "
     "INVALID_PARAMETER.",
     "adjacent operations, section 7.1",
 )
-RIGHTS = expectation(
+AUDIENCE_RIGHTS = expectation(
     "custom-audiences.rights",
     "An audience is deleted by its owner, and updated by its owner or with a READ_WRITE "
     "permission; others who see it get 403 ACTION_NOT_ALLOWED.",
@@ -97,12 +102,6 @@ class AudienceUpdate(Schema):
 
     name = Text(min_length=1)
     description = Text(allow_none=True)
-
-
-class AudienceGet(Schema):
-    """Parameters of the read."""
-
-    with_deleted = Flag(load_default=False)
 
 
 def _find_audience(call: Call, world: World, **more: Any) -> Record:
@@ -186,7 +185,7 @@ def update(call: Call, world: World) -> Record:
     granted = find_permission(world, record, account_id) or {}
     own = record["owner_account_id"] == account_id
     if not own and granted.get("permission_level") != "READ_WRITE":
-        call.assume(RIGHTS)
+        call.assume(AUDIENCE_RIGHTS)
         raise fail("ACTION_NOT_ALLOWED", "This account may not change this audience")
     if "name" in call.params:
         _require_free_name(call, world, record["owner_account_id"], but=record["id"])
@@ -214,7 +213,7 @@ def _require_free_name(call: Call, world: World, owner: str, but: str | None = N
     name = call.params["name"]
     match = {"owner_account_id": owner, "name": name, "deleted": False}
     if any(entry.key != but for entry in world.store.page(AUDIENCES, match)):
-        call.assume(UNIQUE)
+        call.assume(UNIQUE_NAME)
         raise fail("INVALID_PARAMETER", f"An audience of this account is called {name!r}", "name")
 
 
@@ -261,14 +260,21 @@ def _make_entry(
     }
 
 
+_declare = partial(ads, spec="Custom audiences", origin=Origin.ADJACENT)
+_declare_write = partial(
+    _declare,
+    may_assume=(VISIBLE_TO,),
+    errors=("NOT_FOUND", "ACTION_NOT_ALLOWED"),
+    statuses=(403, 404),
+)
+
 OPERATIONS: tuple[Operation, ...] = (
-    ads(
+    _declare(
         "custom_audiences.list",
         "GET",
         PATH,
         list_,
         summary="List custom audiences",
-        spec=SPEC,
         returns=Many(CustomAudience),
         params=list_parameters(
             "CustomAudiencesList",
@@ -280,64 +286,49 @@ OPERATIONS: tuple[Operation, ...] = (
             sort=(*TIMESTAMPS, "name"),
         ),
         limits=(TOTAL_COUNT_LIMIT,),
-        origin=Origin.ADJACENT,
-        assumptions=(ALL, YOUNG, NEXT_CURSOR),
+        assumptions=(AUDIENCES_SERVED, YOUNG_AUDIENCE, NEXT_CURSOR),
     ),
-    ads(
+    _declare(
         "custom_audiences.get",
         "GET",
         BASE,
         get,
         summary="Read one custom audience",
-        spec=SPEC,
         returns=One(CustomAudience),
-        params=AudienceGet,
-        origin=Origin.ADJACENT,
-        assumptions=(ALL, YOUNG),
-        may_assume=(VISIBLE,),
+        params=WithDeleted,
+        assumptions=(AUDIENCES_SERVED, YOUNG_AUDIENCE),
+        may_assume=(VISIBLE_TO,),
         errors=("NOT_FOUND",),
         statuses=(404,),
     ),
-    ads(
+    _declare(
         "custom_audiences.create",
         "POST",
         PATH,
         create,
         summary="Create a custom audience",
-        spec=SPEC,
         returns=One(CustomAudience),
         params=AudienceCreate,
-        origin=Origin.ADJACENT,
-        assumptions=(ALL, YOUNG, UNIQUE),
+        assumptions=(AUDIENCES_SERVED, YOUNG_AUDIENCE, UNIQUE_NAME),
     ),
-    ads(
+    _declare_write(
         "custom_audiences.update",
         "PUT",
         BASE,
         update,
         summary="Change a custom audience",
-        spec=SPEC,
         returns=One(OwnAudience),
         params=AudienceUpdate,
-        origin=Origin.ADJACENT,
-        assumptions=(ALL, UNIQUE, RIGHTS),
-        may_assume=(VISIBLE,),
-        errors=("NOT_FOUND", "ACTION_NOT_ALLOWED"),
-        statuses=(403, 404),
+        assumptions=(AUDIENCES_SERVED, UNIQUE_NAME, AUDIENCE_RIGHTS),
     ),
-    ads(
+    _declare_write(
         "custom_audiences.delete",
         "DELETE",
         BASE,
         delete,
         summary="Delete one custom audience",
-        spec=SPEC,
         returns=One(CustomAudience),
-        origin=Origin.ADJACENT,
-        assumptions=(ALL, RIGHTS),
-        may_assume=(VISIBLE,),
-        errors=("NOT_FOUND", "ACTION_NOT_ALLOWED"),
-        statuses=(403, 404),
+        assumptions=(AUDIENCES_SERVED, AUDIENCE_RIGHTS),
     ),
     ads(
         "custom_audiences.targeted",
@@ -351,8 +342,8 @@ OPERATIONS: tuple[Operation, ...] = (
             "Targeted", {"with_active": Flag(load_default=True)}, with_deleted=False
         ),
         limits=(TOTAL_COUNT_LIMIT,),
-        assumptions=(TARGETED, NEXT_CURSOR),
-        may_assume=(VISIBLE, TARGETED_DELETED),
+        assumptions=(TARGETED_SERVABLE, NEXT_CURSOR),
+        may_assume=(VISIBLE_TO, TARGETED_DELETED),
         errors=("NOT_FOUND",),
         statuses=(404,),
     ),

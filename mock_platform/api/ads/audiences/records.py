@@ -6,25 +6,33 @@ has the shape of the public facts (section 7).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from marshmallow import fields, pre_load
 
-from mock_platform.api.ads.audiences.membership import PROCESSING, TOO_SMALL
+from mock_platform.core.assumptions import public_fact
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Json, ListOf, Text
 from mock_platform.core.schema import Schema, Stamped
 from mock_platform.core.tables.table import Reference, Table, rename_fields
 from mock_platform.world.store.interface import Record
+from mock_platform.world.transitions import Pace, TransitionKind
 
+AUDIENCES = "custom_audiences"
+PERMISSIONS = "audience_permissions"
+USERS = "audience_users"
+PROCESSING = "PROCESSING"
+PROCESSED = "PROCESSED"
+TOO_SMALL = "TOO_SMALL"
+SMALLEST_TARGETABLE_USERS = 100
 PERMISSION_LEVELS = ("READ_ONLY", "READ_WRITE")
-IDENTIFIERS = (
-    "email",
-    "device_id",
-    "handle",
-    "platform_id",
-    "phone_number",
-    "partner_user_id",
+IDENTIFIERS = ("email", "device_id", "handle", "platform_id", "phone_number", "partner_user_id")
+
+YOUNG_AUDIENCE = public_fact(
+    "custom-audiences.young",
+    "A new audience is PROCESSING and TOO_SMALL, its size not shown, until its transition of kind "
+    "audience, by default an hour after its creation. Uploads are taken all the time.",
+    "adjacent operations, section 7.1",
 )
 
 
@@ -59,23 +67,25 @@ class CustomAudienceRecord(OwnAudience):
     _size = Integer(low=0, load_default=None, allow_none=True)
 
 
-class TailoredAudiencePermissionRecord(Stamped):
-    """A permission to use another account's audience, as version 5 serves it."""
+class AudiencePermission(Stamped):
+    """A permission to use another account's audience, without the key of the audience."""
 
     id = Text(required=True)
     granted_account_id = Text(required=True)
     permission_level = Choice(PERMISSION_LEVELS, required=True)
+
+
+class CustomAudiencePermission(AudiencePermission):
+    """A permission as version 12 serves it."""
+
+    custom_audience_id = Text(dump_only=True)
+
+
+class TailoredAudiencePermissionRecord(AudiencePermission):
+    """A permission as it is stored, and as version 5 serves it."""
+
     tailored_audience_id = Text(dump_only=True)
     _audience_id = Text(required=True)
-
-
-class CustomAudiencePermission(Stamped):
-    """A permission to use another account's audience, as version 12 serves it."""
-
-    id = Text(required=True)
-    granted_account_id = Text(required=True)
-    permission_level = Choice(PERMISSION_LEVELS, required=True)
-    custom_audience_id = Text(dump_only=True)
 
 
 class AudienceUserRecord(Schema):
@@ -116,6 +126,12 @@ class DoNotReachListRecord(Stamped):
         return data
 
 
+class WithDeleted(Schema):
+    """Whether what is deleted is shown."""
+
+    with_deleted = Flag(load_default=False)
+
+
 class TargetedLineItem(Schema):
     """A line item that targets an audience."""
 
@@ -139,6 +155,55 @@ class UserCounts(Schema):
     total_count = Integer(required=True)
 
 
+def read_size(record: Mapping[str, Any], field: str) -> int:
+    """Return how many users an audience or list has, even if its `field` does not show it."""
+    hidden: int | None = record.get("_size")
+    return record[field] or 0 if hidden is None else hidden
+
+
+def make_processing(
+    name: str, table: str, field: str, describe: Callable[..., dict[str, Any]]
+) -> TransitionKind:
+    """Return how a new audience or list is processed, after which `field` shows its size.
+
+    `describe` gets a record, its size and `processing`, and returns the fields that follow.
+    """
+    return TransitionKind(
+        name,
+        table,
+        "reasons_not_targetable",
+        PROCESSING,
+        (PROCESSED,),
+        Pace("time", seconds=3600),
+        also=lambda record, to: describe(
+            record, read_size(record, field), processing=to == PROCESSING
+        ),
+        read=lambda record: (
+            PROCESSING if PROCESSING in record.get("reasons_not_targetable", ()) else PROCESSED
+        ),
+        since="created_at",
+    )
+
+
+def describe_audience_size(
+    audience: Mapping[str, Any], size: int, *, processing: bool
+) -> dict[str, Any]:
+    """Return the fields of an audience that follow from its size."""
+    own = [PROCESSING, TOO_SMALL] if processing else []
+    if not processing and size < SMALLEST_TARGETABLE_USERS:
+        own = [TOO_SMALL]
+    others = [r for r in audience["reasons_not_targetable"] if r not in {PROCESSING, TOO_SMALL}]
+    return {
+        "targetable": not (own or others),
+        "reasons_not_targetable": [*others, *own],
+        "audience_size": None if processing else size,
+        "_size": size if processing else None,
+    }
+
+
+AUDIENCE = make_processing("audience", AUDIENCES, "audience_size", describe_audience_size)
+
+
 def _check_user(record: Record) -> Iterator[tuple[str, str]]:
     for kind, values in record["identifiers"].items():
         if kind not in IDENTIFIERS:
@@ -148,36 +213,29 @@ def _check_user(record: Record) -> Iterator[tuple[str, str]]:
             yield f"identifiers.{kind}", f"identifiers.{kind} must be an array of strings"
 
 
-_AUDIENCE = Reference("_audience_id", "custom_audiences")
-
-CUSTOM_AUDIENCES = Table(
-    "custom_audiences",
-    CustomAudienceRecord,
-    references=(Reference("owner_account_id", "accounts"),),
-)
-AUDIENCE_PERMISSIONS = Table(
-    "audience_permissions",
-    TailoredAudiencePermissionRecord,
-    references=(_AUDIENCE, Reference("granted_account_id", "accounts")),
-    from_public=rename_fields(
-        ("tailored_audience_id", "_audience_id"), ("custom_audience_id", "_audience_id")
+TABLES = (
+    Table(AUDIENCES, CustomAudienceRecord, references=(Reference("owner_account_id", "accounts"),)),
+    Table(
+        PERMISSIONS,
+        TailoredAudiencePermissionRecord,
+        references=(
+            Reference("_audience_id", AUDIENCES),
+            Reference("granted_account_id", "accounts"),
+        ),
+        from_public=rename_fields(
+            ("tailored_audience_id", "_audience_id"), ("custom_audience_id", "_audience_id")
+        ),
     ),
-)
-DO_NOT_REACH_LISTS = Table(
-    "do_not_reach_lists",
-    DoNotReachListRecord,
-    references=(Reference("_account_id", "accounts"),),
-)
-AUDIENCE_USERS = Table(
-    "audience_users",
-    AudienceUserRecord,
-    key="_id",
-    references=(Reference("_audience_id", "custom_audiences", "do_not_reach_lists"),),
-    check=_check_user,
-)
-TABLES: tuple[Any, ...] = (
-    CUSTOM_AUDIENCES,
-    AUDIENCE_PERMISSIONS,
-    DO_NOT_REACH_LISTS,
-    AUDIENCE_USERS,
+    Table(
+        "do_not_reach_lists",
+        DoNotReachListRecord,
+        references=(Reference("_account_id", "accounts"),),
+    ),
+    Table(
+        USERS,
+        AudienceUserRecord,
+        key="_id",
+        references=(Reference("_audience_id", AUDIENCES, "do_not_reach_lists"),),
+        check=_check_user,
+    ),
 )

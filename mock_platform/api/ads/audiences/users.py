@@ -1,29 +1,28 @@
-"""Uploads of the users of audiences: the operation, and the batches that it reads by hand."""
+"""Who is in an audience or list: uploads of users, and the batches that are read by hand."""
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
+from hashlib import blake2b
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from mock_platform.api.ads.audiences.membership import (
+from mock_platform.api.ads.audiences.permissions import VISIBLE_TO, find_audience, find_permission
+from mock_platform.api.ads.audiences.records import (
     AUDIENCES,
-    IDENTITY,
-    SIZE,
-    THIRTEEN_MONTHS,
-    VISIBLE,
-    YOUNG,
-    Upload,
-    add_months,
-    apply_uploads,
-    find_audience,
-    find_permission,
-    resize,
+    IDENTIFIERS,
+    PROCESSING,
+    USERS,
+    YOUNG_AUDIENCE,
+    UserCounts,
+    describe_audience_size,
+    read_size,
 )
-from mock_platform.api.ads.audiences.records import IDENTIFIERS, UserCounts
 from mock_platform.api.ads.batches import (
     OPERATION_ERRORS,
     BatchItem,
@@ -32,7 +31,8 @@ from mock_platform.api.ads.batches import (
     read_items,
 )
 from mock_platform.api.ads.conventions import Data, ads, fail
-from mock_platform.core.assumptions import Assumption, public_fact, settled
+from mock_platform.api.ads.resource import apply_changes
+from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import BatchFailure
 from mock_platform.core.faults import Fault, expected, missing
@@ -42,28 +42,142 @@ from mock_platform.core.schema import Schema
 from mock_platform.core.unread import Shape, UnknownKeys, report
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant, wire_seconds
-from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 # Reads the user batches of document B by hand: 2,500 operations are too many for a schema. What
 # is wrong with the request as a whole goes to `errors`; what is wrong with an item goes to
 # `operation_errors`, parallel to the input. A batch with any fault changes nothing.
 
-HASHES = settled(
-    "audiences.hash-case",
-    "Hashes are 64 hex digits in either case; the samples show both.",
+USER_IDENTITY = expectation(
+    "audiences.user-identity",
+    "A user is identified by the set of its identifiers: the same set replaces it, Delete removes "
+    "every user that shares an identifier. Identifiers are compared without case.",
 )
-ASSUMPTIONS: tuple[Assumption, ...] = (
-    OPERATION_ERRORS,
-    HASHES,
-    IDENTITY,
-    SIZE,
-    THIRTEEN_MONTHS,
+SIZE_FOLLOWS = expectation(
+    "audiences.size-follows-uploads",
+    "Audiences and lists grow and shrink with the uploaded users; fewer than 100 are TOO_SMALL to "
+    "target.",
 )
+THIRTEEN_MONTHS = settled(
+    "audiences.thirteen-months",
+    "13 months are calendar months; a day that the month lacks is its last.",
+)
+HASH_CASE = settled(
+    "audiences.hash-case", "Hashes are 64 hex digits in either case; the samples show both."
+)
+ASSUMPTIONS = (OPERATION_ERRORS, HASH_CASE, USER_IDENTITY, SIZE_FOLLOWS, THIRTEEN_MONTHS)
 OPERATION_TYPES = ("Update", "Delete")
 HASH = r"[0-9a-fA-F]{64}"
 """The form of a hashed identifier: SHA256 in hexadecimal digits."""
 _HASH = re.compile(HASH, re.ASCII)
+DEFAULT_EXPIRY_MONTHS = 13
+
+# -- who is in it ---------------------------------------------------------------------------------
+
+Identifiers = Mapping[str, Sequence[str]]
+Holders = dict[tuple[str, str], set[str]]
+"""Which users have an identifier: kind and value, to keys of users."""
+
+
+class Upload(Struct, frozen=True):
+    """One operation of a batch: users to add or to remove.
+
+    `kind` is its operation_type as it was sent; an unknown one is refused before it is applied.
+    """
+
+    kind: str | None
+    users: Sequence[Identifiers]
+    effective_at: str | None
+    expires_at: str | None
+    times: Mapping[str, str] = field(default_factory=dict)
+    """`effective_at` and `expires_at` in wire form, where the client sent them."""
+
+    @property
+    def delete(self) -> bool:
+        """Whether users are removed."""
+        return self.kind == "Delete"
+
+    def describe(self, path_params: Mapping[str, str]) -> dict[str, Any]:
+        """Return the operation as `request` echoes it: what could be read, without users."""
+        kind = {} if self.kind is None else {"operation_type": self.kind}
+        return {"params": {**self.times, **path_params}, **kind}
+
+
+def apply_uploads(world: World, audience_id: str, uploads: Iterable[Upload]) -> int:
+    """Add and remove users; return by how many the audience grew (negative if it shrank)."""
+    grown = 0
+    holders: Holders | None = None  # read at the first Delete, and kept up to date from then on
+    for upload in uploads:
+        if not upload.delete:
+            grown += _put_users(world, audience_id, upload, holders)
+            continue
+        if holders is None:
+            holders = {}
+            for entry in world.store.page(USERS, {"_audience_id": audience_id}):
+                _add_holder(holders, entry.key, entry.record["identifiers"])
+        for user in upload.users:
+            hit = {key for pair in _list_identifiers(user) for key in holders.get(pair, ())}
+            grown -= sum(_remove_user(world, key, holders) for key in hit)
+    return grown
+
+
+def _put_users(world: World, audience_id: str, upload: Upload, holders: Holders | None) -> int:
+    new = 0
+    for user in upload.users:
+        pairs = _list_identifiers(user)
+        # The key has the user's only identifier, or a digest of all of them.
+        identity = "-".join(pairs[0])
+        if len(pairs) > 1:
+            identity = blake2b(repr(sorted(pairs)).encode(), digest_size=16).hexdigest()
+        key = f"{audience_id}-{identity}"
+        new += world.store.get(USERS, key) is None
+        record = {
+            "_id": key,
+            "_audience_id": audience_id,
+            "identifiers": user,
+            "effective_at": upload.effective_at,
+            "expires_at": upload.expires_at,
+        }
+        world.store.put(USERS, key, record)
+        if holders is not None:
+            _add_holder(holders, key, user)
+    return new
+
+
+def _remove_user(world: World, key: str, holders: Holders) -> bool:
+    gone = world.store.remove(USERS, key)
+    if gone is None:
+        return False
+    for pair in _list_identifiers(gone["identifiers"]):
+        holders[pair].discard(key)
+    return True
+
+
+def _add_holder(holders: Holders, key: str, user: Identifiers) -> None:
+    for pair in _list_identifiers(user):
+        holders.setdefault(pair, set()).add(key)
+
+
+def _list_identifiers(user: Identifiers) -> list[tuple[str, str]]:
+    return [
+        (kind, value if kind == "partner_user_id" else value.lower())
+        for kind, values in user.items()
+        for value in values
+    ]
+
+
+# -- the batches ----------------------------------------------------------------------------------
+
+
+def add_months(moment: datetime, months: int = DEFAULT_EXPIRY_MONTHS) -> datetime:
+    """Return the moment some calendar months later, clipped to the end of its month."""
+    # Months are counted from zero, so that the division yields the years; the day is clipped last,
+    # because only then is it known which month it is in.
+    index = moment.month - 1 + months
+    year, month = moment.year + index // 12, index % 12 + 1
+    return moment.replace(
+        year=year, month=month, day=min(moment.day, calendar.monthrange(year, month)[1])
+    )
 
 
 class BatchRules(Struct, frozen=True):
@@ -83,11 +197,21 @@ class BatchRules(Struct, frozen=True):
         """Read the uploads of a call whose parameters are `as_operations`; add them as `items`.
 
         Raises:
-            AdsFailure, BatchFailure: As `read_uploads`.
+            AdsFailure: The request as a whole is not acceptable.
+            BatchFailure: Some of its items are not.
+            NotShown: `--strict`, and the request has unknown keys.
         """
-        now, strict = world.clock.now(), settings.strict
-        uploads = read_uploads(call, params["operations"], self, now, strict=strict)
-        call.params = {"operations": params["operations"], "items": uploads}
+        body, now = params["operations"], world.clock.now()
+        items, expiry = read_items(body, OPERATION_TYPES, self.most), add_months(now)
+        times = _Times(now, wire_seconds(now), expiry, wire_seconds(expiry))
+        reader = _Reader(call, self, times, UnknownKeys())
+        uploads = [reader.read(body[item.index], item) for item in items]
+        report(call, reader.unknown.findings(), strict=settings.strict)
+        if any(item.errors for item in items):
+            call.assume(OPERATION_ERRORS)
+            echo = [upload.describe(call.path_params) for upload in uploads]
+            raise BatchFailure([item.errors for item in items], echo)
+        call.params = {"operations": body, "items": uploads}
         return ()
 
 
@@ -98,29 +222,6 @@ class _Times(Struct, frozen=True):
     now_text: str
     default_expiry: datetime
     expiry_text: str
-
-
-def read_uploads(
-    call: Call, body: Any, rules: BatchRules, now: datetime, *, strict: bool = False
-) -> list[Upload]:
-    """Read the operations of a batch.
-
-    Raises:
-        AdsFailure: The request as a whole is not acceptable.
-        BatchFailure: Some of its items are not.
-        NotShown: `strict`, and the request has unknown keys.
-    """
-    items = read_items(body, OPERATION_TYPES, rules.most)
-    expiry = add_months(now)
-    times = _Times(now, wire_seconds(now), expiry, wire_seconds(expiry))
-    reader = _Reader(call, rules, times, UnknownKeys())
-    uploads = [reader.read(body[item.index], item) for item in items]
-    report(call, reader.unknown.findings(), strict=strict)
-    if any(item.errors for item in items):
-        call.assume(OPERATION_ERRORS)
-        echo = [upload.describe(call.path_params) for upload in uploads]
-        raise BatchFailure([item.errors for item in items], echo)
-    return uploads
 
 
 class _Reader(Struct, frozen=True):
@@ -172,14 +273,15 @@ class _Reader(Struct, frozen=True):
                 item.refuse(Fault(text), "expires_at")
 
     def _check_users(self, users: Any, item: BatchItem) -> None:
+        fault = None
         if users is None:
-            item.refuse(missing("users"), "users")
-            return
-        if not isinstance(users, list):
-            item.refuse(Fault(expected("Array", users)), "users")
-            return
-        if not users:
-            item.refuse(Fault("A minimum of 1 items must be provided for users"), "users")
+            fault = missing("users")
+        elif not isinstance(users, list):
+            fault = Fault(expected("Array", users))
+        elif not users:
+            fault = Fault("A minimum of 1 items must be provided for users")
+        if fault is not None:
+            item.refuse(fault, "users")
             return
         identifiers = self.rules.identifiers
         for number, user in enumerate(users):
@@ -192,9 +294,8 @@ class _Reader(Struct, frozen=True):
                 if kind in identifiers:
                     found = _check_values(kind, values, f"{where}.{kind}", item) or found
                 else:
-                    self.unknown.add(
-                        f"[{item.index}].params.{where}", kind, _make_shape(identifiers)
-                    )
+                    place = f"[{item.index}].params.{where}"
+                    self.unknown.add(place, kind, Shape(dict.fromkeys(identifiers)))
             if not found and not item.errors:
                 text = f"{where} needs at least one of {', '.join(identifiers)}"
                 item.refuse(Fault(text), where)
@@ -204,11 +305,7 @@ class _Reader(Struct, frozen=True):
         known = ("users", "expires_at", *times)
         for name in item.params.keys() - {*known}:
             if self.call.path_params.get(name) != item.params[name]:
-                self.unknown.add(f"[{item.index}].params", name, _make_shape(known))
-
-
-def _make_shape(keys: Sequence[str]) -> Shape:
-    return Shape(dict.fromkeys(keys))
+                self.unknown.add(f"[{item.index}].params", name, Shape(dict.fromkeys(known)))
 
 
 def _check_values(kind: str, values: Any, where: str, item: BatchItem) -> bool:
@@ -232,20 +329,16 @@ def _read_moment(params: Mapping[str, Any], name: str, item: BatchItem) -> datet
     value = params.get(name)
     if value is None:
         return None
-    try:
-        return parse_instant(value) if isinstance(value, str) else _refuse_moment()
-    except ValueError:
-        item.refuse(Fault(expected("time", value)), name)
-        return None
-
-
-def _refuse_moment() -> datetime:
-    raise ValueError("not a text")
+    with suppress(ValueError):
+        if isinstance(value, str):
+            return parse_instant(value)
+    item.refuse(Fault(expected("time", value)), name)
+    return None
 
 
 MAX_OPERATIONS = 2500
 
-READ_WRITE = settled(
+UPLOAD_RIGHTS = settled(
     "custom-audiences.upload-rights",
     "Users are uploaded by the owner or an account with a READ_WRITE permission.",
 )
@@ -275,20 +368,16 @@ class UserParams(Schema):
     expires_at = Instant()
 
 
-class UserOperation(Schema):
-    """One operation of the batch."""
-
-    operation_type = Choice(OPERATION_TYPES, required=True)
-    params = Nested(UserParams, required=True)
-
-
-class UserBatch(UserOperation):
+class UserBatch(Schema):
     """The body: an array of up to 2,500 operations."""
 
     class Meta:
         """The body is an array of operations."""
 
         many = True
+
+    operation_type = Choice(OPERATION_TYPES, required=True)
+    params = Nested(UserParams, required=True)
 
 
 RULES = BatchRules(IDENTIFIERS, most=MAX_OPERATIONS, effective=True)
@@ -298,21 +387,20 @@ def upload_users(call: Call, world: World) -> dict[str, int]:
     """Add users to the audience and remove users from it, all of them or none."""
     uploads = call.params["items"]
     audience = find_audience(call, world, "custom_audience_id", "NOT_FOUND")
-    _require_upload_right(call, world, audience)
+    account = call.path_params["account_id"]
+    if audience["owner_account_id"] != account:
+        granted = find_permission(world, audience, account)
+        if granted is None or granted["permission_level"] != "READ_WRITE":
+            call.assume(UPLOAD_RIGHTS)
+            text = "This account may not change the users of this audience"
+            raise fail("ACTION_NOT_ALLOWED", text)
     grown = apply_uploads(world, audience["id"], uploads)
-    world.store.put(AUDIENCES, audience["id"], resize(world, audience, grown))
+    size = max(0, read_size(audience, "audience_size") + grown)
+    processing = PROCESSING in audience["reasons_not_targetable"]
+    changes = describe_audience_size(audience, size, processing=processing)
+    world.store.put(AUDIENCES, audience["id"], apply_changes(world, audience, changes))
     count = sum(len(upload.users) for upload in uploads)
     return {"success_count": count, "total_count": count}
-
-
-def _require_upload_right(call: Call, world: World, audience: Record) -> None:
-    account = call.path_params["account_id"]
-    if audience["owner_account_id"] == account:
-        return
-    granted = find_permission(world, audience, account)
-    if granted is None or granted["permission_level"] != "READ_WRITE":
-        call.assume(READ_WRITE)
-        raise fail("ACTION_NOT_ALLOWED", "This account may not change the users of this audience")
 
 
 OPERATIONS = (
@@ -331,7 +419,7 @@ OPERATIONS = (
         limits=(Limit("audience uploads", 1500, 60),),
         public_limits=False,
         assumptions=(USER_COUNTS,),
-        may_assume=(VISIBLE, READ_WRITE, YOUNG, *ASSUMPTIONS),
+        may_assume=(VISIBLE_TO, UPLOAD_RIGHTS, YOUNG_AUDIENCE, *ASSUMPTIONS),
         errors=("NOT_FOUND", "ACTION_NOT_ALLOWED"),
         statuses=(404, 413),
     ),

@@ -1,23 +1,12 @@
 """Cards of all kinds: website, app and swipeable cards, polls, conversations."""
 
 from mock_platform.api.ads.cards import (
-    all_kinds,
-    image_conversation,
+    conversations,
     interactive_records,
     operations,
     poll,
     records,
-    video_conversation,
 )
 
-OPERATIONS = (
-    *operations.OPERATIONS,
-    *all_kinds.OPERATIONS,
-    *image_conversation.OPERATIONS,
-    *poll.OPERATIONS,
-    *video_conversation.OPERATIONS,
-)
-TABLES = (
-    *interactive_records.TABLES,
-    *records.TABLES,
-)
+OPERATIONS = (*operations.OPERATIONS, *conversations.OPERATIONS, *poll.OPERATIONS)
+TABLES = (*interactive_records.TABLES, *records.TABLES)

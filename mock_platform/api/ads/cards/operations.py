@@ -1,23 +1,23 @@
 """Cards: list, read, create, update, and the delete by type (document B, "Cards").
 
-Poll cards and video conversation cards have the same path segment but are families of their own, in
-`poll` and `video_conversation`. The delete by card type is here: it serves legacy cards
-and video conversation cards, which have no delete of their own.
+Poll cards and conversation cards have the same path segment but are families of their own, in
+`poll` and `conversations`. The delete by card type is here: it serves legacy cards and video
+conversation cards, which have no delete of their own. So is `cards/all`: cards of any kind, found
+by their addresses or by id.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar
 
-from marshmallow import EXCLUDE, ValidationError, validates_schema
+from marshmallow import EXCLUDE, INCLUDE, ValidationError, validates_schema
 from msgspec.structs import replace
 
-from mock_platform.api.ads.cards.interactive_records import (
-    VIDEO_CONVERSATION,
-    VideoConversationCardRecord,
-)
+from mock_platform.api.ads.cards.conversations import VIDEO_CARDS
+from mock_platform.api.ads.cards.interactive_records import VIDEO_CONVERSATION
 from mock_platform.api.ads.cards.records import (
+    CARD_TABLES,
     CARD_TYPES,
     IMAGE_CONVERSATION,
     LEGACY_CARD_TYPES,
@@ -28,9 +28,9 @@ from mock_platform.api.ads.cards.records import (
     find_used_media,
     make_card_uri,
 )
-from mock_platform.api.ads.conventions import One, ads, fail, not_found
+from mock_platform.api.ads.conventions import Data, One, ads, fail, not_found
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter, OneOfFilter, PrefixFilter
-from mock_platform.api.ads.media.account_media import find_media
+from mock_platform.api.ads.media.media_library import find_media
 from mock_platform.api.ads.resource import (
     TIMESTAMPS,
     Resource,
@@ -39,47 +39,48 @@ from mock_platform.api.ads.resource import (
     mark_deleted,
 )
 from mock_platform.api.v2.media.records import is_video
-from mock_platform.core.assumptions import public_fact, settled
+from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.description.schemas import exclusive
+from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, missing, unlisted
-from mock_platform.core.fields import Choice, Flag, ListOf, Nested, Text
+from mock_platform.core.fields import Choice, CommaList, Flag, ListOf, Nested, Text
 from mock_platform.core.operation import Location, Operation, Origin
-from mock_platform.core.schema import Schema
+from mock_platform.core.schema import Schema, Stamped
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-ENVELOPE = settled(
+SINGLE_IN_OBJECT = settled(
     "cards.single-in-object",
     "A single card is an object under data; --card-envelope array puts the card of GET, PUT and "
     "DELETE into an array, as the public samples do.",
 )
-DERIVED = settled(
+DERIVED_TYPE = settled(
     "cards.derived-type",
     "card_type follows from content: image (a GIF counts as one) or video, website or app; "
     "SWIPEABLE_MEDIA of one kind is a CAROUSEL, of both a MIXED_MEDIA_SINGLE_DEST_CAROUSEL; slides "
     "make a MULTI_DEST_CAROUSEL_WEBSITE.",
 )
-SLIDES = settled(
+SLIDE_RULES = settled(
     "cards.slides",
     "There are 2 to 6 slides, each of one MEDIA and one DETAILS component; a card is served with "
     "components or slides, as it was sent.",
 )
-MEDIA = settled(
+MEDIA_KNOWN = settled(
     "cards.media-known",
     "Media keys must be known to the account, uploaded or in its library; others answer 404 "
     "MEDIA_NOT_FOUND.",
 )
 CARD_IDS = settled("cards.card-ids", "The filter card_id is taken under the name card_ids as well.")
-LEGACY = settled(
+LEGACY_CARDS = settled(
     "cards.legacy",
     "Legacy cards come from fixtures, image conversation cards from their own operations too. They "
     "are listed with include_legacy_cards, read like others, deleted under their type in any case, "
     "and cannot be updated by PUT cards/:card_id. Image conversation cards are deleted for good; "
     "the delete answers with the record, deleted true.",
 )
-CONVERSATION = public_fact(
+DELETES_CONVERSATIONS = public_fact(
     "cards.delete-video-conversation",
     "DELETE cards/:card_type/:card_id deletes video conversation cards too.",
     "section 7, cards",
@@ -90,6 +91,19 @@ DELETE_BY_ID = public_fact(
     "types only.",
     "section 7, cards",
     gap=True,
+)
+
+ALL_KINDS_SERVED = public_fact(
+    "cards-all.all",
+    "Cards of every kind are read by address, without next_cursor, or by id: those of the card "
+    "builder, legacy cards, polls and conversation cards, each with its own keys.",
+    "adjacent operations, section 8.3",
+    gap=True,
+)
+UNKNOWN_LEFT_OUT = expectation(
+    "cards-all.left-out",
+    "Addresses of unknown cards are left out; the others are returned in the order in which they "
+    "were sent.",
 )
 
 PATH = "/12/accounts/:account_id/cards"
@@ -124,16 +138,6 @@ CARDS = _Cards(
     spec="Cards",
     missing="CARD_NOT_FOUND",
     card=True,
-)
-CONVERSATION_CARDS = Resource(
-    name="cards_video_conversation",
-    table="video_conversation_cards",
-    path=f"{PATH}/video_conversation",
-    id_parameter="card_id",
-    schema=VideoConversationCardRecord,
-    noun="video conversation card",
-    spec="Cards",
-    missing="CARD_NOT_FOUND",
 )
 
 
@@ -203,7 +207,7 @@ def update(call: Call, world: World) -> Record:
     record, sent = CARDS.get_by_id(call, world), call.params
     content = _pick_content(sent)
     if record["_legacy"]:
-        call.assume(LEGACY)
+        call.assume(LEGACY_CARDS)
         text = f"{record['id']} is a legacy card, which cannot be updated; create a card instead"
         raise fail(INVALID, text, "card_id")
     if not sent:
@@ -226,10 +230,10 @@ def delete(call: Call, world: World) -> Record:
     """Delete a card under its type: a legacy card, or a video conversation card."""
     kind = call.path_params["card_type"].upper()
     if kind == VIDEO_CONVERSATION:
-        call.assume(CONVERSATION)
-        record = CONVERSATION_CARDS.get_by_id(call, world)
-        return CONVERSATION_CARDS.remove(world, record["id"], record)
-    call.assume(LEGACY)
+        call.assume(DELETES_CONVERSATIONS)
+        record = VIDEO_CARDS.get_by_id(call, world)
+        return VIDEO_CARDS.remove(world, record["id"], record)
+    call.assume(LEGACY_CARDS)
     if kind not in {*LEGACY_CARD_TYPES, *CARD_TYPES}:
         known = (*LEGACY_CARD_TYPES, VIDEO_CONVERSATION)
         unknown = unlisted(known, kind, "UNKNOWN_CARD_TYPE").naming("card_type")
@@ -246,7 +250,7 @@ def _assume_filters(call: Call) -> None:
     if "card_ids" in call.params:
         call.assume(CARD_IDS)
     if call.params["include_legacy_cards"]:
-        call.assume(LEGACY)
+        call.assume(LEGACY_CARDS)
 
 
 def _pick_content(sent: Mapping[str, Any]) -> Record:
@@ -260,7 +264,7 @@ def _find_videos(call: Call, world: World, content: Mapping[str, Any]) -> Collec
         AdsFailure: 404 MEDIA_NOT_FOUND; the account does not have some of the media.
     """
     if "slides" in content:
-        call.assume(SLIDES)
+        call.assume(SLIDE_RULES)
     videos: set[str] = set()
     errors: list[AdsError] = []
     for where, key in find_used_media(content):
@@ -275,7 +279,68 @@ def _find_videos(call: Call, world: World, content: Mapping[str, Any]) -> Collec
     return videos
 
 
-_WRITE = (ENVELOPE, DERIVED, MEDIA)
+# -- cards of any kind --------------------------------------------------------------------------
+
+
+class AnyCard(Stamped):
+    """What cards of every kind have; each kind has keys of its own."""
+
+    class Meta:
+        """Further keys belong to the kind of the card."""
+
+        unknown = INCLUDE
+
+    id = Text(required=True)
+    name = Text(required=True)
+    card_type = Text(required=True)
+    card_uri = Text(required=True)
+
+
+class AllCardsQuery(Schema):
+    """Which cards to read."""
+
+    card_uris = CommaList(Text(min_length=1), required=True, most=200)
+    with_deleted = Flag(load_default=False)
+
+
+class OneOfAllQuery(Schema):
+    """Whether a deleted card is shown."""
+
+    with_deleted = Flag(load_default=False)
+
+
+def list_all_kinds(call: Call, world: World) -> list[Record]:
+    """Return the cards with these addresses."""
+    addresses = dict.fromkeys(call.params["card_uris"])
+    return [card for address in addresses for card in _find_by_address(call, world, address)]
+
+
+def get_of_any_kind(call: Call, world: World) -> Record:
+    """Return the card with the id in the path, of any kind."""
+    key = call.path_params["card_id"]
+    for table in CARD_TABLES:
+        card = world.store.get(table, key)
+        if card is not None and _is_shown(call, card):
+            return card
+    raise not_found("CARD_NOT_FOUND", "card", "card_id", key)
+
+
+def _find_by_address(call: Call, world: World, address: str) -> Iterator[Record]:
+    match = {"_account_id": call.path_params["account_id"], "card_uri": address}
+    for table in CARD_TABLES:
+        for entry in world.store.page(table, match):
+            if _is_shown(call, entry.record):
+                yield remove_internal_keys(entry.record)
+
+
+def _is_shown(call: Call, card: Record) -> bool:
+    own = card["_account_id"] == call.path_params["account_id"]
+    return own and (call.params["with_deleted"] or not card["deleted"])
+
+
+_WRITE = (SINGLE_IN_OBJECT, DERIVED_TYPE, MEDIA_KNOWN)
+
+_ALL_KINDS = f"{PATH}/all"
 
 OPERATIONS: tuple[Operation, ...] = (
     CARDS.list(
@@ -291,9 +356,9 @@ OPERATIONS: tuple[Operation, ...] = (
         sort=_SORT,
         extra={"include_legacy_cards": Flag(load_default=False)},
         where=_assume_filters,
-        may_assume=(CARD_IDS, LEGACY),
+        may_assume=(CARD_IDS, LEGACY_CARDS),
     ),
-    CARDS.get(assumptions=(ENVELOPE,), may_assume=(LEGACY,)),
+    CARDS.get(assumptions=(SINGLE_IN_OBJECT,), may_assume=(LEGACY_CARDS,)),
     ads(
         "cards.create",
         "POST",
@@ -305,7 +370,7 @@ OPERATIONS: tuple[Operation, ...] = (
         params=CardCreate,
         location=Location.JSON,
         assumptions=_WRITE,
-        may_assume=(SLIDES,),
+        may_assume=(SLIDE_RULES,),
         errors=("MEDIA_NOT_FOUND",),
         statuses=(404,),
     ),
@@ -320,7 +385,7 @@ OPERATIONS: tuple[Operation, ...] = (
         params=CardUpdate,
         location=Location.JSON,
         assumptions=_WRITE,
-        may_assume=(SLIDES, LEGACY),
+        may_assume=(SLIDE_RULES, LEGACY_CARDS),
         errors=("CARD_NOT_FOUND", "MEDIA_NOT_FOUND"),
         statuses=(404,),
     ),
@@ -333,8 +398,8 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Delete a legacy card or a video conversation card under its type",
         spec=CARDS.spec,
         returns=One(DeletedCard, card=True),
-        assumptions=(ENVELOPE,),
-        may_assume=(LEGACY, CONVERSATION),
+        assumptions=(SINGLE_IN_OBJECT,),
+        may_assume=(LEGACY_CARDS, DELETES_CONVERSATIONS),
         errors=("CARD_NOT_FOUND", "UNKNOWN_CARD_TYPE"),
         statuses=(404,),
         # A static segment wins over a path parameter, so these types need their own paths.
@@ -343,9 +408,35 @@ OPERATIONS: tuple[Operation, ...] = (
     replace(
         CARDS.delete(
             origin=Origin.PUBLIC_FACT,
-            assumptions=(ENVELOPE, DELETE_BY_ID),
+            assumptions=(SINGLE_IN_OBJECT, DELETE_BY_ID),
             summary="Delete a card of any type",
         ),
         id="cards.delete_by_id",
+    ),
+    ads(
+        "cards_all.list",
+        "GET",
+        _ALL_KINDS,
+        list_all_kinds,
+        summary="Read cards of any kind by their addresses",
+        spec="not shown",
+        returns=Data(AnyCard, many=True),
+        params=AllCardsQuery,
+        origin=Origin.ADJACENT,
+        assumptions=(ALL_KINDS_SERVED, UNKNOWN_LEFT_OUT),
+    ),
+    ads(
+        "cards_all.get",
+        "GET",
+        f"{_ALL_KINDS}/:card_id",
+        get_of_any_kind,
+        summary="Read one card of any kind",
+        spec="not shown",
+        returns=One(AnyCard),
+        params=OneOfAllQuery,
+        origin=Origin.ADJACENT,
+        assumptions=(ALL_KINDS_SERVED,),
+        errors=("CARD_NOT_FOUND",),
+        statuses=(404,),
     ),
 )

@@ -22,7 +22,7 @@ from mock_platform.api.ads.cards.interactive_records import (
 from mock_platform.api.ads.cards.records import make_card_uri
 from mock_platform.api.ads.conventions import One, ads, fail, require_feature
 from mock_platform.api.ads.filters import IdsFilter, PrefixFilter
-from mock_platform.api.ads.media.account_media import find_in_library
+from mock_platform.api.ads.media.media_library import find_in_library
 from mock_platform.api.ads.resource import TIMESTAMPS, Resource, make_timestamps
 from mock_platform.api.v2.media.records import MediaKey, compute_aspect, is_video, strip_extension
 from mock_platform.core.assumptions import expectation, public_fact, settled
@@ -36,18 +36,18 @@ from mock_platform.world.clock import wire_seconds
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-STRINGS = public_fact(
+SERVED_AS_STRINGS = public_fact(
     "cards-poll.strings",
     "Poll cards serve numbers as strings and leave unset fields out.",
     "section 7, poll cards",
 )
-STUB = public_fact(
+DELETE_STUB = public_fact(
     "cards-poll.delete-stub",
     "The delete answers with id, name, start_time, card_type, created_at, updated_at and deleted "
     "(true).",
     "section 7, poll cards",
 )
-VIDEO = public_fact(
+VIDEO_FIELDS = public_fact(
     "cards-poll.video-fields",
     "Widths and heights of a poll's video and its poster are the numbers of the video's aspect "
     "ratio, 16 and 9 if neither that nor its size is known; video_url is its .vmap, video_hls_url "
@@ -55,9 +55,7 @@ VIDEO = public_fact(
     "section 7, poll cards",
 )
 ECHO_TYPE = public_fact(
-    "cards-poll.echo",
-    'The echo of poll cards holds card_type "poll".',
-    "section 3, echo quirks",
+    "cards-poll.echo", 'The echo of poll cards holds card_type "poll".', "section 3, echo quirks"
 )
 IMAGE_POLL = public_fact(
     "cards-poll.image-fields",
@@ -65,7 +63,7 @@ IMAGE_POLL = public_fact(
     "and image_display_height; the spec shows the fields of video polls only.",
     "section 7, poll cards",
 )
-SIZES = expectation(
+IMAGE_SIZES = expectation(
     "cards-poll.image-size",
     "The aspect 1.91:1 is kept if width by height, rounded to two places, is 1.91; an image "
     "of unknown size is accepted. Others answer 400 INVALID_IMAGE.",
@@ -164,7 +162,7 @@ def _describe_media(call: Call, media: Record | None) -> Record:
     if media is None:
         return {"card_type": "TEXT_POLLS"}
     if not is_video(media):
-        call.assume(IMAGE_POLL, SIZES)
+        call.assume(IMAGE_POLL, IMAGE_SIZES)
         shown = {
             "card_type": "IMAGE_POLLS",
             "image": media["media_url"],
@@ -172,7 +170,7 @@ def _describe_media(call: Call, media: Record | None) -> Record:
             "image_display_height": media["_height"],
         }
     else:
-        call.assume(VIDEO)
+        call.assume(VIDEO_FIELDS)
         duration, (width, height) = media.get("duration"), compute_aspect(media)
         shown = {
             "card_type": "VIDEO_POLLS",
@@ -200,9 +198,9 @@ OPERATIONS: tuple[Operation, ...] = (
         (IdsFilter("card_ids"), PrefixFilter(longest=80)),
         sort=(*TIMESTAMPS, "name"),
         echo=_ECHO,
-        assumptions=(STRINGS, ECHO_TYPE),
+        assumptions=(SERVED_AS_STRINGS, ECHO_TYPE),
     ),
-    POLL_CARDS.get(echo=_ECHO, assumptions=(STRINGS, ECHO_TYPE)),
+    POLL_CARDS.get(echo=_ECHO, assumptions=(SERVED_AS_STRINGS, ECHO_TYPE)),
     ads(
         "cards_poll.create",
         "POST",
@@ -213,15 +211,15 @@ OPERATIONS: tuple[Operation, ...] = (
         returns=One(PollCardRecord),
         params=PollCardCreate,
         echo=_ECHO,
-        assumptions=(STRINGS, ECHO_TYPE, NAME_LENGTH),
-        may_assume=(IMAGE_POLL, VIDEO, SIZES),
+        assumptions=(SERVED_AS_STRINGS, ECHO_TYPE, NAME_LENGTH),
+        may_assume=(IMAGE_POLL, VIDEO_FIELDS, IMAGE_SIZES),
         errors=("FEATURE_NOT_AVAILABLE", "MEDIA_NOT_FOUND", "INVALID_IMAGE"),
         statuses=(404,),
     ),
     replace(POLL_CARDS, schema=PollCardStub).delete(
         echo=_ECHO,
         show=_make_stub,
-        assumptions=(STUB, ECHO_TYPE),
+        assumptions=(DELETE_STUB, ECHO_TYPE),
         summary="Delete a poll card permanently",
     ),
 )

@@ -43,11 +43,7 @@ class WebAddress(Text):
         return text
 
 
-CARD_TABLES = (
-    "cards",
-    "poll_cards",
-    "video_conversation_cards",
-)
+CARD_TABLES = ("cards", "poll_cards", "video_conversation_cards")
 """The tables of cards that a post can show."""
 
 CARD_TYPES = (

@@ -2,13 +2,6 @@
 
 from mock_platform.api.ads.catalogs import operations, product_sets, records, scheduled_feeds
 
-OPERATIONS = (
-    *operations.OPERATIONS,
-    *product_sets.OPERATIONS,
-    *scheduled_feeds.OPERATIONS,
-)
-TABLES = (
-    *records.TABLES,
-    *scheduled_feeds.TABLES,
-)
+OPERATIONS = (*operations.OPERATIONS, *product_sets.OPERATIONS, *scheduled_feeds.OPERATIONS)
+TABLES = (*records.TABLES, *scheduled_feeds.TABLES)
 KINDS = (*product_sets.KINDS,)

@@ -1,21 +1,18 @@
 """Product catalogs and their products: early access, one catalog per user (document B).
 
-Product sets, which also belong to catalogs, are in `product_sets`.
+Products are created and updated by a request, or by a feed that is read. Product sets, which also
+belong to catalogs, are in `product_sets`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from marshmallow import fields
 
-from mock_platform.api.ads.catalogs.product_updates import (
-    GENERATED,
-    GROUPS,
-    REPEATED,
-    upsert_products,
-)
 from mock_platform.api.ads.catalogs.records import (
     BASE,
     ECHO_ID,
@@ -24,11 +21,13 @@ from mock_platform.api.ads.catalogs.records import (
     ProductCatalogRecord,
     ProductRecord,
     find_catalog,
+    find_product_faults,
+    leave_group,
     remove_product,
 )
 from mock_platform.api.ads.conventions import Data, Many, One, ads, early_access, fail
 from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf, paginate
-from mock_platform.core.assumptions import expectation, public_fact, settled
+from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Anything, Integer, ListOf, Long, Text
 from mock_platform.core.operation import Echo, Location
@@ -38,17 +37,28 @@ from mock_platform.world.world import World
 
 SPEC = "Product catalogs (early access only)"
 MAX_PRODUCTS = 25
+GENERATED = ("product_key", "item_group_key")
+"""Fields of a product that the service sets; on input they are ignored."""
 OTHER_USER = expectation(
-    "catalogs.user-id",
-    "user_id may name the authenticated user only; another one is refused.",
+    "catalogs.user-id", "user_id may name the authenticated user only; another one is refused."
 )
-ONE_EACH = settled("catalogs.one-per-user", "A second catalog of a user answers 400.")
-MESSAGES = expectation(
+ONE_CATALOG_EACH = settled("catalogs.one-per-user", "A second catalog of a user answers 400.")
+ITEM_GROUPS = settled(
+    "products.item-groups",
+    "item_group_id is required for a product that names several variants by itself, and for one "
+    "that leaves a group in which others stay; lists without item_group_key show the first "
+    "submitted member of a group.",
+)
+REPEATED_ID = settled(
+    "products.repeated-id",
+    "All instances of an id repeated within a request are left out and reported as ERROR.",
+)
+RESULT_MESSAGES = expectation(
     "products.messages",
     "Entries of warnings and errors are sentences; the spec shows the arrays only. A field that is "
     "not a product's is a warning.",
 )
-REPLACED = expectation(
+UPDATE_REPLACES = expectation(
     "products.update-replaces",
     "An update replaces the product: an optional field that is not sent is null afterwards, "
     "because all required ones are needed every time.",
@@ -58,7 +68,7 @@ NOT_FETCHED = expectation(
     "Pages and images are never fetched: that a title matches its landing page, and that an image "
     "has 500x500 pixels and at most 5 MB, is not checked.",
 )
-DELETE_MESSAGES = public_fact(
+DELETE_REPORT = public_fact(
     "products.delete-report",
     "A deleted key is reported under product_key, one that failed under failed_product_key with a "
     "message. The echo holds product_keys only.",
@@ -169,13 +179,9 @@ def create(call: Call, world: World) -> Record:
     """Create the one catalog of the user."""
     user_id = _require_own_user(call)
     if world.store.count("product_catalogs", {"_user_id": user_id}):
-        call.assume(ONE_EACH)
+        call.assume(ONE_CATALOG_EACH)
         raise fail("INVALID_PARAMETER", "This user has a catalog already; there is one per user")
-    record = {
-        "id": world.ids.snowflake(),
-        "name": call.params["name"],
-        "_user_id": user_id,
-    }
+    record = {"id": world.ids.snowflake(), "name": call.params["name"], "_user_id": user_id}
     world.store.put("product_catalogs", record["id"], record)
     return record
 
@@ -236,6 +242,110 @@ def delete_products(call: Call, world: World) -> dict[str, Any]:
     return {"delete_products": report}
 
 
+# -- creating and updating products -------------------------------------------------------------
+
+
+Assume = Callable[[Assumption], None]
+"""Records an assumption that a result depends on."""
+
+
+def upsert_products(
+    world: World, catalog_id: str, sent: Sequence[Any], assume: Assume
+) -> list[dict[str, Any]]:
+    """Create or update products, of a request or of a feed; return a result for each, in order."""
+    ids = [product.get("id") for product in sent if isinstance(product, dict)]
+    counts = Counter(key for key in ids if isinstance(key, str))
+    repeated = {key for key, count in counts.items() if count > 1}
+    return [_upsert_one(world, catalog_id, product, repeated, assume) for product in sent]
+
+
+def _upsert_one(
+    world: World, catalog_id: str, sent: Any, repeated: set[str], assume: Assume
+) -> dict[str, Any]:
+    if not isinstance(sent, dict):
+        return _make_result(None, None, "ERROR", errors=["a product must be an object"])
+    key = sent["id"] if isinstance(sent.get("id"), str) else None
+    known = None if key is None else _find_by_merchant_id(world, catalog_id, key)
+    if key in repeated:
+        assume(REPEATED_ID)
+        text = f"id {key!r} is repeated within this request; all its instances are ignored"
+        return _make_result(known, key, "ERROR", errors=[text])
+    errors = find_product_faults(sent)
+    leaves = known is not None and known.get("item_group_id") and not sent.get("item_group_id")
+    if known is not None and leaves and len(_find_members(world, known)) > 1:
+        assume(ITEM_GROUPS)
+        errors.append("item_group_id is required: this product has variants in its group")
+    if errors:
+        return _make_result(known, key, "ERROR", errors=errors)
+    unknown = sorted(sent.keys() - set(FIELDS) - set(GENERATED))
+    warnings = [f"{name!r} is no field of a product and was ignored" for name in unknown]
+    status, record = _write(world, catalog_id, known, sent)
+    return _make_result(record, record["id"], status, warnings=warnings)
+
+
+def _write(
+    world: World, catalog_id: str, known: Record | None, sent: Mapping[str, Any]
+) -> tuple[str, Record]:
+    content = {name: sent.get(name) for name in FIELDS}
+    if known is not None and all(known.get(name) == value for name, value in content.items()):
+        return "NO_CHANGE", known
+    group = content["item_group_id"]
+    if known is not None and known.get("item_group_id") == group:
+        record = known | content
+    else:
+        if known is not None:
+            leave_group(world, known)
+        record = {
+            **content,
+            "product_key": world.ids.snowflake() if known is None else known["product_key"],
+            **_join_group(world, catalog_id, group, known),
+            "_catalog_id": catalog_id,
+        }
+    world.store.put("products", record["product_key"], record)
+    return ("CREATE_SUCCESS" if known is None else "UPDATE_SUCCESS"), record
+
+
+def _join_group(
+    world: World, catalog_id: str, group: str | None, known: Record | None
+) -> dict[str, Any]:
+    if group is None:
+        return {"item_group_key": None, "_listed": True}
+    match = {"_catalog_id": catalog_id, "item_group_id": group}
+    own = None if known is None else known["product_key"]
+    others = [e.record for e in world.store.page("products", match, limit=2) if e.key != own]
+    if others:
+        return {"item_group_key": others[0]["item_group_key"], "_listed": False}
+    return {"item_group_key": world.ids.snowflake(), "_listed": True}
+
+
+def _find_members(world: World, product: Record) -> Sequence[Record]:
+    match = {"_catalog_id": product["_catalog_id"], "item_group_id": product["item_group_id"]}
+    return [entry.record for entry in world.store.page("products", match, limit=2)]
+
+
+def _find_by_merchant_id(world: World, catalog_id: str, merchant_id: str) -> Record | None:
+    match = {"_catalog_id": catalog_id, "id": merchant_id}
+    found = world.store.page("products", match, limit=1)
+    return found[0].record if found else None
+
+
+def _make_result(
+    record: Record | None,
+    merchant_id: str | None,
+    status: str,
+    *,
+    errors: Sequence[str] = (),
+    warnings: Sequence[str] = (),
+) -> dict[str, Any]:
+    return {
+        "warnings": list(warnings),
+        "errors": list(errors),
+        "product_key": None if record is None else record["product_key"],
+        "id": merchant_id,
+        "status": status,
+    }
+
+
 _declare = partial(ads, spec=SPEC, gates=(early_access,))
 _declare_within = partial(
     ads, spec=SPEC, gates=(early_access,), errors=("NOT_FOUND",), statuses=(404,)
@@ -263,7 +373,7 @@ OPERATIONS = (
         summary="Create the user's catalog",
         returns=One(ProductCatalogRecord),
         params=CatalogCreate,
-        may_assume=(OTHER_USER, ONE_EACH),
+        may_assume=(OTHER_USER, ONE_CATALOG_EACH),
     ),
     _declare_within(
         "product_catalogs.update",
@@ -294,7 +404,7 @@ OPERATIONS = (
         summary="List products",
         returns=Many(ProductRecord),
         params=ProductList,
-        assumptions=(NEXT_CURSOR, GROUPS),
+        assumptions=(NEXT_CURSOR, ITEM_GROUPS),
     ),
     _declare_within(
         "product_catalogs.products.upsert",
@@ -305,8 +415,8 @@ OPERATIONS = (
         returns=Data(UpsertResult),
         params=ProductUpsert,
         location=Location.JSON,
-        assumptions=(MESSAGES, NOT_FETCHED, REPLACED),
-        may_assume=(GROUPS, REPEATED),
+        assumptions=(RESULT_MESSAGES, NOT_FETCHED, UPDATE_REPLACES),
+        may_assume=(ITEM_GROUPS, REPEATED_ID),
     ),
     _declare_within(
         "product_catalogs.products.delete",
@@ -318,6 +428,6 @@ OPERATIONS = (
         params=ProductDelete,
         location=Location.JSON,
         echo=Echo(hidden=("product_catalog_id",)),
-        assumptions=(DELETE_MESSAGES,),
+        assumptions=(DELETE_REPORT,),
     ),
 )

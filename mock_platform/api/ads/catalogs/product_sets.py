@@ -39,14 +39,14 @@ from mock_platform.world.world import World
 
 SPEC = "Product catalogs: product sets"
 
-FILTERS = settled(
+FILTERS_JOINED = settled(
     "product-sets.filters",
     "Filters are joined by AND; order operators compare price, sale_price (same currency only) and "
     "inventory, text operators the other attributes without case: MATCH whole words, CONTAINS and "
     "NOT_CONTAINS substrings. EQUAL_TO compares the whole value of any attribute, texts with case. "
     "Neither filters nor product_keys may be empty.",
 )
-AT_ONCE = public_fact(
+DONE_AT_ONCE = public_fact(
     "product-sets.done-at-once",
     "A FILTERED set is DONE at once, as in the public sample; the transition product_set makes it "
     "PROCESSING first. Until it is DONE it holds no products.",
@@ -58,7 +58,7 @@ UPDATE_KEYS = public_fact(
     "section 7, product sets",
     gap=True,
 )
-DELETE = public_fact(
+DELETE_SERVED = public_fact(
     "product-sets.delete",
     "DELETE of a product set: permanent, answers with the set; the spec does not show it.",
     "section 7, product sets",
@@ -67,7 +67,7 @@ DELETE = public_fact(
 FILTERED_UPDATE = settled(
     "product-sets.filtered-update", "Updating a FILTERED set answers 400 INVALID_PARAMETER."
 )
-EITHER = settled(
+FILTERS_OR_KEYS = settled(
     "product-sets.either-filters-or-keys",
     "filters do not go with MANUAL, nor product_keys with FILTERED.",
 )
@@ -224,7 +224,7 @@ def create(call: Call, world: World) -> Record:
     }
     world.store.put("product_sets", key, record)
     if filtered:
-        call.assume(AT_ONCE, FILTERS)
+        call.assume(DONE_AT_ONCE, FILTERS_JOINED)
         world.transitions.begin("product_set", key)
     return _show_set(world, world.store.get("product_sets", key) or record)
 
@@ -272,7 +272,7 @@ OPERATIONS = (
         get,
         summary="Read one product set",
         echo=_OWN,
-        assumptions=(ECHO_ID, FILTERS),
+        assumptions=(ECHO_ID, FILTERS_JOINED),
     ),
     _declare(
         "product_sets.create",
@@ -283,7 +283,7 @@ OPERATIONS = (
         params=CreateSet,
         location=Location.JSON,
         echo=Echo(),
-        may_assume=(FILTERS, AT_ONCE, EITHER),
+        may_assume=(FILTERS_JOINED, DONE_AT_ONCE, FILTERS_OR_KEYS),
     ),
     _declare(
         "product_sets.update",
@@ -305,6 +305,6 @@ OPERATIONS = (
         summary="Delete a product set permanently",
         origin=Origin.PUBLIC_FACT,
         echo=_OWN,
-        assumptions=(DELETE, ECHO_ID),
+        assumptions=(DELETE_SERVED, ECHO_ID),
     ),
 )

@@ -1,5 +1,6 @@
-"""The media library: what is uploaded becomes known to all creatives (document B, "Media library").
+"""Media of accounts: the library, and account media (document B, "Media library").
 
+What is uploaded becomes known to all creatives by adding it to the library.
 Records of `media` are what was uploaded, through `/2/media/upload` or by fixtures. Adding moves
 them into the library.
 """
@@ -7,8 +8,7 @@ them into the library.
 from __future__ import annotations
 
 from mock_platform.api.ads.conventions import One, ads, fail
-from mock_platform.api.ads.filters import EqualFilter, WordsFilter
-from mock_platform.api.ads.media.account_media import find_media
+from mock_platform.api.ads.filters import EqualFilter, IdsFilter, OneOfFilter, WordsFilter
 from mock_platform.api.ads.resource import Resource, apply_changes, draw_unused_id, make_timestamps
 from mock_platform.api.v2.media.records import (
     MEDIA_TYPES,
@@ -28,19 +28,20 @@ from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, not_allowed
-from mock_platform.core.fields import Text
+from mock_platform.core.fields import Choice, Text
 from mock_platform.core.operation import NotServed, Operation
-from mock_platform.core.schema import Schema
+from mock_platform.core.schema import Schema, Stamped
+from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.store.interface import Record
 from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
 
-TERMS = expectation(
+TERM_SEARCH = expectation(
     "media-library.term-search",
     "q finds a record if each of its words is, in any case, a whole word of name, title, file_name "
     "or description; words are runs of letters and digits, and a q without any finds nothing.",
 )
-UPLOADED = settled(
+UPLOADED_MEDIA = settled(
     "media-library.uploaded",
     "What the table media holds counts as uploaded; an unknown key answers 404 MEDIA_NOT_FOUND, "
     "one uploaded without a media category 400 INVALID_MEDIA. Adding a key twice answers 400 "
@@ -58,18 +59,18 @@ FIRST_FRAME = public_fact(
     "poster must be an image.",
     "section 7, media library",
 )
-CREATED = public_fact(
+CREATED_AT_UPLOAD = public_fact(
     "media-library.created-at-upload",
     "created_at of a library object is the upload's, updated_at the moment it was added.",
     "section 7, media library",
 )
-TRANSCODING = settled(
+TRANSCODING_STATES = settled(
     "media-library.transcoding",
     "A video's media_status is TRANSCODE_PENDING until its transition of kind media ends in "
     "TRANSCODE_COMPLETED or TRANSCODE_FAILED; by default it ends at once, so that the only "
     "value of the spec's samples is served.",
 )
-PREROLL = expectation(
+PREROLL_VIDEO_ID = expectation(
     "media-library.preroll-video-id",
     "The PREROLL account media of an AMPLIFY_VIDEO has the media key as its video_id and stays "
     "when the library object is deleted.",
@@ -86,6 +87,39 @@ KINDS = (
     ),
 )
 
+CREATIVE_TYPES = (
+    "BANNER",
+    "BANNER_TABLET",
+    "INTERSTITIAL",
+    "INTERSTITIAL_LANDSCAPE",
+    "INTERSTITIAL_LANDSCAPE_TABLET",
+    "INTERSTITIAL_TABLET",
+    "MEDIUM_RECTANGLE",
+    "PREROLL",
+    "VAST_PREROLL",
+)
+
+
+class AccountMediaRecord(Stamped):
+    """An asset of an account: an image by address, or a video by id."""
+
+    id = Text(required=True)
+    video_id = Text(load_default=None, allow_none=True)
+    media_url = Text(load_default=None, allow_none=True)
+    creative_type = Choice(CREATIVE_TYPES, required=True)
+    _account_id = Text(required=True)
+
+
+ACCOUNT_MEDIA = Resource(
+    name="account_media",
+    table="account_media",
+    path="/12/accounts/:account_id/account_media",
+    id_parameter="account_media_id",
+    schema=AccountMediaRecord,
+    noun="account media",
+    spec="Account media",
+    missing="ACCOUNT_MEDIA_NOT_FOUND",
+)
 MEDIA_LIBRARY = Resource(
     name="media_library",
     table="media_library",
@@ -96,6 +130,11 @@ MEDIA_LIBRARY = Resource(
     spec="Media library",
     key="media_key",
     missing="MEDIA_NOT_FOUND",
+)
+
+
+TABLES = (
+    Table("account_media", AccountMediaRecord, references=(Reference("_account_id", "accounts"),)),
 )
 
 
@@ -146,7 +185,7 @@ def create(call: Call, world: World) -> Record:
         "aspect_ratio": uploaded["aspect_ratio"],
     }
     if video:
-        call.assume(TRANSCODING)
+        call.assume(TRANSCODING_STATES)
         record |= {"description": sent.get("description"), "title": sent.get("title")}
     if has_duration(uploaded):
         call.assume(FIRST_FRAME)
@@ -160,7 +199,7 @@ def create(call: Call, world: World) -> Record:
     if video:
         world.transitions.begin("media", key)
         if record["media_category"] == "AMPLIFY_VIDEO":
-            call.assume(PREROLL)
+            call.assume(PREROLL_VIDEO_ID)
             _become_preroll(world, account_id, key)
     return world.store.get("media_library", key) or record
 
@@ -187,9 +226,27 @@ def settle_transcoding(call: Call, world: World, record: Record) -> Record:
     """Return the record after its transcoding ended, if that was due."""
     if record["media_status"] != TRANSCODE_PENDING:
         return record
-    call.assume(TRANSCODING)
+    call.assume(TRANSCODING_STATES)
     world.transitions.settle("media", record["media_key"], poll=True)
     return world.store.get("media_library", record["media_key"]) or record
+
+
+def find_media(world: World, account_id: str, key: str) -> Record | None:
+    """Return media of an account, in its library or only uploaded; `None` if unknown or deleted."""
+    found = find_in_library(world, account_id, key)
+    if found is None:
+        found = world.store.get("media", key)
+    if found is None or is_expired(world, found) or explain_unusable(world, found) is not None:
+        return None
+    return found if is_of_account(world, found, account_id) else None
+
+
+def find_in_library(world: World, account_id: str, key: str) -> Record | None:
+    """Return media in an account's library; `None` if unknown or deleted."""
+    found = world.store.get("media_library", key)
+    if found is None or found["_account_id"] != account_id or found["deleted"]:
+        return None
+    return found
 
 
 def _find_uploaded(world: World, account_id: str, key: str) -> Record:
@@ -261,7 +318,7 @@ def _become_preroll(world: World, account_id: str, key: str) -> None:
     world.store.put("account_media", asset["id"], asset)
 
 
-_SHOWN = (TRANSCODING, FIRST_FRAME)
+_SHOWN = (TRANSCODING_STATES, FIRST_FRAME)
 
 PROMOTED_VIDEOS = public_fact(
     "media-library.promoted-videos",
@@ -281,17 +338,25 @@ NOT_SERVED = tuple(
 )
 
 OPERATIONS: tuple[Operation, ...] = (
+    ACCOUNT_MEDIA.list(
+        (
+            IdsFilter("account_media_ids"),
+            OneOfFilter("creative_types", "creative_type", CREATIVE_TYPES),
+        )
+    ),
+    ACCOUNT_MEDIA.get(),
+    ACCOUNT_MEDIA.delete(),
     MEDIA_LIBRARY.list(
         [
             EqualFilter("media_type", "media_type", MEDIA_TYPES),
             WordsFilter(
-                "q", ("name", "title", "file_name", "description"), longest=255, rule=TERMS
+                "q", ("name", "title", "file_name", "description"), longest=255, rule=TERM_SEARCH
             ),
         ],
         count=20,
         most=50,
         show=settle_transcoding,
-        may_assume=(TERMS, *_SHOWN),
+        may_assume=(TERM_SEARCH, *_SHOWN),
         summary="List or search the media library",
     ),
     MEDIA_LIBRARY.get(with_deleted=False, show=settle_transcoding, may_assume=_SHOWN),
@@ -304,8 +369,8 @@ OPERATIONS: tuple[Operation, ...] = (
         spec=MEDIA_LIBRARY.spec,
         returns=One(MediaLibraryRecord),
         params=MediaLibraryAdd,
-        assumptions=(UPLOADED, CREATED),
-        may_assume=(VIDEO_FIELDS, PREROLL, *_SHOWN),
+        assumptions=(UPLOADED_MEDIA, CREATED_AT_UPLOAD),
+        may_assume=(VIDEO_FIELDS, PREROLL_VIDEO_ID, *_SHOWN),
         errors=("MEDIA_NOT_FOUND", "INVALID_MEDIA"),
         statuses=(404,),
     ),

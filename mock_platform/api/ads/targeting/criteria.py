@@ -13,7 +13,7 @@ from marshmallow import ValidationError
 from msgspec import Struct
 
 from mock_platform.api.ads.accounts.users_and_apps import FULL, find_promotable_type
-from mock_platform.api.ads.audiences.membership import may_target, read_audience
+from mock_platform.api.ads.audiences.permissions import may_target, read_audience
 from mock_platform.api.ads.campaigns.line_item_parts import add_part
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call

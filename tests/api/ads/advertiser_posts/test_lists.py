@@ -1,25 +1,179 @@
-"""The name of a post (document B, "Posting on behalf of an advertiser")."""
+"""The list of an account's posts of every type, their names, and their previews."""
 
 from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import partial
+from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 
 from tests.api.ads.cards.creatives import data, echo, post, put
-from tests.support import ACCOUNT, Sandbox, faults
+from tests.refusals import Refusal, refusals
+from tests.support import ACCOUNT, Sandbox, faults, sandbox
 
-ONE = "1712850617439551489"
+BASE = f"/12/accounts/{ACCOUNT}"
+PATH, PREVIEWS = f"{BASE}/posts", f"{BASE}/post_previews"
+OWNER, ADVERTISER, INES = "2244994945", "3805104374", "2790441185"
+DRAFT, OUT, WAITING = "1991500000000000101", "1991600000000000201", "1991600000000000203"
+POST, PUBLIC, FOREIGN = "1712850617439551489", "1712850617439551492", "1712850617439551495"
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A sandbox of its own, whose clock is stopped."""
+    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+
+
+def read(box: Sandbox, path: str = PATH, **query: str) -> list[dict[str, Any]]:
+    """The rows of a successful read."""
+    answer = box.call("GET", path, query_string=query)
+    assert 200 == answer.status_code, answer.text
+    data: list[dict[str, Any]] = answer.get_json()["data"]
+    return data
+
+
+def test_published(box: Sandbox) -> None:
+    """By default what is promoted only, in extended form with the whole author."""
+    posts = read(box, post_type="PUBLISHED")
+
+    assert POST in {post["id_str"] for post in posts}
+    assert all(post["nullcast"] and post["post_type"] == "PUBLISHED" for post in posts)
+    assert {OWNER} == {post["user"]["id_str"] for post in posts}
+    assert "full_text" in posts[0]
+    assert "text" not in posts[0]
+    assert 41 == len(posts[0]["user"])
+    assert {"id", "id_str"} == set(read(box, post_type="PUBLISHED", trim_user="true")[0]["user"])
+
+
+def test_timelines(box: Sandbox) -> None:
+    """NULLCAST and ORGANIC together are ALL."""
+    found = {
+        kind: {p["id_str"] for p in read(box, post_type="PUBLISHED", timeline_type=kind)}
+        for kind in ("NULLCAST", "ORGANIC", "ALL")
+    }
+
+    assert PUBLIC in found["ORGANIC"]
+    assert found["ALL"] == found["NULLCAST"] | found["ORGANIC"]
+    assert not found["NULLCAST"] & found["ORGANIC"]
+
+
+def test_drafts_and_scheduled_ones(box: Sandbox) -> None:
+    """Plans have the form of posts; those that are out, or failed, are not scheduled any more."""
+    drafts = read(box, post_type="DRAFT")
+    waiting = read(box, post_type="SCHEDULED", timeline_type="ALL")
+    (draft,) = [each for each in drafts if each["id_str"] == DRAFT]
+
+    assert ("DRAFT", int(DRAFT), None) == (draft["post_type"], draft["id"], draft["scheduled_at"])
+    assert "Two roasts, one harbor. Which one is yours?" == draft["full_text"]
+    assert "3_1712850617439550002" == draft["entities"]["media"][0]["media_key"]
+    assert 2 == len(drafts)
+    assert [("1991600000000000203", "SCHEDULED"), ("1991600000000000204", "SCHEDULED")] == [
+        (each["id_str"], each["scheduled_status"]) for each in waiting
+    ]
+    assert "2027-12-27T12:00:00Z" == waiting[0]["scheduled_at"]
+
+
+def test_a_scheduled_post_changes_its_list(box: Sandbox) -> None:
+    """When it is out it is published, with its moment and its status."""
+    box.client.put("/_mock/clock", json={"action": "advance", "seconds": "400d"})
+    (done,) = read(box, post_type="PUBLISHED", name="Winter roast")
+
+    assert WAITING not in {each["id_str"] for each in read(box, post_type="SCHEDULED")}
+    assert ("SUCCESS", "2027-12-27T12:00:00Z") == (done["scheduled_status"], done["scheduled_at"])
+
+
+@pytest.mark.parametrize(("name", "found"), [("cold b", 1), ("COLD BREW LAUNCH", 1), ("brew l", 0)])
+def test_a_prefix_of_the_name(box: Sandbox, name: str, found: int) -> None:
+    """The beginning of the name counts, in any case."""
+    assert found == len(read(box, post_type="PUBLISHED", name=name))
+
+
+def test_ids_and_users(box: Sandbox) -> None:
+    """Chosen by id; posts of another user whom the account may promote or post for."""
+    chosen = read(box, post_type="PUBLISHED", post_ids=f"{POST},{PUBLIC},5")
+    others = read(box, post_type="PUBLISHED", user_id=ADVERTISER)
+
+    assert [POST] == [post["id_str"] for post in chosen]
+    assert {ADVERTISER} == {post["user"]["id_str"] for post in others}
+
+
+def test_mentions_and_replies(box: Sandbox) -> None:
+    """They are left out unless asked for."""
+    form = {"as_user_id": OWNER, "text": "@northbike_co Thank you!"}
+    assert 200 == box.call("POST", f"{BASE}/post", query_string=form).status_code
+    reply = box.record("posts", POST) | {"id_str": "7", "id": 7, "in_reply_to_status_id": 5}
+    box.put("posts", "7", reply)
+    plain = read(box, post_type="PUBLISHED")
+    every = read(box, post_type="PUBLISHED", include_mentions_and_replies="true")
+
+    assert len(plain) + 2 == len(every)
+
+
+listed = partial(Refusal, f"GET {PATH}")
+named = partial(Refusal, f"PUT {PATH}/{POST}/name")
+INVALID, TYPE = "INVALID_PARAMETER", {"post_type": "DRAFT"}
+REFUSED = [
+    listed("a type is required", 400, [("MISSING_PARAMETER", "post_type")]),
+    listed("a type is one of three", 400, [(INVALID, "post_type")], query={"post_type": "LIVE"}),
+    listed("a timeline is one of three", 400, [(INVALID, "timeline_type")],
+           query=TYPE | {"timeline_type": "X"}),
+    listed("a name has 80 characters", 400, [(INVALID, "name")], query=TYPE | {"name": "x" * 81}),
+    listed("a page has 1000 posts", 400, [(INVALID, "count")], query=TYPE | {"count": "1001"}),
+    listed("ids are numbers", 400, [(INVALID, "post_ids")], query=TYPE | {"post_ids": "a"}),
+    listed("a user exists", 403, [("USER_NOT_FOUND", "user_id")], query=TYPE | {"user_id": "5"}),
+    listed("a user lets the caller post", 403, [("ACTION_NOT_ALLOWED", "user_id")],
+           query=TYPE | {"user_id": INES}),
+    named("a new name has 80 characters", 400, [(INVALID, "name")], query={"name": "é" * 81},
+          spec={"B, Posting on behalf of an advertiser": ["PUT /12"],
+                "B, Limits": ["Field lengths: post"]}),
+    named("a new name is required", 400, [("MISSING_PARAMETER", "name")],
+          spec={"B, Posting on behalf of an advertiser": ["PUT /12"]}),
+    *(Refusal(f"PUT {PATH}/{key}/name", f"a post is the account's, {key}", 404,
+              [("POST_NOT_FOUND", "post_id")], query={"name": "Renamed"},
+              spec={"B, Posting on behalf of an advertiser": ["PUT /12"]})
+      for key in ("1", "abc", FOREIGN)),
+]  # fmt: skip
+
+
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+    """post_type and a name are required; users and posts of others are out of reach."""
+    row.check(box)
+
+
+@pytest.mark.parametrize("path", [PATH, PREVIEWS])
+def test_two_hundred_ids(box: Sandbox, path: str) -> None:
+    """200 ids are accepted, 201 are not. The refusal names the type that was expected."""
+    for most, status in ((200, 200), (201, 400)):
+        query = {"post_type": "PUBLISHED", "post_ids": ",".join(map(str, range(1, most + 1)))}
+        assert status == box.call("GET", path, query_string=query).status_code
+    answer = box.call("GET", path, query_string={"post_type": "PUBLISHED", "post_ids": "[12]"})
+    (error,) = answer.get_json()["errors"]
+
+    assert 'Expected Long, got "[12]" for post_ids' == error["message"]
+
+
+@pytest.mark.parametrize(("name", "count"), [("x" * 80, "1"), ("x", "1000")])
+def test_bounds_of_the_list(box: Sandbox, name: str, count: str) -> None:
+    """The longest name, and the smallest and the largest page."""
+    assert [] == read(box, post_type="DRAFT", name=name, count=count)
+
+
+# -- names -------------------------------------------------------------------------------------
 
 
 @pytest.mark.spec("B, Posting on behalf of an advertiser", "returns the post")
-def test_answer(box: Sandbox) -> None:
+def test_a_post_is_named(box: Sandbox) -> None:
     """The answer shows the post with its text, in extended form, with what POST leaves out."""
-    response = put(box, f"posts/{ONE}/name", name="Renamed")
+    response = put(box, f"posts/{POST}/name", name="Renamed")
     record = data(response)
 
     assert {
-        "id": int(ONE),
-        "id_str": ONE,
-        "post_id": ONE,
+        "id": int(POST),
+        "id_str": POST,
+        "post_id": POST,
         "name": "Renamed",
         "conversation_settings": "EVERYONE",
         "nullcast": True,
@@ -31,27 +185,25 @@ def test_answer(box: Sandbox) -> None:
     }.items() <= record.items()
     assert record["full_text"] == record["text"]
     assert ("harbor_roasters", 41) == (record["user"]["screen_name"], len(record["user"]))
-    assert {"in_reply_to_status_id": None, "in_reply_to_status_id_str": None}.items() <= (
-        record.items()
-    )
+    assert (None, None) == (record["in_reply_to_status_id"], record["in_reply_to_status_id_str"])
     assert "is_quote_status" not in record
     assert not [name for name in record if name.startswith("_")]
-    assert {"account_id": ACCOUNT, "post_id": int(ONE), "name": "Renamed"} == echo(response)
+    assert {"account_id": ACCOUNT, "post_id": int(POST), "name": "Renamed"} == echo(response)
 
 
 @pytest.mark.spec(
     "B, Posting on behalf of an advertiser", "PUT /12/accounts/:account_id/posts/:post_id/name"
 )
-def test_stays(box: Sandbox) -> None:
+def test_a_name_stays(box: Sandbox) -> None:
     """The name stays, and nothing else changed."""
-    before = box.record("posts", ONE)
-    put(box, f"posts/{ONE}/name", name="Renamed")
+    before = box.record("posts", POST)
+    put(box, f"posts/{POST}/name", name="Renamed")
 
-    assert before | {"name": "Renamed"} == box.record("posts", ONE)
+    assert before | {"name": "Renamed"} == box.record("posts", POST)
 
 
 @pytest.mark.spec("B, Posting on behalf of an advertiser", "conversation_settings: not")
-def test_of_a_new_post(box: Sandbox) -> None:
+def test_the_name_of_a_new_post(box: Sandbox) -> None:
     """A post that was just made can be named, and shows what it was made with."""
     made = data(
         post(
@@ -75,32 +227,70 @@ def test_of_a_new_post(box: Sandbox) -> None:
     "B, Posting on behalf of an advertiser", "PUT /12/accounts/:account_id/posts/:post_id/name"
 )
 @pytest.mark.spec("B, Limits", "Field lengths: post")
-def test_length(box: Sandbox) -> None:
-    """A name has at most 80 characters."""
-    inside = put(box, f"posts/{ONE}/name", name="é" * 80)
-    outside = put(box, f"posts/{ONE}/name", name="é" * 81)
-
-    assert "é" * 80 == data(inside)["name"]
-    assert (400, [("INVALID_PARAMETER", "name")]) == (outside.status_code, faults(outside))
+@pytest.mark.parametrize(("name", "shown"), [("é" * 80, "é" * 80), ("", None)])
+def test_the_longest_name_and_none(box: Sandbox, name: str, shown: str | None) -> None:
+    """A name has at most 80 characters; an empty one takes the name away."""
+    assert shown == data(put(box, f"posts/{POST}/name", name=name))["name"]
 
 
-@pytest.mark.spec(
-    "B, Posting on behalf of an advertiser", "PUT /12/accounts/:account_id/posts/:post_id/name"
+# -- previews ----------------------------------------------------------------------------------
+
+
+class _Frame(HTMLParser):
+    """Finds what a frame holds."""
+
+    page = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep the page inside the frame."""
+        if tag == "iframe":
+            self.page = dict(attrs)["srcdoc"] or ""
+
+
+def look(html: str) -> str:
+    """The page in a frame."""
+    frame = _Frame()
+    frame.feed(html)
+    return frame.page
+
+
+def test_previews(box: Sandbox) -> None:
+    """A frame for each id of the type; ids of other types and of others are left out."""
+    ids = f"{POST},{DRAFT},{WAITING},{OUT},{FOREIGN},5"
+    answer = box.call("GET", PREVIEWS, query_string={"post_ids": ids, "post_type": "PUBLISHED"})
+    drafts = read(box, PREVIEWS, post_ids=ids, post_type="DRAFT")
+    waiting = read(box, PREVIEWS, post_ids=ids, post_type="SCHEDULED")
+
+    assert {"request", "data"} == set(answer.get_json())
+    assert [POST, FOREIGN] == [row["post_id"] for row in answer.get_json()["data"]]
+    assert [DRAFT] == [row["post_id"] for row in drafts]
+    assert [WAITING] == [row["post_id"] for row in waiting]
+    assert "<iframe " in drafts[0]["preview"]
+    assert "<p>Two roasts, one harbor. Which one is yours?</p>" in look(drafts[0]["preview"])
+
+
+def test_a_preview_runs_nothing(box: Sandbox) -> None:
+    """Text that looks like markup is text in the frame."""
+    text = "<script>alert('\"')</script>"
+    box.change("draft_posts", DRAFT, text=text)
+    (row,) = read(box, PREVIEWS, post_ids=DRAFT, post_type="DRAFT")
+
+    assert "<script>" not in look(row["preview"])
+    assert "&lt;script&gt;" in look(row["preview"])
+
+
+def test_previews_need_ids_and_type(box: Sandbox) -> None:
+    """Both are required."""
+    answer = box.call("GET", PREVIEWS)
+
+    assert {("MISSING_PARAMETER", "post_ids"), ("MISSING_PARAMETER", "post_type")} == {
+        *faults(answer)
+    }
+
+
+@pytest.mark.parametrize(
+    "path", [f"{PATH}?post_type=DRAFT", f"{PREVIEWS}?post_type=DRAFT&post_ids=1"]
 )
-def test_required(box: Sandbox) -> None:
-    """A name is required; an empty one takes the name away."""
-    absent = put(box, f"posts/{ONE}/name")
-
-    assert (400, [("MISSING_PARAMETER", "name")]) == (absent.status_code, faults(absent))
-    assert data(put(box, f"posts/{ONE}/name", name=""))["name"] is None
-
-
-@pytest.mark.spec(
-    "B, Posting on behalf of an advertiser", "PUT /12/accounts/:account_id/posts/:post_id/name"
-)
-@pytest.mark.parametrize("key", ["1", "abc", "1712850617439551495"])
-def test_unknown(box: Sandbox, key: str) -> None:
-    """A post that is unknown or of another account answers 404."""
-    response = put(box, f"posts/{key}/name", name="Renamed")
-
-    assert (404, [("POST_NOT_FOUND", "post_id")]) == (response.status_code, faults(response))
+def test_strict_refuses_both(path: str) -> None:
+    """The specification shows neither."""
+    assert 501 == sandbox(strict=True).call("GET", path).status_code

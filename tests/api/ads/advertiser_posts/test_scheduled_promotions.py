@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
-from tests.api.ads.advertiser_posts.test_scheduled_posts import (
-    BASE,
-    DONE,
-    NOW,
-    WAITING,
-    pass_time,
-    schedule,
-)
-from tests.support import ACCOUNT, Sandbox, refusal, sandbox
+from tests.api.ads.advertiser_posts import support
+from tests.api.ads.advertiser_posts.support import BASE, DONE, NOW, WAITING, pass_time, schedule
+from tests.refusals import Refusal, refusals
+from tests.support import Sandbox, refusal, sandbox
 
 PATH = f"{BASE}/scheduled_promoted_posts"
 FIRST, SECOND, GONE = "1f0a2", "1f0b7", "1f0c4"
@@ -28,9 +24,7 @@ def box() -> Sandbox:
 
 def ask(box: Sandbox, method: str, path: str = PATH, **query: str) -> Any:
     """The data of a successful call."""
-    answer = box.call(method, path, query_string=query)
-    assert 200 == answer.status_code, answer.text
-    return answer.get_json()["data"]
+    return support.ask(box, method, path, **query)["data"]
 
 
 def promoted(box: Sandbox, post_id: str) -> list[dict[str, Any]]:
@@ -69,43 +63,26 @@ def test_listed_by_line_item_and_by_id(box: Sandbox) -> None:
     assert [FIRST, GONE] == [each["id"] for each in chosen]
 
 
-@pytest.mark.parametrize(
-    ("sent", "status", "error"),
-    [
-        ({"line_item_id": "iumz0"}, 400, ("MISSING_PARAMETER", "scheduled_post_id")),
-        ({"scheduled_post_id": WAITING}, 400, ("MISSING_PARAMETER", "line_item_id")),
-        (
-            {"line_item_id": "iumz0", "scheduled_post_id": "x"},
-            400,
-            ("INVALID_PARAMETER", "scheduled_post_id"),
-        ),
-        (
-            {"line_item_id": "none", "scheduled_post_id": WAITING},
-            404,
-            ("LINE_ITEM_NOT_FOUND", "line_item_id"),
-        ),
-        (
-            {"line_item_id": "iumz0", "scheduled_post_id": "1"},
-            404,
-            ("NOT_FOUND", "scheduled_post_id"),
-        ),
-        (
-            {"line_item_id": "iumz0", "scheduled_post_id": DONE},
-            403,
-            ("ACTION_NOT_ALLOWED", "scheduled_post_id"),
-        ),
-        (
-            {"line_item_id": "iuc5v", "scheduled_post_id": WAITING},
-            400,
-            ("INCOMPATIBLE_LINE_ITEM", "line_item_id"),
-        ),
-    ],
-)
-def test_what_is_refused(
-    box: Sandbox, sent: dict[str, str], status: int, error: tuple[str, str]
-) -> None:
+create = partial(Refusal, f"POST {PATH}")
+FITS, POST = {"line_item_id": "iumz0"}, "scheduled_post_id"
+REFUSED = [
+    create("a post is required", 400, [("MISSING_PARAMETER", POST)], query=FITS),
+    create("a line item is required", 400, [("MISSING_PARAMETER", "line_item_id")],
+           query={POST: WAITING}),
+    create("a post has a number", 400, [("INVALID_PARAMETER", POST)], query=FITS | {POST: "x"}),
+    create("a line item exists", 404, [("LINE_ITEM_NOT_FOUND", "line_item_id")],
+           query={"line_item_id": "none", POST: WAITING}),
+    create("a post exists", 404, [("NOT_FOUND", POST)], query=FITS | {POST: "1"}),
+    create("a post is not out", 403, [("ACTION_NOT_ALLOWED", POST)], query=FITS | {POST: DONE}),
+    create("a line item promotes posts", 400, [("INCOMPATIBLE_LINE_ITEM", "line_item_id")],
+           query={"line_item_id": "iuc5v", POST: WAITING}),
+]  # fmt: skip
+
+
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
     """Both are required and exist; the post is not out, and the line item promotes posts."""
-    assert (status, [error]) == refusal(box.call("POST", PATH, query_string=sent))
+    row.check(box)
 
 
 def test_the_same_again(box: Sandbox) -> None:
@@ -143,6 +120,4 @@ def test_a_deleted_line_item_promotes_nothing(box: Sandbox) -> None:
 
 def test_strict_refuses_them() -> None:
     """The specification shows nothing of them."""
-    answer = sandbox(strict=True).call("GET", f"/12/accounts/{ACCOUNT}/scheduled_promoted_posts")
-
-    assert 501 == answer.status_code
+    assert 501 == sandbox(strict=True).call("GET", PATH).status_code

@@ -32,3 +32,8 @@ def upload(box: Sandbox, body: Any, path: str = AUDIENCE, **more: Any) -> TestRe
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     more.setdefault("content_type", "application/json")
     return box.call("POST", path, data=data, **more)
+
+
+def base(audience: str = "1nmth", account: str = ACCOUNT) -> str:
+    """Address of an audience."""
+    return f"/12/accounts/{account}/custom_audiences/{audience}"

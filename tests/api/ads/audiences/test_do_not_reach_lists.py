@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from mock_platform.api.ads.audiences.membership import add_months
+from mock_platform.api.ads.audiences.users import add_months
 from tests.api.ads.audiences import support as audiences
 from tests.api.ads.audiences.support import DO_NOT_REACH_LIST, hashed, update
-from tests.support import ACCOUNT, Sandbox, refusal, sandbox
+from tests.api.ads.line_items.parts import call, data
+from tests.support import ACCOUNT, NORTHBIKE, OTHER_ACCOUNT, Sandbox, refusal, sandbox
 
 pytestmark = pytest.mark.usefixtures("noon")
 
@@ -40,15 +41,9 @@ def test_a_batch_answers_per_operation(box: Sandbox) -> None:
     assert response.get_json() == {
         "request": [
             {"params": ids, "operation_type": "Update"},
-            {
-                "params": {"expires_at": "2027-01-01T00:00:00Z", **ids},
-                "operation_type": "Delete",
-            },
+            {"params": {"expires_at": "2027-01-01T00:00:00Z", **ids}, "operation_type": "Delete"},
         ],
-        "data": [
-            {"success_count": 2, "total_count": 2},
-            {"success_count": 1, "total_count": 1},
-        ],
+        "data": [{"success_count": 2, "total_count": 2}, {"success_count": 1, "total_count": 1}],
     }
     assert box.record("do_not_reach_lists", LIST)["_size"] == 3
 
@@ -293,3 +288,43 @@ class TestYoungLists:
         box.client.put("/_mock/state/do_not_reach_lists/9zz?unchecked=true", json=record)
 
         assert "9zz" in self.pace(box)["under_way"]
+
+
+# -- the list of an account ---------------------------------------------------------------------
+
+
+def test_the_list_of_an_account(box: Sandbox) -> None:
+    """An account has one list; a second one is refused while it lives."""
+    listed = call(box, "GET", "do_not_reach_lists")
+    second = call(box, "POST", "do_not_reach_lists", description="Another")
+    assert call(box, "DELETE", "do_not_reach_lists/4y1bc").status_code == 200
+    made = data(call(box, "POST", "do_not_reach_lists", description="Another"))
+    everything = call(box, "GET", "do_not_reach_lists", with_deleted="true")
+
+    assert listed.get_json()["next_cursor"] is None
+    assert [one["id"] for one in data(listed)] == ["4y1bc"]
+    assert refusal(second) == (400, [("INVALID_PARAMETER", "")])
+    assert [one["id"] for one in data(everything)] == ["4y1bc", made["id"]]
+    assert (made["name"], made["description"]) == ("Do Not Reach List", "Another")
+    assert (made["targetable"], made["list_size"]) == (False, None)
+    assert made["reasons_not_targetable"] == ["PROCESSING", "TOO_SMALL"]
+
+
+def test_a_new_list_is_processed(box: Sandbox) -> None:
+    """After an hour it is only too small; its users are counted from the beginning."""
+    assert call(box, "DELETE", "do_not_reach_lists/4y1bc").status_code == 200
+    made = data(call(box, "POST", "do_not_reach_lists"))
+    assert upload(box, [update({"email": [EMAIL]})], made["id"]).status_code == 200
+    box.world.clock.advance(3600)
+
+    assert made["description"] is None
+    (after,) = data(call(box, "GET", "do_not_reach_lists"))
+    assert after["reasons_not_targetable"] == ["TOO_SMALL"]
+    assert box.record("do_not_reach_lists", made["id"])["_size"] == 1
+
+
+def test_lists_are_those_of_the_account(box: Sandbox) -> None:
+    """Another user's account has its own list."""
+    response = box.call("GET", f"/12/accounts/{OTHER_ACCOUNT}/do_not_reach_lists", keys=NORTHBIKE)
+
+    assert [one["id"] for one in data(response)] == ["4y3fg"]

@@ -1,49 +1,200 @@
-"""Custom audiences: targeted, permissions, and uploads of users (document B)."""
+"""Custom audiences: list, read, create, update, delete, and who targets them (document B)."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from werkzeug.test import TestResponse
 
-from tests.api.ads.audiences.support import (
-    AUDIENCE,
-    DO_NOT_REACH_LIST,
-    EMAIL,
-    hashed,
-    update,
-    upload,
+from tests.api.ads.audiences.support import EMAIL, base, hashed, update, upload
+from tests.api.ads.line_items.parts import BASE, call, data
+from tests.support import ACCOUNT, OTHER_ACCOUNT, Sandbox, faults, refusal
+
+NEWSLETTER, APP_USERS, SMALL, YOUNG, GONE = "1nmth", "2906h", "2b4kp", "2c9xv", "2d0aa"
+SHARED_TO_READ, SHARED_TO_WRITE, CAFE_OWNERS = "4q7sd", "4q9zz", "3m8qe"
+KEYS = [
+    "audience_size", "audience_type", "created_at", "deleted", "description", "id", "name",
+    "owner_account_id", "partner_source", "permission_level", "reasons_not_targetable",
+    "targetable", "targetable_types", "updated_at",
+]  # fmt: skip
+
+
+def ids(response: TestResponse) -> list[str]:
+    """The ids of a list."""
+    return [record["id"] for record in data(response)]
+
+
+# -- audiences ----------------------------------------------------------------------------------
+
+
+def test_a_new_audience_is_processed(box: Sandbox) -> None:
+    """It is not targetable and has no size, until its hour is over; GET answers at once."""
+    made = data(call(box, "POST", "custom_audiences", name="Gift buyers"))
+    read = data(call(box, "GET", f"custom_audiences/{made['id']}"))
+    users = [{"email": [hashed(str(number))]} for number in range(100)]
+    path = f"{BASE}/custom_audiences/{made['id']}/users"
+    assert upload(box, [update(*users)], path).status_code == 200
+    uploaded = data(call(box, "GET", f"custom_audiences/{made['id']}"))
+    box.world.clock.advance(3600)
+    done = data(call(box, "GET", f"custom_audiences/{made['id']}"))
+
+    assert sorted(made) == KEYS
+    assert made == read
+    for record in (made, uploaded):
+        assert (record["targetable"], record["audience_size"]) == (False, None)
+        assert record["reasons_not_targetable"] == ["PROCESSING", "TOO_SMALL"]
+    assert (made["owner_account_id"], made["permission_level"]) == (ACCOUNT, "READ_WRITE")
+    assert (made["description"], made["partner_source"]) == (None, "OTHER")
+    assert (done["targetable"], done["audience_size"]) == (True, 100)
+    assert done["reasons_not_targetable"] == []
+
+
+def test_an_audience_below_a_hundred_users(box: Sandbox) -> None:
+    """After its processing 99 users are too small, one more is enough."""
+    made = data(call(box, "POST", "custom_audiences", name="Gift buyers"))
+    path = f"{BASE}/custom_audiences/{made['id']}/users"
+    box.world.clock.advance(3600)
+    users = [{"email": [hashed(str(number))]} for number in range(99)]
+    upload(box, [update(*users)], path)
+    small = data(call(box, "GET", f"custom_audiences/{made['id']}"))
+    upload(box, [update({"email": [EMAIL]})], path)
+    enough = data(call(box, "GET", f"custom_audiences/{made['id']}"))
+
+    assert (small["audience_size"], small["reasons_not_targetable"]) == (99, ["TOO_SMALL"])
+    assert (enough["audience_size"], enough["targetable"]) == (100, True)
+
+
+def test_the_processing_is_a_transition(box: Sandbox) -> None:
+    """A test may end it at once; a young audience of the fixtures has one as well."""
+    with box.world.work():
+        box.world.transitions.set_pace("audience", progression="immediate")
+    made = data(call(box, "POST", "custom_audiences", name="Gift buyers", description="2026"))
+    young = data(call(box, "GET", f"custom_audiences/{YOUNG}"))
+
+    assert (made["reasons_not_targetable"], made["audience_size"]) == (["TOO_SMALL"], 0)
+    assert made["description"] == "2026"
+    assert young["reasons_not_targetable"] == ["TOO_SMALL"]
+
+
+def test_an_audience_that_is_processed_can_be_targeted(box: Sandbox) -> None:
+    """Targeting needs the end of the processing."""
+    box.change("custom_audiences", YOUNG, _size=500)
+    target = {
+        "line_item_id": "iumz0", "targeting_type": "CUSTOM_AUDIENCE", "targeting_value": YOUNG,
+        "operator_type": "EQ",
+    }  # fmt: skip
+    before = call(box, "POST", "targeting_criteria", **target)
+    box.world.clock.advance(3600)
+    after = call(box, "POST", "targeting_criteria", **target)
+
+    assert refusal(before) == (400, [("INVALID_PARAMETER", "targeting_value")])
+    assert after.status_code == 200
+
+
+def test_own_and_shared_audiences_are_listed(box: Sandbox) -> None:
+    """By default those of the account, with SHARED those that others share with it."""
+    own = call(box, "GET", "custom_audiences")
+    shared = call(box, "GET", "custom_audiences", permission_scope="SHARED")
+    everything = call(box, "GET", "custom_audiences", with_deleted="true", with_total_count="true")
+
+    assert ids(own) == [NEWSLETTER, APP_USERS, SMALL, YOUNG]
+    assert {one["id"]: one["permission_level"] for one in data(shared)} == {
+        CAFE_OWNERS: "READ_ONLY",
+        SHARED_TO_READ: "READ_ONLY",
+        SHARED_TO_WRITE: "READ_WRITE",
+    }
+    assert ACCOUNT not in {one["owner_account_id"] for one in data(shared)}
+    assert GONE in ids(everything)
+    assert everything.get_json()["total_count"] == 5
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({"custom_audience_ids": f"{APP_USERS},{SHARED_TO_READ}"}, [APP_USERS]),
+        ({"q": "NEWS"}, [NEWSLETTER]),
+        ({"q": "letter"}, []),
+        ({"q": "gravel", "permission_scope": "SHARED"}, [SHARED_TO_READ]),
+        ({"q": "app", "custom_audience_ids": NEWSLETTER}, []),
+        ({"sort_by": "name-asc"}, [APP_USERS, YOUNG, NEWSLETTER, SMALL]),
+    ],
 )
-from tests.generated import examples
-from tests.support import (
-    ACCOUNT,
-    NORTHBIKE,
-    OTHER_ACCOUNT,
-    Sandbox,
-    Sandboxes,
-    faults,
-    refusal,
-    sandbox,
+def test_filters(box: Sandbox, query: dict[str, str], found: list[str]) -> None:
+    """Ids and the beginning of the name restrict the list, in any case."""
+    assert found == ids(call(box, "GET", "custom_audiences", **query))
+
+
+@pytest.mark.parametrize(("length", "status"), [(0, 400), (1, 200), (255, 200), (256, 400)])
+def test_the_length_of_q(box: Sandbox, length: int, status: int) -> None:
+    """A name is searched by 1 to 255 characters."""
+    assert call(box, "GET", "custom_audiences", q="x" * length).status_code == status
+
+
+def test_a_shared_audience_is_read_with_its_level(box: Sandbox) -> None:
+    """An audience of another account shows the level of the permission."""
+    record = data(call(box, "GET", f"custom_audiences/{SHARED_TO_READ}"))
+
+    assert (record["permission_level"], record["owner_account_id"]) == ("READ_ONLY", OTHER_ACCOUNT)
+
+
+def test_an_audience_is_changed(box: Sandbox) -> None:
+    """The answer has is_owner as well; an empty description unsets it, nothing changes nothing."""
+    changed = data(call(box, "PUT", f"custom_audiences/{NEWSLETTER}", name="Readers"))
+    unset = data(call(box, "PUT", f"custom_audiences/{NEWSLETTER}", description=""))
+    same = data(call(box, "PUT", f"custom_audiences/{NEWSLETTER}"))
+    read = data(call(box, "GET", f"custom_audiences/{NEWSLETTER}"))
+
+    assert (changed["name"], changed["is_owner"]) == ("Readers", True)
+    assert (unset["description"], same) == (None, unset)
+    assert {**read, "is_owner": True} == same
+    assert "is_owner" not in read
+
+
+def test_who_may_change_an_audience(box: Sandbox) -> None:
+    """READ_WRITE is enough to change it, READ_ONLY is not; only the owner deletes it."""
+    written = call(box, "PUT", f"custom_audiences/{SHARED_TO_WRITE}", description="Guests")
+    read_only = call(box, "PUT", f"custom_audiences/{SHARED_TO_READ}", description="Guests")
+    deleted = call(box, "DELETE", f"custom_audiences/{SHARED_TO_WRITE}")
+
+    assert (data(written)["description"], data(written)["is_owner"]) == ("Guests", False)
+    assert refusal(read_only) == (403, [("ACTION_NOT_ALLOWED", None)])
+    assert refusal(deleted) == (403, [("ACTION_NOT_ALLOWED", None)])
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "custom_audiences"), ("PUT", f"custom_audiences/{APP_USERS}")]
 )
+def test_a_name_is_unique_in_the_account(box: Sandbox, method: str, path: str) -> None:
+    """The name of another audience is refused; its own, a deleted one's or a foreign one is not."""
+    taken = call(box, method, path, name="Newsletter readers")
+    old = call(box, method, path, name="Old customers")
+    foreign = call(box, method, path, name="Gravel riders")
 
-pytestmark = pytest.mark.usefixtures("noon")
-
-WHOLESALE = "18ce55fw2ag"
-FROZEN = "2026-11-20T12:00:00Z"
-
-
-def base(audience: str = "1nmth", account: str = ACCOUNT) -> str:
-    """Address of an audience."""
-    return f"/12/accounts/{account}/custom_audiences/{audience}"
+    assert refusal(taken) == (400, [("INVALID_PARAMETER", "name")])
+    assert (old.status_code, foreign.status_code) == (200, 200)
+    own = call(box, "PUT", f"custom_audiences/{NEWSLETTER}", name="Newsletter readers")
+    assert own.status_code == 200
 
 
-def stored(box: Sandbox, audience: str = "1nmth") -> list[dict[str, Any]]:
-    """The users of an audience."""
-    found = box.world.store.page("audience_users", {"_audience_id": audience})
-    return [entry.record for entry in found]
+def test_a_name_is_required(box: Sandbox) -> None:
+    """An audience without name is refused."""
+    assert faults(call(box, "POST", "custom_audiences")) == [("MISSING_PARAMETER", "name")]
+
+
+def test_a_deleted_audience(box: Sandbox) -> None:
+    """It is found with_deleted only; its criteria stay, and targeted still lists them."""
+    before = box.call("GET", f"{BASE}/custom_audiences/{NEWSLETTER}/targeted").get_json()["data"]
+    gone = data(call(box, "DELETE", f"custom_audiences/{NEWSLETTER}"))
+    again = call(box, "DELETE", f"custom_audiences/{NEWSLETTER}")
+    after = box.call("GET", f"{BASE}/custom_audiences/{NEWSLETTER}/targeted").get_json()["data"]
+    read = call(box, "GET", f"custom_audiences/{NEWSLETTER}", with_deleted="true")
+
+    assert gone["deleted"] is True
+    assert refusal(again) == (404, [("NOT_FOUND", "custom_audience_id")])
+    assert call(box, "GET", f"custom_audiences/{NEWSLETTER}").status_code == 404
+    assert data(read) == gone
+    assert before == after != []
 
 
 # -- targeted -----------------------------------------------------------------------------------
@@ -102,6 +253,7 @@ def test_targeted_is_paged(box: Sandbox) -> None:
     assert second["next_cursor"] is None
 
 
+@pytest.mark.usefixtures("noon")
 @pytest.mark.spec("operations", "custom_audiences.targeted")
 @pytest.mark.parametrize(
     ("table", "key", "change"),
@@ -134,290 +286,3 @@ def test_an_audience_out_of_reach_is_not_found(box: Sandbox) -> None:
     }
 
     assert found == {"targeted": [404, 200, 404, 200], "permissions": [404, 404, 404, 200]}
-
-
-# -- permissions --------------------------------------------------------------------------------
-
-
-@pytest.mark.spec("B, Custom audiences", "GET .../custom_audiences/:custom_audience_id/permissions")
-@pytest.mark.spec("B, Not shown", "Parameters and")
-@pytest.mark.spec("B, What public facts and settled questions add", "Catalog and set")
-def test_permissions_have_the_custom_audience_id(box: Sandbox) -> None:
-    """The shape is that of version 5 with custom_audience_id; --strict refuses it."""
-    body = box.call("GET", f"{base()}/permissions").get_json()
-    strict = sandbox(strict=True).call("GET", f"{base()}/permissions")
-
-    assert [p["custom_audience_id"] for p in body["data"]] == ["1nmth"]
-    assert "tailored_audience_id" not in body["data"][0]
-    assert refusal(strict) == (501, [("NOT_IMPLEMENTED", None)])
-
-
-# -- users --------------------------------------------------------------------------------------
-
-
-@pytest.mark.spec("operations", "custom_audiences.users")
-@pytest.mark.spec("B, Custom audiences", "params.effective_at", "params.expires_at")
-@pytest.mark.spec("B, Custom audiences", "Several identifier", "Response data: {success_count")
-def test_users_are_stored_with_defaults(box: Sandbox) -> None:
-    """effective_at is now, expires_at 13 calendar months after the request."""
-    size = box.record("custom_audiences", "1nmth")["audience_size"]
-    response = upload(box, [update({"email": [EMAIL], "partner_user_id": ["Plain-7"]})])
-
-    assert response.get_json() == {
-        "request": {"params": {"account_id": ACCOUNT, "custom_audience_id": "1nmth"}},
-        "data": {"success_count": 1, "total_count": 1},
-    }
-    (user,) = stored(box)
-    assert user["identifiers"] == {"email": [EMAIL], "partner_user_id": ["Plain-7"]}
-    assert (user["effective_at"], user["expires_at"]) == (FROZEN, "2027-12-20T12:00:00Z")
-    assert box.record("custom_audiences", "1nmth")["audience_size"] == size + 1
-
-
-@pytest.mark.spec("B, Custom audiences", "Each user object", "Every value except")
-@pytest.mark.parametrize(
-    "kind", ["email", "device_id", "handle", "platform_id", "phone_number", "partner_user_id"]
-)
-def test_each_identifier_is_taken(box: Sandbox, kind: str) -> None:
-    """Each of the six kinds identifies a user by itself; hashes may be in either case."""
-    values = [hashed("a"), hashed("b").upper()] if kind != "partner_user_id" else ["Plain 7", "8"]
-    response = upload(box, [update({kind: values})])
-
-    assert {"success_count": 1, "total_count": 1} == response.get_json()["data"]
-    assert [{kind: values}] == [user["identifiers"] for user in stored(box)]
-
-
-@pytest.mark.spec("B, Custom audiences", "Response data: {success_count")
-def test_counts_are_of_users(box: Sandbox) -> None:
-    """Two operations with two users each count four."""
-    batch = [
-        update({"email": [hashed(f"{n}-{m}")]}, {"handle": [hashed(f"h{n}-{m}")]})
-        for n, m in ((0, 0), (1, 1))
-    ]
-
-    assert upload(box, batch).get_json()["data"] == {"success_count": 4, "total_count": 4}
-
-
-def test_the_same_user_again_is_replaced(box: Sandbox) -> None:
-    """Sending the same identifiers twice keeps one user, with the later dates."""
-    upload(box, [update({"email": [EMAIL]})])
-    upload(box, [update({"email": [EMAIL.upper()]}, expires_at="2026-12-01T00:00:00Z")])
-
-    (user,) = stored(box)
-    assert user["expires_at"] == "2026-12-01T00:00:00Z"
-
-
-@pytest.mark.spec("B, Custom audiences", "operation_type")
-def test_delete_takes_users_out_by_any_identifier(box: Sandbox) -> None:
-    """One shared identifier is enough; other users stay."""
-    handle = hashed("ada")
-    upload(box, [update({"email": [EMAIL], "handle": [handle]}, {"email": [hashed("b")]})])
-
-    response = upload(box, [update({"handle": [handle]}, kind="Delete")])
-
-    assert response.get_json()["data"] == {"success_count": 1, "total_count": 1}
-    assert [user["identifiers"] for user in stored(box)] == [{"email": [hashed("b")]}]
-
-
-@pytest.mark.spec("B, Custom audiences", "Batches succeed")
-def test_operations_are_applied_in_order(box: Sandbox) -> None:
-    """A user added and removed within one batch is out; the other way round it is in."""
-    user = {"email": [EMAIL]}
-    upload(box, [update(user), update(user, kind="Delete")])
-    gone = stored(box)
-    upload(box, [update(user, kind="Delete"), update(user)])
-
-    assert (gone, len(stored(box))) == ([], 1)
-
-
-def test_a_batch_of_turns_ends_as_its_last_turn(box: Sandbox) -> None:
-    """Users put in after a Delete are found by the next one, and only those it names are gone."""
-    ada, bob = {"email": [EMAIL], "handle": [hashed("ada")]}, {"email": [hashed("bob")]}
-    size = box.record("custom_audiences", "1nmth")["audience_size"]
-    out = update({"handle": [hashed("ada")]}, kind="Delete")
-    upload(box, [update(ada), out, update(ada, bob), out, out, update(ada), update(ada), out])
-
-    assert [bob] == [user["identifiers"] for user in stored(box)]
-    assert box.record("custom_audiences", "1nmth")["audience_size"] == size + 1
-
-
-SOUND = {"email": [EMAIL]}
-BAD_ITEMS = [
-    ("operation_type is required", {"params": {"users": [SOUND]}}, "operation_type"),
-    ("operation_type is Update or Delete", update(SOUND, kind="UPDATE"), "operation_type"),
-    ("params is required", {"operation_type": "Update"}, "params"),
-    ("users is required", {"operation_type": "Update", "params": {}}, "users"),
-    ("users is an array", {"operation_type": "Update", "params": {"users": {}}}, "users"),
-    ("a user is an object", update("x"), "users[0]"),
-    ("a user has an identifier", update({}), "users[0]"),
-    ("identifiers are known", update({"mail": [EMAIL]}), "users[0]"),
-    ("identifiers are arrays", update({"email": EMAIL}), "users[0].email"),
-    ("email is hashed", update({"email": ["a@b.c"]}), "users[0].email[0]"),
-    ("phone is hashed", update({"phone_number": ["+1"]}), "users[0].phone_number[0]"),
-    ("a hash has 64 digits", update({"email": [EMAIL[:-1]]}), "users[0].email[0]"),
-    ("a hash has no more", update({"email": [EMAIL + "0"]}), "users[0].email[0]"),
-    ("a hash is hex", update({"email": ["g" * 64]}), "users[0].email[0]"),
-    ("an expiry is ISO 8601", update(SOUND, expires_at="soon"), "expires_at"),
-    ("expiry is after now", update(SOUND, expires_at=FROZEN), "expires_at"),
-]
-BAD_ITEMS_OF_AUDIENCES = [
-    ("device_id is hashed", update({"device_id": ["x"]}), "users[0].device_id[0]"),
-    ("handle is hashed", update({"handle": ["@ada"]}), "users[0].handle[0]"),
-    ("platform_id is hashed", update({"platform_id": ["12"]}), "users[0].platform_id[0]"),
-    ("partner id is not empty", update({"partner_user_id": [""]}),
-     "users[0].partner_user_id[0]"),
-    ("times are ISO 8601", update(SOUND, effective_at="soon"), "effective_at"),
-    ("expiry is after effective", update(SOUND, effective_at="2027-01-01T00:00:00Z",
-                                         expires_at="2027-01-01T00:00:00Z"), "expires_at"),
-    ("expiry by default is after effective", update(SOUND, effective_at="2027-12-20T12:00:00Z"),
-     "expires_at"),
-]  # fmt: skip
-
-
-@pytest.mark.spec("B, Custom audiences", "operation_type", case="operation_type is required")
-@pytest.mark.spec("B, Custom audiences", "operation_type", case="operation_type is Update or")
-@pytest.mark.spec("B, Custom audiences", "params: required", case="params is required")
-@pytest.mark.spec("B, Custom audiences", "params.users: required", case="users is required")
-@pytest.mark.spec("B, Custom audiences", "params.users: required", case="a user is an object")
-@pytest.mark.spec("B, Custom audiences", "params.effective_at", case="times are ISO 8601")
-@pytest.mark.spec("B, Custom audiences", "params.expires_at", case="expiry is after effective")
-@pytest.mark.spec("B, Custom audiences", "Each user object", case="identifiers are known")
-@pytest.mark.spec("B, Custom audiences", "Each user object", case="identifiers are arrays")
-@pytest.mark.spec("B, Custom audiences", "Every value except", case="email is hashed")
-@pytest.mark.spec("B, Custom audiences", "Every value except", case=("device_id is", "handle is"))
-@pytest.mark.spec("B, Custom audiences", "Every value except", case=("platform_id is", "phone is"))
-@pytest.mark.spec("B, Custom audiences", "Batch errors: request-level", "Batches succeed")
-@pytest.mark.spec("operations", "do_not_reach_lists.users")
-@pytest.mark.spec("B, Do-not-reach lists", "Same batch error")
-@pytest.mark.spec("B, Do-not-reach lists", "users (array of", case="phone is hashed")
-@pytest.mark.spec("B, Errors", "Batch uploads report")
-@pytest.mark.parametrize(
-    ("path", "rule", "item", "parameter"),
-    [
-        *((AUDIENCE, *row) for row in (*BAD_ITEMS, *BAD_ITEMS_OF_AUDIENCES)),
-        *((DO_NOT_REACH_LIST, *row) for row in BAD_ITEMS),
-    ],
-)
-def test_a_bad_item_refuses_the_whole_batch(
-    box: Sandbox, path: str, rule: str, item: dict[str, Any], parameter: str
-) -> None:
-    """Item faults are under operation_errors at their index; nothing of the batch is kept."""
-    before = box.world.store.count("audience_users")
-    response = upload(box, [update(SOUND), item, update(SOUND)], path)
-
-    body = response.get_json()
-    assert response.status_code == 400, rule
-    assert [len(errors) for errors in body["operation_errors"]] == [0, 1, 0]
-    error = body["operation_errors"][1][0]
-    assert ({"code", "message", "parameter"}, parameter) == (error.keys(), error["parameter"])
-    assert error["code"] in {"INVALID_PARAMETER", "MISSING_PARAMETER"}
-    assert error["message"]
-    assert {"operation_errors", "request"} == body.keys()
-    assert before == box.world.store.count("audience_users")
-
-
-@pytest.mark.spec("B, Custom audiences", "Body is an array", "Batch errors: request-level")
-@pytest.mark.spec("B, Do-not-reach lists", "Same batch error")
-@pytest.mark.spec("B, Errors", "Batch uploads report")
-@pytest.mark.parametrize("path", [AUDIENCE, DO_NOT_REACH_LIST])
-@pytest.mark.parametrize("body", [{}, [], "x", 5, b"["])
-def test_request_level_faults_stand_under_errors(box: Sandbox, path: str, body: Any) -> None:
-    """What is wrong with the request as a whole is not an item's fault."""
-    response = upload(box, body, path)
-
-    assert (400, "INVALID_PARAMETER") == (response.status_code, faults(response)[0][0])
-    assert "operation_errors" not in response.get_json()
-
-
-@pytest.mark.spec("B, Custom audiences", "params.expires_at")
-def test_dates_just_inside_are_taken(box: Sandbox) -> None:
-    """An expiry one second after the effective date is fine, also the one by default."""
-    batch = [
-        update(SOUND, expires_at="2026-11-20T12:00:01Z"),
-        update(SOUND, effective_at="2027-12-20T11:59:59Z"),
-        update(SOUND, effective_at="2027-12-20T12:00:00Z", expires_at="2027-12-20T12:00:01Z"),
-        update(SOUND, effective_at="2027-01-01T00:00:00Z", expires_at="2027-01-01T00:00:01Z"),
-    ]
-
-    assert upload(box, batch).status_code == 200
-
-
-@pytest.mark.spec("operations", "custom_audiences.users")
-def test_a_body_must_be_json(box: Sandbox) -> None:
-    """Another content type is refused by name."""
-    response = upload(box, [update(SOUND)], content_type="text/plain")
-
-    assert (response.status_code, faults(response)[0][0]) == (415, "UNSUPPORTED_MEDIA_TYPE")
-
-
-@pytest.mark.spec("B, Limits", "Custom audience users batch: 2500")
-@pytest.mark.parametrize(("operations", "status"), [(2500, 200), (2501, 400)])
-def test_a_request_has_at_most_2500_operations(box: Sandbox, operations: int, status: int) -> None:
-    """2,500 operations pass, one more is a request-level error."""
-    batch = [update({"partner_user_id": [str(n)]}) for n in range(operations)]
-
-    response = upload(box, batch)
-
-    assert response.status_code == status
-    assert ("errors" in response.get_json()) is (status == 400)
-    assert len(stored(box)) == (operations if status == 200 else 0)
-
-
-@pytest.mark.spec("B, Limits", "Custom audience users batch: body")
-@pytest.mark.parametrize(("size", "status"), [(5_000_000, 200), (5_000_001, 413)])
-def test_a_body_has_at_most_five_million_bytes(box: Sandbox, size: int, status: int) -> None:
-    """A body of exactly 5,000,000 bytes passes, one more byte is 413."""
-    body = json.dumps([update(SOUND)]).encode()
-
-    assert upload(box, body + b" " * (size - len(body))).status_code == status
-
-
-@pytest.mark.spec("B, Limits", "Custom audience users batch: 1500")
-def test_uploads_are_limited_to_1500_a_minute(box: Sandbox) -> None:
-    """The 1,500th request of a minute passes, the 1,501st is 429, the next minute is free."""
-    key = ("custom_audiences.users", "audience uploads", "2244994945")
-    first = upload(box, [update(SOUND)])
-    for _ in range(1498):
-        box.world.windows.count(key, 1500, 60)
-    last = upload(box, [update(SOUND)])
-    over = upload(box, [update(SOUND)])
-    box.world.clock.advance(60)
-    later = upload(box, [update(SOUND)])
-
-    assert first.headers["x-rate-limit-limit"] == "1500"
-    assert (last.status_code, last.headers["x-rate-limit-remaining"]) == (200, "0")
-    assert refusal(over) == (429, [("TOO_MANY_REQUESTS", None)])
-    assert later.status_code == 200
-
-
-def test_only_owner_and_read_write_upload(box: Sandbox) -> None:
-    """READ_ONLY may not change an audience, READ_WRITE may."""
-    found = [
-        upload(box, [update(SOUND)], f"{base(audience)}/users").status_code
-        for audience in ("4q7sd", "4q9zz")
-    ]
-    path = f"{base('4q7sd', OTHER_ACCOUNT)}/users"
-    own = upload(box, [update(SOUND)], path, keys=NORTHBIKE).status_code
-
-    assert [*found, own] == [403, 200, 200]
-
-
-def test_a_batch_for_an_unknown_audience_is_not_found(box: Sandbox) -> None:
-    """Parameters are looked at before records."""
-    unknown = f"{base('nope')}/users"
-
-    assert upload(box, [update(SOUND)], unknown).status_code == 404
-    assert upload(box, [{}], unknown).status_code == 400
-
-
-@examples(40)
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-                    lambda inner: st.lists(inner, max_size=3)
-                    | st.dictionaries(st.sampled_from(
-                        ["operation_type", "params", "users", "email", "expires_at", "x"]),
-                        inner, max_size=4), max_leaves=12))  # fmt: skip
-def test_no_body_brings_the_sandbox_down(sandboxes: Sandboxes, body: Any) -> None:
-    """Whatever JSON is sent, the answer is a success or a refusal with a reason."""
-    box = sandboxes.get()
-
-    assert upload(box, body).status_code in {200, 400}
-    assert box.platform.errors == []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mock_platform.api.ads.cards.records import CARD_TYPES
-from mock_platform.api.ads.media.account_media import CREATIVE_TYPES
+from mock_platform.api.ads.media.media_library import CREATIVE_TYPES
 from tests.api.ads.cards.creatives import BASE, VIDEO, assumptions, data, delete, echo, get
 from tests.support import Sandbox, faults, refusal
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
 from mock_platform.api.ads.cards.records import LABELS
 from tests.api.ads.cards.creatives import (
+    BASE,
     DELETED_IMAGE,
     FOREIGN_IMAGE,
     GIF,
@@ -28,11 +30,13 @@ from tests.api.ads.cards.creatives import (
     post,
     send,
 )
+from tests.refusals import Refusal, refusals
 from tests.support import ACCOUNT, Sandbox, faults, refusal, sandbox
 
 WEBSITE_CARD = "1712860000001000003"
 SLIDES_CARD = "1712860000005000015"
 LEGACY_CARD = "57i77"
+SEVEN = [IMAGE, SQUARE, IMAGE_800, TALL, GIF, UPLOADED_IMAGE, IMAGE]
 JSON = dict[str, Any]
 
 
@@ -154,31 +158,12 @@ class TestCreate:
 
     @pytest.mark.spec("B, Card", "id, name (max 80")
     @pytest.mark.spec("B, Cards", "POST /12/accounts/:account_id/cards")
-    @pytest.mark.spec("B, Limits", "Field lengths: card name")
+    @pytest.mark.spec("B, Limits", "Field lengths: card name", side="inside")
     def test_name(self, box: Sandbox) -> None:
-        """A name of 1 to 80 characters is required."""
+        """A name has up to 80 characters."""
         parts = [media(), details()]
 
         assert "é" * 80 == data(create(box, *parts, name="é" * 80))["name"]
-        for name in ("", "é" * 81, 7, None):
-            assert [("INVALID_PARAMETER", "name")] == faults(create(box, *parts, name=name)), name
-        body = {"components": parts}
-        assert [("MISSING_PARAMETER", "name")] == faults(send(box, "POST", "cards", body))
-
-    @pytest.mark.spec("B, Cards", "POST /12/accounts/:account_id/cards")
-    def test_components_or_slides(self, box: Sandbox) -> None:
-        """Both together exclude each other, neither is too little."""
-        slides = [[media(), details()]] * 2
-        both = create(box, media(), details(), slides=slides)
-        neither = send(box, "POST", "cards", {"name": "New"})
-
-        assert (400, [("EXCLUSIVE_PARAMETERS", "components")]) == refusal(both)
-        assert (400, [("MISSING_PARAMETER", "components")]) == refusal(neither)
-
-    @pytest.mark.parametrize("body", [[], [{"name": "x"}], "text", 5])
-    def test_body_is_an_object(self, box: Sandbox, body: Any) -> None:
-        """Another JSON value is refused."""
-        assert (400, [("INVALID_PARAMETER", "")]) == refusal(send(box, "POST", "cards", body))
 
     def test_body_is_json(self, box: Sandbox) -> None:
         """Parameters in the query are no body."""
@@ -193,30 +178,21 @@ class TestCreate:
         assert ("IMAGE_WEBSITE", False) == (record["card_type"], record["id"] == "5")
 
     @pytest.mark.spec("B, Card", "SWIPEABLE_MEDIA")
-    @pytest.mark.spec("B, Limits", "Swipeable media")
-    @pytest.mark.parametrize(
-        ("number", "status"), [(0, 400), (1, 400), (2, 200), (6, 200), (7, 400)]
-    )
-    def test_swipeable_media(self, box: Sandbox, number: int, status: int) -> None:
-        """2 to 6 media can be swiped; fewer and more are refused."""
-        keys = [IMAGE, SQUARE, IMAGE_800, TALL, GIF, UPLOADED_IMAGE, IMAGE][:number]
-        response = create(box, swipeable(*keys), details())
+    @pytest.mark.spec("B, Limits", "Swipeable media", side="inside")
+    @pytest.mark.parametrize("number", [2, 6])
+    def test_swipeable_media(self, box: Sandbox, number: int) -> None:
+        """2 to 6 media can be swiped."""
+        record = data(create(box, swipeable(*SEVEN[:number]), details()))
 
-        if status == 200:
-            assert "IMAGE_CAROUSEL_WEBSITE" == data(response)["card_type"]
-        else:
-            assert (400, [("INVALID_PARAMETER", "components[0].media_keys")]) == refusal(response)
+        assert "IMAGE_CAROUSEL_WEBSITE" == record["card_type"]
 
     @pytest.mark.spec("B, Cards", "POST /12/accounts/:account_id/cards")
-    @pytest.mark.parametrize(("number", "status"), [(1, 400), (2, 200), (6, 200), (7, 400)])
-    def test_number_of_slides(self, box: Sandbox, number: int, status: int) -> None:
+    @pytest.mark.parametrize("number", [2, 6])
+    def test_number_of_slides(self, box: Sandbox, number: int) -> None:
         """There are 2 to 6 slides."""
         body = {"name": "New", "slides": [[media(), details()]] * number}
-        response = send(box, "POST", "cards", body)
 
-        assert status == response.status_code
-        if status == 400:
-            assert [("INVALID_PARAMETER", "slides")] == faults(response)
+        assert number == len(data(send(box, "POST", "cards", body))["slides"])
 
     @pytest.mark.spec("B, Card", "Label: {type: ENUM")
     @pytest.mark.parametrize("value", LABELS)
@@ -245,28 +221,6 @@ class TestCreate:
         parts = [media(), button(destination=destination)]
 
         assert parts == data(create(box, *parts))["components"]
-
-    @pytest.mark.parametrize("key", [UNKNOWN, FOREIGN_IMAGE, DELETED_IMAGE])
-    def test_unknown_media(self, box: Sandbox, key: str) -> None:
-        """Media must be the account's, uploaded or in the library, and not deleted."""
-        alone = create(box, media(key), details())
-        among = create(box, details(), swipeable(IMAGE, key))
-        slides = [[media(), details()], [details(), media(key)]]
-        slid = send(box, "POST", "cards", {"name": "New", "slides": slides})
-
-        assert [404] * 3 == [answer.status_code for answer in (alone, among, slid)]
-        assert [("MEDIA_NOT_FOUND", "components[0].media_key")] == faults(alone)
-        assert [("MEDIA_NOT_FOUND", "components[1].media_keys[1]")] == faults(among)
-        assert [("MEDIA_NOT_FOUND", "slides[1][1].media_key")] == faults(slid)
-
-    def test_all_unknown_media_at_once(self, box: Sandbox) -> None:
-        """Each unknown key is named with its place."""
-        response = create(box, swipeable("3_1", IMAGE, "3_2"), details())
-
-        assert [
-            ("MEDIA_NOT_FOUND", "components[0].media_keys[0]"),
-            ("MEDIA_NOT_FOUND", "components[0].media_keys[2]"),
-        ] == faults(response)
 
 
 INVALID, MISSING, INCLUSIVE = "INVALID_PARAMETER", "MISSING_PARAMETER", "INCLUSIVE_PARAMETERS"
@@ -330,33 +284,6 @@ WRONG_PARTS: list[tuple[JSON, list[tuple[str, str]]]] = [
 class TestRules:
     """What a card may not hold."""
 
-    @pytest.mark.spec("B, Card", "A card needs one")
-    @pytest.mark.parametrize("parts", WRONG_COMPOSITIONS)
-    def test_composition(self, box: Sandbox, parts: list[JSON]) -> None:
-        """A card needs one media component and either DETAILS or BUTTON, also when updated."""
-        created = create(box, *parts)
-        updated = send(box, "PUT", f"cards/{WEBSITE_CARD}", {"components": parts})
-
-        assert [("INVALID_PARAMETER", "components")] == faults(created) == faults(updated)
-
-    @pytest.mark.spec("B, Card", "A card needs one")
-    @pytest.mark.parametrize(
-        "slide",
-        [
-            [],
-            [media()],
-            [details()],
-            [media(), button()],
-            [media(), details(), button()],
-            [swipeable(IMAGE, SQUARE), details()],
-        ],
-    )
-    def test_slide(self, box: Sandbox, slide: list[JSON]) -> None:
-        """A slide needs one MEDIA and one DETAILS."""
-        body = {"name": "New", "slides": [[media(), details()], slide]}
-
-        assert [("INVALID_PARAMETER", "slides[1]")] == faults(send(box, "POST", "cards", body))
-
     @pytest.mark.spec("B, Card", "Components (each", case="FOOTER")
     @pytest.mark.spec("B, Card", "DETAILS: title", case=("title", "destination"))
     @pytest.mark.spec("B, Card", "BUTTON: label (object)", case="label")
@@ -401,14 +328,6 @@ class TestRules:
 
         assert (400, {"components[0]"}) == (response.status_code, places)
 
-    @pytest.mark.parametrize("name", ["components", "slides"])
-    @pytest.mark.parametrize("value", [{}, "text", None, 5])
-    def test_no_array(self, box: Sandbox, name: str, value: Any) -> None:
-        """Components and slides are arrays."""
-        response = send(box, "POST", "cards", {"name": "New", name: value})
-
-        assert [("INVALID_PARAMETER", name)] == faults(response)
-
     def test_all_violations_at_once(self, box: Sandbox) -> None:
         """Faults of name, component and destination are reported together."""
         response = create(
@@ -424,6 +343,88 @@ class TestRules:
             ("INVALID_PARAMETER", "components[1].label.value"),
             ("INVALID_PARAMETER", "name"),
         ] == sorted(faults(response), key=str)
+
+
+PARTS = [media(), details()]
+SLIDES = [PARTS, PARTS]
+NO_ARRAYS: list[Any] = [{}, "text", None, 5]
+row = partial(Refusal, f"POST {BASE}/cards")
+change = partial(Refusal, f"PUT {BASE}/cards/{WEBSITE_CARD}")
+REFUSED = [
+    *(row(f"a name is no {name!r:.9}", 400, [(INVALID, "name")],
+          json={"name": name, "components": PARTS},
+          spec={"B, Cards": ["POST /12/accounts/:account_id/cards"],
+                "B, Limits": ["Field lengths: card name"]})
+      for name in ("", "é" * 81, 7, None)),
+    row("a name is required", 400, [(MISSING, "name")], json={"components": PARTS},
+        spec={"B, Card": ["id, name (max 80"]}),
+    *(change(f"a name is not changed to {name!r:.9}", 400, [(INVALID, "name")], json={"name": name},
+             spec={"B, Cards": ["PUT /12/accounts/:account_id/cards/:card_id"],
+                   "B, Limits": ["Field lengths: card name"]}) for name in ("x" * 81, "")),
+    row("components and slides exclude each other", 400, [("EXCLUSIVE_PARAMETERS", "components")],
+        json={"name": "New", "components": PARTS, "slides": SLIDES},
+        spec={"B, Cards": ["POST /12/accounts/:account_id/cards"]}),
+    change("they do in an update", 400, [("EXCLUSIVE_PARAMETERS", "components")],
+           json={"components": PARTS, "slides": SLIDES},
+           spec={"B, Cards": ["PUT /12/accounts/:account_id/cards/:card_id"]}),
+    row("components or slides are required", 400, [(MISSING, "components")], json={"name": "New"},
+        spec={"B, Cards": ["POST /12/accounts/:account_id/cards"]}),
+    *(row(f"a body is no {body!r}", 400, [(INVALID, "")], json=body)
+      for body in ([], [{"name": "x"}], "text", 5)),
+    *(row(f"{number} media cannot be swiped", 400, [(INVALID, "components[0].media_keys")],
+          json={"name": "New", "components": [swipeable(*SEVEN[:number]), details()]},
+          spec={"B, Card": ["SWIPEABLE_MEDIA"], "B, Limits": ["Swipeable media"]})
+      for number in (0, 1, 7)),
+    *(row(f"there are not {number} slides", 400, [(INVALID, "slides")],
+          json={"name": "New", "slides": [PARTS] * number},
+          spec={"B, Cards": ["POST /12/accounts/:account_id/cards"]}) for number in (1, 7)),
+    *(row(f"{name} is no {value!r}", 400, [(INVALID, name)], json={"name": "New", name: value})
+      for name in ("components", "slides") for value in NO_ARRAYS),
+    *(row(f"composition {number}", 400, [(INVALID, "components")],
+          json={"name": "New", "components": parts}, spec={"B, Card": ["A card needs one"]})
+      for number, parts in enumerate(WRONG_COMPOSITIONS)),
+    *(change(f"composition {number} in an update", 400, [(INVALID, "components")],
+             json={"components": parts}, spec={"B, Card": ["A card needs one"]})
+      for number, parts in enumerate(WRONG_COMPOSITIONS)),
+    *(row(f"composition {number} of a slide", 400, [(INVALID, "slides[1]")],
+          json={"name": "New", "slides": [PARTS, slide]}, spec={"B, Card": ["A card needs one"]})
+      for number, slide in enumerate(([], [media()], [details()], [media(), button()],
+                                      [media(), details(), button()],
+                                      [swipeable(IMAGE, SQUARE), details()]))),
+    *(row(f"media {key} is not the account's, {place}", 404, [("MEDIA_NOT_FOUND", place)],
+          json={"name": "New"} | content)
+      for key in (UNKNOWN, FOREIGN_IMAGE, DELETED_IMAGE) for place, content in (
+          ("components[0].media_key", {"components": [media(key), details()]}),
+          ("components[1].media_keys[1]", {"components": [details(), swipeable(IMAGE, key)]}),
+          ("slides[1][1].media_key", {"slides": [PARTS, [details(), media(key)]]}))),
+    row("all unknown media are named", 404,
+        [("MEDIA_NOT_FOUND", f"components[0].media_keys[{place}]") for place in (0, 2)],
+        json={"name": "New", "components": [swipeable("3_1", IMAGE, "3_2"), details()]}),
+    change("unknown media refuse the update whole", 404,
+           [("MEDIA_NOT_FOUND", "components[0].media_key")],
+           json={"name": "New", "components": [media(UNKNOWN), details()]}),
+    *(Refusal(f"PUT {BASE}/cards/{key}", f"{key} cannot be updated", status, [(code, "card_id")],
+              json={"name": "New"}, given={("cards", WEBSITE_CARD): {"deleted": True}})
+      for key, status, code in (("nothing", 404, "CARD_NOT_FOUND"),
+                                ("1712860000017000051", 404, "CARD_NOT_FOUND"),
+                                (WEBSITE_CARD, 404, "CARD_NOT_FOUND"),
+                                (LEGACY_CARD, 400, INVALID))),
+    *(Refusal(f"DELETE {BASE}/cards/{kind}/{key}", f"{key} is no {kind} of the account", 404,
+              [("CARD_NOT_FOUND", "card_id")],
+              spec={"B, Cards": ["DELETE /12/accounts/:account_id/cards/:card_type/:card_id"]})
+      for kind, key in (("website", LEGACY_CARD), ("image_conversation", "nothing"),
+                        ("website", "57k4d"), ("image_website", WEBSITE_CARD),
+                        ("video_conversation", LEGACY_CARD))),
+    Refusal(f"DELETE {BASE}/cards/audio/{LEGACY_CARD}", "audio is no type of cards", 400,
+            [("UNKNOWN_CARD_TYPE", "card_type")],
+            spec={"B, Cards": ["DELETE /12/accounts/:account_id/cards/:card_type/:card_id"]}),
+]  # fmt: skip
+
+
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+    """What a card consists of, media of the account, and cards that are there."""
+    row.check(box)
 
 
 class TestUpdate:
@@ -475,49 +476,6 @@ class TestUpdate:
             after = data(send(box, "PUT", f"cards/{key}", before))
 
             assert after == before | {"updated_at": after["updated_at"]}
-
-    @pytest.mark.spec("B, Cards", "PUT /12/accounts/:account_id/cards/:card_id")
-    def test_both(self, box: Sandbox) -> None:
-        """Components and slides exclude each other here too."""
-        body = {"components": [media(), details()], "slides": [[media(), details()]] * 2}
-        response = send(box, "PUT", f"cards/{WEBSITE_CARD}", body)
-
-        assert [("EXCLUSIVE_PARAMETERS", "components")] == faults(response)
-
-    @pytest.mark.spec("B, Cards", "PUT /12/accounts/:account_id/cards/:card_id")
-    @pytest.mark.spec("B, Limits", "Field lengths: card name", side="outside")
-    def test_name_outside(self, box: Sandbox) -> None:
-        """A name of 81 characters, or none, is refused."""
-        for name in ("x" * 81, ""):
-            response = send(box, "PUT", f"cards/{WEBSITE_CARD}", {"name": name})
-            assert [("INVALID_PARAMETER", "name")] == faults(response)
-
-    def test_unknown_media(self, box: Sandbox) -> None:
-        """Unknown media refuse the update whole: the name stays as well."""
-        before = box.record("cards", WEBSITE_CARD)
-        body = {"name": "New", "components": [media(UNKNOWN), details()]}
-        response = send(box, "PUT", f"cards/{WEBSITE_CARD}", body)
-
-        assert [("MEDIA_NOT_FOUND", "components[0].media_key")] == faults(response)
-        assert before == box.record("cards", WEBSITE_CARD)
-
-    @pytest.mark.parametrize(
-        ("key", "status", "code"),
-        [
-            ("nothing", 404, "CARD_NOT_FOUND"),
-            ("1712860000017000051", 404, "CARD_NOT_FOUND"),  # another account's
-            (WEBSITE_CARD, 404, "CARD_NOT_FOUND"),  # deleted
-            (LEGACY_CARD, 400, "INVALID_PARAMETER"),
-        ],
-    )
-    def test_cards_that_cannot_be_updated(
-        self, box: Sandbox, key: str, status: int, code: str
-    ) -> None:
-        """A card that is unknown, another account's, deleted or legacy is refused."""
-        delete(box, f"cards/{WEBSITE_CARD}")
-        response = send(box, "PUT", f"cards/{key}", {"name": "New"})
-
-        assert (status, [(code, "card_id")]) == refusal(response)
 
 
 class TestList:
@@ -597,22 +555,6 @@ class TestDelete:
         gone = data(delete(box, "cards/website/57i8b"))
 
         assert gone == data(get(box, "cards/57i8b", with_deleted="true"))
-
-    @pytest.mark.spec("B, Cards", "DELETE /12/accounts/:account_id/cards/:card_type/:card_id")
-    @pytest.mark.parametrize(
-        ("kind", "key", "error"),
-        [
-            ("website", LEGACY_CARD, (404, [("CARD_NOT_FOUND", "card_id")])),  # another type
-            ("image_conversation", "nothing", (404, [("CARD_NOT_FOUND", "card_id")])),
-            ("website", "57k4d", (404, [("CARD_NOT_FOUND", "card_id")])),  # another account's
-            ("image_website", WEBSITE_CARD, (404, [("CARD_NOT_FOUND", "card_id")])),  # not legacy
-            ("video_conversation", LEGACY_CARD, (404, [("CARD_NOT_FOUND", "card_id")])),
-            ("audio", LEGACY_CARD, (400, [("UNKNOWN_CARD_TYPE", "card_type")])),
-        ],
-    )
-    def test_not_found(self, box: Sandbox, kind: str, key: str, error: Any) -> None:
-        """Only a legacy card of that very type and account is found."""
-        assert error == refusal(delete(box, f"cards/{kind}/{key}"))
 
     @pytest.mark.parametrize("kind", ["video_conversation", "VIDEO_CONVERSATION"])
     def test_video_conversation(self, box: Sandbox, kind: str) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from tests.api.ads.cards.creatives import (
+    BASE,
     DELETED_VIDEO,
     FOREIGN_IMAGE,
     GIF,
@@ -21,20 +24,17 @@ from tests.api.ads.cards.creatives import (
     echo,
     get,
     post,
-    put,
     without,
 )
-from tests.support import ACCOUNT, Sandbox, faults, refusal
+from tests.refusals import Refusal, refusals
+from tests.support import ACCOUNT, Sandbox, faults
 
 pytestmark = pytest.mark.usefixtures("noon")
 
-POLL = {
-    "name": "New",
-    "first_choice": "Yes",
-    "second_choice": "No",
-    "duration_in_minutes": "60",
-}
+POLL = {"name": "New", "first_choice": "Yes", "second_choice": "No", "duration_in_minutes": "60"}
 FOUR = POLL | {"third_choice": "Perhaps", "fourth_choice": "Never"}
+ORDER = ["duration_in_minutes", "first_choice", "second_choice", "name"]
+LENGTHS = [("name", 80), *((f"{n}_choice", 25) for n in ("first", "second", "third", "fourth"))]
 VIDEO_POLL = "1712870000004000012"
 IMAGE_POLL = "1712870000005000015"
 
@@ -81,81 +81,30 @@ def test_echo(box: Sandbox) -> None:
 
 @pytest.mark.spec("B, Poll card", "duration_in_minutes")
 @pytest.mark.spec("B, Poll cards", "POST /12/accounts/:account_id/cards/poll")
-@pytest.mark.spec("B, Limits", "Poll duration: 5")
+@pytest.mark.spec("B, Limits", "Poll duration: 5", side="inside")
 @pytest.mark.parametrize(
-    ("minutes", "status", "end"),
-    [
-        ("4", 400, ""),
-        ("5", 200, "2026-11-20T12:05:00Z"),
-        ("10080", 200, "2026-11-27T12:00:00Z"),
-        ("10081", 400, ""),
-        ("5.5", 400, ""),
-        ("hour", 400, ""),
-    ],
+    ("minutes", "end"), [("5", "2026-11-20T12:05:00Z"), ("10080", "2026-11-27T12:00:00Z")]
 )
-def test_duration(box: Sandbox, minutes: str, status: int, end: str) -> None:
+def test_duration(box: Sandbox, minutes: str, end: str) -> None:
     """A poll lasts 5 to 10080 minutes."""
-    response = post(box, "cards/poll", **POLL | {"duration_in_minutes": minutes})
+    record = data(post(box, "cards/poll", **POLL | {"duration_in_minutes": minutes}))
 
-    assert status == response.status_code
-    if status == 200:
-        assert (minutes, end) == (data(response)["duration_in_minutes"], data(response)["end_time"])
-    else:
-        assert [("INVALID_PARAMETER", "duration_in_minutes")] == faults(response)
+    assert (minutes, end) == (record["duration_in_minutes"], record["end_time"])
 
 
 @pytest.mark.spec("B, Poll card", "id, name, first_choice")
-@pytest.mark.spec("B, Limits", "Field lengths: poll")
-@pytest.mark.parametrize(
-    ("name", "most"),
-    [("name", 80), *((f"{n}_choice", 25) for n in ("first", "second", "third", "fourth"))],
-)
+@pytest.mark.spec("B, Limits", "Field lengths: poll", side="inside")
+@pytest.mark.parametrize(("name", "most"), LENGTHS)
 def test_lengths(box: Sandbox, name: str, most: int) -> None:
-    """A choice has 1 to 25 characters, the name 1 to 80."""
-    longest = data(post(box, "cards/poll", **FOUR | {name: "é" * most}))
-
-    assert "é" * most == longest[name]
-    for value in ("é" * (most + 1), ""):
-        response = post(box, "cards/poll", **FOUR | {name: value})
-        assert [("INVALID_PARAMETER", name)] == faults(response)
+    """A choice has up to 25 characters, the name up to 80."""
+    assert "é" * most == data(post(box, "cards/poll", **FOUR | {name: "é" * most}))[name]
 
 
 @pytest.mark.spec("B, Poll cards", "POST /12/accounts/:account_id/cards/poll")
-@pytest.mark.parametrize("name", list(POLL))
-def test_required(box: Sandbox, name: str) -> None:
-    """Name, duration and two choices are required."""
-    response = post(box, "cards/poll", **without(POLL, name))
-
-    assert (400, [("MISSING_PARAMETER", name)]) == refusal(response)
-
-
-@pytest.mark.spec("B, Poll cards", "POST /12/accounts/:account_id/cards/poll")
-def test_choices_need_those_before(box: Sandbox) -> None:
-    """The third needs first and second, the fourth all three."""
-    needs, lacks = "INCLUSIVE_PARAMETERS", "MISSING_PARAMETER"
-
-    assert FOUR.items() <= data(post(box, "cards/poll", **FOUR)).items()
-    assert 200 == post(box, "cards/poll", **without(FOUR, "fourth_choice")).status_code
-    for gap, expected in (
-        ("third_choice", [(needs, "fourth_choice")]),
-        (
-            "second_choice",
-            [(needs, "fourth_choice"), (needs, "third_choice"), (lacks, "second_choice")],
-        ),
-        (
-            "first_choice",
-            [(needs, "fourth_choice"), (needs, "third_choice"), (lacks, "first_choice")],
-        ),
-    ):
-        response = post(box, "cards/poll", **without(FOUR, gap))
-        assert sorted(expected) == sorted(faults(response), key=str)
-
-
-def test_all_violations_at_once(box: Sandbox) -> None:
-    """An empty request names everything that it lacks."""
-    assert sorted(("MISSING_PARAMETER", name) for name in POLL) == sorted(
-        faults(post(box, "cards/poll")), key=str
-    )
+@pytest.mark.parametrize("choices", [FOUR, without(FOUR, "fourth_choice")])
+def test_three_and_four_choices(box: Sandbox, choices: dict[str, str]) -> None:
+    """A choice may be sent with all those before it."""
+    assert choices.items() <= data(post(box, "cards/poll", **choices)).items()
 
 
 @pytest.mark.spec("B, Poll card", "card_uri, card_type", "for media polls")
@@ -260,33 +209,11 @@ def test_image_size(box: Sandbox, width: int | None, height: int | None, errors:
         assert [("INVALID_IMAGE", "media_key")] * errors == faults(response)
 
 
-@pytest.mark.spec("B, Poll card", "image minimum width")
-@pytest.mark.spec("B, Poll cards", "media_key (optional")
-@pytest.mark.parametrize(
-    ("key", "status", "codes"),
-    [
-        (IMAGE_640, 400, ["INVALID_IMAGE"]),  # too small
-        (SQUARE, 400, ["INVALID_IMAGE"]),  # not 1.91:1
-        (GIF, 400, ["INVALID_IMAGE"] * 2),
-        *((key, 404, ["MEDIA_NOT_FOUND"])
-          for key in (UNKNOWN, FOREIGN_IMAGE, DELETED_VIDEO, UPLOADED_VIDEO)),
-    ],
-)  # fmt: skip
-def test_unfit_media(box: Sandbox, key: str, status: int, codes: list[str]) -> None:
-    """Media is of the library, the account's and not deleted; an image is large and 1.91:1."""
-    response = post(box, "cards/poll", **POLL, media_key=key)
-
-    assert (status, [(code, "media_key") for code in codes]) == refusal(response)
-
-
 @pytest.mark.spec("B, Poll card", "Polls with media")
-def test_feature(box: Sandbox) -> None:
-    """A poll with media needs the feature PROMOTED_MEDIA_POLLS, one without does not."""
-    features = box.record("accounts", ACCOUNT)["_features"]
-    box.change("accounts", ACCOUNT, _features=[f for f in features if f != "PROMOTED_MEDIA_POLLS"])
-    response = post(box, "cards/poll", **POLL, media_key=VIDEO)
+def test_no_feature_for_text(box: Sandbox) -> None:
+    """A poll without media needs no feature."""
+    box.change("accounts", ACCOUNT, _features=[])
 
-    assert (400, [("FEATURE_NOT_AVAILABLE", None)]) == refusal(response)
     assert 200 == post(box, "cards/poll", **POLL).status_code
 
 
@@ -304,9 +231,46 @@ def test_hard_delete(box: Sandbox) -> None:
     assert box.world.store.get("poll_cards", VIDEO_POLL) is None
 
 
-@pytest.mark.spec("B, States and transitions", "poll cards cannot")
-def test_no_update(box: Sandbox) -> None:
-    """Poll cards cannot be updated."""
-    response = put(box, f"cards/poll/{VIDEO_POLL}", name="New")
+create = partial(Refusal, f"POST {BASE}/cards/poll")
+NEEDS, LACKS, UNFIT = "INCLUSIVE_PARAMETERS", "MISSING_PARAMETER", "INVALID_IMAGE"
+REFUSED = [
+    *(create(f"{name} is required", 400, [(LACKS, name)], query=without(POLL, name),
+             spec={"B, Poll cards": ["POST /12/accounts/:account_id/cards/poll"]})
+      for name in POLL),
+    create("all that is required is named", 400, [(LACKS, name) for name in ORDER]),
+    *(create(f"{minutes} is no duration", 400, [("INVALID_PARAMETER", "duration_in_minutes")],
+             query=POLL | {"duration_in_minutes": minutes},
+             spec={"B, Poll card": ["duration_in_minutes"], "B, Limits": ["Poll duration: 5"]})
+      for minutes in ("4", "10081", "5.5", "hour")),
+    *(create(f"{name} has {length} characters", 400, [("INVALID_PARAMETER", name)],
+             query=FOUR | {name: "é" * length},
+             spec={"B, Poll card": ["id, name, first_choice"],
+                   "B, Limits": ["Field lengths: poll"]})
+      for name, most in LENGTHS for length in (0, most + 1)),
+    *(create(f"choices after {gap} need it", 400, errors, query=without(FOUR, gap),
+             spec={"B, Poll cards": ["POST /12/accounts/:account_id/cards/poll"]})
+      for gap, errors in (
+          ("third_choice", [(NEEDS, "fourth_choice")]),
+          ("second_choice", [(LACKS, "second_choice"), (NEEDS, "third_choice"),
+                             (NEEDS, "fourth_choice")]),
+          ("first_choice", [(LACKS, "first_choice"), (NEEDS, "third_choice"),
+                            (NEEDS, "fourth_choice")]))),
+    *(create(f"image {key} does not do", 400, [(UNFIT, "media_key")] * faults,
+             query=POLL | {"media_key": key}, spec={"B, Poll card": ["image minimum width"]})
+      for key, faults in ((IMAGE_640, 1), (SQUARE, 1), (GIF, 2))),
+    *(create(f"media {key} is not in the library", 404, [("MEDIA_NOT_FOUND", "media_key")],
+             query=POLL | {"media_key": key}, spec={"B, Poll cards": ["media_key (optional"]})
+      for key in (UNKNOWN, FOREIGN_IMAGE, DELETED_VIDEO, UPLOADED_VIDEO)),
+    create("media need the feature", 400, [("FEATURE_NOT_AVAILABLE", None)],
+           query=POLL | {"media_key": VIDEO}, given={("accounts", ACCOUNT): {"_features": []}},
+           spec={"B, Poll card": ["Polls with media"]}),
+    Refusal(f"PUT {BASE}/cards/poll/{VIDEO_POLL}", "poll cards cannot be updated", 405,
+            [("METHOD_NOT_ALLOWED", None)], query={"name": "New"},
+            spec={"B, States and transitions": ["poll cards cannot"]}),
+]  # fmt: skip
 
-    assert (405, [("METHOD_NOT_ALLOWED", None)]) == refusal(response)
+
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+    """Duration, lengths, choices without those before them, media that do not fit."""
+    row.check(box)

@@ -187,10 +187,7 @@ def test_only_manual_sets_are_updated(box: Sandbox) -> None:
     refused = send(box, "PUT", f"{SETS}/{FILTERED}", {"name": "x"})
     emptied = send(box, "PUT", f"{SETS}/{MANUAL}", {"product_keys": []})
 
-    assert (emptied.status_code, faults(emptied)[0]) == (
-        400,
-        ("INVALID_PARAMETER", "product_keys"),
-    )
+    assert (emptied.status_code, faults(emptied)[0]) == (400, ("INVALID_PARAMETER", "product_keys"))
     assert (changed["data"]["name"], changed["data"]["product_ids"]) == ("Renamed", ["HR-100"])
     assert changed["request"]["params"] == {"product_catalog_id": CATALOG, "id": MANUAL, **body}
     assert (kept["data"]["name"], kept["data"]["description"]) == ("Renamed", None)
@@ -248,10 +245,7 @@ def test_a_stored_set_keeps_the_rules_of_its_filters(box: Sandbox) -> None:
 
     response = box.client.put(f"/_mock/state/product_sets/{FILTERED}", json=record)
 
-    assert (response.status_code, response.get_json()["faults"][0]["field"]) == (
-        422,
-        "filters[0]",
-    )
+    assert (response.status_code, response.get_json()["faults"][0]["field"]) == (422, "filters[0]")
 
 
 @pytest.mark.spec("operations", "product_sets.create")

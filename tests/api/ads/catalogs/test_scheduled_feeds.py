@@ -5,11 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
 import pytest
 
+from mock_platform.api.ads.catalogs.scheduled_feeds import find_next_read, read_products
+from mock_platform.world.clock import wire_seconds
+from tests.refusals import Refusal, refusals
 from tests.support import NORTHBIKE, Sandbox, faults, refusal, sandbox
 from tests.waits import PATIENCE
 
@@ -142,39 +146,40 @@ def test_one_feed_per_user(box: Sandbox) -> None:
     assert (400, [("INVALID_PARAMETER", "")]) == refusal(box.call("POST", PATH, query_string=SENT))
 
 
-@pytest.mark.parametrize(
-    ("sent", "error"),
-    [
-        *(({name: None}, ("MISSING_PARAMETER", name)) for name in SENT),
-        ({"feed_url": "products.csv"}, ("INVALID_PARAMETER", "feed_url")),
-        ({"feed_format": "JSON"}, ("INVALID_PARAMETER", "feed_format")),
-        ({"frequency": "MONTHLY"}, ("INVALID_PARAMETER", "frequency")),
-        ({"start_time": "24:00"}, ("INVALID_PARAMETER", "start_time")),
-        ({"start_time": "9:30"}, ("INVALID_PARAMETER", "start_time")),
-        ({"time_zone": "Pacific"}, ("INVALID_PARAMETER", "time_zone")),
-        ({"time_zone": "../etc"}, ("INVALID_PARAMETER", "time_zone")),
-        ({"repeat": "SATURDAY"}, ("INVALID_PARAMETER", "repeat")),
-        ({"frequency": "WEEKLY"}, ("MISSING_PARAMETER", "repeat")),
-        ({"frequency": "WEEKLY", "repeat": "saturday"}, ("INVALID_PARAMETER", "repeat")),
-        ({"frequency": "WEEKLY", "repeat": "4"}, ("INVALID_PARAMETER", "repeat")),
-        ({"frequency": "HOURLY"}, ("MISSING_PARAMETER", "repeat")),
-        ({"frequency": "HOURLY", "repeat": "5"}, ("INVALID_PARAMETER", "repeat")),
-    ],
-)
-def test_what_is_refused(box: Sandbox, sent: dict[str, str | None], error: Any) -> None:
-    """All but repeat are required; a repeat has to fit the frequency."""
-    query = {name: value for name, value in (SENT | sent).items() if value is not None}
+create = partial(Refusal, f"POST {PATH}")
+MISSING, INVALID = "MISSING_PARAMETER", "INVALID_PARAMETER"
+REFUSED = [
+    *(create(f"{name} is required", 400, [(MISSING, name)],
+             query={other: SENT[other] for other in SENT if other != name}) for name in SENT),
+    *(create(f"{name} is no {value}", 400, [(INVALID, name)], query=SENT | {name: value})
+      for name, value in (("feed_url", "products.csv"), ("feed_format", "JSON"),
+                          ("frequency", "MONTHLY"), ("start_time", "24:00"),
+                          ("start_time", "9:30"), ("time_zone", "Pacific"),
+                          ("time_zone", "../etc"), ("repeat", "SATURDAY"))),
+    *(create(f"{frequency} needs a repeat", 400, [(MISSING, "repeat")],
+             query=SENT | {"frequency": frequency}) for frequency in ("WEEKLY", "HOURLY")),
+    *(create(f"{repeat} is not for {frequency}", 400, [(INVALID, "repeat")],
+             query=SENT | {"frequency": frequency, "repeat": repeat})
+      for frequency, repeat in (("WEEKLY", "saturday"), ("WEEKLY", "4"), ("HOURLY", "5"))),
+    Refusal(f"GET {PATH}", "feeds need early access", 403,
+            [("UNAUTHORIZED_CLIENT_APPLICATION", None)], keys=NORTHBIKE),
+    Refusal("GET /12/product_catalogs/5/scheduled_feeds", "a catalog is the user's", 404,
+            [("NOT_FOUND", "product_catalog_id")]),
+]  # fmt: skip
 
-    assert (400, [error]) == refusal(box.call("POST", PATH, query_string=query))
+
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+    """All but repeat are required; a repeat has to fit the frequency."""
+    row.check(box)
 
 
 @pytest.mark.parametrize("repeat", ["1", "2", "3", "4", "6", "8", "12"])
 def test_hours_between_reads(box: Sandbox, repeat: str) -> None:
     """The documented numbers are accepted."""
-    assert (
-        repeat
-        == ask(box, "POST", **SENT | {"frequency": "HOURLY", "repeat": repeat})["data"]["repeat"]
-    )
+    sent = SENT | {"frequency": "HOURLY", "repeat": repeat}
+
+    assert repeat == ask(box, "POST", **sent)["data"]["repeat"]
 
 
 def test_a_change_is_checked_as_a_whole(box: Sandbox) -> None:
@@ -185,13 +190,8 @@ def test_a_change_is_checked_as_a_whole(box: Sandbox) -> None:
     assert [("MISSING_PARAMETER", "repeat")] == faults(answer)
 
 
-def test_gates(box: Sandbox) -> None:
-    """Feeds need early access, and a catalog of the user."""
-    other = box.call("GET", PATH, keys=NORTHBIKE)
-    unknown = box.call("GET", "/12/product_catalogs/5/scheduled_feeds")
-
-    assert (403, [("UNAUTHORIZED_CLIENT_APPLICATION", None)]) == refusal(other)
-    assert (404, [("NOT_FOUND", "product_catalog_id")]) == refusal(unknown)
+def test_strict_refuses_feeds() -> None:
+    """The specification names them and shows nothing of them."""
     assert 501 == sandbox(strict=True).call("GET", PATH).status_code
 
 
@@ -232,8 +232,7 @@ def test_rows_that_are_no_products(box: Sandbox, shop: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "text", "fault"),
-    [(404, "", "answered 404"), (200, "sku\nA", "names no column id")],
+    ("status", "text", "fault"), [(404, "", "answered 404"), (200, "sku\nA", "names no column id")]
 )
 def test_files_that_are_not_there_or_no_feed(
     box: Sandbox, shop: str, status: int, text: str, fault: str
@@ -287,3 +286,89 @@ def test_a_kept_feed_is_watched(shop: str) -> None:
     assert 1 == len(Shop.asked)
     for each in (box, other):
         each.platform.close()
+
+
+# -- moments and files --------------------------------------------------------------------------
+
+PACIFIC = "America/Los_Angeles"
+
+
+@pytest.mark.parametrize(
+    ("frequency", "repeat", "time", "zone", "after", "expected"),
+    [
+        ("DAILY", None, "09:30", "UTC", "2026-11-22T09:29:59Z", "2026-11-22T09:30:00Z"),
+        ("DAILY", None, "09:30", "UTC", "2026-11-22T09:30:00Z", "2026-11-23T09:30:00Z"),
+        ("DAILY", None, "20:00", PACIFIC, "2026-11-22T03:00:00Z", "2026-11-22T04:00:00Z"),
+        ("DAILY", None, "09:30", PACIFIC, "2026-10-31T17:00:00Z", "2026-11-01T17:30:00Z"),
+        ("DAILY", None, "00:30", "Asia/Tokyo", "2026-11-22T16:00:00Z", "2026-11-23T15:30:00Z"),
+        ("WEEKLY", "SUNDAY", "04:00", "UTC", "2026-11-22T04:00:00Z", "2026-11-29T04:00:00Z"),
+        ("WEEKLY", "MONDAY", "04:00", "UTC", "2026-11-22T04:00:00Z", "2026-11-23T04:00:00Z"),
+        ("WEEKLY", "SUNDAY", "20:00", PACIFIC, "2026-11-22T04:00:00Z", "2026-11-23T04:00:00Z"),
+        ("HOURLY", "1", "22:15", "UTC", "2026-11-22T22:15:00Z", "2026-11-22T23:15:00Z"),
+        ("HOURLY", "1", "22:15", "UTC", "2026-11-22T23:15:00Z", "2026-11-23T22:15:00Z"),
+        ("HOURLY", "12", "03:00", "UTC", "2026-11-22T03:00:00Z", "2026-11-22T15:00:00Z"),
+        ("HOURLY", "8", "00:00", "UTC", "2026-11-22T16:00:00Z", "2026-11-23T00:00:00Z"),
+    ],
+)
+def test_the_next_moment(
+    frequency: str, repeat: str | None, time: str, zone: str, after: str, expected: str
+) -> None:
+    """The first moment later than the one up to which the feed was read, in its time zone."""
+    feed = {
+        "frequency": frequency,
+        "repeat": repeat,
+        "start_time": time,
+        "time_zone": zone,
+        "_read_until": after,
+    }
+    found = find_next_read(feed)
+
+    assert found is not None
+    assert expected == wire_seconds(found)
+
+
+RSS = """<?xml version="1.0"?>
+<rss xmlns:g="http://base.google.com/ns/1.0" version="2.0"><channel><title>Shop</title>
+<item><g:id>A</g:id><title>One</title><g:inventory>5</g:inventory><g:brand/></item>
+<item><g:id>B</g:id></item></channel></rss>"""
+PRODUCTS: list[dict[str, Any]] = [{"id": "A", "title": "One", "inventory": 5}, {"id": "B"}]
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("CSV", "id,title,inventory,brand\nA,One,5,\nB,,,\n"),
+        ("CSV", "\ufeffid,title,inventory\r\nA,One,5\r\nB,,\r\n"),
+        ("TSV", "id\ttitle\tinventory\nA\tOne\t5\nB\t\t\n"),
+        ("XML", RSS),
+    ],
+)
+def test_products_of_each_format(form: str, text: str) -> None:
+    """What a row leaves empty is left out; only the number of pieces is a number."""
+    assert PRODUCTS == read_products(text.encode(), form)
+
+
+def test_quoted_cells_and_cells_beyond_the_columns() -> None:
+    """A cell may contain the delimiter; those without a column are left out."""
+    text = 'id,title\nA,"One, two"\nB,Two,extra\n'
+
+    assert [{"id": "A", "title": "One, two"}, {"id": "B", "title": "Two"}] == read_products(
+        text.encode(), "CSV"
+    )
+
+
+@pytest.mark.parametrize(
+    ("form", "content", "why"),
+    [
+        ("CSV", b"\xff\xfe", "not UTF-8"),
+        ("CSV", b"sku,title\nA,One\n", "names no column id"),
+        ("CSV", b"", "names no column id"),
+        ("CSV", b'id,title\nA,"One\n', "after line 1"),
+        ("XML", b"<rss>", "not XML"),
+        ("XML", b'<!DOCTYPE a [<!ENTITY b "c">]><rss/>', "no document type"),
+    ],
+)
+def test_files_that_cannot_be_read(form: str, content: bytes, why: str) -> None:
+    """The reason is said in words."""
+    with pytest.raises(ValueError, match=why):
+        read_products(content, form)

@@ -1,12 +1,15 @@
-"""The media library: every rule of document B, "Media library", just inside and just outside."""
+"""Media of accounts: every rule of document B, "Media library", just inside and just outside."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import pytest
 
 from mock_platform.world.transitions import Pace
 from tests.api.ads.cards.creatives import (
     AMPLIFY,
+    BASE,
     DELETED_IMAGE,
     FOREIGN_IMAGE,
     FOREIGN_UPLOAD,
@@ -28,7 +31,8 @@ from tests.api.ads.cards.creatives import (
     post,
     put,
 )
-from tests.support import Sandbox, faults, refusal
+from tests.refusals import Refusal, refusals
+from tests.support import Sandbox, refusal
 
 VIDEO_FIELDS = {"description", "title", "duration", "poster_media_url", "poster_media_key"}
 
@@ -48,15 +52,7 @@ def test_media_type(box: Sandbox, kind: str) -> None:
 
 
 @pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
-def test_unknown_media_type(box: Sandbox) -> None:
-    """Another media type is refused, as are two at once."""
-    for kind in ("AUDIO", "GIF,IMAGE", "gif"):
-        assert [("INVALID_PARAMETER", "media_type")] == faults(
-            get(box, "media_library", media_type=kind)
-        )
-
-
-@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
+@pytest.mark.spec("B, Limits", "Field lengths: media", side="inside")
 @pytest.mark.parametrize(
     ("q", "expected"),
     [
@@ -70,6 +66,8 @@ def test_unknown_media_type(box: Sandbox) -> None:
         ("tast", set()),  # a part of a word is no word
         ("tasting nothing", set()),  # all words are needed
         ("--", set()),  # no word at all
+        ("a", set()),
+        ("a" * 255, set()),
     ],
 )
 def test_search(box: Sandbox, q: str, expected: set[str]) -> None:
@@ -123,16 +121,6 @@ def test_search_within_a_type(box: Sandbox) -> None:
 
     assert [IMAGE] == [record["media_key"] for record in data(response)]
     assert "media-library.term-search" in assumptions(response)
-
-
-@pytest.mark.spec("B, Media library", "GET /12/accounts/:account_id/media_library: count")
-@pytest.mark.spec("B, Limits", "Field lengths: media")
-def test_length_of_q(box: Sandbox) -> None:
-    """The search has 1 to 255 characters."""
-    answers = [get(box, "media_library", q=q) for q in ("a", "a" * 255, "", "a" * 256)]
-
-    assert [200, 200, 400, 400] == [answer.status_code for answer in answers]
-    assert [("INVALID_PARAMETER", "q")] == faults(answers[2]) == faults(answers[3])
 
 
 @pytest.mark.spec("B, Media library object", "media_category")
@@ -226,66 +214,16 @@ def test_poster_is_first_frame(box: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("name", "most"), [("name", 100), ("file_name", 255), ("title", 70), ("description", 200)]
 )
-@pytest.mark.parametrize("method", ["add", "update"])
+@pytest.mark.parametrize("method", ["POST", "PUT"])
 def test_lengths(box: Sandbox, name: str, most: int, method: str) -> None:
     """Each text may have its documented length, and not one character more."""
+    path = "media_library" if method == "POST" else f"media_library/{VIDEO}"
+    query = {"media_key": UPLOADED_VIDEO} if method == "POST" else {}
+    long, errors = query | {name: "é" * (most + 1)}, [("INVALID_PARAMETER", name)]
 
-    def write(value: str) -> tuple[int, list[tuple[str, str | None]]]:
-        if method == "add":
-            response = post(box, "media_library", media_key=UPLOADED_VIDEO, **{name: value})
-        else:
-            response = put(box, f"media_library/{VIDEO}", **{name: value})
-        return response.status_code, faults(response) if response.status_code != 200 else []
-
-    assert (400, [("INVALID_PARAMETER", name)]) == write("é" * (most + 1))
-    assert (200, []) == write("é" * most)
-
-
-@pytest.mark.spec("B, Media library object", "description (videos")
-@pytest.mark.spec("B, Media library", "Description, poster_media_key")
-@pytest.mark.spec("B, Media library", "PUT /12/accounts/:account_id/media_library/:media_key")
-@pytest.mark.parametrize("name", ["description", "title", "poster_media_key"])
-@pytest.mark.parametrize("uploaded", [UPLOADED_IMAGE, UPLOADED_GIF])
-def test_video_only(box: Sandbox, name: str, uploaded: str) -> None:
-    """Description, title and poster on an image or GIF are refused when adding and updating."""
-    value = SQUARE if name == "poster_media_key" else "text"
-    added = post(box, "media_library", media_key=uploaded, **{name: value})
-    updated = put(box, f"media_library/{GIF}", **{name: value})
-
-    assert [("INVALID_PARAMETER", name)] == faults(added) == faults(updated)
-    assert box.record("media", uploaded)
-
-
-@pytest.mark.spec("B, Media library", "Description, poster_media_key")
-def test_all_violations_at_once(box: Sandbox) -> None:
-    """Every video-only parameter on an image is named, with the lack of a category."""
-    response = post(
-        box, "media_library", media_key=UPLOADED_UNCATEGORISED, title="t", description="d"
-    )
-
-    assert [
-        ("INVALID_MEDIA", "media_key"),
-        ("INVALID_PARAMETER", "description"),
-        ("INVALID_PARAMETER", "title"),
-    ] == sorted(faults(response), key=str)
-
-
-@pytest.mark.spec("B, Media library object", "media_category")
-@pytest.mark.spec("B, Media library", "POST /12/accounts/:account_id/media_library")
-@pytest.mark.parametrize(
-    ("query", "status", "code"),
-    [
-        ({}, 400, "MISSING_PARAMETER"),
-        *(({"media_key": key}, 400, "INVALID_PARAMETER")  # the form is <number>_<digits>
-          for key in ("abc", "3_", "3-5", "3_12345678901234567890", "")),
-        ({"media_key": UNKNOWN}, 404, "MEDIA_NOT_FOUND"),
-        ({"media_key": FOREIGN_UPLOAD}, 404, "MEDIA_NOT_FOUND"),  # another account uploaded it
-        ({"media_key": UPLOADED_UNCATEGORISED}, 400, "INVALID_MEDIA"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_added(box: Sandbox, query: dict[str, str], status: int, code: str) -> None:
-    """Adding needs the key of an upload of the account that has a media category."""
-    assert (status, [(code, "media_key")]) == refusal(post(box, "media_library", **query))
+    Refusal(f"{method} {BASE}/{path}", name, 400, errors, query=long).check(box)
+    response = box.call(method, f"{BASE}/{path}", query_string=query | {name: "é" * most})
+    assert "é" * most == data(response)[name]
 
 
 def test_adding_twice(box: Sandbox) -> None:
@@ -308,24 +246,6 @@ def test_uploaded_again(box: Sandbox) -> None:
     assert ("second", False) == (record["name"], record["deleted"])
 
 
-@pytest.mark.parametrize(
-    ("key", "status", "code"),
-    [
-        (UNKNOWN, 404, "MEDIA_NOT_FOUND"),
-        (DELETED_IMAGE, 404, "MEDIA_NOT_FOUND"),
-        (FOREIGN_IMAGE, 404, "MEDIA_NOT_FOUND"),
-        (GIF, 400, "INVALID_MEDIA"),
-        (AMPLIFY, 400, "INVALID_MEDIA"),
-    ],
-)
-def test_unfit_poster(box: Sandbox, key: str, status: int, code: str) -> None:
-    """A poster is an image of the account, not deleted."""
-    added = post(box, "media_library", media_key=UPLOADED_VIDEO, poster_media_key=key)
-    updated = put(box, f"media_library/{VIDEO}", poster_media_key=key)
-
-    assert (status, [(code, "poster_media_key")]) == refusal(added) == refusal(updated)
-
-
 @pytest.mark.spec("B, Media library", "PUT /12/accounts/:account_id/media_library/:media_key")
 @pytest.mark.spec("B, What public facts and settled questions add", "An empty value")
 def test_update(box: Sandbox) -> None:
@@ -345,12 +265,58 @@ def test_update(box: Sandbox) -> None:
     assert "New" in found(box, "new")
 
 
-@pytest.mark.parametrize("key", [UNKNOWN, DELETED_IMAGE, UPLOADED_IMAGE])
-def test_update_of_unknown(box: Sandbox, key: str) -> None:
-    """What is not in the library cannot be changed."""
-    response = put(box, f"media_library/{key}", name="x")
+LIBRARY = f"{BASE}/media_library"
+add = partial(Refusal, f"POST {LIBRARY}")
+find = partial(Refusal, f"GET {LIBRARY}")
+INVALID, UNFIT, NOT_THERE = "INVALID_PARAMETER", "INVALID_MEDIA", "MEDIA_NOT_FOUND"
+REFUSED = [
+    *(find(f"{kind} is no media type", 400, [(INVALID, "media_type")], query={"media_type": kind},
+           spec={"B, Media library": ["GET /12/accounts/:account_id/media_library: count"]})
+      for kind in ("AUDIO", "GIF,IMAGE", "gif")),
+    *(find(f"a search has 1 to 255 characters, not {len(q)}", 400, [(INVALID, "q")],
+           query={"q": q}, spec={"B, Limits": ["Field lengths: media"]})
+      for q in ("", "a" * 256)),
+    add("a key is required", 400, [("MISSING_PARAMETER", "media_key")],
+        spec={"B, Media library": ["POST /12/accounts/:account_id/media_library"]}),
+    *(add(f"{key!r} is no media key", 400, [(INVALID, "media_key")], query={"media_key": key})
+      for key in ("abc", "3_", "3-5", "3_12345678901234567890", "")),
+    *(add(f"{key} is no upload of the account", 404, [(NOT_THERE, "media_key")],
+          query={"media_key": key},
+          spec={"B, Media library": ["POST /12/accounts/:account_id/media_library"]})
+      for key in (UNKNOWN, FOREIGN_UPLOAD)),
+    add("an upload has a category", 400, [(UNFIT, "media_key")],
+        query={"media_key": UPLOADED_UNCATEGORISED},
+        spec={"B, Media library object": ["media_category"]}),
+    add("all that is wrong with an image is named", 400,
+        [(INVALID, "description"), (INVALID, "title"), (UNFIT, "media_key")],
+        query={"media_key": UPLOADED_UNCATEGORISED, "title": "t", "description": "d"},
+        spec={"B, Media library": ["Description, poster_media_key"]}),
+    *(add(f"{name} is not for {key}", 400, [(INVALID, name)], query={"media_key": key, name: text},
+          spec={"B, Media library object": ["description (videos"],
+                "B, Media library": ["Description, poster_media_key"]})
+      for key in (UPLOADED_IMAGE, UPLOADED_GIF)
+      for name, text in (("description", "t"), ("title", "t"), ("poster_media_key", SQUARE))),
+    *(Refusal(f"PUT {LIBRARY}/{GIF}", f"{name} is not for a GIF", 400, [(INVALID, name)],
+              query={name: text},
+              spec={"B, Media library": ["PUT /12/accounts/:account_id/media_library/:media_key"]})
+      for name, text in (("description", "t"), ("title", "t"), ("poster_media_key", SQUARE))),
+    *(row(f"{row.args[0][:4]}: poster {key} does not do", status, [(code, "poster_media_key")],
+          query=more | {"poster_media_key": key})
+      for row, more in ((add, {"media_key": UPLOADED_VIDEO}),
+                        (partial(Refusal, f"PUT {LIBRARY}/{VIDEO}"), {}))
+      for key, status, code in ((UNKNOWN, 404, NOT_THERE), (DELETED_IMAGE, 404, NOT_THERE),
+                                (FOREIGN_IMAGE, 404, NOT_THERE), (GIF, 400, UNFIT),
+                                (AMPLIFY, 400, UNFIT))),
+    *(Refusal(f"PUT {LIBRARY}/{key}", f"{key} is not in the library", 404,
+              [(NOT_THERE, "media_key")], query={"name": "x"})
+      for key in (UNKNOWN, DELETED_IMAGE, UPLOADED_IMAGE)),
+]  # fmt: skip
 
-    assert (404, [("MEDIA_NOT_FOUND", "media_key")]) == refusal(response)
+
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+    """Uploads of the account with a category, and what fits their kind."""
+    row.check(box)
 
 
 class TestTranscoding:
@@ -414,3 +380,36 @@ class TestTranscoding:
         record = data(post(box, "media_library", media_key=UPLOADED_IMAGE))
 
         assert "TRANSCODE_COMPLETED" == record["media_status"]
+
+
+# -- account media ------------------------------------------------------------------------------
+
+
+@pytest.mark.spec("B, Account media record", "id, video_id (nullable)")
+def test_video_or_address(box: Sandbox) -> None:
+    """An asset has a video or an address, and null for the other."""
+    for record in data(get(box, "account_media", with_deleted="true")):
+        assert (record["video_id"] is None) != (record["media_url"] is None)
+
+
+@pytest.mark.spec("B, Media library", "A video of category")
+def test_amplify_video_becomes_preroll(box: Sandbox) -> None:
+    """An AMPLIFY_VIDEO added to the library becomes a PREROLL asset, which outlives it there."""
+    before = {record["id"] for record in data(get(box, "account_media"))}
+    assert post(box, "media_library", media_key=UPLOADED_AMPLIFY).status_code == 200
+    added = [r for r in data(get(box, "account_media")) if r["id"] not in before]
+    assert delete(box, f"media_library/{UPLOADED_AMPLIFY}").status_code == 200
+
+    assert [(UPLOADED_AMPLIFY, None, "PREROLL", False)] == [
+        (r["video_id"], r["media_url"], r["creative_type"], r["deleted"]) for r in added
+    ]
+    assert added[0] == data(get(box, f"account_media/{added[0]['id']}"))
+
+
+@pytest.mark.spec("B, Media library", "A video of category")
+def test_other_videos_become_nothing(box: Sandbox) -> None:
+    """A video of another category adds nothing to the account media."""
+    before = data(get(box, "account_media"))
+    assert post(box, "media_library", media_key=UPLOADED_VIDEO).status_code == 200
+
+    assert before == data(get(box, "account_media"))

@@ -1,7 +1,8 @@
-"""Video conversation cards: every rule of document B, just inside and just outside."""
+"""Conversation cards: every rule of document B, just inside and just outside."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,10 +10,13 @@ import pytest
 from mock_platform.world.store.interface import Record
 from tests.api.ads.cards.creatives import (
     AMPLIFY,
+    BASE,
     DELETED_VIDEO,
     FOREIGN_VIDEO,
     GIF,
     IMAGE,
+    IMAGE_640,
+    IMAGE_800,
     OTHER_VIDEO,
     SQUARE,
     SQUARE_VIDEO,
@@ -31,9 +35,10 @@ from tests.api.ads.cards.creatives import (
     put,
     without,
 )
-from tests.support import ACCOUNT, Sandbox, faults, refusal
+from tests.refusals import Refusal, refusals
+from tests.support import ACCOUNT, Sandbox, faults, refusal, sandbox
 
-PATH = "cards/video_conversation"
+PATH, IMAGES = "cards/video_conversation", "cards/image_conversation"
 CARD = {
     "name": "New",
     "title": "Which one?",
@@ -58,7 +63,71 @@ REQUIRED = ["name", "first_cta", "first_cta_post", "thank_you_text", "media_key"
 ONE = "1712880000001000003"  # title, one call to action
 TWO = "1712880000002000006"  # no title, two
 FOUR = "1712880000003000009"  # title, four
+LEGACY, OTHER_TYPE = "57i77", "1712860000001000003"
 INVALID, MISSING, INCLUSIVE = "INVALID_PARAMETER", "MISSING_PARAMETER", "INCLUSIVE_PARAMETERS"
+MEDIA_NAMES = [
+    "media_key",
+    "poster_media_key",
+    "unlocked_image_media_key",
+    "unlocked_video_media_key",
+]
+
+
+create = partial(Refusal, f"POST {BASE}/{PATH}")
+picture = partial(Refusal, f"POST {BASE}/{IMAGES}")
+PICTURE = CARD | {"media_key": IMAGE}
+REFUSED = [
+    *(create(f"{name} is required", 400, [(MISSING, name)], query=without(CARD, name),
+             spec={"B, Video conversation cards": ["POST .../video_conversation"]})
+      for name in REQUIRED),
+    *(create(f"{url!r} is no address", 400, [(INVALID, "thank_you_url")],
+             query=CARD | {"thank_you_url": url},
+             spec={"B, Video conversation card": ["thank_you_text"],
+                   "B, Video conversation cards": ["poster_media_key"]})
+      for url in ("example.com", "ftp://example.com", "https://")),
+    create("an upload is no video of the library", 404, [("MEDIA_NOT_FOUND", "media_key")],
+           query=CARD | {"media_key": UPLOADED_VIDEO},
+           spec={"B, Video conversation cards": ["POST .../video_conversation"]}),
+    create("lengths, lacks, pairs and the either-or are named together", 400,
+           [(INVALID, "name"), (INVALID, "first_cta"), (MISSING, "first_cta_post"),
+            (MISSING, "thank_you_text"), (MISSING, "title"), (MISSING, "second_cta"),
+            (INCLUSIVE, "third_cta_post")],
+           query={"name": "x" * 81, "first_cta": "a b", "third_cta": "#c", "media_key": VIDEO}),
+    create("all unknown media are named together", 404,
+           [("MEDIA_NOT_FOUND", name) for name in MEDIA_NAMES],
+           query=FULL | dict.fromkeys(MEDIA_NAMES, UNKNOWN)),
+    *(Refusal(f"PUT {BASE}/{PATH}/{key}", f"card {key} is not there", 404,
+              [("CARD_NOT_FOUND", "card_id")], query={"name": "New"})
+      for key in ("nothing", "1712880000007000021", "1712880000005000015")),
+    *(picture(f"image: {name} is required", 400, [(MISSING, name)], query=without(PICTURE, name))
+      for name in REQUIRED),
+    *(picture(f"image: {name} is too long", 400, [(INVALID, name)], query=PICTURE | {name: value})
+      for name, value in (("name", "x" * 81), ("title", "x" * 24), ("thank_you_text", "x" * 24),
+                          ("first_cta", "#" + "x" * 21), ("thank_you_url", "no"))),
+    *(picture(f"image: {holds}", status, [(code, name)], query=PICTURE | {name: key})
+      for holds, status, code, name, key in (
+          ("media exist", 404, "MEDIA_NOT_FOUND", "media_key", "3_9"),
+          ("an image is 800 px wide", 400, "INVALID_IMAGE", "media_key", IMAGE_640),
+          ("an image is 1.91:1", 400, "INVALID_IMAGE", "media_key", SQUARE),
+          ("an image is no video", 400, "INVALID_IMAGE", "media_key", VIDEO),
+          ("an unlocked image is 5:2", 400, "INVALID_IMAGE", "unlocked_image_media_key", SQUARE),
+          ("an unlocked image is no video", 400, "INVALID_IMAGE", "unlocked_image_media_key",
+           VIDEO))),
+    picture("image: a call to action has a post", 400, [(INCLUSIVE, "second_cta_post")],
+            query=PICTURE | {"second_cta": "#B"}),
+    picture("image: a post has a call to action", 400, [(INCLUSIVE, "fourth_cta_post")],
+            query=PICTURE | {"fourth_cta_post": "b"}),
+    *(Refusal(f"{method} {BASE}/{IMAGES}/{key}", f"{method} {key} is no image conversation", 404,
+              [("CARD_NOT_FOUND", "card_id")],
+              messages=[f"No image conversation card has the id {key!r}"])
+      for method in ("GET", "PUT") for key in ("UNKNOWN", OTHER_TYPE)),
+]  # fmt: skip
+
+
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+    """What is required, lengths, pairs, and media that fit."""
+    row.check(box)
 
 
 @pytest.mark.spec("B, Video conversation card", "id, name, title", "media_key, media_url")
@@ -103,13 +172,6 @@ def test_create_with_everything(box: Sandbox) -> None:
     assert without(FULL, *write_only).items() <= record.items()
     assert not set(write_only) & record.keys()
     assert data(get(box, f"media_library/{SQUARE}"))["media_url"] == record["poster_media_url"]
-
-
-@pytest.mark.spec("B, Video conversation cards", "POST .../video_conversation")
-@pytest.mark.parametrize("name", REQUIRED)
-def test_required(box: Sandbox, name: str) -> None:
-    """What is required is named if it is absent."""
-    assert (400, [(MISSING, name)]) == refusal(post(box, PATH, **without(CARD, name)))
 
 
 @pytest.mark.spec("B, Video conversation cards", "Optional title")
@@ -184,22 +246,6 @@ def test_lengths(box: Sandbox, name: str, most: int, method: str) -> None:
     assert [(INVALID, name)] == faults(write("é" * (most + 1)))
 
 
-@pytest.mark.spec("B, Video conversation card", "thank_you_text")
-@pytest.mark.spec("B, Video conversation cards", "poster_media_key")
-def test_thank_you_url(box: Sandbox) -> None:
-    """The address is http or https."""
-    for url in ("example.com", "ftp://example.com", "https://"):
-        assert [(INVALID, "thank_you_url")] == faults(post(box, PATH, **CARD, thank_you_url=url))
-
-
-MEDIA_NAMES = [
-    "media_key",
-    "poster_media_key",
-    "unlocked_image_media_key",
-    "unlocked_video_media_key",
-]
-
-
 @pytest.mark.spec("B, Video conversation cards", "POST .../video_conversation", "poster_media_key")
 @pytest.mark.parametrize(
     ("name", "key", "error"),
@@ -231,16 +277,14 @@ def test_unfit_media(box: Sandbox, name: str, key: str, error: Any) -> None:
 
 
 @pytest.mark.spec("B, Video conversation cards", "POST .../video_conversation")
-def test_video_must_be_in_the_library(box: Sandbox) -> None:
-    """An uploaded video will not do; for posters and unlocked media an upload suffices."""
-    response = post(box, PATH, **CARD | {"media_key": UPLOADED_VIDEO})
+def test_uploads_beside_the_video(box: Sandbox) -> None:
+    """For posters and unlocked media an upload suffices."""
     uploads = {
         "poster_media_key": UPLOADED_IMAGE,
         "unlocked_image_media_key": UPLOADED_IMAGE,
         "unlocked_video_media_key": UPLOADED_VIDEO,
     }
 
-    assert (404, [("MEDIA_NOT_FOUND", "media_key")]) == refusal(response)
     assert 200 == post(box, PATH, **CARD | uploads).status_code
 
 
@@ -277,23 +321,6 @@ def test_aspect_unknown(box: Sandbox) -> None:
     assert narrow.get_json()["errors"][0]["message"].endswith("has 1.33:1")
 
 
-def test_all_violations_at_once(box: Sandbox) -> None:
-    """Lengths, lacks, pairs and the either-or are reported together; so are unknown media."""
-    response = post(box, PATH, name="x" * 81, first_cta="a b", third_cta="#c", media_key=VIDEO)
-    unknown = post(box, PATH, **FULL | dict.fromkeys(MEDIA_NAMES, UNKNOWN))
-
-    assert [
-        (INCLUSIVE, "third_cta_post"),
-        (INVALID, "first_cta"),
-        (INVALID, "name"),
-        (MISSING, "first_cta_post"),
-        (MISSING, "second_cta"),
-        (MISSING, "thank_you_text"),
-        (MISSING, "title"),
-    ] == sorted(faults(response), key=str)
-    assert [("MEDIA_NOT_FOUND", name) for name in MEDIA_NAMES] == faults(unknown)
-
-
 UPDATES: list[dict[str, str]] = [
     {name: value} for name, value in CARD.items() if name != "media_key"
 ] + [
@@ -316,11 +343,7 @@ def test_update(box: Sandbox, params: dict[str, str]) -> None:
     assert after == before | params | {"updated_at": after["updated_at"]}
     assert after["updated_at"] > before["updated_at"]
     assert after == data(get(box, f"{PATH}/{ONE}"))
-    expected = params | {
-        "account_id": ACCOUNT,
-        "card_id": ONE,
-        "card_type": "VIDEO_CONVERSATION",
-    }
+    expected = params | {"account_id": ACCOUNT, "card_id": ONE, "card_type": "VIDEO_CONVERSATION"}
     assert expected == echo(response)
 
 
@@ -422,7 +445,123 @@ def test_unrelated_update_of_an_odd_card(box: Sandbox) -> None:
     assert "New" == data(put(box, f"{PATH}/{ONE}", name="New"))["name"]
 
 
-@pytest.mark.parametrize("key", ["nothing", "1712880000007000021", "1712880000005000015"])
-def test_update_of_unknown(box: Sandbox, key: str) -> None:
-    """A card that is unknown, another account's or deleted answers 404."""
-    assert (404, [("CARD_NOT_FOUND", "card_id")]) == refusal(put(box, f"{PATH}/{key}", name="New"))
+# -- with an image ------------------------------------------------------------------------------
+
+
+def test_an_image_card_is_created(box: Sandbox) -> None:
+    """Only what is set is served, with the sizes of the image as strings in pixels."""
+    response = post(box, IMAGES, **PICTURE)
+    record = data(response)
+
+    assert {"account_id": ACCOUNT, "card_type": "IMAGE_CONVERSATION"} | PICTURE == echo(response)
+    assert record == PICTURE | {
+        "id": record["id"],
+        "media_url": box.record("media_library", IMAGE)["media_url"],
+        "image_display_width": "1200",
+        "image_display_height": "628",
+        "card_uri": f"card://{record['id']}",
+        "card_type": "IMAGE_CONVERSATION",
+        "created_at": record["created_at"],
+        "updated_at": record["created_at"],
+        "deleted": False,
+    }
+
+
+def test_image_cards_are_read_and_listed(box: Sandbox) -> None:
+    """Those of the fixtures are among them; deleted ones when asked for; other types never."""
+    box.change("cards", "57jc4", deleted=True)
+    listed, one = get(box, IMAGES), get(box, f"{IMAGES}/{LEGACY}")
+    every = data(get(box, IMAGES, with_deleted="true"))
+
+    assert {"account_id": ACCOUNT, "card_type": "image_conversation"} == echo(listed)
+    assert {"IMAGE_CONVERSATION"} == {card["card_type"] for card in every}
+    assert len(every) > len(data(listed)) > 0
+    assert data(one) in data(listed)
+
+
+def test_filters_of_image_cards(box: Sandbox) -> None:
+    """By id, and by the beginning of the name in any case."""
+    made = data(post(box, IMAGES, **PICTURE | {"name": "Cup or mug"}))["id"]
+
+    for query in ({"card_ids": f"{made},{OTHER_TYPE}"}, {"q": "CUP"}):
+        assert [made] == [card["id"] for card in data(get(box, IMAGES, **query))]
+    assert 2 <= get(box, IMAGES, with_total_count="true").get_json()["total_count"]
+
+
+def test_image_cards_among_all_cards(box: Sandbox) -> None:
+    """As a legacy card it is read, listed, put into posts and deleted under its type."""
+    card = data(post(box, IMAGES, **PICTURE))
+    types = {"include_legacy_cards": "true", "card_types": "IMAGE_CONVERSATION"}
+    listed = data(get(box, "cards", **types))
+    posted = post(box, "post", as_user_id="2244994945", text="a", card_uri=card["card_uri"])
+    gone = delete(box, f"{IMAGES}/{card['id']}")
+
+    assert card in listed
+    assert 200 == posted.status_code
+    expected = {"account_id": ACCOUNT, "card_id": card["id"], "card_type": "image_conversation"}
+    assert expected == echo(gone)
+    assert card | {"deleted": True, "updated_at": data(gone)["updated_at"]} == data(gone)
+    assert 404 == get(box, f"cards/{card['id']}").status_code
+    assert 404 == delete(box, f"{IMAGES}/{card['id']}").status_code
+
+
+@pytest.mark.parametrize("under", ["/image_conversation", "/IMAGE_CONVERSATION", ""])
+def test_nothing_stays_of_a_deleted_image_card(box: Sandbox, under: str) -> None:
+    """The delete answers with the record as deleted; then no read shows it, whatever it asks."""
+    gone = data(delete(box, f"cards{under}/{LEGACY}"))
+    all_of_them = {"with_deleted": "true", "include_legacy_cards": "true"}
+
+    assert (LEGACY, True) == (gone["id"], gone["deleted"])
+    for path in (IMAGES, "cards", "cards/all"):
+        assert 404 == get(box, f"{path}/{LEGACY}", with_deleted="true").status_code
+    for path in (IMAGES, "cards"):
+        assert LEGACY not in [card["id"] for card in data(get(box, path, **all_of_them))]
+    assert box.world.store.get("cards", LEGACY) is None
+
+
+def test_an_image_card_is_changed(box: Sandbox) -> None:
+    """What is sent changes, an empty value unsets, and another image shows its sizes."""
+    path = f"{IMAGES}/{data(post(box, IMAGES, **PICTURE))['id']}"
+    sent = {"second_cta": "#Ground", "second_cta_post": "Ground, please.", "title": ""}
+    response = put(box, path, **sent, media_key=IMAGE_800)
+    record = data(response)
+
+    assert "IMAGE_CONVERSATION" == echo(response)["card_type"]
+    assert "title" not in record
+    assert ("#Ground", IMAGE_800, "800", "419") == tuple(
+        record[name]
+        for name in ("second_cta", "media_key", "image_display_width", "image_display_height")
+    )
+    lacks = [(MISSING, "title"), (MISSING, "second_cta")]
+    query = {"second_cta": "", "second_cta_post": ""}
+    Refusal(f"PUT {BASE}/{path}", "neither is left", 400, lacks, query=query).check(box)
+    assert 400 == box.call("PUT", f"{BASE}/cards/{LEGACY}", json={"name": "A"}).status_code
+
+
+def test_the_unlocked_image(box: Sandbox) -> None:
+    """5:2, and never served; an empty value takes it away."""
+    own = {"media_key": "3_77", "_width": 1000, "_height": 400, "aspect_ratio": "5:2"}
+    box.put("media_library", "3_77", box.record("media_library", IMAGE) | own)
+    card = data(post(box, IMAGES, **PICTURE, unlocked_image_media_key="3_77"))
+    stored = box.record("cards", card["id"])["_unlocked_image_media_key"]
+    unset = data(put(box, f"{IMAGES}/{card['id']}", unlocked_image_media_key=""))
+
+    assert "unlocked_image_media_key" not in card | unset
+    assert "3_77" == stored
+    assert box.record("cards", card["id"])["_unlocked_image_media_key"] is None
+
+
+def test_the_longest_texts_of_an_image_card(box: Sandbox) -> None:
+    """80 characters for a name, 23 for title and thanks, 20 for a hashtag without its sign."""
+    long = {"name": "x" * 80, "title": "x" * 23, "thank_you_text": "x" * 23}
+    sent = PICTURE | long | {"first_cta": "#" + "x" * 20, "media_key": IMAGE_800}
+
+    assert sent.items() <= data(post(box, IMAGES, **sent)).items()
+
+
+def test_strict_refuses_image_cards() -> None:
+    """The specification shows the type and its delete only."""
+    box = sandbox(strict=True)
+
+    assert 501 == get(box, IMAGES).status_code
+    assert 200 == delete(box, f"{IMAGES}/{LEGACY}").status_code
