@@ -8,6 +8,8 @@ names the rows of operations by their ids, under whatever heading they are.
 `case="…"` names a parametrized case by a text of the test's module, or several of them,
 `side="inside"` or `side="outside"` the side of a limit (without it, both).
 Rows that several tests check are in `rows.py`, and are named by their name: `spec(PAGED)`.
+A row of a table of refusals (`tests/refusals.py`) names them as `spec={"B, Cards": ["POST"]}`; it
+is the outside of a limit.
 
 Markers are read from the source, so that a run of a single module also sees all of them.
 """
@@ -16,7 +18,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -87,11 +89,18 @@ def marks() -> tuple[tuple[Mark, ...], tuple[str, ...]]:
     faults: list[str] = []
     for file in sorted(TESTS.rglob("test_*.py")):
         text = file.read_text()
-        if "mark.spec(" not in text:
+        if "mark.spec(" not in text and "spec=" not in text:
             continue
         tree = ast.parse(text)
+        assigned = {
+            target.id: node.value
+            for node in tree.body
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            if isinstance(target, ast.Name)
+        }
         texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-        for mark in _marks(tree.body, f"{file.relative_to(TESTS)}::"):
+        for mark in _marks(tree.body, f"{file.relative_to(TESTS)}::", assigned):
             found.append(mark)
             cases = (mark.case,) if isinstance(mark.case, str) else mark.case
             faults += [
@@ -102,10 +111,12 @@ def marks() -> tuple[tuple[Mark, ...], tuple[str, ...]]:
     return tuple(found), tuple(faults)
 
 
-def _marks(body: Sequence[ast.stmt], prefix: str) -> Iterator[Mark]:
+def _marks(
+    body: Sequence[ast.stmt], prefix: str, assigned: Mapping[str, ast.expr]
+) -> Iterator[Mark]:
     for node in body:
         if isinstance(node, ast.ClassDef):
-            yield from _marks(node.body, f"{prefix}{node.name}::")
+            yield from _marks(node.body, f"{prefix}{node.name}::", assigned)
         elif isinstance(node, ast.FunctionDef):
             for call in node.decorator_list:
                 if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.spec":
@@ -113,6 +124,22 @@ def _marks(body: Sequence[ast.stmt], prefix: str) -> Iterator[Mark]:
                     for heading, texts in _rows(call.args).items():
                         for begins in texts:
                             yield Mark(f"{prefix}{node.name}", heading, begins, **options)
+                elif isinstance(call, ast.Call) and ast.unparse(call.func) == "refusals":
+                    for rows_of_one in _refused(call.args, assigned):
+                        for heading, texts in _rows([rows_of_one]).items():
+                            for begins in texts:
+                                test = f"{prefix}{node.name}"
+                                yield Mark(test, heading, begins, side="outside")
+
+
+def _refused(arguments: Sequence[ast.expr], assigned: Mapping[str, ast.expr]) -> Iterator[ast.expr]:
+    """The `spec` of each refusal in a decorator, or in the lists of the module that it names."""
+    for argument in arguments:
+        for node in ast.walk(argument):
+            if isinstance(node, ast.Name) and node.id in assigned:
+                yield from _refused([assigned[node.id]], {})
+            elif isinstance(node, ast.keyword) and node.arg == "spec":
+                yield node.value
 
 
 def _rows(arguments: Sequence[ast.expr]) -> rows.Rows:
@@ -121,8 +148,10 @@ def _rows(arguments: Sequence[ast.expr]) -> rows.Rows:
         vars(rows)[each.id] if isinstance(each, ast.Name) else ast.literal_eval(each)
         for each in arguments
     ]
-    found = first if isinstance(first, dict) else {first: rest}
-    return _rows_of_operations(found["operations"]) if "operations" in found else found
+    found = dict(first) if isinstance(first, dict) else {first: rest}
+    for heading, texts in _rows_of_operations(found.pop("operations", [])).items():
+        found[heading] = [*found.get(heading, []), *texts]
+    return found
 
 
 def _rows_of_operations(ids: Sequence[str]) -> rows.Rows:
