@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.api.sample_events.payloads import NoSample, make_payload
+from mock_platform.api.sample_events.happenings import CannotHappen, make_payload
 from tests.support_replay import Desk
 
 USER = "2244994945"
@@ -58,7 +58,7 @@ def test_revocation(desk: Desk) -> None:
     match = {"user_id": USER, "state": "active"}
     assert (USER, "11827") == (payload["user_id"], payload["app_id"])
     assert 0 == desk.world.store.count("tokens", match)
-    with pytest.raises(NoSample, match=f"no app has a token of user {USER}"):
+    with pytest.raises(CannotHappen, match=f"no app has a token of user {USER}"):
         make(desk, "oauth.revoke")
 
 
@@ -78,5 +78,5 @@ def test_affiliation(desk: Desk) -> None:
 @pytest.mark.parametrize("event_type", ["broadcast.start"])
 def test_no_sample(desk: Desk, event_type: str) -> None:
     """For other types the payload is needed."""
-    with pytest.raises(NoSample, match=f"^payload is required for {event_type}"):
+    with pytest.raises(CannotHappen, match=f"^payload is required for {event_type}"):
         make(desk, event_type)

@@ -8,6 +8,7 @@ comes before or after that.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from mock_platform.api.v2.activity.account_activity_delivery import (
@@ -23,7 +24,13 @@ from mock_platform.api.v2.activity.account_activity_delivery import (
     remove_subscription,
 )
 from mock_platform.api.v2.activity.activities import FOLLOWS, LIKES
-from mock_platform.api.v2.conventions import declare_named
+from mock_platform.api.v2.conventions import (
+    declare_named,
+    forbid,
+    get_app,
+    get_user_id,
+    wrap_data,
+)
 from mock_platform.api.v2.objects.older_forms import LONG_TEXT
 from mock_platform.api.v2.release_history import find_release, is_in_force
 from mock_platform.api.v2.webhooks.replay_jobs import (
@@ -34,13 +41,12 @@ from mock_platform.api.v2.webhooks.replay_jobs import (
     check_window,
     create_job,
 )
-from mock_platform.api.v2.webhooks.validation import FAILURES, find_own_webhook, get_app
+from mock_platform.api.v2.webhooks.validation import FAILURES, find_own_webhook
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.auth.authenticate import BEARER, Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
-from mock_platform.core.failures.errors import ProblemFailure, UnsupportedAuthentication
-from mock_platform.core.failures.problems import problem
+from mock_platform.core.failures.errors import UnsupportedAuthentication
 from mock_platform.core.fields import Flag, Instant, ListOf, Nested, Text
 from mock_platform.core.operation import Location, Operation, Origin
 from mock_platform.core.schema import Schema
@@ -86,44 +92,32 @@ _USER = Auth(
 )
 
 
-class _Subscribed(Schema):
-    subscribed = Flag(required=True)
-
-
-class SubscribedAnswer(Schema):
-    """Whether a user is subscribed at a webhook."""
-
-    data = Nested(_Subscribed, required=True)
+SubscribedAnswer = wrap_data("SubscribedAnswer", subscribed=Flag(required=True))
+"""Whether a user is subscribed at a webhook."""
 
 
 class _SubscribedUser(Schema):
     user_id = Text(required=True)
 
 
-class _SubscriptionList(Schema):
-    application_id = Text(required=True)
-    webhook_id = Text(required=True)
-    webhook_url = Text(required=True)
-    subscriptions = ListOf(Nested(_SubscribedUser), required=True)
-
-
-class SubscriptionListAnswer(Schema):
-    """The users who are subscribed at a webhook."""
-
-    data = Nested(_SubscriptionList, required=True)
-
-
-class _Count(Schema):
-    account_name = Text(required=True)
-    provisioned_count = Text(required=True)
-    subscriptions_count_all = Text(required=True)
-    subscriptions_count_direct_messages = Text(required=True)
-
-
-class SubscriptionCountAnswer(Schema):
-    """How many subscriptions there are, and how many there may be; all numbers are texts."""
-
-    data = Nested(_Count, required=True)
+SubscriptionListAnswer = wrap_data(
+    "SubscriptionListAnswer",
+    "_SubscriptionList",
+    application_id=Text(required=True),
+    webhook_id=Text(required=True),
+    webhook_url=Text(required=True),
+    subscriptions=ListOf(Nested(_SubscribedUser), required=True),
+)
+"""The users who are subscribed at a webhook."""
+SubscriptionCountAnswer = wrap_data(
+    "SubscriptionCountAnswer",
+    "_Count",
+    account_name=Text(required=True),
+    provisioned_count=Text(required=True),
+    subscriptions_count_all=Text(required=True),
+    subscriptions_count_direct_messages=Text(required=True),
+)
+"""How many subscriptions there are, and how many there may be; all numbers are texts."""
 
 
 class ReplayQuery(Schema):
@@ -164,7 +158,7 @@ def require_oauth2_release(
 def subscribe(call: Call, world: World) -> dict[str, Any]:
     """Subscribe a webhook to the calling user."""
     app, webhook = get_app(call), find_own_webhook(call, world)
-    add_subscription(world, app, webhook["id"], _get_user_id(call))
+    add_subscription(world, app, webhook["id"], get_user_id(call))
     if not webhook["valid"]:
         call.warn(f"webhook {webhook['id']} is not valid, so it will receive nothing")
     return {"data": {"subscribed": True}}
@@ -173,7 +167,7 @@ def subscribe(call: Call, world: World) -> dict[str, Any]:
 def show(call: Call, world: World) -> dict[str, Any]:
     """Say whether the calling user is subscribed at a webhook."""
     webhook = find_own_webhook(call, world)
-    found = find_subscription(world, webhook["id"], _get_user_id(call))
+    found = find_subscription(world, webhook["id"], get_user_id(call))
     return {"data": {"subscribed": found is not None}}
 
 
@@ -212,13 +206,6 @@ def count(call: Call, world: World) -> dict[str, Any]:
     }
 
 
-def _get_user_id(call: Call) -> str:
-    user = call.caller.user
-    assert user is not None, "both schemes establish a user"
-    user_id: str = user["id"]
-    return user_id
-
-
 def refuse_when_retired(call: Call, world: World) -> None:
     """Refuse the call if the release history says that the path is retired.
 
@@ -228,8 +215,7 @@ def refuse_when_retired(call: Call, world: World) -> None:
     retirement, now = find_release("replay-path-retired"), world.clock.now()
     if retirement.is_in_force(now):
         detail = f"This endpoint was retired on 2026-03-25 at 12:00 ET. Use {SUCCESSOR} instead."
-        value = problem("about:blank", title="Gone", status=410, detail=detail)
-        raise ProblemFailure(value, RETIRED)
+        raise forbid(detail, RETIRED, status=410)
     if f"{now:%Y-%m-%d}" >= retirement.date:
         call.warn(f"this endpoint is deprecated and ends 2026-03-25 at 12:00 ET: use {SUCCESSOR}")
 
@@ -247,95 +233,68 @@ def check_parameters(
 def replay(call: Call, world: World) -> dict[str, Any]:
     """Create a replay job, and return it in the retired path's shape."""
     job = create_job(call, world, call.path_params["webhook_id"], **call.params)
-    app = call.caller.app
-    assert app is not None
     return {
-        "for_user_id": app.get("_owner_user_id") or "",
+        "for_user_id": get_app(call).get("_owner_user_id") or "",
         "replay_event": {"job_id": job["id"], "created_at": job["created_at"]},
     }
 
 
 _ALL = "/2/account_activity/webhooks/:webhook_id/subscriptions/all"
-_NAMED = "Versioning: 2025-05-20"
-_SINCE = find_release("account-activity").effective
-_LIMIT = 500
+_declare = partial(
+    declare_named,
+    spec="Versioning: 2025-05-20",
+    since=find_release("account-activity").effective,
+    auth=BEARER,
+    limit=500,
+    assumptions=(SUBSCRIPTIONS,),
+    may_assume=(FAILURES,),
+)
+_declare_for_user = partial(
+    _declare,
+    rules=require_oauth2_release,
+    returns=SubscribedAnswer,
+    auth=_USER,
+    errors=("invalid-request", "unsupported-authentication"),
+)
 OPERATIONS = (
-    declare_named(
+    _declare_for_user(
         "account_activity.subscribe",
-        "POST",
-        _ALL,
+        f"POST {_ALL}",
         subscribe,
-        summary="Subscribe a webhook to all that happens to the calling user",
-        spec=_NAMED,
-        rules=require_oauth2_release,
-        since=_SINCE,
-        returns=Flat(SubscribedAnswer),
-        auth=_USER,
-        limit=_LIMIT,
-        errors=("invalid-request", "unsupported-authentication"),
-        statuses=(400, 403),
+        "Subscribe a webhook to all that happens to the calling user",
         assumptions=(SUBSCRIPTIONS, FAN_OUT, BODIES, MESSAGES, LIMIT, REVOKED),
         may_assume=(FAILURES, OAUTH2, LONG_TEXT, LIKES, FOLLOWS),
     ),
-    declare_named(
+    _declare_for_user(
         "account_activity.show",
-        "GET",
-        _ALL,
+        f"GET {_ALL}",
         show,
-        summary="Say whether the calling user is subscribed at a webhook",
-        spec=_NAMED,
-        rules=require_oauth2_release,
-        since=_SINCE,
-        returns=Flat(SubscribedAnswer),
-        auth=_USER,
-        limit=_LIMIT,
-        errors=("invalid-request", "unsupported-authentication"),
-        statuses=(400, 403),
-        assumptions=(SUBSCRIPTIONS,),
+        "Say whether the calling user is subscribed at a webhook",
         may_assume=(FAILURES, OAUTH2),
     ),
-    declare_named(
+    _declare(
         "account_activity.list",
-        "GET",
-        f"{_ALL}/list",
+        f"GET {_ALL}/list",
         list_,
-        summary="List the users who are subscribed at a webhook",
-        spec=_NAMED,
-        since=_SINCE,
-        returns=Flat(SubscriptionListAnswer),
-        auth=BEARER,
-        limit=_LIMIT,
-        assumptions=(SUBSCRIPTIONS,),
-        may_assume=(FAILURES,),
+        "List the users who are subscribed at a webhook",
+        returns=SubscriptionListAnswer,
     ),
-    declare_named(
+    _declare(
         "account_activity.unsubscribe",
-        "DELETE",
-        "/2/account_activity/webhooks/:webhook_id/subscriptions/:user_id/all",
+        "DELETE /2/account_activity/webhooks/:webhook_id/subscriptions/:user_id/all",
         unsubscribe,
-        summary="End the subscription of a user at a webhook",
-        spec=_NAMED,
-        since=_SINCE,
-        returns=Flat(SubscribedAnswer),
-        auth=BEARER,
-        limit=_LIMIT,
-        assumptions=(SUBSCRIPTIONS,),
-        may_assume=(FAILURES,),
+        "End the subscription of a user at a webhook",
+        returns=SubscribedAnswer,
     ),
-    declare_named(
+    _declare(
         "account_activity.count",
-        "GET",
-        "/2/account_activity/subscriptions/count",
+        "GET /2/account_activity/subscriptions/count",
         count,
-        summary="Count account-activity subscriptions",
-        spec=_NAMED,
-        since=_SINCE,
-        returns=Flat(SubscriptionCountAnswer),
-        auth=BEARER,
-        limit=_LIMIT,
+        "Count account-activity subscriptions",
+        returns=SubscriptionCountAnswer,
         errors=(),
-        statuses=(),
         assumptions=(SUBSCRIPTIONS, LIMIT),
+        may_assume=(),
     ),
     Operation(
         id="account_activity.replay",

@@ -6,11 +6,12 @@ The shapes are public facts (named endpoints, section 5); document A names the e
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
 
+from mock_platform.api.v2.conventions import make_id_field
 from mock_platform.api.v2.search.matching import RuleSelection
 from mock_platform.api.v2.search.query import read_rule
 from mock_platform.api.v2.search.subjects import Subject
@@ -18,6 +19,9 @@ from mock_platform.api.v2.webhooks.validation import list_apps_of_owner
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import problem, problem_type
+from mock_platform.core.fields import Flag, Text
+from mock_platform.core.schema import Schema
+from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -206,24 +210,17 @@ def show_rule(record: Record) -> Record:
 
 def describe_duplicate(same: Mapping[str, Any], base_url: str) -> dict[str, Any]:
     """Return the entry of `errors` for a rule that has the value of an earlier one."""
-    kind = problem_type("duplicate-rules")
-    return {
-        "value": same["value"],
-        "id": same["id"],
-        "title": kind.title,
-        "type": kind.uri(base_url),
-    }
+    return {"value": same["value"], "id": same["id"], **_name("duplicate-rules", base_url)}
 
 
 def describe_invalid(value: str, faults: Sequence[str], base_url: str) -> dict[str, Any]:
     """Return the entry of `errors` for a text that is not a rule."""
-    kind = problem_type("invalid-rules")
-    return {
-        "value": value,
-        "details": list(faults),
-        "title": kind.title,
-        "type": kind.uri(base_url),
-    }
+    return {"value": value, "details": list(faults), **_name("invalid-rules", base_url)}
+
+
+def _name(slug: str, base_url: str) -> dict[str, Any]:
+    kind = problem_type(slug)
+    return {"title": kind.title, "type": kind.uri(base_url)}
 
 
 def _describe_unknown(parameter: str, item: str, base_url: str) -> dict[str, Any]:
@@ -293,3 +290,24 @@ class RuleBooks:
 def find_rule_book(world: World, app_id: str) -> RuleBook:
     """Return the rule book of an app. Called under the world's lock."""
     return world.cache(RuleBooks).open(world, app_id)
+
+
+class StreamRuleRecord(Schema):
+    """A rule of an app: the posts that match `value` are in its filtered stream."""
+
+    id = make_id_field(required=True)
+    value = Text(required=True, min_length=1, max_length=LONGEST_RULE)
+    tag = Text()
+    _app_id = Text(required=True)
+    _added = Flag(load_default=False)
+    """Whether it was added in this world: posts with lower ids were there before it."""
+
+
+def _check_rule(record: Record) -> Iterator[tuple[str, str]]:
+    for fault in find_rule_faults(record["value"]):
+        yield "value", fault
+
+
+TABLES = (
+    Table(TABLE, StreamRuleRecord, references=(Reference("_app_id", "apps"),), check=_check_rule),
+)

@@ -11,14 +11,16 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Unpack
 
-from mock_platform.api.v2.webhooks.event_log import owe_delivery
+from mock_platform.api.v2.webhooks.event_log import remember_delivery
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problem_details import could_not_find
 from mock_platform.core.failures.problems import WEBHOOK_NOT_A_RESOURCE_TYPE, problem
 from mock_platform.core.faults import invalid
-from mock_platform.core.fields import FieldOptions, Text
+from mock_platform.core.fields import Choice, FieldOptions, Instant, Integer, Text
+from mock_platform.core.schema import Schema
+from mock_platform.core.tables.table import Reference, Table
 from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
@@ -87,10 +89,10 @@ CREATES = (WINDOW, TO_DATE, CONFLICT, STATES, PACE, CRC, ENVELOPE, DELIVERY)
 MAY_CREATE = (MINIMUM_AGE, WEBHOOK_NOT_A_RESOURCE_TYPE)
 
 
-def _owe_announcement(world: World, job: Mapping[str, Any], end: str) -> None:
+def _remember_announcement(world: World, job: Mapping[str, Any], end: str) -> None:
     """Record that the end of a job is to be announced, also if this process ends before."""
-    owed = {"webhook_id": job["webhook_id"], "job_id": job["id"], "state": end}
-    owe_delivery(world, f"{REPLAY_JOB.name}:{job['id']}", owed)
+    waiting = {"webhook_id": job["webhook_id"], "job_id": job["id"], "state": end}
+    remember_delivery(world, f"{REPLAY_JOB.name}:{job['id']}", waiting)
 
 
 REPLAY_JOB = TransitionKind(
@@ -100,7 +102,32 @@ REPLAY_JOB = TransitionKind(
     first="IN_PROGRESS",
     ends=("COMPLETE", "INCOMPLETE"),
     pace=Pace("time", seconds=2.0),
-    owe=_owe_announcement,
+    owe=_remember_announcement,
+)
+
+
+class ReplayJobRecord(Schema):
+    """A replay job. `id` is what the interface calls `job_id`."""
+
+    id = Text(required=True)
+    webhook_id = Text(required=True)
+    from_date = Text(required=True, pattern=r"[0-9]{12}", pattern_text="yyyymmddhhmm")
+    to_date = Text(required=True, pattern=r"[0-9]{12}", pattern_text="yyyymmddhhmm")
+    created_at = Instant(millis=True, required=True)
+    state = Choice(REPLAY_JOB.states, required=True)
+    _app_id = Text(required=True)
+    _delivered = Integer(load_default=0)
+    """How many events the receiver accepted."""
+    _failed = Integer(load_default=0)
+    _reason = Text(load_default=None, allow_none=True)
+
+
+TABLES = (
+    Table(
+        "replay_jobs",
+        ReplayJobRecord,
+        references=(Reference("webhook_id", "webhooks"), Reference("_app_id", "apps")),
+    ),
 )
 RUNNING = "_replays"
 """The table of jobs whose events are being delivered: how far each one is."""

@@ -11,10 +11,14 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+from mock_platform.api.v2.conventions import get_app, make_id_field
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import problem
+from mock_platform.core.fields import Flag, Instant, Text
+from mock_platform.core.schema import Schema
+from mock_platform.core.tables.table import Reference, Table
 from mock_platform.settings import Settings, is_loopback
 from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.store.interface import Record
@@ -76,6 +80,34 @@ _REPEAT = timedelta(minutes=30)
 """Between two challenges after that."""
 _PATIENCE = timedelta(hours=28)
 """How long a receiver may not answer before its webhook is invalid."""
+
+
+class WebhookRecord(Schema):
+    """A webhook configuration: where the events of an app are delivered."""
+
+    id = make_id_field(required=True)
+    url = Text(required=True, min_length=1, max_length=200)
+    valid = Flag(load_default=True)
+    created_at = Instant(as_sent=True, required=True)
+    _app_id = Text(required=True)
+    _passed_at = Instant(millis=True, load_default=None, allow_none=True)
+    """When it last passed a challenge; after a day it is challenged again (`webhooks.validity`)."""
+    _challenged_at = Instant(millis=True, load_default=None, allow_none=True)
+
+
+def _check_url(record: Record) -> Iterator[tuple[str, str]]:
+    try:
+        parts = urlsplit(record["url"])
+        fits = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        fits = False
+    if not fits:
+        yield "url", f"url must be an http or https address, got {record['url']!r}"
+
+
+TABLES = (
+    Table("webhooks", WebhookRecord, references=(Reference("_app_id", "apps"),), check=_check_url),
+)
 
 
 def make_refusal(name: str, text: str, parameter: str, *values: str) -> ProblemFailure:
@@ -147,13 +179,6 @@ def find_webhook(world: World, app: Record, webhook_id: str) -> Record:
         text = f"the app has no webhook {webhook_id}"
         raise make_refusal("WebhookIdInvalid", text, "webhook_id", webhook_id)
     return webhook
-
-
-def get_app(call: Call) -> Record:
-    """Return the caller's app."""
-    app = call.caller.app
-    assert app is not None, "every scheme of these operations establishes an app"
-    return app
 
 
 def require_room(world: World, app: Record, url: str, limit: int) -> None:
@@ -239,9 +264,4 @@ def delete_webhook(world: World, webhook_id: str) -> None:
 def show_webhook(record: Record) -> Record:
     """Return the four fields of a webhook that clients see."""
     created = wire_millis(parse_instant(record["created_at"]))
-    return {
-        "created_at": created,
-        "id": record["id"],
-        "url": record["url"],
-        "valid": record["valid"],
-    }
+    return {"created_at": created, **{name: record[name] for name in ("id", "url", "valid")}}

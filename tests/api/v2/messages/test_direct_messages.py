@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.api.v2.messages.conversations import DIRECT_MESSAGES
+from mock_platform.api.v2.messages.conversations import TABLES
 
 MESSAGE: dict[str, Any] = {
     "id": "7",
@@ -22,7 +22,7 @@ JOIN = {"event_type": "ParticipantsJoin", "text": None, "participant_ids": ["2"]
 def load(**changes: Any) -> list[str]:
     """The fields of a changed message that have faults; None leaves a field out."""
     record = {name: value for name, value in (MESSAGE | changes).items() if value is not None}
-    return [name for name, _ in DIRECT_MESSAGES.load(record)[1]]
+    return [name for name, _ in TABLES[0].load(record)[1]]
 
 
 @pytest.mark.parametrize(
