@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -25,15 +24,9 @@ from tests.support_streams import (
 )
 
 SINCE = datetime(2026, 3, 18, tzinfo=UTC)
-
-
-@pytest.fixture
-def client() -> Iterator[StreamClient]:
-    """A client of a sandbox without subscriptions, whose streams send a keep-alive at once."""
-    with Desk(stream_keepalive=0.001) as desk:
-        clear_subscriptions(desk)
-        yield StreamClient(desk)
-        assert [] == desk.platform.errors
+Client = StreamClient
+EMPTY = ("activity_subscriptions",)
+SETTINGS = {"stream_keepalive": 0.001}
 
 
 def texts(*lines: dict[str, Any]) -> list[str]:

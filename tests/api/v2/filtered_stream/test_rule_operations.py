@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,6 +17,7 @@ from tests.support_replay import Desk
 PATH = "/2/posts/search/stream/rules"
 APP = "11827"
 OTHER_APP = "20993"
+EMPTY = ("stream_rules",)
 PROBLEMS = "http://localhost/2/problems"
 
 
@@ -61,29 +62,11 @@ class Client(AppClient):
 
     def set_tier(self, tier: str) -> None:
         """Move the app to another tier."""
-        with self.desk.world.work():
-            app = self.desk.world.store.get("apps", APP)
-            assert app is not None
-            self.desk.world.store.put("apps", APP, app | {"_tier": tier})
+        self.desk.change("apps", APP, _tier=tier)
 
-
-@pytest.fixture
-def desk() -> Iterator[Desk]:
-    """A sandbox without rules, whose app is self-serve."""
-    with Desk() as found:
-        with found.world.work():
-            app = found.record("apps", APP)
-            found.world.store.put("apps", APP, app | {"_tier": "self_serve"})
-            for entry in found.world.store.page("stream_rules"):
-                found.world.store.remove("stream_rules", entry.key)
-        yield found
-        assert [] == found.platform.errors
-
-
-@pytest.fixture
-def client(desk: Desk) -> Client:
-    """A client of that sandbox."""
-    return Client(desk)
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self.set_tier("self_serve")
 
 
 class TestAdd:
@@ -151,8 +134,7 @@ class TestAdd:
     def test_rules_belong_to_their_app(self, client: Client, desk: Desk) -> None:
         """The rule of another app is no duplicate, and not listed."""
         record = {"id": "5", "value": "cat", "_app_id": OTHER_APP}
-        with desk.world.work():
-            desk.world.store.put("stream_rules", "5", record)
+        desk.put("stream_rules", "5", record)
 
         assert 1 == len(client.ids("cat"))
         assert ["cat"] == client.values()
@@ -243,11 +225,7 @@ class TestCaps:
 
     def test_apps_of_one_owner_share_the_cap(self, client: Client, desk: Desk) -> None:
         """The rules of another app of the same owner count as well."""
-        with desk.world.work():
-            other = desk.world.store.get("apps", OTHER_APP)
-            assert other is not None
-            own = other | {"_owner_user_id": "2244994945"}
-            desk.world.store.put("apps", OTHER_APP, own)
+        desk.change("apps", OTHER_APP, _owner_user_id="2244994945")
         client.fill(1_000, OTHER_APP)
 
         assert 403 == client.change(add=[{"value": "cat"}]).status_code

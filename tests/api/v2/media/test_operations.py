@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -95,20 +94,6 @@ class Client(AppClient):
     def media(self, key: str) -> dict[str, Any]:
         """Media as stored."""
         return self.desk.record("media", key)
-
-
-@pytest.fixture
-def desk() -> Iterator[Desk]:
-    """A sandbox with a stopped clock."""
-    with Desk() as found:
-        yield found
-        assert [] == found.platform.errors
-
-
-@pytest.fixture
-def client(desk: Desk) -> Client:
-    """A client of that sandbox."""
-    return Client(desk)
 
 
 class TestWhole:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
@@ -27,6 +26,7 @@ INFO = {
     "misleading_tags": ["factual_error"],
     "trustworthy_sources": True,
 }
+SETTINGS = {"limits": "off"}
 
 
 class Client(AppClient):
@@ -69,26 +69,16 @@ class Client(AppClient):
     def add_post(self, number: int, **fields: Any) -> None:
         """Store a post of the other user."""
         post = self.desk.record("posts", OTHERS_POST) | {"id": number, "id_str": str(number)}
-        with self.desk.world.work():
-            self.desk.world.store.put("posts", str(number), post | fields)
+        self.desk.put("posts", str(number), post | fields)
 
 
 @pytest.fixture
-def desk() -> Iterator[Desk]:
-    """A sandbox with a stopped clock that has one post of each of two users."""
-    with Desk(limits="off") as found:
-        with found.world.work():
-            for entry in found.world.store.page("posts"):
-                if entry.key not in {OWN_POST, OTHERS_POST}:
-                    found.world.store.remove("posts", entry.key)
-        yield found
-        assert [] == found.platform.errors
-
-
-@pytest.fixture
-def client(desk: Desk) -> Client:
-    """A client of that sandbox."""
-    return Client(desk)
+def desk(desk: Desk) -> Desk:
+    """A sandbox that has one post of each of two users."""
+    for entry in desk.world.store.page("posts"):
+        if entry.key not in {OWN_POST, OTHERS_POST}:
+            desk.remove("posts", entry.key)
+    return desk
 
 
 class TestWrite:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,6 +17,7 @@ from tests.support_receiver import Receiver
 from tests.support_replay import WEBHOOK, Desk
 
 PATH = "/2/articles/draft"
+pytestmark = pytest.mark.usefixtures("receiver")
 SHIPPED = "1991204475120123970"
 POST = "1712850617439551489"
 IMAGE, VIDEO = "1712850617439560001", "1712850617439560005"
@@ -61,20 +61,6 @@ class Client(AppClient):
     def publish(self, article_id: str, keys: Keys | None = HARBOR) -> TestResponse:
         """Publish an article."""
         return self.send(f"/2/articles/{article_id}/publish", keys)
-
-
-@pytest.fixture
-def desk(receiver: Receiver) -> Iterator[Desk]:
-    """A sandbox with a stopped clock, whose webhook leads to the receiver."""
-    with Desk(receiver.url) as found:
-        yield found
-        assert [] == found.platform.errors
-
-
-@pytest.fixture
-def client(desk: Desk) -> Client:
-    """A client of that sandbox."""
-    return Client(desk)
 
 
 class TestDraft:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,23 +10,14 @@ import pytest
 from tests.api.oauth.app_client import messages
 from tests.support import HARBOR
 from tests.support_replay import Desk
-from tests.support_streams import StreamClient, clear_subscriptions
+from tests.support_streams import StreamClient
 
 PATH = "/2/connections"
+Client = StreamClient
+EMPTY = ("activity_subscriptions", "connections")
+SETTINGS = {"stream_keepalive": 0.001}
 SINCE = datetime(2025, 9, 19, tzinfo=UTC)
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
-
-
-@pytest.fixture
-def client() -> Iterator[StreamClient]:
-    """A client of a sandbox without subscriptions and without connections."""
-    with Desk(stream_keepalive=0.001) as desk:
-        clear_subscriptions(desk)
-        with desk.world.work():
-            for entry in desk.world.store.page("connections"):
-                desk.world.store.remove("connections", entry.key)
-        yield StreamClient(desk)
-        assert [] == desk.platform.errors
 
 
 def listed(client: StreamClient, query: str = "") -> list[dict[str, Any]]:

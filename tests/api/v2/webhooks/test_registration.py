@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,6 +15,7 @@ from tests.support_receiver import Receiver, unused_port
 from tests.support_replay import WEBHOOK, Desk
 
 PATH = "/2/webhooks"
+EMPTY = ("events", "replay_jobs", "webhooks")
 
 
 class Client(AppClient):
@@ -30,24 +30,6 @@ class Client(AppClient):
     def ids(self) -> list[str]:
         """The ids of the app's webhooks, in the order in which they are listed."""
         return [record["id"] for record in self.call("GET").get_json()["data"]]
-
-
-@pytest.fixture
-def desk() -> Iterator[Desk]:
-    """A sandbox with a frozen clock, in which the app has no webhook yet."""
-    with Desk() as found:
-        with found.world.work():
-            for table in ("events", "replay_jobs", "webhooks"):
-                for entry in found.world.store.page(table):
-                    found.world.store.remove(table, entry.key)
-        yield found
-        assert [] == found.platform.errors
-
-
-@pytest.fixture
-def client(desk: Desk) -> Client:
-    """A client of that sandbox."""
-    return Client(desk)
 
 
 def test_none(client: Client) -> None:

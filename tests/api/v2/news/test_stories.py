@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,6 +15,7 @@ from tests.support_receiver import Receiver
 from tests.support_replay import NOW, WEBHOOK, Desk
 
 SEARCH = "/2/news/search"
+pytestmark = pytest.mark.usefixtures("receiver")
 MARKET, BIKES, FUTURES = "1991204475120123904", "1991204475120123905", "1991204475120123906"
 
 
@@ -39,20 +39,6 @@ class Client(AppClient):
             f"/_mock/state/news/{number}", json={"name": name, "updated_at": moment}
         )
         assert 2 == answer.status_code // 100, answer.get_json()
-
-
-@pytest.fixture
-def desk(receiver: Receiver) -> Iterator[Desk]:
-    """A sandbox whose webhook leads to the receiver."""
-    with Desk(receiver.url) as found:
-        yield found
-        assert [] == found.platform.errors
-
-
-@pytest.fixture
-def client(desk: Desk) -> Client:
-    """A client of that sandbox."""
-    return Client(desk)
 
 
 class TestSearch:
