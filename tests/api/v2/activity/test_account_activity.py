@@ -157,26 +157,6 @@ def test_ending_what_is_not_there(client: Client) -> None:
     )
 
 
-@pytest.mark.parametrize("method", ["POST", "GET"])
-def test_a_bearer_has_no_user(client: Client, method: str) -> None:
-    """The app's token cannot subscribe, because a user subscribes oneself."""
-    answer = client.call(method, path())
-
-    assert (403, "Unsupported Authentication") == (
-        answer.status_code,
-        answer.get_json()["title"],
-    )
-
-
-@pytest.mark.parametrize(
-    ("method", "address"),
-    [("GET", path(end="all/list")), ("DELETE", path(end=f"{USER}/all")), ("GET", COUNT)],
-)
-def test_a_user_cannot_see_the_app_s(client: Client, method: str, address: str) -> None:
-    """The list, the end and the count are for the app's own token."""
-    assert 403 == client.call(method, address, keys=HARBOR).status_code
-
-
 def test_an_invalid_webhook(client: Client, desk: Desk) -> None:
     """A webhook that is not valid may be subscribed, with a warning."""
     client.subscribe("1146654567674912771")
@@ -192,16 +172,6 @@ def test_deleting_the_webhook_ends_its_subscriptions(client: Client) -> None:
     client.call("DELETE", f"/2/webhooks/{WEBHOOK}")
 
     assert "0" == client.count()["subscriptions_count_all"]
-
-
-@pytest.mark.spec("A, Release history", "2025-05-20: Account Activity v2")
-@pytest.mark.parametrize(
-    ("moment", "status"), [(LAUNCH - timedelta(microseconds=1), 404), (LAUNCH, 200)]
-)
-def test_launch(moment: datetime, status: int) -> None:
-    """The endpoints exist since the release history names them."""
-    with Desk(freeze=moment) as desk:
-        assert status == Client(desk).call("GET").status_code
 
 
 class TestOAuth2:

@@ -13,7 +13,6 @@ from mock_platform import MockPlatform
 from mock_platform.api.v2.activity import activities
 from mock_platform.api.v2.usage.counting import count_month
 from tests.api.oauth.app_client import messages
-from tests.support import HARBOR
 from tests.support_replay import NOW, WEBHOOK, Desk
 from tests.support_streams import (
     KEEP_ALIVE,
@@ -178,13 +177,6 @@ class TestWho:
         client.emit(payload=bio("Tea."))
 
         assert ["Tea.", "Tea."] == texts(*(lines.next() for lines in both))
-
-    def test_user_token(self, client: StreamClient) -> None:
-        """A user's signature is refused as unsupported."""
-        answer = client.call("GET", keys=HARBOR)
-
-        assert 403 == answer.status_code
-        assert answer.get_json()["type"].endswith("/2/problems/unsupported-authentication")
 
     def test_no_credentials(self, client: StreamClient) -> None:
         """Without credentials there is no stream."""

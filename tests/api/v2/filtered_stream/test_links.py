@@ -8,10 +8,8 @@ import pytest
 from werkzeug.test import TestResponse
 
 from mock_platform.api.v2.usage.counting import count_month
-from mock_platform.world.clock import parse_instant
 from tests.api.oauth.app_client import messages
 from tests.api.v2.filtered_stream.support import APP, PostingClient
-from tests.support import HARBOR
 from tests.support_receiver import Receiver
 from tests.support_replay import WEBHOOK, Desk
 
@@ -149,10 +147,6 @@ class TestLinks:
             "client_id": APP,
             "required_enrollment": "Enterprise",
         } == client.link().get_json()
-
-    def test_user_tokens(self, client: Client) -> None:
-        """Links belong to the app alone."""
-        assert 403 == client.call("GET", keys=HARBOR).status_code
 
 
 class TestDelivery:
@@ -301,15 +295,3 @@ class TestDelivery:
             f"filtered stream at webhook {WEBHOOK}: app {APP} has read as many posts as it may: "
             "Usage cap exceeded: Monthly product cap"
         ) in second["why_not"]
-
-
-@pytest.mark.parametrize(
-    ("moment", "status"), [("2025-09-08T23:59:59Z", 404), ("2025-09-09T00:00:00Z", 200)]
-)
-def test_release(client: Client, moment: str, status: int) -> None:
-    """The endpoints exist since the release history names them."""
-    client.desk.world.clock.travel(parse_instant(moment))
-
-    assert status == client.link().status_code
-    assert status == client.call("GET").status_code
-    assert status == client.call("DELETE", ONE).status_code

@@ -10,7 +10,6 @@ from mock_platform.api.v2.usage.counting import count_month
 from mock_platform.world.clock import parse_instant
 from tests.api.v2.filtered_stream.support import APP
 from tests.api.v2.filtered_stream.support import PostingClient as Client
-from tests.support import HARBOR
 from tests.support_replay import Desk
 from tests.support_streams import OTHER_USER, USER, Lines
 
@@ -309,10 +308,6 @@ class TestConnections:
 
         assert ["filtered_stream"] == [one["endpoint_name"] for one in client.connections()]
         lines.close()
-
-    def test_user_tokens(self, client: Client) -> None:
-        """The stream belongs to the app alone."""
-        assert 403 == client.call("GET", keys=HARBOR).status_code
 
     def test_unknown_fields(self, client: Client) -> None:
         """A field that posts do not have is refused."""

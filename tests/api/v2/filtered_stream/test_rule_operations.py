@@ -9,9 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from werkzeug.test import TestResponse
 
-from mock_platform.world.clock import parse_instant
 from tests.api.oauth.app_client import AppClient, messages
-from tests.support import HARBOR
 from tests.support_replay import Desk
 
 PATH = "/2/posts/search/stream/rules"
@@ -374,10 +372,6 @@ class TestFaults:
         """The body is an object."""
         assert 400 == client.call("POST", PATH, json=[{"value": "cat"}]).status_code
 
-    def test_user_tokens(self, client: Client) -> None:
-        """Rules belong to the app alone."""
-        assert 403 == client.call("GET", keys=HARBOR).status_code
-
     def test_parameters_in_the_wrong_place(self, client: Client) -> None:
         """A dry run in the body has no effect, and the header of warnings reports it."""
         answer = client.change(add=[{"value": "cat"}], dry_run=True)
@@ -458,11 +452,6 @@ class TestList:
         answer = client.call("GET", f"{PATH}?ids={','.join([*ids, ''])}")
         assert ["A maximum of 1000 items may be provided for ids"] == messages(answer)
 
-    @pytest.mark.parametrize(("count", "status"), [(0, 400), (1, 200), (1000, 200), (1001, 400)])
-    def test_page_size(self, client: Client, count: int, status: int) -> None:
-        """A page has 1 to 1,000 rules."""
-        assert status == client.call("GET", f"{PATH}?max_results={count}").status_code
-
 
 class TestCounts:
     """The rules of an app and its project are counted."""
@@ -493,14 +482,3 @@ class TestCounts:
         client.set_tier("enterprise")
 
         assert 25_000 == client.call("GET", f"{PATH}/counts").get_json()["data"]["cap_per_project"]
-
-
-@pytest.mark.parametrize(
-    ("moment", "status"), [("2025-09-08T23:59:59Z", 404), ("2025-09-09T00:00:00Z", 200)]
-)
-@pytest.mark.parametrize("path", [PATH, f"{PATH}/counts"])
-def test_release(client: Client, path: str, moment: str, status: int) -> None:
-    """The endpoints exist since the release history names their path."""
-    client.desk.world.clock.travel(parse_instant(moment))
-
-    assert status == client.call("GET", path).status_code

@@ -207,10 +207,6 @@ class TestWhole:
         assert ["The body must be an object."] == messages(client.send(json=[]))
         assert 1 == len(messages(client.send(data=b"x", content_type="multipart/form-data")))
 
-    def test_app_without_user(self, client: Client) -> None:
-        """An upload needs a user."""
-        assert 403 == client.send(keys=None).status_code
-
 
 class TestSegments:
     """Everything can be uploaded in segments."""

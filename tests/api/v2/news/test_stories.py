@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -164,18 +164,6 @@ class TestGet:
         assert body["type"].endswith("/resource-not-found")
         assert ("id", "7") == (body["parameter"], body["value"])
         assert "Could not find news with id: [7]." == body["detail"]
-
-
-@pytest.mark.parametrize("path", [f"{SEARCH}?query=coffee", f"/2/news/{BIKES}"])
-def test_release_date(path: str) -> None:
-    """The endpoints exist from 2025-11-19 on."""
-    date = datetime(2025, 11, 19, tzinfo=UTC)
-    statuses = []
-    for moment in (date - timedelta(milliseconds=1), date):
-        with Desk(freeze=moment) as desk:
-            statuses.append(Client(desk).call("GET", path).status_code)
-
-    assert [404, 200] == statuses
 
 
 class TestEvents:

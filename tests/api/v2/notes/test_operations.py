@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -426,28 +425,6 @@ def test_only_writers(client: Client, method: str, path: str, more: dict[str, An
     make_writer(client.desk)
     after = client.send(method, path, NORTHBIKE, **more)
     assert 403 != after.status_code or "delete" in after.get_json()["detail"]
-
-
-@pytest.mark.parametrize(("method", "path", "more"), CALLS)
-def test_release_dates(method: str, path: str, more: dict[str, Any]) -> None:
-    """Notes exist from 2025-07-08 on, their evaluation from 2025-09-17."""
-    day = (9, 17) if path == EVALUATE else (7, 8)
-    date = datetime(2025, *day, tzinfo=UTC)
-    found = []
-    for moment in (date - timedelta(milliseconds=1), date):
-        with Desk(freeze=moment) as desk:
-            found.append(404 == Client(desk).send(method, path, **more).status_code)
-
-    assert [True, False] == found
-
-
-@pytest.mark.parametrize(("method", "path", "more"), CALLS)
-def test_app_without_user(client: Client, method: str, path: str, more: dict[str, Any]) -> None:
-    """A bearer token of an app is of no use."""
-    answer = client.send(method, path, None, **more)
-
-    assert 403 == answer.status_code
-    assert answer.get_json()["type"].endswith("/unsupported-authentication")
 
 
 @pytest.mark.parametrize(("numbers", "rest"), [((90,), 1), ((90, 90, 70), 1), ((90, 90, 69), 0)])

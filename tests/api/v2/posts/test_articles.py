@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -261,23 +260,3 @@ class TestPublish:
         assert 404 == answer.status_code
         detail = f"Could not find article with article_id: [{article_id}]."
         assert detail == answer.get_json()["detail"]
-
-
-@pytest.mark.parametrize("path", [PATH, f"/2/articles/{SHIPPED}/publish"])
-def test_release_date(path: str) -> None:
-    """Articles exist from 2026-06-11 on."""
-    date = datetime(2026, 6, 11, tzinfo=UTC)
-    statuses = []
-    for moment in (date - timedelta(milliseconds=1), date):
-        with Desk(freeze=moment) as desk:
-            body = {"title": "R", "content_state": {"blocks": [], "entities": []}}
-            more: dict[str, Any] = {"json": body} if path == PATH else {}
-            statuses.append(Client(desk).send(path, **more).status_code)
-
-    assert [404, 201 if path == PATH else 200] == statuses
-
-
-@pytest.mark.parametrize("path", [PATH, f"/2/articles/{SHIPPED}/publish"])
-def test_app_without_user(client: Client, path: str) -> None:
-    """A bearer token of an app is of no use."""
-    assert 403 == client.send(path, None, json={}).status_code

@@ -362,19 +362,6 @@ class TestValidityOverTime:
             assert [] == desk.deliveries()
 
 
-@pytest.mark.parametrize(
-    ("moment", "status"), [("2025-05-19T23:59:59Z", 404), ("2025-05-20T00:00:00Z", 200)]
-)
-def test_release(moment: str, status: int) -> None:
-    """The endpoints exist from their date in the release history on."""
-    with Desk(freeze=datetime.fromisoformat(moment)) as desk:
-        answer = Client(desk).call("GET")
-
-        assert status == answer.status_code
-    with Desk(freeze=datetime.fromisoformat(moment), releases="all") as desk:
-        assert 200 == Client(desk).call("GET").status_code
-
-
 def test_before_its_release() -> None:
     """The refusal says from when on the endpoint exists, and names the assumption."""
     with Desk(freeze=datetime(2025, 1, 1, tzinfo=UTC)) as desk:
