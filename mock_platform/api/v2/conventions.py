@@ -2,7 +2,7 @@
 
 Their shapes are public facts (the reference for named endpoints), so every declaration has an
 assumption that says from where its shape comes. A family sets once what its operations share:
-`_declare = partial(declare_named, spec=…, since=…, auth=…, limit=…)`. Lists take a `PageQuery` and
+`_declare = partial(declare_named, spec=…, since=…, auth=…, limit=…)`. Lists take a `TokenPageQuery` and
 answer with `take_page` and `show_list`; the answer of a write is made by `wrap_data`. Lists of
 posts and users are in `objects.answers`.
 """
@@ -267,7 +267,7 @@ def wrap_data(
 
 # Lists of the v2 interface: `max_results`, `pagination_token`, `meta`.
 
-PAGES = public_fact(
+TOKEN_PAGES = public_fact(
     "v2.pages",
     "Lists take max_results and pagination_token; meta has result_count, and next_token unless the "
     "page is the last one. An empty list leaves data out.",
@@ -282,7 +282,7 @@ def make_token_field(*, short: bool = False) -> Text:
     return Text(min_length=_SHORTEST_TOKEN, max_length=SHORT_CHARACTERS if short else None)
 
 
-class PageQuery(Schema):
+class TokenPageQuery(Schema):
     """The page of a list to return; a list that has another `max_results` says so."""
 
     max_results = Integer(low=1, high=100, load_default=100)

@@ -9,7 +9,7 @@ import pytest
 
 from mock_platform.api.served import OPERATIONS
 from mock_platform.core.operation import Operation, Origin
-from tests.support import BEARER, HARBOR, USER_TOKEN, Sandbox, sandbox
+from tests.support import BEARER, HARBOR, USER_TOKEN, Keys, Sandbox, sandbox
 
 B, U1, U2 = "bearer", "oauth1", "oauth2"
 READ = ("post.read", "users.read")
@@ -81,7 +81,7 @@ OWN = {"/2/oauth2/authorize", "/2/oauth2/token", "/2/oauth2/revoke"}
 """The endpoints that make and end tokens."""
 
 
-KEYS = {B: BEARER, U1: HARBOR, U2: USER_TOKEN}
+KEYS: dict[str, Keys | str] = {B: BEARER, U1: HARBOR, U2: USER_TOKEN}
 """Credentials of each kind."""
 
 

@@ -12,18 +12,18 @@ from functools import partial
 from typing import Any
 
 from mock_platform.api.v2.activity.account_activity_delivery import (
-    BODIES,
+    EVENT_BODIES,
     FAN_OUT,
-    LIMIT,
-    MESSAGES,
-    REVOKED,
+    MESSAGE_PERMISSIONS,
+    REVOKED_ACCESS,
+    SUBSCRIPTION_CAP,
     add_subscription,
     count_subscriptions,
     find_provisioned_count,
     find_subscription,
     remove_subscription,
 )
-from mock_platform.api.v2.activity.activities import FOLLOWS, LIKES
+from mock_platform.api.v2.activity.activities import FOLLOW_ACTIVITIES, LIKE_ACTIVITIES
 from mock_platform.api.v2.conventions import (
     declare_named,
     forbid,
@@ -41,7 +41,7 @@ from mock_platform.api.v2.webhooks.replay_jobs import (
     check_window,
     create_job,
 )
-from mock_platform.api.v2.webhooks.validation import FAILURES, find_own_webhook
+from mock_platform.api.v2.webhooks.validation import NAMED_FAILURES, find_own_webhook
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.auth.authenticate import BEARER, Auth
 from mock_platform.core.call import Call
@@ -53,7 +53,7 @@ from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
 
-SUBSCRIPTIONS = public_fact(
+SUBSCRIPTION_SHAPES = public_fact(
     "account-activity.subscriptions",
     "The endpoints of account-activity subscriptions have their public shapes; the spec names the "
     "product alone. A create subscribes the calling user. The count is that of all apps of the "
@@ -62,20 +62,20 @@ SUBSCRIPTIONS = public_fact(
     "section 4.1 of the named endpoints",
     gap=True,
 )
-OAUTH2 = settled(
+OAUTH2_SINCE = settled(
     "account-activity.oauth2",
     "OAuth 2.0 user tokens are taken from 2026-01-15 on; before, they are refused as unsupported "
     "authentication.",
     "A, Release history: 2026-01-15",
 )
-SHAPE = public_fact(
+REPLAY_SHAPE = public_fact(
     "account-activity.replay-shape",
     "The retired replay path takes from_date and to_date in the query and answers with for_user_id "
     "(the app's owner) and replay_event; the spec only names it.",
     "section 5, endpoints that the spec only names",
     gap=True,
 )
-RETIRED = settled(
+REPLAY_RETIRED = settled(
     "account-activity.replay-retired",
     "From 2026-03-25 16:00 UTC on the world's clock the retired replay path answers 410 with a "
     "generic problem that names its successor.",
@@ -150,7 +150,7 @@ def require_oauth2_release(
         UnsupportedAuthentication: It is too early on the world's clock.
     """
     if call.caller.scheme == "oauth2" and not is_in_force(_OAUTH2, world):
-        call.assume(OAUTH2)
+        call.assume(OAUTH2_SINCE)
         raise UnsupportedAuthentication(_USER.names[1], _USER.names[:1])
     yield from ()
 
@@ -215,7 +215,7 @@ def refuse_when_retired(call: Call, world: World) -> None:
     retirement, now = find_release("replay-path-retired"), world.clock.now()
     if retirement.is_in_force(now):
         detail = f"This endpoint was retired on 2026-03-25 at 12:00 ET. Use {SUCCESSOR} instead."
-        raise forbid(detail, RETIRED, status=410)
+        raise forbid(detail, REPLAY_RETIRED, status=410)
     if f"{now:%Y-%m-%d}" >= retirement.date:
         call.warn(f"this endpoint is deprecated and ends 2026-03-25 at 12:00 ET: use {SUCCESSOR}")
 
@@ -246,8 +246,8 @@ _declare = partial(
     since=find_release("account-activity").effective,
     auth=BEARER,
     limit=500,
-    assumptions=(SUBSCRIPTIONS,),
-    may_assume=(FAILURES,),
+    assumptions=(SUBSCRIPTION_SHAPES,),
+    may_assume=(NAMED_FAILURES,),
 )
 _declare_for_user = partial(
     _declare,
@@ -262,15 +262,22 @@ OPERATIONS = (
         f"POST {_ALL}",
         subscribe,
         "Subscribe a webhook to all that happens to the calling user",
-        assumptions=(SUBSCRIPTIONS, FAN_OUT, BODIES, MESSAGES, LIMIT, REVOKED),
-        may_assume=(FAILURES, OAUTH2, LONG_TEXT, LIKES, FOLLOWS),
+        assumptions=(
+            SUBSCRIPTION_SHAPES,
+            FAN_OUT,
+            EVENT_BODIES,
+            MESSAGE_PERMISSIONS,
+            SUBSCRIPTION_CAP,
+            REVOKED_ACCESS,
+        ),
+        may_assume=(NAMED_FAILURES, OAUTH2_SINCE, LONG_TEXT, LIKE_ACTIVITIES, FOLLOW_ACTIVITIES),
     ),
     _declare_for_user(
         "account_activity.show",
         f"GET {_ALL}",
         show,
         "Say whether the calling user is subscribed at a webhook",
-        may_assume=(FAILURES, OAUTH2),
+        may_assume=(NAMED_FAILURES, OAUTH2_SINCE),
     ),
     _declare(
         "account_activity.list",
@@ -293,7 +300,7 @@ OPERATIONS = (
         "Count account-activity subscriptions",
         returns=SubscriptionCountAnswer,
         errors=(),
-        assumptions=(SUBSCRIPTIONS, LIMIT),
+        assumptions=(SUBSCRIPTION_SHAPES, SUBSCRIPTION_CAP),
         may_assume=(),
     ),
     Operation(
@@ -312,8 +319,8 @@ OPERATIONS = (
         auth=BEARER,
         errors=("invalid-request", "resource-not-found", "conflict", "about:blank"),
         statuses=(400, 404, 409, 410),
-        assumptions=(SHAPE, *CREATES),
-        may_assume=(RETIRED, *MAY_CREATE),
+        assumptions=(REPLAY_SHAPE, *CREATES),
+        may_assume=(REPLAY_RETIRED, *MAY_CREATE),
         deprecated=True,
     ),
 )

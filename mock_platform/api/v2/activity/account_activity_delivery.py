@@ -30,7 +30,7 @@ from mock_platform.world.world import World
 # the delivery.
 
 Body = dict[str, Any]
-BODIES = public_fact(
+EVENT_BODIES = public_fact(
     "account-activity.bodies",
     "Account activity delivers one object for each event: for_user_id and post_create_events, "
     "post_delete_events, favorite_events, follow_events, block_events, mute_events, or the three "
@@ -253,20 +253,20 @@ FAN_OUT = public_fact(
     "of one user, such as a reply that mentions, is delivered once.",
     "section 4 of the named endpoints, what a webhook receives",
 )
-MESSAGES = settled(
+MESSAGE_PERMISSIONS = settled(
     "account-activity.messages",
     "Events of direct messages are delivered only if the app has the permissions read, write and "
     "direct messages, whatever the scopes of the OAuth 2.0 token are that subscribed the user; a "
     "user may be subscribed without them.",
     "A, Authentication: direct messages",
 )
-LIMIT = public_fact(
+SUBSCRIPTION_CAP = public_fact(
     "account-activity.limit",
     "The apps of one owner may have 3 subscriptions over all webhooks; an app whose _tier is "
     "enterprise or partner 5,000.",
     "section 6, limits",
 )
-REVOKED = public_fact(
+REVOKED_ACCESS = public_fact(
     "account-activity.revoked",
     "A user who takes an app's access back ends the subscriptions to that user at the app's "
     "webhooks, each of which receives a last user_event.revoke.",

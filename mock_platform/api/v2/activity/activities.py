@@ -31,19 +31,19 @@ from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-BADGES = expectation(
+AFFILIATE_BADGES = expectation(
     "activity.affiliate-badge",
     "before and after of profile.update.affiliate are the descriptions of the badge, empty without "
     "one. Without a payload a user gets the badge of an organization, or loses the one they have.",
 )
 
-FOLLOWS = expectation(
+FOLLOW_ACTIVITIES = expectation(
     "activity.follows",
     "A follow is a follow.follow sent by the user who follows, and one received by the other; the "
     "same for follow.unfollow.",
 )
 
-LIKES = expectation(
+LIKE_ACTIVITIES = expectation(
     "posts.likes",
     "A like is a like.create sent by the user who likes, and one received by the author.",
 )
@@ -55,7 +55,7 @@ FAN_OUT = settled(
     "tag of that subscription and the same event_uuid.",
     "Events and streams",
 )
-DIRECTION = public_fact(
+FILTER_DIRECTION = public_fact(
     "activity.direction",
     "The direction of a filter is sent, received or both; outbound and inbound are other "
     "spellings. It is repeated as the subscriber wrote it. Besides dm.* and chat.*, which the spec "

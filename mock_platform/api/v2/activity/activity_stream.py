@@ -23,8 +23,8 @@ from mock_platform.api.v2.streams.open_streams import (
     find_window_faults,
     open_stream,
 )
-from mock_platform.api.v2.streams.stream import ENDING, WIRE, Stream, StreamEndpoint
-from mock_platform.api.v2.usage.counting import EVENTS, count_post_event
+from mock_platform.api.v2.streams.stream import STREAM_ENDING, STREAM_WIRE, Stream, StreamEndpoint
+from mock_platform.api.v2.usage.counting import COUNTED_EVENTS, count_post_event
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
@@ -37,7 +37,7 @@ from mock_platform.world.store.errors import StoreUnwritable
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-SHAPE = public_fact(
+STREAM_SHAPE = public_fact(
     "activity.stream",
     "GET /2/activity/stream takes app tokens alone, allows 2 connections, and sends the activities "
     "that match the app's subscriptions in the form that webhooks get, one line for each "
@@ -95,7 +95,7 @@ OPERATIONS = (
         auth=BEARER,
         limit=450,
         errors=("invalid-request", "streaming-connection"),
-        assumptions=(SHAPE, WIRE, FAN_OUT),
-        may_assume=(*OPENING, ENDING, EVENTS),
+        assumptions=(STREAM_SHAPE, STREAM_WIRE, FAN_OUT),
+        may_assume=(*OPENING, STREAM_ENDING, COUNTED_EVENTS),
     ),
 )

@@ -10,18 +10,18 @@ from functools import partial
 from typing import Any
 
 from mock_platform.api.v2.activity.activities import (
-    BADGES,
-    DIRECTION,
+    AFFILIATE_BADGES,
     FAN_OUT,
+    FILTER_DIRECTION,
     ActivityFilter,
     make_topic,
     takes_direction,
 )
 from mock_platform.api.v2.conventions import (
     ANY_CALLER,
-    PAGES,
+    TOKEN_PAGES,
     PageMeta,
-    PageQuery,
+    TokenPageQuery,
     declare_named,
     forbid,
     get_app,
@@ -37,7 +37,7 @@ from mock_platform.api.v2.release_history import (
     find_event_name,
     find_name_warnings,
 )
-from mock_platform.api.v2.usage.counting import EVENTS
+from mock_platform.api.v2.usage.counting import COUNTED_EVENTS
 from mock_platform.api.v2.webhooks.validation import find_webhook, make_refusal
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.auth.authenticate import BEARER, Auth
@@ -52,26 +52,26 @@ from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-SHAPES = public_fact(
+ACTIVITY_SHAPES = public_fact(
     "activity.subscriptions",
     "The endpoints of activity subscriptions have their public shapes; the spec names the create "
     "alone.",
     "section 3.1 of the named endpoints",
     gap=True,
 )
-DUPLICATE = settled(
+SAME_SUBSCRIPTION = settled(
     "activity.duplicate",
     "A second subscription of an app with the same type, filter and webhook is refused with 409 "
     "about:blank and DuplicateSubscriptionFailed in the detail.",
     "Events and streams",
 )
-CAP = settled(
+ACTIVITY_CAP = settled(
     "activity.cap",
     "An app may have 1,500 activity subscriptions; --subscription-limit sets another number. "
     "Beyond it the answer is 403 about:blank with SubscriptionLimitExceeded in the detail.",
     "Events and streams",
 )
-PRIVATE = settled(
+PRIVATE_TYPES = settled(
     "activity.private-types",
     "For private event types (like, chat, dm, mention, reply, quote, repost, mute, block) the user "
     "must have granted the app access, or sign the request; dm and chat also need the app's "
@@ -114,7 +114,7 @@ class ChangedSubscription(Schema):
     webhook_id = Text()
 
 
-class ListQuery(PageQuery):
+class ListQuery(TokenPageQuery):
     """The page of the list."""
 
     max_results = Integer(low=1, high=1000, load_default=1000)
@@ -237,12 +237,12 @@ def require_grant(call: Call, world: World, event_type: str, user_id: str | None
             f"The user signs in with the app, by OAuth 2.0 with the scope {scope}, or signs this "
             "request."
         )
-        raise forbid(text, PRIVATE)
+        raise forbid(text, PRIVATE_TYPES)
     if name.startswith(("dm.", "chat.")) and "direct_messages" not in app["_permissions"]:
         text = (
             f"{event_type} needs the permission for direct messages, which app {app['id']} lacks."
         )
-        raise forbid(text, PRIVATE)
+        raise forbid(text, PRIVATE_TYPES)
 
 
 def make_create(settings: Settings) -> Handler:
@@ -291,13 +291,13 @@ def _check_new(call: Call, world: World, limit: int) -> int:
     own = [entry.record for entry in _page_of(world, app)]
     if any(_is_same(record, params) for record in own):
         text = "DuplicateSubscriptionFailed: Subscription already exists"
-        raise forbid(text, DUPLICATE, status=409)
+        raise forbid(text, SAME_SUBSCRIPTION, status=409)
     if len(own) >= limit:
         text = (
             f"SubscriptionLimitExceeded: the app has {len(own)} subscriptions, and {limit} are "
             "allowed (--subscription-limit)"
         )
-        raise forbid(text, CAP)
+        raise forbid(text, ACTIVITY_CAP)
     return len(own)
 
 
@@ -361,7 +361,7 @@ def _is_same(record: Record, params: Mapping[str, Any]) -> bool:
 
 _ONE = "/2/activity/subscriptions/:subscription_id"
 _declare = partial(
-    declare_named, spec="Events", since=None, auth=BEARER, limit=500, assumptions=(SHAPES,)
+    declare_named, spec="Events", since=None, auth=BEARER, limit=500, assumptions=(ACTIVITY_SHAPES,)
 )
 OPERATIONS = (
     _declare(
@@ -377,8 +377,16 @@ OPERATIONS = (
         auth=Auth(ANY_CALLER, scopes=("post.read",)),
         errors=("invalid-request", "about:blank"),
         statuses=(409,),
-        assumptions=(SHAPES, FAN_OUT, DIRECTION),
-        may_assume=(PRIVATE, DUPLICATE, CAP, EVENTS, MISSING, SCOPE_BY_TYPE, BADGES),
+        assumptions=(ACTIVITY_SHAPES, FAN_OUT, FILTER_DIRECTION),
+        may_assume=(
+            PRIVATE_TYPES,
+            SAME_SUBSCRIPTION,
+            ACTIVITY_CAP,
+            COUNTED_EVENTS,
+            MISSING,
+            SCOPE_BY_TYPE,
+            AFFILIATE_BADGES,
+        ),
     ),
     _declare(
         "activity.list",
@@ -388,7 +396,7 @@ OPERATIONS = (
         params=ListQuery,
         returns=SubscriptionPage,
         auth=Auth(ANY_CALLER, scopes=("post.read", "like.read")),
-        assumptions=(SHAPES, PAGES),
+        assumptions=(ACTIVITY_SHAPES, TOKEN_PAGES),
     ),
     _declare(
         "activity.update",

@@ -17,7 +17,7 @@ from msgspec import Struct
 from mock_platform.api.v2.conventions import declare_named, get_app, wrap_data
 from mock_platform.api.v2.filtered_stream.rules import find_rule_book
 from mock_platform.api.v2.objects.answers import (
-    SELECTION,
+    FIELD_SELECTION,
     PostAnswer,
     PostSelectionQuery,
     Selection,
@@ -41,14 +41,14 @@ from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-LINES = public_fact(
+POST_LINES = public_fact(
     "filtered-stream.lines",
     "A post is one line with all rules that match it; each has a tag, empty for a rule without "
     "one. Rules match the text of the post and of a post that it quotes. An edited post is a new "
     "line.",
     "section 5.3 of the named endpoints",
 )
-HAPPENED = expectation(
+RULES_AT_THE_TIME = expectation(
     "filtered-stream.happened",
     "A post is matched with the rules that were there when it was recorded and still are. A post "
     "that was deleted since, or that only POST /_mock/events names, is shown as its post.create "
@@ -150,20 +150,20 @@ def _select(payload: Mapping[str, Any], selection: Selection) -> dict[str, Any]:
 
 
 TABLE = "stream_links"
-SHAPES = public_fact(
+LINK_SHAPES = public_fact(
     "stream-links.shapes",
     "The endpoints that link webhooks to the filtered stream have their public shapes; the spec "
     "only says that an enterprise app's webhooks can receive it.",
     "section 5.4 of the named endpoints",
     gap=True,
 )
-ENROLLED = public_fact(
+MUST_BE_ENROLLED = public_fact(
     "stream-links.enrolled",
     "An app whose _tier is self_serve may link no webhooks: client-forbidden, 403, with the reason "
     "client-not-enrolled.",
     "section 5.4 of the named endpoints",
 )
-DELIVERED = expectation(
+LINE_AS_BODY = expectation(
     "stream-links.delivered",
     "A webhook receives the line of the stream as its body, in the moment in which the post is "
     "made, with the fields that the link was made with. Linking a webhook again changes its "
@@ -186,7 +186,7 @@ def require_enrolled(app: Record) -> None:
             client_id=app["id"],
             required_enrollment="Enterprise",
         )
-        raise ProblemFailure(value, ENROLLED)
+        raise ProblemFailure(value, MUST_BE_ENROLLED)
 
 
 def put_link(
@@ -353,8 +353,8 @@ _declare = partial(
     auth=BEARER,
     limit=450,
     errors=("invalid-request", "client-forbidden"),
-    assumptions=(SHAPES,),
-    may_assume=(ENROLLED,),
+    assumptions=(LINK_SHAPES,),
+    may_assume=(MUST_BE_ENROLLED,),
 )
 OPERATIONS = (
     _declare(
@@ -374,7 +374,7 @@ OPERATIONS = (
         params=PostSelectionQuery,
         also=(f"{_OLDER}/:webhook_id",),
         returns=ProvisionAnswer,
-        assumptions=(SHAPES, DELIVERED, LINES, HAPPENED, SELECTION),
+        assumptions=(LINK_SHAPES, LINE_AS_BODY, POST_LINES, RULES_AT_THE_TIME, FIELD_SELECTION),
     ),
     _declare(
         "stream_links.delete",

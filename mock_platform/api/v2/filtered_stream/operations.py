@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from mock_platform.api.v2.conventions import (
-    PAGES,
+    TOKEN_PAGES,
     declare_named,
     get_app,
     make_token_field,
@@ -20,14 +20,19 @@ from mock_platform.api.v2.conventions import (
     take_page,
     wrap_data,
 )
-from mock_platform.api.v2.filtered_stream.links import HAPPENED, LINES, make_line, match_post
+from mock_platform.api.v2.filtered_stream.links import (
+    POST_LINES,
+    RULES_AT_THE_TIME,
+    make_line,
+    match_post,
+)
 from mock_platform.api.v2.filtered_stream.rules import (
     AT_ONCE,
-    CAP,
     MOST_AT_ONCE,
     MOST_CHARACTERS,
-    PARTIAL,
-    SHAPES,
+    PARTIAL_SUCCESS,
+    RULE_CAP,
+    RULE_SHAPES,
     TABLE,
     UNKNOWN_RULE,
     RuleOutcome,
@@ -41,22 +46,32 @@ from mock_platform.api.v2.filtered_stream.rules import (
     show_rule,
 )
 from mock_platform.api.v2.objects.answers import (
-    SELECTION,
+    FIELD_SELECTION,
     PostSelectionQuery,
     Selection,
     read_selection,
 )
 from mock_platform.api.v2.release_history import find_release
-from mock_platform.api.v2.search.query import LANGUAGE, NESTING
+from mock_platform.api.v2.search.query import RULE_LANGUAGE, RULE_NESTING
 from mock_platform.api.v2.streams.open_streams import (
     OPENING,
     WindowQuery,
     find_window_faults,
     open_stream,
 )
-from mock_platform.api.v2.streams.stream import ENDING, WIRE, Line, Stream, StreamEndpoint
-from mock_platform.api.v2.usage import counting
-from mock_platform.api.v2.usage.counting import COUNTED, count_posts, find_reached_cap
+from mock_platform.api.v2.streams.stream import (
+    STREAM_ENDING,
+    STREAM_WIRE,
+    Line,
+    Stream,
+    StreamEndpoint,
+)
+from mock_platform.api.v2.usage.counting import (
+    COUNTED_ONCE,
+    MONTHLY_CAP,
+    count_posts,
+    find_reached_cap,
+)
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
@@ -100,7 +115,7 @@ INVALID_RULES = expectation(
     "An app with a stored rule that is not valid cannot connect: streaming-connection, 409, "
     "RulesInvalidIssue. The interface stores no such rule, but PUT /_mock/state can.",
 )
-CAPPED = expectation(
+STREAM_CAPPED = expectation(
     "filtered-stream.capped",
     "When the monthly cap of posts is reached, the stream ends with usage-capped as its last line, "
     "and connecting answers 429 usage-capped.",
@@ -138,7 +153,7 @@ def make_open(settings: Settings) -> Handler:
         _require_rules(world, app)
         reached = find_reached_cap(world, app)
         if reached is not None:
-            raise ProblemFailure(reached, counting.CAP, CAPPED)
+            raise ProblemFailure(reached, MONTHLY_CAP, STREAM_CAPPED)
         endpoint = _make_endpoint(world, app, read_selection(call.params), call.base_url)
         return open_stream(call, world, endpoint, settings)
 
@@ -414,8 +429,22 @@ OPERATIONS = (
         limit=50,
         errors=("invalid-request", "streaming-connection", "usage-capped"),
         statuses=(409,),
-        assumptions=(STREAM_SHAPE, WIRE, LINES, HAPPENED, SELECTION, COUNTED),
-        may_assume=(*OPENING, ENDING, NO_RULES, INVALID_RULES, counting.CAP, CAPPED),
+        assumptions=(
+            STREAM_SHAPE,
+            STREAM_WIRE,
+            POST_LINES,
+            RULES_AT_THE_TIME,
+            FIELD_SELECTION,
+            COUNTED_ONCE,
+        ),
+        may_assume=(
+            *OPENING,
+            STREAM_ENDING,
+            NO_RULES,
+            INVALID_RULES,
+            MONTHLY_CAP,
+            STREAM_CAPPED,
+        ),
     ),
     _declare(
         "stream_rules.list",
@@ -425,7 +454,7 @@ OPERATIONS = (
         params=RulesQuery,
         also=(f"{_OLDER}/rules",),
         returns=RulesPage,
-        assumptions=(SHAPES, PAGES, AT_ONCE),
+        assumptions=(RULE_SHAPES, TOKEN_PAGES, AT_ONCE),
     ),
     _declare(
         "stream_rules.change",
@@ -441,8 +470,8 @@ OPERATIONS = (
         returns=RulesAnswer,
         limit=100,
         errors=("invalid-request", "rule-cap", "invalid-rules", "duplicate-rules"),
-        assumptions=(SHAPES, PARTIAL, AT_ONCE, LANGUAGE, NESTING),
-        may_assume=(CAP, UNKNOWN_RULE),
+        assumptions=(RULE_SHAPES, PARTIAL_SUCCESS, AT_ONCE, RULE_LANGUAGE, RULE_NESTING),
+        may_assume=(RULE_CAP, UNKNOWN_RULE),
     ),
     _declare(
         "stream_rules.counts",
@@ -452,6 +481,6 @@ OPERATIONS = (
         params=CountsQuery,
         also=(f"{_OLDER}/rules/counts",),
         returns=RuleCounts,
-        assumptions=(SHAPES, CAP),
+        assumptions=(RULE_SHAPES, RULE_CAP),
     ),
 )

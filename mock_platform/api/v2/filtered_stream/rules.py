@@ -26,20 +26,20 @@ from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 TABLE = "stream_rules"
-SHAPES = public_fact(
+RULE_SHAPES = public_fact(
     "stream-rules.shapes",
     "The endpoints of stream rules have their public shapes; the spec only names their path.",
     "section 5.1 of the named endpoints",
     gap=True,
 )
-PARTIAL = public_fact(
+PARTIAL_SUCCESS = public_fact(
     "stream-rules.partial-success",
     "Each rule is judged by itself: good ones are created, and errors has a duplicate-rules or "
     "invalid-rules problem for each other one, beside status 200. A duplicate has the value of an "
     "earlier rule of the app, whatever the tag; it counts as not created and invalid.",
     "section 5.1 of the named endpoints, partial success",
 )
-CAP = public_fact(
+RULE_CAP = public_fact(
     "stream-rules.cap",
     "The apps of one owner may together have 1,000 rules of at most 1,024 characters, or 25,000 of "
     "2,048 if the app's _tier is enterprise or partner. More refuse the whole request with the "
@@ -155,7 +155,7 @@ def _require_room(world: World, app: Record, allowance: Allowance, more: int) ->
             f"You have exceeded the maximum number of rules: {held} exist, {more} are new, and "
             f"{allowance.rules} are allowed."
         )
-        raise ProblemFailure(problem("rule-cap", detail=text), CAP)
+        raise ProblemFailure(problem("rule-cap", detail=text), RULE_CAP)
 
 
 def find_rule(world: World, app: Record, value: str) -> Record | None:

@@ -28,7 +28,7 @@ from mock_platform.api.v2.media.uploads import (
     PENDING,
     SIMPLE,
     SUCCEEDED,
-    USABLE,
+    USABLE_MEDIA,
     ImageFacts,
     add_segment,
     begin_upload,
@@ -62,26 +62,26 @@ from mock_platform.world.store.interface import Record
 from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
 
-SHAPES = public_fact(
+MEDIA_SHAPES = public_fact(
     "media.shapes",
     "The endpoints of media upload have their public shapes; the spec does not name them. Each "
     "step is at its own path, and with command on the path of the upload.",
     "section 7.7 of the named endpoints",
     gap=True,
 )
-RULES = expectation(
+UPLOAD_RULES = expectation(
     "media.rules",
     "The type of a file must be one of its category's. An image has at most 5 MiB, a GIF 15 MiB, "
     "a segment 5 MiB. Segments may arrive in any order, and one that arrives again replaces "
     "itself; at the end none may be missing, and together they must have total_bytes. The content "
     "is not kept; width and height are those that an image says it has.",
 )
-PROCESSING = expectation(
+MEDIA_PROCESSING = expectation(
     "media.processing",
     "GIFs and videos are processed: pending at first, in_progress while STATUS is asked, then "
     "succeeded or failed. By default that ends at once; the transition media_upload changes it.",
 )
-FINISHED = expectation(
+FINISHED_TWICE = expectation(
     "media.finished-twice",
     "A finalize that is sent again answers with the same media.",
 )
@@ -325,7 +325,7 @@ def _finalize(call: Call, world: World, parameter: str, media_id: str) -> dict[s
         media = find_own_media(world, user_id, media_id)
         if media is None:
             raise _refuse_unknown(parameter, media_id)
-        call.assume(FINISHED)
+        call.assume(FINISHED_TWICE)
         return {"data": show_media(world, media)}
     fault = _explain_incomplete(begun)
     if fault is not None:
@@ -368,8 +368,8 @@ _declare = partial(
     auth=Auth(ANY_USER, scopes=("media.write",)),
     limit=(),
     errors=("invalid-request", "resource-not-found"),
-    assumptions=(SHAPES, RULES, USABLE),
-    may_assume=(PROCESSING, FINISHED),
+    assumptions=(MEDIA_SHAPES, UPLOAD_RULES, USABLE_MEDIA),
+    may_assume=(MEDIA_PROCESSING, FINISHED_TWICE),
 )
 _declare_step = partial(_declare, location=Location.UPLOAD)
 OPERATIONS = (

@@ -35,30 +35,30 @@ LEAVE = "ParticipantsLeave"
 EVENT_TYPES = (MESSAGE, JOIN, LEAVE)
 NEWEST_FIRST = Order("created_at", descending=True)
 LONGEST_TEXT = 10_000
-LIMITS = expectation(
+MESSAGE_LIMITS = expectation(
     "direct-messages.limits",
     "A user may make 15 requests in 15 minutes to each endpoint of direct messages.",
 )
-READ_LIMIT = (Limit("dm_events", 15, 900, source="public", assumptions=(LIMITS,)),)
-WRITE_LIMIT = (Limit("dm_messages", 15, 900, source="public", assumptions=(LIMITS,)),)
-SHAPES = public_fact(
+READ_LIMIT = (Limit("dm_events", 15, 900, source="public", assumptions=(MESSAGE_LIMITS,)),)
+WRITE_LIMIT = (Limit("dm_messages", 15, 900, source="public", assumptions=(MESSAGE_LIMITS,)),)
+MESSAGE_SHAPES = public_fact(
     "direct-messages.shapes",
     "The endpoints of direct messages have their public shapes; the spec names the permission and "
     "the events alone. Lists begin with the newest; they have no previous_token.",
     "section 7.5 of the named endpoints",
     gap=True,
 )
-ACTIVITIES = public_fact(
+MESSAGE_ACTIVITIES = public_fact(
     "direct-messages.activities",
     "A message is a dm.sent for its sender and a dm.received for each other participant.",
     "section 7.5 of the named endpoints",
 )
-PERMISSION = expectation(
+READ_PERMISSION = expectation(
     "direct-messages.permission",
     "Reading direct messages needs the app's permissions read and direct messages; without them it "
     "is refused as creating is, with code 93 in an errors array.",
 )
-CONVERSATIONS = expectation(
+CONVERSATION_RULES = expectation(
     "direct-messages.conversations",
     "A conversation of two has the ids of both users as its id, the smaller first; a group has an "
     "id of its own. Whoever does not take part finds no conversation and no event (404). Events "

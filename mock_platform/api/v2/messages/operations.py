@@ -9,9 +9,9 @@ from marshmallow import ValidationError, validates_schema
 
 from mock_platform.api.v2.conventions import (
     ANY_USER,
-    PAGES,
+    TOKEN_PAGES,
     PageMeta,
-    PageQuery,
+    TokenPageQuery,
     declare_named,
     get_app,
     get_user_id,
@@ -21,15 +21,15 @@ from mock_platform.api.v2.conventions import (
     wrap_data,
 )
 from mock_platform.api.v2.messages.conversations import (
-    ACTIVITIES,
-    CONVERSATIONS,
+    CONVERSATION_RULES,
     EVENT_TYPES,
     LONGEST_TEXT,
+    MESSAGE_ACTIVITIES,
+    MESSAGE_SHAPES,
     NEWEST_FIRST,
     NOT_A_RESOURCE_TYPE,
-    PERMISSION,
     READ_LIMIT,
-    SHAPES,
+    READ_PERMISSION,
     TABLE,
     TAKES_NO_MESSAGES,
     WRITE_LIMIT,
@@ -44,10 +44,10 @@ from mock_platform.api.v2.messages.conversations import (
     take_media_key,
 )
 from mock_platform.api.v2.objects.answers import (
+    FIELD_SELECTION,
     MEDIA_FIELDS,
-    PARTIAL,
+    PARTIAL_ERRORS,
     POST_FIELDS,
-    SELECTION,
     USER_FIELDS,
     PostAnswer,
     find_early_fields,
@@ -86,7 +86,7 @@ class DirectMessageSelectionQuery(Schema):
     media_fields = make_names_field(MEDIA_FIELDS, data_key="media.fields")
 
 
-class DirectMessageQuery(PageQuery, DirectMessageSelectionQuery):
+class DirectMessageQuery(TokenPageQuery, DirectMessageSelectionQuery):
     """Which events to list."""
 
     event_types = CommaList(Choice(EVENT_TYPES))
@@ -303,7 +303,7 @@ _declare_send = partial(
     auth=Auth(ANY_USER, scopes=("dm.write", "post.read", "users.read")),
     limit=WRITE_LIMIT,
     errors=("invalid-request", "93", "about:blank", "resource-not-found"),
-    assumptions=(SHAPES, CONVERSATIONS, ACTIVITIES),
+    assumptions=(MESSAGE_SHAPES, CONVERSATION_RULES, MESSAGE_ACTIVITIES),
     may_assume=(TAKES_NO_MESSAGES,),
 )
 _declare_read = partial(
@@ -316,8 +316,8 @@ _declare_read = partial(
     auth=Auth(ANY_USER, scopes=("dm.read", "post.read", "users.read")),
     limit=READ_LIMIT,
     errors=("invalid-request", "93", "resource-not-found"),
-    assumptions=(SHAPES, PERMISSION, CONVERSATIONS, PAGES, SELECTION),
-    may_assume=(PARTIAL,),
+    assumptions=(MESSAGE_SHAPES, READ_PERMISSION, CONVERSATION_RULES, TOKEN_PAGES, FIELD_SELECTION),
+    may_assume=(PARTIAL_ERRORS,),
 )
 OPERATIONS = (
     _declare_send(
@@ -353,7 +353,7 @@ OPERATIONS = (
         f"GET {_ONE}/dm_events",
         list_of_conversation,
         "List the direct messages of a conversation",
-        may_assume=(PARTIAL, NOT_A_RESOURCE_TYPE),
+        may_assume=(PARTIAL_ERRORS, NOT_A_RESOURCE_TYPE),
     ),
     _declare_read(
         "dm_events.list",
@@ -369,7 +369,7 @@ OPERATIONS = (
         "Show an event of a conversation",
         params=DirectMessageSelectionQuery,
         returns=DirectMessageAnswer,
-        assumptions=(SHAPES, PERMISSION, CONVERSATIONS, SELECTION),
-        may_assume=(PARTIAL, NOT_A_RESOURCE_TYPE),
+        assumptions=(MESSAGE_SHAPES, READ_PERMISSION, CONVERSATION_RULES, FIELD_SELECTION),
+        may_assume=(PARTIAL_ERRORS, NOT_A_RESOURCE_TYPE),
     ),
 )

@@ -30,19 +30,19 @@ from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.store.interface import Record, words
 from mock_platform.world.world import World
 
-SHAPES = public_fact(
+NEWS_SHAPES = public_fact(
     "news.shapes",
     "The endpoints of news have their public shapes; the spec only names them. Lists of news have "
     "no pages.",
     "section 8.2 of the named endpoints",
     gap=True,
 )
-SEARCH = expectation(
+NEWS_SEARCH = expectation(
     "news.search",
     "A search finds a story if each word of the query is, in any case, a word of its name, hook, "
     "summary, category, topics or keywords; the stories of the last max_age_hours, newest first.",
 )
-UNKNOWN = expectation(
+UNKNOWN_STORY = expectation(
     "news.unknown-id",
     "The resource_type of an unknown story is post, because the enumeration has no value for news; "
     "rely on 'parameter' instead.",
@@ -205,7 +205,7 @@ def get(call: Call, world: World) -> dict[str, Any]:
     story = world.store.get("news", story_id)
     if story is None:
         value = find_nothing("news", "id", story_id, repeated=True, resource_type="post")
-        raise ProblemFailure(value, UNKNOWN)
+        raise ProblemFailure(value, UNKNOWN_STORY)
     return {"data": show_news(story, call.params.get("news_fields"))}
 
 
@@ -277,7 +277,7 @@ OPERATIONS = (
         params=NewsSearch,
         returns=NewsList,
         auth=Auth(("bearer", "oauth2"), scopes=_SCOPES),
-        assumptions=(SHAPES, SEARCH, BOTH_TIMES),
+        assumptions=(NEWS_SHAPES, NEWS_SEARCH, BOTH_TIMES),
     ),
     _declare(
         "news.get",
@@ -287,7 +287,7 @@ OPERATIONS = (
         params=NewsQuery,
         returns=NewsAnswer,
         errors=("invalid-request", "resource-not-found"),
-        assumptions=(SHAPES, BOTH_TIMES),
-        may_assume=(UNKNOWN,),
+        assumptions=(NEWS_SHAPES, BOTH_TIMES),
+        may_assume=(UNKNOWN_STORY,),
     ),
 )

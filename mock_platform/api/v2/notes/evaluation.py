@@ -26,25 +26,25 @@ from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-SHAPES = public_fact(
+NOTE_SHAPES = public_fact(
     "notes.shapes",
     "The endpoints of community notes have their public shapes; the spec only names them. Notes "
     "with test_mode and real notes are separate.",
     "section 8.3 of the named endpoints",
     gap=True,
 )
-WRITER = public_fact(
+NOTE_WRITERS = public_fact(
     "notes.writer",
     "Only users who are API note writers (_note_writer) may use the endpoints of notes; others "
     "get 403 about:blank.",
     "section 8.3 of the named endpoints, refusals",
 )
-TEXT = expectation(
+NOTE_TEXT = expectation(
     "notes.text",
     "A note has 1 to 280 characters and an address; its length is counted as that of a post, so "
     "an address counts 23.",
 )
-SCORE = expectation(
+NOTE_SCORE = expectation(
     "notes.score",
     "The score of a note, from 0 to 1, follows from its text, its post and the seed of the world: "
     "the same note always has the same one. A note of test mode has it as its test_result, Low "
@@ -63,7 +63,7 @@ def require_writer(call: Call, _world: World) -> None:
     """
     user = call.caller.user
     if user is None or not user.get("_note_writer"):
-        raise forbid("User must be an API Note Writer to access this endpoint.", WRITER)
+        raise forbid("User must be an API Note Writer to access this endpoint.", NOTE_WRITERS)
 
 
 def find_text_faults(name: str, text: str) -> Iterator[tuple[str, str]]:
@@ -145,7 +145,7 @@ OPERATIONS = (
         auth=Auth(ANY_USER, scopes=("post.write",)),
         limit=limit_users("evaluate_note.create", 90),
         errors=("invalid-request", "about:blank"),
-        assumptions=(SHAPES, SCORE, TEXT),
-        may_assume=(WRITER,),
+        assumptions=(NOTE_SHAPES, NOTE_SCORE, NOTE_TEXT),
+        may_assume=(NOTE_WRITERS,),
     ),
 )

@@ -16,7 +16,7 @@ from marshmallow import fields
 from mock_platform.api.v2.conventions import (
     ANY_USER,
     DAY_SECONDS,
-    PAGES,
+    TOKEN_PAGES,
     PageMeta,
     declare_named,
     forbid,
@@ -32,10 +32,10 @@ from mock_platform.api.v2.conventions import (
     wrap_data,
 )
 from mock_platform.api.v2.notes.evaluation import (
-    SCORE,
-    SHAPES,
-    TEXT,
-    WRITER,
+    NOTE_SCORE,
+    NOTE_SHAPES,
+    NOTE_TEXT,
+    NOTE_WRITERS,
     evaluate_test_note,
     find_note,
     find_post_faults,
@@ -43,17 +43,17 @@ from mock_platform.api.v2.notes.evaluation import (
     require_writer,
 )
 from mock_platform.api.v2.objects.answers import (
-    PARTIAL,
-    SELECTION,
+    FIELD_SELECTION,
+    PARTIAL_ERRORS,
     ObjectList,
     PostSelectionQuery,
     may_see,
     start_answer,
 )
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
-from mock_platform.api.v2.posts.creation import REFUSALS
+from mock_platform.api.v2.posts.creation import POST_REFUSALS
 from mock_platform.api.v2.release_history import find_release
-from mock_platform.api.v2.usage.counting import COUNTED, count_posts
+from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
@@ -77,18 +77,18 @@ from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-ONCE = expectation(
+ONE_NOTE_EACH = expectation(
     "notes.once",
     "A second note of a user for a post is refused with 400 and the public message; a note of "
     "test mode and a real one do not count for each other.",
 )
-ELIGIBLE = expectation(
+ELIGIBLE_POSTS = expectation(
     "notes.eligible",
     "Posts are eligible for a note of a user who did not write them and has none for them in that "
     "mode, if everybody sees them. A feed has the newest 100 posts in the language (small), 1,000 "
     "(large), 10,000 (xl) or all (xxl).",
 )
-FIELDS = expectation(
+USUAL_FIELDS = expectation(
     "notes.fields",
     "Without note.fields a note has its id and its post_id; with it, also what was asked for. "
     "A new note needs more ratings.",
@@ -237,7 +237,7 @@ def create(call: Call, world: World) -> dict[str, Any]:
     user, params = get_user(call), call.params
     post_id, test_mode = params["post_id"], params["test_mode"]
     if find_note(world, user, post_id, test_mode=test_mode) is not None:
-        call.assume(ONCE)
+        call.assume(ONE_NOTE_EACH)
         text = "User already created a note for this post."
         raise InvalidParameters([("post_id", text)], params)
     result = evaluate_test_note(world, post_id, params["info"]["text"]) if test_mode else None
@@ -258,9 +258,9 @@ def create(call: Call, world: World) -> dict[str, Any]:
 
 def delete(call: Call, world: World) -> dict[str, Any]:
     """Delete a note of the caller."""
-    note = require_record(call, world, "notes", "note", PARTIAL, resource_type="post")
+    note = require_record(call, world, "notes", "note", PARTIAL_ERRORS, resource_type="post")
     if note["_user_id"] != get_user_id(call):
-        raise forbid("You are not authorized to delete this note.", REFUSALS)
+        raise forbid("You are not authorized to delete this note.", POST_REFUSALS)
     world.store.remove("notes", note["id"])
     return {"data": {"deleted": True}}
 
@@ -323,7 +323,7 @@ _declare = partial(
     since=find_release("community-notes").effective,
     auth=Auth(ANY_USER, scopes=("post.read",)),
     errors=("invalid-request", "about:blank"),
-    may_assume=(WRITER,),
+    may_assume=(NOTE_WRITERS,),
 )
 _declare_write = partial(_declare, auth=Auth(ANY_USER, scopes=("post.write",)))
 OPERATIONS = (
@@ -340,8 +340,8 @@ OPERATIONS = (
             *limit_users("notes.create", 90),
             *limit_users("notes.create.daily", 250, DAY_SECONDS),
         ),
-        assumptions=(SHAPES, TEXT, SCORE),
-        may_assume=(WRITER, ONCE),
+        assumptions=(NOTE_SHAPES, NOTE_TEXT, NOTE_SCORE),
+        may_assume=(NOTE_WRITERS, ONE_NOTE_EACH),
     ),
     _declare_write(
         "notes.delete",
@@ -351,8 +351,8 @@ OPERATIONS = (
         returns=DeletedNoteAnswer,
         limit=limit_users("notes.delete", 90),
         errors=("resource-not-found", "about:blank"),
-        assumptions=(SHAPES,),
-        may_assume=(WRITER, PARTIAL),
+        assumptions=(NOTE_SHAPES,),
+        may_assume=(NOTE_WRITERS, PARTIAL_ERRORS),
     ),
     _declare(
         "notes.list_written",
@@ -362,7 +362,7 @@ OPERATIONS = (
         params=WrittenQuery,
         returns=NotesPage,
         limit=limit_users("notes.list_written", 90),
-        assumptions=(SHAPES, PAGES, FIELDS),
+        assumptions=(NOTE_SHAPES, TOKEN_PAGES, USUAL_FIELDS),
     ),
     _declare(
         "notes.list_eligible",
@@ -374,7 +374,7 @@ OPERATIONS = (
         returns=EligiblePostsPage,
         limit=limit_users("notes.list_eligible", 90),
         errors=("invalid-request", "about:blank", "usage-capped"),
-        assumptions=(SHAPES, PAGES, ELIGIBLE, SELECTION, COUNTED),
-        may_assume=(WRITER, PARTIAL),
+        assumptions=(NOTE_SHAPES, TOKEN_PAGES, ELIGIBLE_POSTS, FIELD_SELECTION, COUNTED_ONCE),
+        may_assume=(NOTE_WRITERS, PARTIAL_ERRORS),
     ),
 )

@@ -37,7 +37,7 @@ from mock_platform.world.world import World
 # Which fields and related objects of posts and users a client asks for. Several families take
 # these query parameters: posts, users, searches, streams, notes.
 
-SELECTION = public_fact(
+FIELD_SELECTION = public_fact(
     "v2.fields",
     "post.fields, user.fields, media.fields, poll.fields, place.fields and expansions have the "
     "public values. Without them posts have id, text and edit_history_post_ids, users id, name "
@@ -210,7 +210,7 @@ EVERYTHING = Selection(
 """All fields and all expansions of posts."""
 
 
-PARTIAL = public_fact(
+PARTIAL_ERRORS = public_fact(
     "v2.partial-errors",
     "What is missing among several posts or users, or what an expansion does not find, is named in "
     "errors of a 200; the rest is in data. A single missing one answers 404 with the problem at "
@@ -414,7 +414,7 @@ def collect(
         else:
             answer.add_hidden_post(parameter, value)
     if answer.errors:
-        call.assume(PARTIAL)
+        call.assume(PARTIAL_ERRORS)
 
 
 def may_see(world: World, post: Record, viewer_id: str | None) -> bool:

@@ -12,7 +12,7 @@ from mock_platform.world.world import World
 
 CARD_URI = r"card://[0-9]{1,19}"
 
-WEIGHT = public_fact(
+TEXT_WEIGHT = public_fact(
     "posts.weighted-length",
     "The length of a text is weighted: an address counts as 23 characters, a character of Chinese, "
     "Japanese or Korean and each emoji as 2, others as 1.",

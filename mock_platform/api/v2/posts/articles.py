@@ -21,15 +21,15 @@ from mock_platform.api.v2.conventions import (
 )
 from mock_platform.api.v2.media.uploads import (
     CATEGORIES,
-    USABLE,
+    USABLE_MEDIA,
     explain_unusable,
     find_own_media,
     keep_media,
 )
-from mock_platform.api.v2.objects.answers import PARTIAL
+from mock_platform.api.v2.objects.answers import PARTIAL_ERRORS
 from mock_platform.api.v2.objects.post_texts import make_source
-from mock_platform.api.v2.posts.changes import ACTIVITIES, create_post
-from mock_platform.api.v2.posts.creation import REFUSALS
+from mock_platform.api.v2.posts.changes import POST_ACTIVITIES, create_post
+from mock_platform.api.v2.posts.creation import POST_REFUSALS
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
@@ -44,19 +44,19 @@ from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-SHAPES = public_fact(
+ARTICLE_SHAPES = public_fact(
     "articles.shapes",
     "The endpoints of articles have their public shapes; the spec only names them.",
     "section 8.1 of the named endpoints",
     gap=True,
 )
-CONTENT = expectation(
+ARTICLE_CONTENT = expectation(
     "articles.content",
     "Ranges lie within the text of their block, counted in characters, and name an entity of the "
     "article. An entity of type post names a post that exists, a link has a url, an image has "
     "media of the user, and so does the cover.",
 )
-PUBLISHED = expectation(
+POST_OF_ARTICLE = expectation(
     "articles.published",
     "Publishing makes a post whose text is the title. An unknown article and the draft of another "
     "user answer 404, an article that is published already 403 about:blank.",
@@ -284,15 +284,15 @@ def publish(call: Call, world: World) -> dict[str, Any]:
         world,
         "articles",
         "article",
-        PARTIAL,
-        PUBLISHED,
+        PARTIAL_ERRORS,
+        POST_OF_ARTICLE,
         parameter="article_id",
         find=find,
         resource_type="post",
     )
     if article["post_id"] is not None:
         text = f"This article is published already, as post {article['post_id']}."
-        raise forbid(text, REFUSALS)
+        raise forbid(text, POST_REFUSALS)
     fields = {"source": make_source(call.caller.app), "_article_id": article_id}
     made = create_post(world, user, article["title"], fields=fields)
     post_id = made.record["id_str"]
@@ -317,7 +317,7 @@ OPERATIONS = (
         params=NewArticle,
         location=Location.JSON,
         returns=Flat(DraftAnswer, status=201),
-        assumptions=(SHAPES, CONTENT, USABLE),
+        assumptions=(ARTICLE_SHAPES, ARTICLE_CONTENT, USABLE_MEDIA),
     ),
     _declare(
         "articles.publish",
@@ -326,7 +326,7 @@ OPERATIONS = (
         "Publish an article as a post",
         returns=PublicationAnswer,
         errors=("resource-not-found", "about:blank"),
-        assumptions=(SHAPES, PUBLISHED, ACTIVITIES),
-        may_assume=(PARTIAL,),
+        assumptions=(ARTICLE_SHAPES, POST_OF_ARTICLE, POST_ACTIVITIES),
+        may_assume=(PARTIAL_ERRORS,),
     ),
 )

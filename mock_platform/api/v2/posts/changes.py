@@ -27,7 +27,7 @@ from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-ACTIVITIES = public_fact(
+POST_ACTIVITIES = public_fact(
     "posts.activities",
     "A post is a post.create of its author, and a post.mention.create, .reply.create, "
     ".quote.create or .repost.create of each other user concerned; a mention counts if it is not "
@@ -35,7 +35,7 @@ ACTIVITIES = public_fact(
     "the new version.",
     "section 3.3 of the named endpoints, envelope and payloads",
 )
-DELETION = public_fact(
+DELETED_VERSIONS = public_fact(
     "posts.deletion",
     "Deleting one version of a post deletes all of them, and the reposts of it; there is one "
     "post.delete, for the id that was deleted.",

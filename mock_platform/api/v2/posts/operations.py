@@ -25,10 +25,10 @@ from mock_platform.api.v2.conventions import (
     require_record,
     wrap_data,
 )
-from mock_platform.api.v2.media.uploads import USABLE
+from mock_platform.api.v2.media.uploads import USABLE_MEDIA
 from mock_platform.api.v2.objects.answers import (
-    PARTIAL,
-    SELECTION,
+    FIELD_SELECTION,
+    PARTIAL_ERRORS,
     ObjectAnswer,
     ObjectList,
     PostSelectionQuery,
@@ -37,14 +37,19 @@ from mock_platform.api.v2.objects.answers import (
     may_see,
     start_answer,
 )
-from mock_platform.api.v2.objects.post_texts import CARD_URI, WEIGHT, make_source
+from mock_platform.api.v2.objects.post_texts import CARD_URI, TEXT_WEIGHT, make_source
 from mock_platform.api.v2.objects.post_view import LONG_TEXT, show_post
-from mock_platform.api.v2.posts.changes import ACTIVITIES, DELETION, create_post, delete_post
+from mock_platform.api.v2.posts.changes import (
+    DELETED_VERSIONS,
+    POST_ACTIVITIES,
+    create_post,
+    delete_post,
+)
 from mock_platform.api.v2.posts.creation import (
-    LENGTHS,
-    PLACES,
-    REFUSALS,
-    SUMMONED,
+    ANY_PLACE,
+    POST_REFUSALS,
+    SUMMONED_REPLIES,
+    TEXT_LENGTHS,
     find_faults,
     find_place,
     find_post,
@@ -56,7 +61,7 @@ from mock_platform.api.v2.posts.creation import (
     require_reply_allowed,
     take_media_of_post,
 )
-from mock_platform.api.v2.usage.counting import COUNTED, count_posts
+from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
@@ -77,7 +82,7 @@ from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-SHAPES = public_fact(
+POST_SHAPES = public_fact(
     "posts.shapes",
     "Making, deleting and reading posts have their public shapes; the spec names the keys that "
     "were added.",
@@ -234,7 +239,7 @@ def _read_fields(call: Call, world: World, params: dict[str, Any]) -> Record:
     found["_tagged_user_ids"] = params.get("media", {}).get("tagged_user_ids", [])
     found["_excluded_reply_user_ids"] = params.get("reply", {}).get("exclude_reply_user_ids", [])
     if "geo" in params:
-        call.assume(PLACES)
+        call.assume(ANY_PLACE)
         found["place"] = find_place(world, params["geo"]["place_id"])
     if "poll" in params:
         poll = params["poll"]
@@ -253,19 +258,19 @@ def _read_fields(call: Call, world: World, params: dict[str, Any]) -> Record:
 
 def delete(call: Call, world: World) -> dict[str, Any]:
     """Delete a post of the caller, with all its versions."""
-    post = require_record(call, world, "posts", "post", PARTIAL)
+    post = require_record(call, world, "posts", "post", PARTIAL_ERRORS)
     if post["_user_id"] != get_user_id(call):
-        raise forbid("You are not authorized to delete this Post.", REFUSALS)
+        raise forbid("You are not authorized to delete this Post.", POST_REFUSALS)
     delete_post(world, post)
     return {"data": {"deleted": True}}
 
 
 def get(call: Call, world: World) -> dict[str, Any]:
     """Return the post that the path names."""
-    post = require_record(call, world, "posts", "post", PARTIAL)
+    post = require_record(call, world, "posts", "post", PARTIAL_ERRORS)
     answer = start_answer(call, world)
     if not may_see(world, post, answer.viewer_id):
-        raise ProblemFailure(hide_post("id", post["id_str"]), PARTIAL)
+        raise ProblemFailure(hide_post("id", post["id_str"]), PARTIAL_ERRORS)
     answer.add_posts([post])
     _count(call, world, [post["id_str"]])
     return answer.show_one()
@@ -280,7 +285,7 @@ def get_many(call: Call, world: World) -> dict[str, Any]:
 
 
 def _count(call: Call, world: World, ids: list[str]) -> None:
-    call.assume(COUNTED)
+    call.assume(COUNTED_ONCE)
     count_posts(world, get_app(call), ids)
 
 
@@ -293,8 +298,8 @@ _declare_read = partial(
     since=None,
     auth=Auth(ANY_CALLER, scopes=("post.read", "users.read")),
     limit=450,
-    assumptions=(SHAPES, SELECTION, OLDER_NAMES, LONG_TEXT, READ_LIMITS),
-    may_assume=(PARTIAL, COUNTED),
+    assumptions=(POST_SHAPES, FIELD_SELECTION, OLDER_NAMES, LONG_TEXT, READ_LIMITS),
+    may_assume=(PARTIAL_ERRORS, COUNTED_ONCE),
 )
 OPERATIONS = (
     _declare(
@@ -314,8 +319,15 @@ OPERATIONS = (
             Limit("public_posts.create.daily", 10_000, DAY_SECONDS, per="app", source="public"),
         ),
         errors=("invalid-request", "about:blank"),
-        assumptions=(SHAPES, ACTIVITIES, OLDER_NAMES),
-        may_assume=(WEIGHT, LENGTHS, SUMMONED, REFUSALS, PLACES, USABLE),
+        assumptions=(POST_SHAPES, POST_ACTIVITIES, OLDER_NAMES),
+        may_assume=(
+            TEXT_WEIGHT,
+            TEXT_LENGTHS,
+            SUMMONED_REPLIES,
+            POST_REFUSALS,
+            ANY_PLACE,
+            USABLE_MEDIA,
+        ),
     ),
     _declare_read(
         "public_posts.list",
@@ -350,8 +362,8 @@ OPERATIONS = (
         returns=DeletedPostAnswer,
         limit=limit_users("public_posts.delete", 50),
         errors=("invalid-request", "resource-not-found", "about:blank"),
-        assumptions=(SHAPES, DELETION),
-        may_assume=(REFUSALS, PARTIAL),
+        assumptions=(POST_SHAPES, DELETED_VERSIONS),
+        may_assume=(POST_REFUSALS, PARTIAL_ERRORS),
     ),
 )
 """Reading and writing posts as users do; advertisers post in `post`."""

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from mock_platform.api.v2.conventions import (
     ANY_CALLER,
     OLDER_NAMES,
-    PAGES,
     TOKEN,
+    TOKEN_PAGES,
     WINDOW_SECONDS,
     PageMeta,
     declare_named,
@@ -28,20 +28,20 @@ from mock_platform.api.v2.conventions import (
     read_token,
 )
 from mock_platform.api.v2.objects.answers import (
-    SELECTION,
+    FIELD_SELECTION,
     ObjectList,
     PostSelectionQuery,
     start_answer,
 )
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
-from mock_platform.api.v2.search.query import ACCEPTED_ONLY, LANGUAGE, NESTING
+from mock_platform.api.v2.search.query import ACCEPTED_ONLY, RULE_LANGUAGE, RULE_NESTING
 from mock_platform.api.v2.search.search import (
     AT_ONCE,
-    FOUND,
+    FOUND_POSTS,
     GRANULARITIES,
-    INDEX,
-    QUERIES,
-    WINDOW,
+    NEW_INDEX,
+    QUERY_LENGTHS,
+    SEARCH_WINDOW,
     Search,
     Window,
     count_by_time,
@@ -50,7 +50,7 @@ from mock_platform.api.v2.search.search import (
     read_query,
     read_window,
 )
-from mock_platform.api.v2.usage.counting import COUNTED, count_posts
+from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import BEARER, Auth
 from mock_platform.core.call import Call
@@ -63,13 +63,13 @@ from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.store.interface import Entry, Order, Position
 from mock_platform.world.world import World
 
-SHAPES = public_fact(
+SEARCH_SHAPES = public_fact(
     "search.shapes",
     "Searches and counts have their public shapes; the spec names them and three operators.",
     "section 7.3 of the named endpoints",
     gap=True,
 )
-COUNTS = public_fact(
+COUNT_BUCKETS = public_fact(
     "search.counts",
     "Every minute, hour or day of the window is in the answer, those without posts as well. "
     "Counts of all time reach 30 days back by default, and a page holds 31 days, the newest page "
@@ -242,7 +242,16 @@ def find_faults(
         yield from find_query_faults(checked)
 
 
-_COMMON = (SHAPES, QUERIES, WINDOW, AT_ONCE, INDEX, FOUND, LANGUAGE, NESTING)
+_COMMON = (
+    SEARCH_SHAPES,
+    QUERY_LENGTHS,
+    SEARCH_WINDOW,
+    AT_ONCE,
+    NEW_INDEX,
+    FOUND_POSTS,
+    RULE_LANGUAGE,
+    RULE_NESTING,
+)
 
 
 def _is_of_user(call: Call) -> bool:
@@ -260,7 +269,9 @@ def _declare(
     family, _, kind = id_.removeprefix("post_").partition(".")
     path = f"posts/{family}/{kind}"
     searches = family == "search"
-    about_family = (SELECTION, OLDER_NAMES, PAGES) if searches else (COUNTS, OLDER_NAMES)
+    about_family = (
+        (FIELD_SELECTION, OLDER_NAMES, TOKEN_PAGES) if searches else (COUNT_BUCKETS, OLDER_NAMES)
+    )
     options: dict[str, Any] = {"auth": BEARER, "limit": 300} | more
     return declare_named(
         id_,
@@ -276,7 +287,7 @@ def _declare(
         returns=SearchAnswer if searches else CountsAnswer,
         errors=("invalid-request", "usage-capped"),
         assumptions=(*_COMMON, *about_family),
-        may_assume=(ACCEPTED_ONLY, COUNTED),
+        may_assume=(ACCEPTED_ONLY, COUNTED_ONCE),
         **options,
     )
 

@@ -232,13 +232,13 @@ class OpenStreams:
 
 # The time that a stream begins with: live, with a backfill, or a window to recover.
 
-BACKFILL = public_fact(
+STREAM_BACKFILL = public_fact(
     "streams.backfill",
     "backfill_minutes=n sends what matched in the last n minutes first, oldest first, for every "
     "app, whatever its tier; repeats are not left out.",
     "section 5.5 of the named endpoints",
 )
-RECOVERY = public_fact(
+STREAM_RECOVERY = public_fact(
     "streams.recovery",
     "start_time and end_time send what matched in that window, and then the stream ends; without "
     "end_time the window ends now. It begins at most 24 hours ago, does not reach into the future, "
@@ -311,14 +311,14 @@ def find_past(
     ]
 
 
-SLOTS = settled(
+STREAM_SLOTS = settled(
     "streams.slots",
     "One connection too many is refused with streaming-connection, TooManyConnections, and the "
     "open ones stay. Before that, each open stream of the app is checked: one whose client has "
     "left frees its slot. --stream-connections sets another number.",
     "Events and streams",
 )
-OPENING = (BACKFILL, RECOVERY, SLOTS)
+OPENING = (STREAM_BACKFILL, STREAM_RECOVERY, STREAM_SLOTS)
 """What the answers of a request that opens a stream may rest on."""
 
 
@@ -334,7 +334,7 @@ def open_stream(call: Call, world: World, endpoint: StreamEndpoint, settings: Se
     most = RECOVERY_CONNECTIONS if ends else settings.stream_connections or endpoint.connections
     if streams.count_present(endpoint, app["id"], ends=ends) >= most:
         value = problem("streaming-connection", connection_issue="TooManyConnections")
-        raise ProblemFailure(value, SLOTS)
+        raise ProblemFailure(value, STREAM_SLOTS)
     now = wire_millis(world.clock.now())
     id_, names = world.ids.uuid(), call.names
     opening = Opening(id_, endpoint, app["id"], call.params, call.base_url, now, ends, names)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from mock_platform.api.v2.conventions import (
-    PAGES,
+    TOKEN_PAGES,
     PageMeta,
     declare_named,
     get_app,
@@ -21,7 +21,7 @@ from mock_platform.api.v2.conventions import (
 )
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.api.v2.streams.open_streams import CONNECTIONS
-from mock_platform.api.v2.streams.stream import ENDING
+from mock_platform.api.v2.streams.stream import STREAM_ENDING
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
@@ -43,7 +43,7 @@ from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Order, Record
 from mock_platform.world.world import World
 
-SHAPES = public_fact(
+CONNECTION_SHAPES = public_fact(
     "connections.shapes",
     "The endpoints of connections have their public shapes; the spec only names them. Every "
     "connection has an id. An app sees and disconnects its own connections alone, newest first.",
@@ -56,7 +56,7 @@ ACTIVITY_STREAM = public_fact(
     "in answers and in the path.",
     "section 6 of the named endpoints, the enum",
 )
-REASON = public_fact(
+DISCONNECT_REASON = public_fact(
     "connections.reason",
     "disconnect_reason is operator_disconnect for connections that were deleted; the other values "
     "are the sandbox's own.",
@@ -252,7 +252,7 @@ OPERATIONS = (
         "List an app's connections to streams",
         params=ConnectionsQuery,
         returns=ConnectionPage,
-        assumptions=(SHAPES, PAGES, ACTIVITY_STREAM, REASON),
+        assumptions=(CONNECTION_SHAPES, TOKEN_PAGES, ACTIVITY_STREAM, DISCONNECT_REASON),
     ),
     _declare(
         "connections.delete_some",
@@ -262,7 +262,7 @@ OPERATIONS = (
         params=Uuids,
         location=Location.JSON,
         returns=KillsAnswer,
-        assumptions=(SHAPES, ENDING),
+        assumptions=(CONNECTION_SHAPES, STREAM_ENDING),
     ),
     _declare(
         "connections.delete_all",
@@ -271,7 +271,7 @@ OPERATIONS = (
         "Disconnect every connection of an app",
         returns=KillsAnswer,
         limit=25,
-        assumptions=(SHAPES, ENDING),
+        assumptions=(CONNECTION_SHAPES, STREAM_ENDING),
     ),
     _declare(
         "connections.delete_endpoint",
@@ -281,6 +281,6 @@ OPERATIONS = (
         path_form=EndpointPath,
         rules=find_path_faults,
         returns=KillsAnswer,
-        assumptions=(SHAPES, ENDING, ACTIVITY_STREAM),
+        assumptions=(CONNECTION_SHAPES, STREAM_ENDING, ACTIVITY_STREAM),
     ),
 )

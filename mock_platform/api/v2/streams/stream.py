@@ -25,7 +25,7 @@ from mock_platform.world.delivery_faults import DeliveryFault
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-WIRE = public_fact(
+STREAM_WIRE = public_fact(
     "streams.wire",
     "A stream is sent in chunks, one JSON object on a line; lines and keep-alives end with CR LF. "
     "The first keep-alive comes at once, later ones after 20 real seconds of silence "
@@ -33,7 +33,7 @@ WIRE = public_fact(
     "section 5.5 of the named endpoints",
     gap=True,
 )
-ENDING = settled(
+STREAM_ENDING = settled(
     "streams.ending",
     "A stream that the service ends gets a last line with an operational-disconnect problem: "
     "ForceDisconnect when its connection is deleted, its world is reset or removed, or the server "

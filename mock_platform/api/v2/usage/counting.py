@@ -29,25 +29,25 @@ from mock_platform.world.world import World
 
 PROJECT_CAP = 500_000
 """Posts that all apps of a project may read in a month (document A, "Limits")."""
-COUNTED = public_fact(
+COUNTED_ONCE = public_fact(
     "usage.counted",
     "A post counts once for an app on a day (UTC), whatever the number of reads: in look-ups, "
     "searches, streams and deliveries.",
     "section 7.6 of the named endpoints",
 )
-CAP = expectation(
+MONTHLY_CAP = expectation(
     "usage.cap",
     "All apps of one owner are a project. Its cap is 500,000 posts in a calendar month (UTC), or "
     "`_post_cap` of the app that reads. A read that begins below the cap is answered in full; "
     "from then on reads of posts answer 429 usage-capped until the month ends.",
 )
-EVENTS = expectation(
+COUNTED_EVENTS = expectation(
     "usage.post-events",
     "A post that an activity subscription delivers is a read of its app. Beyond the cap, post "
     "events are not sent to webhooks, and an activity stream ends at the next one with "
     "usage-capped as its last line.",
 )
-SHAPES = public_fact(
+USAGE_SHAPES = public_fact(
     "usage.shapes",
     "The endpoint of usage has its public shape; the spec names nothing but the cap.",
     "section 7.6 of the named endpoints",
@@ -72,7 +72,7 @@ def count_posts(world: World, app: Record, post_ids: Iterable[str]) -> None:
     """
     reached = find_reached_cap(world, app)
     if reached is not None:
-        raise ProblemFailure(reached, CAP)
+        raise ProblemFailure(reached, MONTHLY_CAP)
     now = world.clock.now()
     today = f"{now:%Y-%m-%d}"
     new = 0
@@ -263,6 +263,6 @@ OPERATIONS = (
         returns=UsageAnswer,
         auth=BEARER,
         limit=50,
-        assumptions=(SHAPES, USAGE_FIELDS, COUNTED, CAP, OLDER_NAMES),
+        assumptions=(USAGE_SHAPES, USAGE_FIELDS, COUNTED_ONCE, MONTHLY_CAP, OLDER_NAMES),
     ),
 )

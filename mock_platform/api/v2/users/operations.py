@@ -22,8 +22,8 @@ from mock_platform.api.v2.conventions import (
     require_record,
 )
 from mock_platform.api.v2.objects.answers import (
-    PARTIAL,
-    SELECTION,
+    FIELD_SELECTION,
+    PARTIAL_ERRORS,
     ObjectAnswer,
     ObjectList,
     UserSelectionQuery,
@@ -46,7 +46,7 @@ from mock_platform.core.unread import NO_EFFECT
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-SHAPES = public_fact(
+USER_SHAPES = public_fact(
     "users.shapes",
     "Users are read by id, by name and as the caller in their public shapes; the spec names "
     "affiliation.user_id, which is an array from 2025-02-18 on.",
@@ -114,13 +114,15 @@ def show_caller(call: Call, world: World) -> dict[str, Any]:
 
 def get(call: Call, world: World) -> dict[str, Any]:
     """Return the user with the id in the path."""
-    return _show(call, world, require_record(call, world, "users", "user", PARTIAL))
+    return _show(call, world, require_record(call, world, "users", "user", PARTIAL_ERRORS))
 
 
 def get_by_name(call: Call, world: World) -> dict[str, Any]:
     """Return the user with the name in the path, in any case."""
     find = partial(find_user, world)
-    user = require_record(call, world, "users", "user", PARTIAL, parameter="username", find=find)
+    user = require_record(
+        call, world, "users", "user", PARTIAL_ERRORS, parameter="username", find=find
+    )
     return _show(call, world, user)
 
 
@@ -256,8 +258,8 @@ _declare = partial(
     auth=Auth(ANY_CALLER, scopes=_SCOPES),
     limit=300,
     errors=("invalid-request", "resource-not-found"),
-    assumptions=(SHAPES, SELECTION, OLDER_NAMES, USER_LIMITS),
-    may_assume=(PARTIAL,),
+    assumptions=(USER_SHAPES, FIELD_SELECTION, OLDER_NAMES, USER_LIMITS),
+    may_assume=(PARTIAL_ERRORS,),
 )
 _declare_list = partial(_declare, returns=UsersAnswer, errors=("invalid-request",))
 OPERATIONS = (

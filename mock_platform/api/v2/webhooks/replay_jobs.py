@@ -27,7 +27,7 @@ from mock_platform.world.store.interface import Record
 from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
 
-WINDOW = settled(
+REPLAY_WINDOW = settled(
     "replay.window",
     "from_date is inclusive and at most 24 hours back, counted in whole minutes on the world's "
     "clock; older is refused, not clipped. from_date may equal to_date (an empty window); neither "
@@ -45,23 +45,23 @@ MINIMUM_AGE = public_fact(
     "as for the predecessor.",
     "section 6, replay window",
 )
-CONFLICT = public_fact(
+ONE_JOB_EACH = public_fact(
     "replay.conflict-per-webhook",
     "A job in progress prevents only another one for the same webhook.",
     "section 6, replay failures",
 )
-STATES = public_fact(
+JOB_STATES = public_fact(
     "replay.states",
     "A job is in progress until every event was accepted (COMPLETE) or not (INCOMPLETE); its end "
     "is announced to the webhook by a replay_job_status event.",
     "section 6, job ends with an event",
 )
-PACE = settled(
+JOB_PACE = settled(
     "replay.pace",
     "Deliveries start at once; the job ends two seconds on the world's clock after the last "
     "attempt, unless /_mock/transitions/replay_job says otherwise.",
 )
-CRC = public_fact(
+JOB_CHALLENGE = public_fact(
     "replay.crc",
     "Before a job delivers, the webhook's url must answer a challenge: GET url?crc_token=… with "
     '{"response_token": "sha256=…"}. The create has answered by then; a failed check ends the job '
@@ -70,7 +70,7 @@ CRC = public_fact(
     "included, until it passes a challenge (POST /_mock/webhooks/ID/validate).",
     "section 6, CRC; invalid when",
 )
-ENVELOPE = public_fact(
+REPLAY_ENVELOPE = public_fact(
     "replay.activity-envelope",
     "A receiver gets each event in the public activity envelope, signed in the header "
     "x-platform-webhooks-signature and, with the same value, in the header of the original name; "
@@ -78,13 +78,22 @@ ENVELOPE = public_fact(
     "record says otherwise.",
     "section 6, activity envelope; signature",
 )
-DELIVERY = expectation(
+REPLAY_ATTEMPTS = expectation(
     "replay.attempts",
     "An event is accepted when the receiver answers 200 within 10 seconds; otherwise it is tried "
     "3 times in all, 0.2 and 0.4 seconds apart. After 3 events in a row that timed out the job "
     "ends.",
 )
-CREATES = (WINDOW, TO_DATE, CONFLICT, STATES, PACE, CRC, ENVELOPE, DELIVERY)
+CREATES = (
+    REPLAY_WINDOW,
+    TO_DATE,
+    ONE_JOB_EACH,
+    JOB_STATES,
+    JOB_PACE,
+    JOB_CHALLENGE,
+    REPLAY_ENVELOPE,
+    REPLAY_ATTEMPTS,
+)
 """The assumptions that every created job relies on."""
 MAY_CREATE = (MINIMUM_AGE, WEBHOOK_NOT_A_RESOURCE_TYPE)
 
@@ -278,4 +287,4 @@ def _make_conflict(call: Call, running: Record) -> ProblemFailure:
         "ends by its transition (/_mock/transitions/replay_job)"
     )
     call.diagnosis = {"mistake": "conflict", "explanation": why}
-    return ProblemFailure(problem("conflict"), CONFLICT)
+    return ProblemFailure(problem("conflict"), ONE_JOB_EACH)

@@ -24,7 +24,7 @@ from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-SHAPES = public_fact(
+WEBHOOK_SHAPES = public_fact(
     "webhooks.shapes",
     "The endpoints that create, list, validate and delete webhooks have their public shapes; the "
     "spec only names them. POST answers with the flat record, or with --webhook-envelope data with "
@@ -32,7 +32,7 @@ SHAPES = public_fact(
     "section 2 of the named endpoints",
     gap=True,
 )
-FAILURES = public_fact(
+NAMED_FAILURES = public_fact(
     "webhooks.failures",
     "A refused webhook or account-activity subscription is an invalid-request problem (400) whose "
     "message begins with the public name: UrlValidationFailed, DuplicateUrlFailed, "
@@ -40,19 +40,19 @@ FAILURES = public_fact(
     "SubscriptionLimitExceeded, SubscriptionNotFound.",
     "sections 2 and 4.1 of the named endpoints, failure bodies",
 )
-ADDRESS = settled(
+ALLOWED_ADDRESS = settled(
     "webhooks.address",
     "The sandbox takes http, loopback addresses and ports in url; --strict wants https, a public "
     "host and no port, as the platform does.",
     "Events and streams",
 )
-CHALLENGE = public_fact(
+FIRST_CHALLENGE = public_fact(
     "webhooks.challenge",
     "The challenge runs before POST and PUT answer. A failed one refuses the POST, and nothing is "
     "stored. A PUT that passes makes the webhook valid again.",
     "section 2 of the named endpoints, the challenge at create is synchronous",
 )
-VALIDITY = public_fact(
+WEBHOOK_VALIDITY = public_fact(
     "webhooks.validity",
     "A webhook that was created through the interface is challenged again when none was passed "
     "for 24 hours, every 30 minutes on the world's clock. It is invalid at once after a wrong "
@@ -60,13 +60,13 @@ VALIDITY = public_fact(
     "fixtures are challenged in this way only if they have _passed_at.",
     "section 2 of the named endpoints, valid turns false",
 )
-LIMIT = settled(
+WEBHOOK_CAP = settled(
     "webhooks.limit",
     "A developer account, all apps of one owner, may have 5 webhooks; --webhook-limit sets another "
     "number.",
     "Events and streams",
 )
-DELETED = public_fact(
+DELETED_WEBHOOK = public_fact(
     "webhooks.deleted",
     "Deleting a webhook deletes its events, replay jobs, account-activity subscriptions and links "
     "to the filtered stream as well, and takes it off the activity subscriptions that name it.",
@@ -116,7 +116,7 @@ def make_refusal(name: str, text: str, parameter: str, *values: str) -> ProblemF
     value = problem(
         "invalid-request", errors=[{"message": message, "parameters": {parameter: list(values)}}]
     )
-    return ProblemFailure(value, FAILURES)
+    return ProblemFailure(value, NAMED_FAILURES)
 
 
 def find_address_faults(
