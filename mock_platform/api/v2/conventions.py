@@ -2,8 +2,8 @@
 
 Their shapes are public facts (the reference for named endpoints), so every declaration has an
 assumption that says from where its shape comes. A family sets once what its operations share:
-`_declare = partial(declare_named, spec=…, since=…, auth=…, limit=…)`. Lists take a `TokenPageQuery` and
-answer with `take_page` and `show_list`; the answer of a write is made by `wrap_data`. Lists of
+`_declare = partial(declare_named, spec=…, since=…, auth=…, limit=…)`. Lists take a `TokenPageQuery`
+and answer with `take_page` and `show_list`; the answer of a write is made by `wrap_data`. Lists of
 posts and users are in `objects.answers`.
 """
 
