@@ -19,7 +19,6 @@ from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 from tests.api.oauth.app_client import AppClient, messages
-from tests.support import HARBOR
 from tests.support_replay import Desk
 
 APP, OTHER_APP = "11827", "20993"
@@ -231,7 +230,3 @@ class TestAnswer:
         desk.world.clock.travel(datetime(2026, 12, 1, tzinfo=UTC))
 
         assert (900, 900, 0) == (before, last, client.usage()["project_usage"])
-
-    def test_user_signature(self, client: Client) -> None:
-        """The endpoint takes a bearer token alone."""
-        assert 403 == client.call("GET", keys=HARBOR).status_code

@@ -72,14 +72,6 @@ def test_register_as_a_user(client: Client, receiver: Receiver) -> None:
     assert 1 == len(client.ids())
 
 
-def test_list_takes_no_user(client: Client) -> None:
-    """The list takes bearer tokens alone."""
-    answer = client.call("GET", keys=HARBOR)
-
-    assert 403 == answer.status_code
-    assert answer.get_json()["type"].endswith("/unsupported-authentication")
-
-
 def test_fields(client: Client) -> None:
     """Known fields may be asked for, unknown ones are refused."""
     assert 200 == client.call("GET", f"{PATH}?webhook_config.fields=id,url").status_code
