@@ -25,6 +25,7 @@ from mock_platform.api.v2.activity.account_activity_delivery import (
 )
 from mock_platform.api.v2.activity.activities import FOLLOW_ACTIVITIES, LIKE_ACTIVITIES
 from mock_platform.api.v2.conventions import (
+    ID,
     declare_named,
     forbid,
     get_app,
@@ -36,7 +37,6 @@ from mock_platform.api.v2.release_history import find_release, is_in_force
 from mock_platform.api.v2.webhooks.replay_jobs import (
     CREATES,
     MAY_CREATE,
-    WEBHOOK_ID,
     Minute,
     check_window,
     create_job,
@@ -225,7 +225,7 @@ def check_parameters(
 ) -> Iterator[tuple[str, str]]:
     """Yield the faults of path and query, by the rules that the successor has for its body."""
     webhook_id = call.path_params["webhook_id"]
-    if WEBHOOK_ID.fullmatch(webhook_id) is None:
+    if ID.fullmatch(webhook_id) is None:
         yield "webhook_id", f"webhook_id must be 1 to 19 digits, got {webhook_id!r}"
     yield from check_window(params, call, world, settings)
 

@@ -28,8 +28,10 @@ from mock_platform.api.v2.filtered_stream.links import (
 )
 from mock_platform.api.v2.filtered_stream.rules import (
     AT_ONCE,
+    INVALID_RULES,
     MOST_AT_ONCE,
     MOST_CHARACTERS,
+    NO_RULES,
     PARTIAL_SUCCESS,
     RULE_CAP,
     RULE_SHAPES,
@@ -40,9 +42,9 @@ from mock_platform.api.v2.filtered_stream.rules import (
     count_rules,
     delete_rules,
     find_allowance,
-    find_rule_book,
     list_rules,
     remove_rules,
+    require_rules,
     show_rule,
 )
 from mock_platform.api.v2.objects.answers import (
@@ -77,7 +79,6 @@ from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Lines
 from mock_platform.core.failures.errors import ProblemFailure
-from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import (
     Choice,
     CommaList,
@@ -105,16 +106,6 @@ STREAM_SHAPE = public_fact(
     "section 5.3 of the named endpoints",
     gap=True,
 )
-NO_RULES = public_fact(
-    "filtered-stream.no-rules",
-    "An app without rules cannot connect: streaming-connection, 409, RuleConfigurationIssue.",
-    "section 5.6 of the named endpoints",
-)
-INVALID_RULES = expectation(
-    "filtered-stream.invalid-rules",
-    "An app with a stored rule that is not valid cannot connect: streaming-connection, 409, "
-    "RulesInvalidIssue. The interface stores no such rule, but PUT /_mock/state can.",
-)
 STREAM_CAPPED = expectation(
     "filtered-stream.capped",
     "When the monthly cap of posts is reached, the stream ends with usage-capped as its last line, "
@@ -124,7 +115,6 @@ STREAM = "filtered_stream"
 """The id of the filtered stream among the streams."""
 _CONNECTIONS = {"self_serve": 1}
 _MORE_CONNECTIONS = 2
-_MOST_NAMED_RULES = 3
 
 
 class FilteredStreamQuery(WindowQuery, PostSelectionQuery):
@@ -150,7 +140,7 @@ def make_open(settings: Settings) -> Handler:
 
     def open_(call: Call, world: World) -> Stream:
         app = get_app(call)
-        _require_rules(world, app)
+        require_rules(world, app)
         reached = find_reached_cap(world, app)
         if reached is not None:
             raise ProblemFailure(reached, MONTHLY_CAP, STREAM_CAPPED)
@@ -158,29 +148,6 @@ def make_open(settings: Settings) -> Handler:
         return open_stream(call, world, endpoint, settings)
 
     return open_
-
-
-def _require_rules(world: World, app: Record) -> None:
-    """Require that an app has rules, and no faulty ones.
-
-    Raises:
-        ProblemFailure: It has none, or a faulty one (streaming-connection, 409).
-    """
-    book = find_rule_book(world, app["id"])
-    if len(book) == 0:
-        value = problem("streaming-connection", connection_issue="RuleConfigurationIssue")
-        raise ProblemFailure(value, NO_RULES)
-    if book.faulty:
-        shown = "; ".join(
-            f"rule {key}: {faults[0]}"
-            for key, faults in list(book.faulty.items())[:_MOST_NAMED_RULES]
-        )
-        value = problem(
-            "streaming-connection",
-            connection_issue="RulesInvalidIssue",
-            detail=f"Your rules are not valid any more: {shown}.",
-        )
-        raise ProblemFailure(value, INVALID_RULES)
 
 
 def _make_endpoint(

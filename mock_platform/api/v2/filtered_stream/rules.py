@@ -52,6 +52,16 @@ UNKNOWN_RULE = expectation(
     "invalid-request problem for it with the message Rule does not exist, beside status 200.",
 )
 
+NO_RULES = public_fact(
+    "filtered-stream.no-rules",
+    "An app without rules cannot connect: streaming-connection, 409, RuleConfigurationIssue.",
+    "section 5.6 of the named endpoints",
+)
+INVALID_RULES = expectation(
+    "filtered-stream.invalid-rules",
+    "An app with a stored rule that is not valid cannot connect: streaming-connection, 409, "
+    "RulesInvalidIssue. The interface stores no such rule, but PUT /_mock/state can.",
+)
 
 MOST_AT_ONCE = 1_000
 MOST_CHARACTERS = 131_072
@@ -78,6 +88,7 @@ LONGEST_RULE = max(allowance.characters for allowance in _ALLOWANCES.values())
 _PLAIN = re.compile(r"[#@]?\w+(?: [#@]?\w+)*")
 _KEYWORDS = {"and", "or"}
 _NO_RULE = "Rule does not exist"
+_MOST_NAMED_RULES = 3
 
 
 def find_allowance(app: Record) -> Allowance:
@@ -290,6 +301,29 @@ class RuleBooks:
 def find_rule_book(world: World, app_id: str) -> RuleBook:
     """Return the rule book of an app. Called under the world's lock."""
     return world.cache(RuleBooks).open(world, app_id)
+
+
+def require_rules(world: World, app: Record) -> None:
+    """Require that an app has rules, and no faulty ones.
+
+    Raises:
+        ProblemFailure: It has none, or a faulty one (streaming-connection, 409).
+    """
+    book = find_rule_book(world, app["id"])
+    if len(book) == 0:
+        value = problem("streaming-connection", connection_issue="RuleConfigurationIssue")
+        raise ProblemFailure(value, NO_RULES)
+    if book.faulty:
+        shown = "; ".join(
+            f"rule {key}: {faults[0]}"
+            for key, faults in list(book.faulty.items())[:_MOST_NAMED_RULES]
+        )
+        value = problem(
+            "streaming-connection",
+            connection_issue="RulesInvalidIssue",
+            detail=f"Your rules are not valid any more: {shown}.",
+        )
+        raise ProblemFailure(value, INVALID_RULES)
 
 
 class StreamRuleRecord(Schema):

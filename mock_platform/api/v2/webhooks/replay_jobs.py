@@ -6,7 +6,6 @@ Both ways to create one use this: `POST /2/webhooks/replay`, and its retired pre
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Unpack
@@ -143,7 +142,6 @@ RUNNING = "_replays"
 CREATED = "replay_job:created"
 """Topic of the notice that a job waits for its deliveries; its key is the job's id."""
 
-WEBHOOK_ID = re.compile(r"[0-9]{1,19}", re.ASCII)
 LONGEST_WINDOW = timedelta(hours=24)
 _MINIMUM_AGE_MINUTES = {"from_date": 31, "to_date": 10}
 
