@@ -56,15 +56,34 @@ class Desk:
 
     def lead_to(self, url: str, webhook: str = WEBHOOK, **more: Any) -> None:
         """Point a webhook somewhere."""
-        with self.world.work():
-            record = self.record("webhooks", webhook)
-            self.world.store.put("webhooks", webhook, record | {"url": url} | more)
+        self.change("webhooks", webhook, url=url, **more)
 
     def record(self, table: str, key: str) -> Record:
         """A stored record of the default world."""
         found = self.world.store.get(table, key)
         assert found is not None, f"no {key} in {table}"
         return found
+
+    def put(self, table: str, key: str, record: Record) -> None:
+        """Store a record in the default world behind the interface."""
+        with self.world.work():
+            self.world.store.put(table, key, record)
+
+    def change(self, table: str, key: str, **fields: Any) -> None:
+        """Change a stored record behind the interface."""
+        self.put(table, key, self.record(table, key) | fields)
+
+    def remove(self, table: str, key: str) -> None:
+        """Remove a record behind the interface."""
+        with self.world.work():
+            self.world.store.remove(table, key)
+
+    def clear(self, *tables: str) -> None:
+        """Remove all records of some tables."""
+        with self.world.work():
+            for table in tables:
+                for entry in self.world.store.page(table):
+                    self.world.store.remove(table, entry.key)
 
     def pace(self, progression: str, **more: Any) -> None:
         """Set how replay jobs move."""
@@ -134,14 +153,11 @@ class Desk:
             "created_at": created_at,
             "_attempted": True,
         } | more
-        with self.world.work():
-            self.world.store.put("events", key, record)
+        self.put("events", key, record)
 
     def remove_events(self) -> None:
         """Begin with an empty log."""
-        with self.world.work():
-            for entry in self.world.store.page("events"):
-                self.world.store.remove("events", entry.key)
+        self.clear("events")
 
     def fate(self, job_id: str) -> tuple[str, int, int, str | None]:
         """State, events delivered and lost, and why, of a job."""

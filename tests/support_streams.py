@@ -77,6 +77,4 @@ class StreamClient(AppClient):
 
 def clear_subscriptions(desk: Desk) -> None:
     """Remove the subscriptions of the fixtures."""
-    with desk.world.work():
-        for entry in desk.world.store.page("activity_subscriptions"):
-            desk.world.store.remove("activity_subscriptions", entry.key)
+    desk.clear("activity_subscriptions")

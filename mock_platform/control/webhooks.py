@@ -6,9 +6,9 @@ from typing import Any
 
 from marshmallow import fields
 
-from mock_platform.api.v2.activity.records import ActivityRecord
+from mock_platform.api.v2.activity.activities import ActivityRecord
 from mock_platform.api.v2.release_history import describe_event_names
-from mock_platform.api.v2.webhooks.records import EventRecord
+from mock_platform.api.v2.webhooks.event_log import EventRecord
 from mock_platform.control.refusals import ControlRefusal, refuse_values
 from mock_platform.control.route import ControlRequest, object_of
 from mock_platform.core.description.schemas import Converter

@@ -8,10 +8,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.api.sample_events.happenings import CannotHappen, happen, is_happening
-from mock_platform.api.sample_events.payloads import NoSample, make_payload
-from mock_platform.api.v2.activity.activities import STREAM, FanOut, record_activity
-from mock_platform.api.v2.activity.records import ACTIVITIES
+from mock_platform.api.sample_events.happenings import (
+    CannotHappen,
+    happen,
+    is_happening,
+    make_payload,
+)
+from mock_platform.api.v2.activity.activities import ACTIVITIES, STREAM, FanOut, record_activity
 from mock_platform.api.v2.objects.posts import POSTS
 from mock_platform.api.v2.release_history import (
     DIRECTED_SINCE,
@@ -22,8 +25,7 @@ from mock_platform.api.v2.release_history import (
 )
 from mock_platform.api.v2.streams.open_streams import OpenStreams
 from mock_platform.api.v2.streams.stream import Stream
-from mock_platform.api.v2.webhooks.event_log import request_delivery
-from mock_platform.api.v2.webhooks.records import EVENTS
+from mock_platform.api.v2.webhooks.event_log import EVENTS, request_delivery
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.errors import BadEvent
 from mock_platform.core.tables.table import Table, find_missing_references
@@ -252,7 +254,7 @@ def _make_payload(
     user = world.store.get("users", str(record.get("user_id")))
     try:
         return make_payload(world, record["event_type"], user), []
-    except NoSample as fault:
+    except CannotHappen as fault:
         return {}, [("payload", str(fault))]
 
 

@@ -12,7 +12,7 @@ from mock_platform.api.oauth.consent import tokens as access_tokens
 from mock_platform.api.oauth.consent import tokens as request_tokens
 from mock_platform.api.oauth.consent.pages import OUT_OF_BAND
 from mock_platform.api.oauth.consent.revocations import REVOKE_EVENT, record_revocation
-from mock_platform.api.v2.activity.account_activity_delivery import REVOKED
+from mock_platform.api.v2.activity.account_activity_delivery import REVOKED_ACCESS
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import USER, Auth
 from mock_platform.core.call import Call
@@ -317,6 +317,6 @@ OPERATIONS = (
         statuses=(401,),
         oauth_step=True,
         assumptions=(INVALIDATED, GRANT_ENDS),
-        may_assume=(REVOKED, REVOKE_EVENT),
+        may_assume=(REVOKED_ACCESS, REVOKE_EVENT),
     ),
 )

@@ -1,14 +1,16 @@
 """Lets something believable happen to a user: a post, a like, a follow, a message.
 
 `POST /_mock/events` asks for it. The records change with it, so that what an event says is also
-what the interface answers afterwards.
+what the interface answers afterwards. Where no records are about it, a payload is made up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
+from mock_platform.api.oauth.consent.revocations import end_access, make_revocation
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
 from mock_platform.api.v2.messages.conversations import (
     NEWEST_FIRST,
@@ -17,8 +19,9 @@ from mock_platform.api.v2.messages.conversations import (
     send_message,
     show_users,
 )
+from mock_platform.api.v2.news.stories import add_story, show_news_event
 from mock_platform.api.v2.objects.post_view import show_whole_post
-from mock_platform.api.v2.objects.user_view import find_newest_post, show_user
+from mock_platform.api.v2.objects.users import find_newest_post, name_verification, show_user
 from mock_platform.api.v2.posts.changes import create_post, delete_post
 from mock_platform.api.v2.release_history import canonicalize_name
 from mock_platform.world.clock import epoch_millis, parse_instant
@@ -27,6 +30,7 @@ from mock_platform.world.world import World
 
 # Who takes part in what happens on command, and what one user does to another.
 
+Payload = dict[str, Any]
 Happening = Callable[[World, Record, str, str | None], list[FanOut]]
 """Lets something happen to a user at a moment, in a direction if one is given; the activities."""
 
@@ -47,36 +51,29 @@ def find_other_user(world: World, user: Record) -> Record:
     return next((one for one in others if not one["protected"]), others[0])
 
 
-def _make_follow(event_type: str, step: int) -> Happening:
-    """Return what lets a user follow another, or no longer; `step` is added to their counts."""
-
-    def happen(world: World, user: Record, created_at: str, direction: str | None) -> list[FanOut]:
-        other = find_other_user(world, user)
-        source, target = (other, user) if direction == "received" else (user, other)
-        source = source | {"friends_count": max(0, source["friends_count"] + step)}
-        target = target | {"followers_count": max(0, target["followers_count"] + step)}
-        for one in (source, target):
-            world.store.put("users", one["id"], one)
-        payload = {"source": {"data": show_user(source)}, "target": {"data": show_user(target)}}
-        return [
-            record_activity(
-                world,
-                event_type,
-                user_id=one["id"],
-                payload=payload,
-                direction=way,
-                created_at=created_at,
-            )
-            for one, way in ((source, "sent"), (target, "received"))
-        ]
-
-    return happen
+def _record_both(
+    world: World, event_type: str, sender: Record, receiver: Record, **happened: Any
+) -> list[FanOut]:
+    """Record what one user did to another: as sent by the one, and as received by the other."""
+    return [
+        record_activity(world, event_type, user_id=one["id"], direction=way, **happened)
+        for one, way in ((sender, "sent"), (receiver, "received"))
+    ]
 
 
-USER_HAPPENINGS: Mapping[str, Happening] = {
-    "follow.follow": _make_follow("follow.follow", 1),
-    "follow.unfollow": _make_follow("follow.unfollow", -1),
-}
+def _follow(
+    step: int, world: World, user: Record, created_at: str, direction: str | None
+) -> list[FanOut]:
+    """Let a user follow another, or no longer; `step` is added to their counts."""
+    other = find_other_user(world, user)
+    source, target = (other, user) if direction == "received" else (user, other)
+    source = source | {"friends_count": max(0, source["friends_count"] + step)}
+    target = target | {"followers_count": max(0, target["followers_count"] + step)}
+    for one in (source, target):
+        world.store.put("users", one["id"], one)
+    payload = {"source": {"data": show_user(source)}, "target": {"data": show_user(target)}}
+    name = "follow.follow" if step > 0 else "follow.unfollow"
+    return _record_both(world, name, source, target, payload=payload, created_at=created_at)
 
 
 # Believable payloads for activities around direct messages and encrypted chats.
@@ -93,72 +90,19 @@ _LISTS = {
 }
 
 
-def _send(world: World, user: Record, created_at: str, _direction: str | None) -> list[FanOut]:
-    return _exchange(world, user, find_other_user(world, user), created_at)
-
-
-def _receive(world: World, user: Record, created_at: str, _direction: str | None) -> list[FanOut]:
-    return _exchange(world, find_other_user(world, user), user, created_at)
-
-
-def _exchange(world: World, sender: Record, recipient: Record, created_at: str) -> list[FanOut]:
-    """Send a message from one user to another."""
+def _exchange(
+    world: World, user: Record, created_at: str, _direction: str | None, *, received: bool
+) -> list[FanOut]:
+    """Let a user send a message to another, or receive one."""
+    other = find_other_user(world, user)
+    sender, recipient = (other, user) if received else (user, other)
     participants = [sender["id"], recipient["id"]]
-    text = _TEXTS[int(world.ids.digits(4)) % len(_TEXTS)]
-    return send_message(
-        world,
-        name_conversation(*participants),
-        participants,
-        sender["id"],
-        {"text": text},
-        created_at=created_at,
-    ).activities
-
-
-MESSAGE_HAPPENINGS: Mapping[str, Happening] = {"dm.sent": _send, "dm.received": _receive}
-
-
-def make_message_payload(world: World, name: str, user: Record, other: Record) -> dict[str, Any]:
-    """Make up a payload of dm.read or dm.indicate_typing: what the other user does."""
-    event = {
-        "created_timestamp": epoch_millis(world.clock.now()),
-        "sender_id": other["id"],
-        "target": {"recipient_id": user["id"]},
-    }
-    if name == "dm.read":
-        event["last_read_event_id"] = _find_last_message(world, user, other)
-    return {_LISTS[name]: [event], "users": show_users(world, other["id"], user["id"])}
-
-
-def _find_last_message(world: World, user: Record, other: Record) -> str:
-    """Return the id of the newest message of a user to another, or of one that is unknown."""
-    match = {
-        "dm_conversation_id": name_conversation(user["id"], other["id"]),
-        "sender_id": user["id"],
-    }
-    found = world.store.page(TABLE, match, order=NEWEST_FIRST, limit=1)
-    return found[0].key if found else world.ids.snowflake()
-
-
-def make_chat_payload(world: World, name: str, user: Record, other: Record) -> dict[str, Any]:
-    """Make up a payload of chat.*, whose content is encrypted."""
-    sender = user if name == "chat.sent" else other
-    return {
-        "id": world.ids.snowflake(),
-        "conversation_id": name_conversation(user["id"], other["id"]),
-        "conversation_token": world.ids.alphanumeric(32),
-        "sender_id": sender["id"],
-        "created_at_msec": epoch_millis(world.clock.now()),
-        "conversation_key_version": epoch_millis(world.clock.now()),
-        "conversation_key_change_event": world.ids.alphanumeric(64),
-        "encoded_event": world.ids.alphanumeric(64),
-        "message_event_signature": {
-            "message_id": world.ids.snowflake(),
-            "signature": world.ids.alphanumeric(64),
-            "public_key_version": epoch_millis(world.clock.now()),
-            "signature_version": "1",
-        },
-    }
+    text = {"text": _TEXTS[int(world.ids.digits(4)) % len(_TEXTS)]}
+    conversation = name_conversation(*participants)
+    sent = send_message(
+        world, conversation, participants, sender["id"], text, created_at=created_at
+    )
+    return sent.activities
 
 
 # Lets something believable happen to posts: made, deleted, answered, quoted, reposted, liked.
@@ -183,28 +127,19 @@ def _delete(world: World, user: Record, created_at: str, _direction: str | None)
     return delete_post(world, post, created_at=created_at)
 
 
-def _mention(world: World, user: Record, created_at: str, _direction: str | None) -> list[FanOut]:
+def _refer(
+    reference: str | None, world: World, user: Record, created_at: str, _direction: str | None
+) -> list[FanOut]:
+    """Let another user mention a user, or refer to the user's newest post."""
     other = find_other_user(world, user)
-    text = f"@{user['screen_name']} {_choose_text(world)}"
-    return create_post(world, other, text, created_at=created_at).activities
-
-
-def _reply(world: World, user: Record, created_at: str, _direction: str | None) -> list[FanOut]:
-    other, post = find_other_user(world, user), _find_post(world, user, created_at)
-    text = f"@{user['screen_name']} {_choose_text(world)}"
-    return create_post(world, other, text, reply_to=post, created_at=created_at).activities
-
-
-def _quote(world: World, user: Record, created_at: str, _direction: str | None) -> list[FanOut]:
-    other, post = find_other_user(world, user), _find_post(world, user, created_at)
-    text = _choose_text(world)
-    return create_post(world, other, text, quoted=post, created_at=created_at).activities
-
-
-def _repost(world: World, user: Record, created_at: str, _direction: str | None) -> list[FanOut]:
-    other, post = find_other_user(world, user), _find_post(world, user, created_at)
-    text = f"RT @{user['screen_name']}: {post['full_text']}"
-    return create_post(world, other, text, reposted=post, created_at=created_at).activities
+    referred = {} if reference is None else {reference: _find_post(world, user, created_at)}
+    name = user["screen_name"]
+    if reference == "reposted":
+        text = f"RT @{name}: {referred['reposted']['full_text']}"
+    else:
+        text = _choose_text(world)
+        text = text if reference == "quoted" else f"@{name} {text}"
+    return create_post(world, other, text, created_at=created_at, **referred).activities
 
 
 def _like(world: World, user: Record, created_at: str, direction: str | None) -> list[FanOut]:
@@ -227,29 +162,8 @@ def _like(world: World, user: Record, created_at: str, direction: str | None) ->
         "users": [show_user(counted), show_user(author)],
         "posts": [show_whole_post(world, liked)],
     }
-    return [
-        record_activity(
-            world,
-            "like.create",
-            user_id=one["id"],
-            payload=payload,
-            includes=includes,
-            direction=way,
-            created_at=created_at,
-        )
-        for one, way in ((liker, "sent"), (author, "received"))
-    ]
-
-
-POST_HAPPENINGS: Mapping[str, Happening] = {
-    "post.create": _make,
-    "post.delete": _delete,
-    "post.mention.create": _mention,
-    "post.reply.create": _reply,
-    "post.quote.create": _quote,
-    "post.repost.create": _repost,
-    "like.create": _like,
-}
+    happened = {"payload": payload, "includes": includes, "created_at": created_at}
+    return _record_both(world, "like.create", liker, author, **happened)
 
 
 def _find_post(world: World, user: Record, created_at: str) -> Record:
@@ -264,10 +178,21 @@ def _choose_text(world: World) -> str:
     return _SAMPLE_POSTS_TEXTS[int(world.ids.digits(4)) % len(_SAMPLE_POSTS_TEXTS)]
 
 
+POST_HAPPENINGS: Mapping[str, Happening] = {
+    "post.create": _make,
+    "post.delete": _delete,
+    "post.mention.create": partial(_refer, None),
+    "post.reply.create": partial(_refer, "reply_to"),
+    "post.quote.create": partial(_refer, "quoted"),
+    "post.repost.create": partial(_refer, "reposted"),
+    "like.create": _like,
+}
 _HAPPENINGS: Mapping[str, Happening] = {
     **POST_HAPPENINGS,
-    **USER_HAPPENINGS,
-    **MESSAGE_HAPPENINGS,
+    "follow.follow": partial(_follow, 1),
+    "follow.unfollow": partial(_follow, -1),
+    "dm.sent": partial(_exchange, received=False),
+    "dm.received": partial(_exchange, received=True),
 }
 
 
@@ -298,3 +223,178 @@ def happen(
         if direction in {None, activity["direction"]}:
             return fan_out
     raise CannotHappen("the other users of the world are protected: what they do is no event")
+
+
+# Payloads of what no records are about but the user's own.
+
+_CHANGES: Mapping[str, tuple[str, Callable[[Any, World], Any]]] = {
+    "profile.update.bio": ("description", lambda old, world: f"{old} ({world.ids.digits(4)})"),
+    "profile.update.screenname": ("screen_name", lambda _, world: f"user_{world.ids.digits(8)}"),
+    "profile.update.geo": ("location", lambda old, _: "Berlin" if old != "Berlin" else "Lisbon"),
+    "profile.update.url": ("url", lambda _, world: f"https://site-{world.ids.digits(6)}.example"),
+    "profile.update.profile_picture": (
+        "profile_image_url_https",
+        lambda _, world: (
+            f"https://assets.platform.example/profile_images/{world.ids.digits(8)}.png"
+        ),
+    ),
+    "profile.update.banner_picture": (
+        "profile_banner_url",
+        lambda _, world: f"https://assets.platform.example/profile_banners/{world.ids.digits(8)}",
+    ),
+}
+"""The field of a user that an update changes, and what it becomes."""
+_ORGANIZATIONS = frozenset({"business", "government"})
+
+
+def make_payload(world: World, event_type: str, user: Record | None) -> Payload:
+    """Make up what happened to a user, change the records accordingly, and return the payload.
+
+    News happen without a user; other payloads are empty without one.
+
+    Raises:
+        CannotHappen: Events of this type need a payload.
+    """
+    name = canonicalize_name(event_type)
+    if name == "news.new":
+        return show_news_event(add_story(world))
+    if user is None:
+        return {}
+    make = next((make for prefix, make in _MAKERS.items() if name.startswith(prefix)), None)
+    if make is None:
+        raise _refuse(event_type)
+    return make(world, user, name)
+
+
+def _refuse(event_type: str) -> CannotHappen:
+    text = f"payload is required for {event_type}: none can be made up for this type"
+    return CannotHappen(text)
+
+
+def _update(world: World, user: Record, name: str) -> Payload:
+    """Change a field of a user's profile."""
+    if name not in _CHANGES:
+        raise _refuse(name)
+    field, change = _CHANGES[name]
+    before, after = user[field], change(user[field], world)
+    world.store.put("users", user["id"], user | {field: after})
+    return {"before": before, "after": after}
+
+
+def _verify(world: World, user: Record, _name: str) -> Payload:
+    """Give a user the badge, or take it away."""
+    changed = {name: value for name, value in user.items() if name != "verified_type"}
+    changed["verified"] = not user["verified"]
+    world.store.put("users", user["id"], changed)
+    return {"before": name_verification(user), "after": name_verification(changed)}
+
+
+def _affiliate(world: World, user: Record, _name: str) -> Payload:
+    """Give a user the badge of an organization, or take it away."""
+    before = user.get("affiliation") or {}
+    after: Record = {}
+    if not before:
+        other = _find_organization(world, user)
+        after = {
+            "badge_url": other["profile_image_url_https"] or "",
+            "description": other["name"],
+            "user_id": [other["id"]],
+        }
+        if other["url"]:
+            after["url"] = other["url"]
+    world.store.put("users", user["id"], user | {"affiliation": after})
+    return {"before": before.get("description", ""), "after": after.get("description", "")}
+
+
+def _hold_space(world: World, user: Record, name: str) -> Payload:
+    return {
+        "user": {"data": show_user(user)},
+        "broadcast_id": world.ids.alphanumeric(13),
+        "event_type": name.replace(".", "_"),
+    }
+
+
+def _act_on_user(world: World, user: Record, _name: str) -> Payload:
+    other = find_other_user(world, user)
+    return {"source": {"data": show_user(user)}, "target": {"data": show_user(other)}}
+
+
+def _revoke(world: World, user: Record, _name: str) -> Payload:
+    """Let a user take back the access of an app, with all its tokens."""
+    match = {"user_id": user["id"], "state": "active"}
+    found = world.store.page("tokens", match, limit=1)
+    if not found:
+        raise CannotHappen(f"payload is required: no app has a token of user {user['id']}")
+    app_id = found[0].record["app_id"]
+    end_access(world, app_id, user["id"])
+    return make_revocation(world, app_id, user["id"])
+
+
+def _find_organization(world: World, user: Record) -> Record:
+    """Return the first other user who is an organization, or else any other."""
+    found = world.store.page(
+        "users",
+        where=lambda one: one["id"] != user["id"] and name_verification(one) in _ORGANIZATIONS,
+        limit=1,
+    )
+    return found[0].record if found else find_other_user(world, user)
+
+
+def _message(world: World, user: Record, name: str) -> Payload:
+    """Make up a payload of dm.read or dm.indicate_typing: what the other user does."""
+    other = find_other_user(world, user)
+    event = {
+        "created_timestamp": epoch_millis(world.clock.now()),
+        "sender_id": other["id"],
+        "target": {"recipient_id": user["id"]},
+    }
+    if name == "dm.read":
+        event["last_read_event_id"] = _find_last_message(world, user, other)
+    return {_LISTS[name]: [event], "users": show_users(world, other["id"], user["id"])}
+
+
+def _find_last_message(world: World, user: Record, other: Record) -> str:
+    """Return the id of the newest message of a user to another, or of one that is unknown."""
+    match = {
+        "dm_conversation_id": name_conversation(user["id"], other["id"]),
+        "sender_id": user["id"],
+    }
+    found = world.store.page(TABLE, match, order=NEWEST_FIRST, limit=1)
+    return found[0].key if found else world.ids.snowflake()
+
+
+def _chat(world: World, user: Record, name: str) -> Payload:
+    """Make up a payload of chat.*, whose content is encrypted."""
+    other = find_other_user(world, user)
+    sender = user if name == "chat.sent" else other
+    return {
+        "id": world.ids.snowflake(),
+        "conversation_id": name_conversation(user["id"], other["id"]),
+        "conversation_token": world.ids.alphanumeric(32),
+        "sender_id": sender["id"],
+        "created_at_msec": epoch_millis(world.clock.now()),
+        "conversation_key_version": epoch_millis(world.clock.now()),
+        "conversation_key_change_event": world.ids.alphanumeric(64),
+        "encoded_event": world.ids.alphanumeric(64),
+        "message_event_signature": {
+            "message_id": world.ids.snowflake(),
+            "signature": world.ids.alphanumeric(64),
+            "public_key_version": epoch_millis(world.clock.now()),
+            "signature_version": "1",
+        },
+    }
+
+
+_MAKERS: Mapping[str, Callable[[World, Record, str], Payload]] = {
+    "profile.update.verified": _verify,
+    "profile.update.affiliate": _affiliate,
+    "profile.update.": _update,
+    "spaces.": _hold_space,
+    "follow.": _act_on_user,
+    "mute.": _act_on_user,
+    "block.": _act_on_user,
+    "dm.": _message,
+    "chat.": _chat,
+    "oauth.revoke": _revoke,
+}
+"""What makes up a payload, by the beginning of the event's name; the first that fits."""

@@ -20,7 +20,7 @@ from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.world.world import World
 
-ADDRESS = public_fact(
+DOCUMENT_ADDRESS = public_fact(
     "openapi.address",
     "The description of the v2 interface is served at /2/openapi.json without credentials; the "
     "spec names its version, not its address.",
@@ -61,5 +61,5 @@ def make_operation(document: Callable[[str], dict[str, Any]]) -> Operation:
         returns=Flat(OpenApiDocument),
         auth=NO_AUTH,
         origin=Origin.PUBLIC_FACT,
-        assumptions=(ADDRESS,),
+        assumptions=(DOCUMENT_ADDRESS,),
     )

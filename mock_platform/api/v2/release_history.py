@@ -22,7 +22,7 @@ PUBLIC_NAMES = public_fact(
     "the public documentation names them; the spec's name wins where both have one.",
     "section 6, event names beyond the spec",
 )
-EFFECTIVE = settled(
+NAMES_EFFECTIVE = settled(
     "events.names-effective",
     "A row of the release history without a time of day takes effect at 00:00 UTC of its date. "
     "Dotted names hold from 2026-03-18; those whose row is older and prints no other name hold "

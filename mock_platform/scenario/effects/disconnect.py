@@ -11,8 +11,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.api.v2.streams.lines import DISCONNECT, Ending, make_problem_line
-from mock_platform.api.v2.streams.stream import PlannedEnd, Stream
+from mock_platform.api.v2.streams.stream import (
+    DISCONNECT,
+    Ending,
+    PlannedEnd,
+    Stream,
+    make_problem_line,
+)
 from mock_platform.core.call import FaultKind, Reply
 from mock_platform.core.failures.problems import DISCONNECT_TYPES, problem
 from mock_platform.core.jsonio import dumps

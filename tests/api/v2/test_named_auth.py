@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime
+
 import pytest
 
 from mock_platform.api.served import OPERATIONS
 from mock_platform.core.operation import Operation, Origin
+from tests.support import BEARER, HARBOR, USER_TOKEN, Keys, Sandbox, sandbox
 
 B, U1, U2 = "bearer", "oauth1", "oauth2"
 READ = ("post.read", "users.read")
@@ -77,6 +81,16 @@ OWN = {"/2/oauth2/authorize", "/2/oauth2/token", "/2/oauth2/revoke"}
 """The endpoints that make and end tokens."""
 
 
+KEYS: dict[str, Keys | str] = {B: BEARER, U1: HARBOR, U2: USER_TOKEN}
+"""Credentials of each kind."""
+
+
+@pytest.fixture(scope="module")
+def box() -> Sandbox:
+    """A sandbox in which every endpoint exists, also the one that was retired."""
+    return sandbox(freeze=datetime(2026, 3, 19, tzinfo=UTC), releases="all")
+
+
 def shape(operation: Operation) -> str:
     """Method and path, without the names of the path's parameters."""
     parts = [":" if part.startswith(":") else part for part in operation.path.split("/")]
@@ -99,6 +113,17 @@ def test_kinds_and_scopes(operation: Operation) -> None:
     kinds, scopes = LISTED[shape(operation)]
 
     assert (kinds, scopes) == (set(operation.auth.schemes), tuple(sorted(operation.auth.scopes)))
+
+
+@pytest.mark.parametrize("operation", NAMED, ids=lambda operation: operation.id)
+def test_other_kinds_are_refused(box: Sandbox, operation: Operation) -> None:
+    """Whoever calls with another kind of credentials is refused before anything else."""
+    path = re.sub(r":[a-z_]+", "1", operation.path)
+    for kind in {B, U1, U2} - set(operation.auth.schemes):
+        answer = box.call(operation.method, path, keys=KEYS[kind])
+
+        assert 403 == answer.status_code, (kind, answer.text)
+        assert answer.get_json()["type"].endswith("/unsupported-authentication")
 
 
 def test_media_takes_users_with_their_scope() -> None:

@@ -8,46 +8,52 @@ comes before or after that.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from mock_platform.api.v2.activity.account_activity_delivery import (
-    BODIES,
+    EVENT_BODIES,
     FAN_OUT,
-    LIMIT,
-    MESSAGES,
-    REVOKED,
+    MESSAGE_PERMISSIONS,
+    REVOKED_ACCESS,
+    SUBSCRIPTION_CAP,
     add_subscription,
     count_subscriptions,
     find_provisioned_count,
     find_subscription,
     remove_subscription,
 )
-from mock_platform.api.v2.activity.activities import FOLLOWS, LIKES
-from mock_platform.api.v2.conventions import declare_named
+from mock_platform.api.v2.activity.activities import FOLLOW_ACTIVITIES, LIKE_ACTIVITIES
+from mock_platform.api.v2.conventions import (
+    ID,
+    declare_named,
+    forbid,
+    get_app,
+    get_user_id,
+    wrap_data,
+)
 from mock_platform.api.v2.objects.older_forms import LONG_TEXT
 from mock_platform.api.v2.release_history import find_release, is_in_force
 from mock_platform.api.v2.webhooks.replay_jobs import (
     CREATES,
     MAY_CREATE,
-    WEBHOOK_ID,
     Minute,
     check_window,
     create_job,
 )
-from mock_platform.api.v2.webhooks.validation import FAILURES, find_own_webhook, get_app
+from mock_platform.api.v2.webhooks.validation import NAMED_FAILURES, find_own_webhook
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.auth.authenticate import BEARER, Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
-from mock_platform.core.failures.errors import ProblemFailure, UnsupportedAuthentication
-from mock_platform.core.failures.problems import problem
+from mock_platform.core.failures.errors import UnsupportedAuthentication
 from mock_platform.core.fields import Flag, Instant, ListOf, Nested, Text
 from mock_platform.core.operation import Location, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
 
-SUBSCRIPTIONS = public_fact(
+SUBSCRIPTION_SHAPES = public_fact(
     "account-activity.subscriptions",
     "The endpoints of account-activity subscriptions have their public shapes; the spec names the "
     "product alone. A create subscribes the calling user. The count is that of all apps of the "
@@ -56,20 +62,20 @@ SUBSCRIPTIONS = public_fact(
     "section 4.1 of the named endpoints",
     gap=True,
 )
-OAUTH2 = settled(
+OAUTH2_SINCE = settled(
     "account-activity.oauth2",
     "OAuth 2.0 user tokens are taken from 2026-01-15 on; before, they are refused as unsupported "
     "authentication.",
     "A, Release history: 2026-01-15",
 )
-SHAPE = public_fact(
+REPLAY_SHAPE = public_fact(
     "account-activity.replay-shape",
     "The retired replay path takes from_date and to_date in the query and answers with for_user_id "
     "(the app's owner) and replay_event; the spec only names it.",
     "section 5, endpoints that the spec only names",
     gap=True,
 )
-RETIRED = settled(
+REPLAY_RETIRED = settled(
     "account-activity.replay-retired",
     "From 2026-03-25 16:00 UTC on the world's clock the retired replay path answers 410 with a "
     "generic problem that names its successor.",
@@ -86,44 +92,32 @@ _USER = Auth(
 )
 
 
-class _Subscribed(Schema):
-    subscribed = Flag(required=True)
-
-
-class SubscribedAnswer(Schema):
-    """Whether a user is subscribed at a webhook."""
-
-    data = Nested(_Subscribed, required=True)
+SubscribedAnswer = wrap_data("SubscribedAnswer", subscribed=Flag(required=True))
+"""Whether a user is subscribed at a webhook."""
 
 
 class _SubscribedUser(Schema):
     user_id = Text(required=True)
 
 
-class _SubscriptionList(Schema):
-    application_id = Text(required=True)
-    webhook_id = Text(required=True)
-    webhook_url = Text(required=True)
-    subscriptions = ListOf(Nested(_SubscribedUser), required=True)
-
-
-class SubscriptionListAnswer(Schema):
-    """The users who are subscribed at a webhook."""
-
-    data = Nested(_SubscriptionList, required=True)
-
-
-class _Count(Schema):
-    account_name = Text(required=True)
-    provisioned_count = Text(required=True)
-    subscriptions_count_all = Text(required=True)
-    subscriptions_count_direct_messages = Text(required=True)
-
-
-class SubscriptionCountAnswer(Schema):
-    """How many subscriptions there are, and how many there may be; all numbers are texts."""
-
-    data = Nested(_Count, required=True)
+SubscriptionListAnswer = wrap_data(
+    "SubscriptionListAnswer",
+    "_SubscriptionList",
+    application_id=Text(required=True),
+    webhook_id=Text(required=True),
+    webhook_url=Text(required=True),
+    subscriptions=ListOf(Nested(_SubscribedUser), required=True),
+)
+"""The users who are subscribed at a webhook."""
+SubscriptionCountAnswer = wrap_data(
+    "SubscriptionCountAnswer",
+    "_Count",
+    account_name=Text(required=True),
+    provisioned_count=Text(required=True),
+    subscriptions_count_all=Text(required=True),
+    subscriptions_count_direct_messages=Text(required=True),
+)
+"""How many subscriptions there are, and how many there may be; all numbers are texts."""
 
 
 class ReplayQuery(Schema):
@@ -156,7 +150,7 @@ def require_oauth2_release(
         UnsupportedAuthentication: It is too early on the world's clock.
     """
     if call.caller.scheme == "oauth2" and not is_in_force(_OAUTH2, world):
-        call.assume(OAUTH2)
+        call.assume(OAUTH2_SINCE)
         raise UnsupportedAuthentication(_USER.names[1], _USER.names[:1])
     yield from ()
 
@@ -164,7 +158,7 @@ def require_oauth2_release(
 def subscribe(call: Call, world: World) -> dict[str, Any]:
     """Subscribe a webhook to the calling user."""
     app, webhook = get_app(call), find_own_webhook(call, world)
-    add_subscription(world, app, webhook["id"], _get_user_id(call))
+    add_subscription(world, app, webhook["id"], get_user_id(call))
     if not webhook["valid"]:
         call.warn(f"webhook {webhook['id']} is not valid, so it will receive nothing")
     return {"data": {"subscribed": True}}
@@ -173,7 +167,7 @@ def subscribe(call: Call, world: World) -> dict[str, Any]:
 def show(call: Call, world: World) -> dict[str, Any]:
     """Say whether the calling user is subscribed at a webhook."""
     webhook = find_own_webhook(call, world)
-    found = find_subscription(world, webhook["id"], _get_user_id(call))
+    found = find_subscription(world, webhook["id"], get_user_id(call))
     return {"data": {"subscribed": found is not None}}
 
 
@@ -212,13 +206,6 @@ def count(call: Call, world: World) -> dict[str, Any]:
     }
 
 
-def _get_user_id(call: Call) -> str:
-    user = call.caller.user
-    assert user is not None, "both schemes establish a user"
-    user_id: str = user["id"]
-    return user_id
-
-
 def refuse_when_retired(call: Call, world: World) -> None:
     """Refuse the call if the release history says that the path is retired.
 
@@ -228,8 +215,7 @@ def refuse_when_retired(call: Call, world: World) -> None:
     retirement, now = find_release("replay-path-retired"), world.clock.now()
     if retirement.is_in_force(now):
         detail = f"This endpoint was retired on 2026-03-25 at 12:00 ET. Use {SUCCESSOR} instead."
-        value = problem("about:blank", title="Gone", status=410, detail=detail)
-        raise ProblemFailure(value, RETIRED)
+        raise forbid(detail, REPLAY_RETIRED, status=410)
     if f"{now:%Y-%m-%d}" >= retirement.date:
         call.warn(f"this endpoint is deprecated and ends 2026-03-25 at 12:00 ET: use {SUCCESSOR}")
 
@@ -239,7 +225,7 @@ def check_parameters(
 ) -> Iterator[tuple[str, str]]:
     """Yield the faults of path and query, by the rules that the successor has for its body."""
     webhook_id = call.path_params["webhook_id"]
-    if WEBHOOK_ID.fullmatch(webhook_id) is None:
+    if ID.fullmatch(webhook_id) is None:
         yield "webhook_id", f"webhook_id must be 1 to 19 digits, got {webhook_id!r}"
     yield from check_window(params, call, world, settings)
 
@@ -247,95 +233,75 @@ def check_parameters(
 def replay(call: Call, world: World) -> dict[str, Any]:
     """Create a replay job, and return it in the retired path's shape."""
     job = create_job(call, world, call.path_params["webhook_id"], **call.params)
-    app = call.caller.app
-    assert app is not None
     return {
-        "for_user_id": app.get("_owner_user_id") or "",
+        "for_user_id": get_app(call).get("_owner_user_id") or "",
         "replay_event": {"job_id": job["id"], "created_at": job["created_at"]},
     }
 
 
 _ALL = "/2/account_activity/webhooks/:webhook_id/subscriptions/all"
-_NAMED = "Versioning: 2025-05-20"
-_SINCE = find_release("account-activity").effective
-_LIMIT = 500
+_declare = partial(
+    declare_named,
+    spec="Versioning: 2025-05-20",
+    since=find_release("account-activity").effective,
+    auth=BEARER,
+    limit=500,
+    assumptions=(SUBSCRIPTION_SHAPES,),
+    may_assume=(NAMED_FAILURES,),
+)
+_declare_for_user = partial(
+    _declare,
+    rules=require_oauth2_release,
+    returns=SubscribedAnswer,
+    auth=_USER,
+    errors=("invalid-request", "unsupported-authentication"),
+)
 OPERATIONS = (
-    declare_named(
+    _declare_for_user(
         "account_activity.subscribe",
-        "POST",
-        _ALL,
+        f"POST {_ALL}",
         subscribe,
-        summary="Subscribe a webhook to all that happens to the calling user",
-        spec=_NAMED,
-        rules=require_oauth2_release,
-        since=_SINCE,
-        returns=Flat(SubscribedAnswer),
-        auth=_USER,
-        limit=_LIMIT,
-        errors=("invalid-request", "unsupported-authentication"),
-        statuses=(400, 403),
-        assumptions=(SUBSCRIPTIONS, FAN_OUT, BODIES, MESSAGES, LIMIT, REVOKED),
-        may_assume=(FAILURES, OAUTH2, LONG_TEXT, LIKES, FOLLOWS),
+        "Subscribe a webhook to all that happens to the calling user",
+        assumptions=(
+            SUBSCRIPTION_SHAPES,
+            FAN_OUT,
+            EVENT_BODIES,
+            MESSAGE_PERMISSIONS,
+            SUBSCRIPTION_CAP,
+            REVOKED_ACCESS,
+        ),
+        may_assume=(NAMED_FAILURES, OAUTH2_SINCE, LONG_TEXT, LIKE_ACTIVITIES, FOLLOW_ACTIVITIES),
     ),
-    declare_named(
+    _declare_for_user(
         "account_activity.show",
-        "GET",
-        _ALL,
+        f"GET {_ALL}",
         show,
-        summary="Say whether the calling user is subscribed at a webhook",
-        spec=_NAMED,
-        rules=require_oauth2_release,
-        since=_SINCE,
-        returns=Flat(SubscribedAnswer),
-        auth=_USER,
-        limit=_LIMIT,
-        errors=("invalid-request", "unsupported-authentication"),
-        statuses=(400, 403),
-        assumptions=(SUBSCRIPTIONS,),
-        may_assume=(FAILURES, OAUTH2),
+        "Say whether the calling user is subscribed at a webhook",
+        may_assume=(NAMED_FAILURES, OAUTH2_SINCE),
     ),
-    declare_named(
+    _declare(
         "account_activity.list",
-        "GET",
-        f"{_ALL}/list",
+        f"GET {_ALL}/list",
         list_,
-        summary="List the users who are subscribed at a webhook",
-        spec=_NAMED,
-        since=_SINCE,
-        returns=Flat(SubscriptionListAnswer),
-        auth=BEARER,
-        limit=_LIMIT,
-        assumptions=(SUBSCRIPTIONS,),
-        may_assume=(FAILURES,),
+        "List the users who are subscribed at a webhook",
+        returns=SubscriptionListAnswer,
     ),
-    declare_named(
+    _declare(
         "account_activity.unsubscribe",
-        "DELETE",
-        "/2/account_activity/webhooks/:webhook_id/subscriptions/:user_id/all",
+        "DELETE /2/account_activity/webhooks/:webhook_id/subscriptions/:user_id/all",
         unsubscribe,
-        summary="End the subscription of a user at a webhook",
-        spec=_NAMED,
-        since=_SINCE,
-        returns=Flat(SubscribedAnswer),
-        auth=BEARER,
-        limit=_LIMIT,
-        assumptions=(SUBSCRIPTIONS,),
-        may_assume=(FAILURES,),
+        "End the subscription of a user at a webhook",
+        returns=SubscribedAnswer,
     ),
-    declare_named(
+    _declare(
         "account_activity.count",
-        "GET",
-        "/2/account_activity/subscriptions/count",
+        "GET /2/account_activity/subscriptions/count",
         count,
-        summary="Count account-activity subscriptions",
-        spec=_NAMED,
-        since=_SINCE,
-        returns=Flat(SubscriptionCountAnswer),
-        auth=BEARER,
-        limit=_LIMIT,
+        "Count account-activity subscriptions",
+        returns=SubscriptionCountAnswer,
         errors=(),
-        statuses=(),
-        assumptions=(SUBSCRIPTIONS, LIMIT),
+        assumptions=(SUBSCRIPTION_SHAPES, SUBSCRIPTION_CAP),
+        may_assume=(),
     ),
     Operation(
         id="account_activity.replay",
@@ -353,8 +319,8 @@ OPERATIONS = (
         auth=BEARER,
         errors=("invalid-request", "resource-not-found", "conflict", "about:blank"),
         statuses=(400, 404, 409, 410),
-        assumptions=(SHAPE, *CREATES),
-        may_assume=(RETIRED, *MAY_CREATE),
+        assumptions=(REPLAY_SHAPE, *CREATES),
+        may_assume=(REPLAY_RETIRED, *MAY_CREATE),
         deprecated=True,
     ),
 )

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from mock_platform.api.v2.objects.older_forms import (
+    as_map,
     format_post_time,
     make_post_object,
     make_user_object,
@@ -20,7 +21,6 @@ from mock_platform.api.v2.release_history import canonicalize_name
 from mock_platform.api.v2.webhooks.event_log import log_event
 from mock_platform.api.v2.webhooks.validation import list_apps_of_owner, make_refusal
 from mock_platform.core.assumptions import public_fact, settled
-from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.world.clock import epoch_millis, parse_instant, wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -30,7 +30,7 @@ from mock_platform.world.world import World
 # the delivery.
 
 Body = dict[str, Any]
-BODIES = public_fact(
+EVENT_BODIES = public_fact(
     "account-activity.bodies",
     "Account activity delivers one object for each event: for_user_id and post_create_events, "
     "post_delete_events, favorite_events, follow_events, block_events, mute_events, or the three "
@@ -131,7 +131,7 @@ def _make_relation(world: World, activity: Record, family: str, kind: str) -> Bo
     moment = _find_time(activity)
     event: dict[str, Any] = {"type": kind, "created_timestamp": epoch_millis(moment)}
     for role in ("target", "source"):
-        data = _as_map(_as_map(activity["payload"].get(role)).get("data"))
+        data = as_map(as_map(activity["payload"].get(role)).get("data"))
         event[role] = _show_user(world, _require_ids(data, "id")["id"], data)
     return {f"{family}_events": [event]}
 
@@ -141,7 +141,7 @@ def _make_message_event(world: World, activity: Record) -> Body:
     key = _MESSAGE_LISTS[canonicalize_name(activity["event_type"])]
     payload = activity["payload"]
     given = payload.get(key)
-    events = [_as_map(event) for event in given] if isinstance(given, list) else []
+    events = [as_map(event) for event in given] if isinstance(given, list) else []
     if not events:
         raise NoBody(f"the payload has no {key}")
     apps: dict[str, Any] = {}
@@ -149,7 +149,7 @@ def _make_message_event(world: World, activity: Record) -> Body:
     body: Body = {key: shown}
     if apps:
         body["apps"] = apps
-    ids = dict.fromkeys([*_as_map(payload.get("users")), *_list_participants(events)])
+    ids = dict.fromkeys([*as_map(payload.get("users")), *_list_participants(events)])
     users = {id_: world.store.get("users", id_) for id_ in ids}
     body["users"] = {id_: _make_participant(user) for id_, user in users.items() if user}
     return body
@@ -159,7 +159,7 @@ def _add_source_app(
     world: World, event: Mapping[str, Any], apps: dict[str, Any]
 ) -> Mapping[str, Any]:
     """Return a message event with the app from which it was sent, and add that app to `apps`."""
-    message = _as_map(event.get("message_create"))
+    message = as_map(event.get("message_create"))
     stored = world.store.get("direct_messages", str(event.get("id"))) or {}
     app_id = message.get("source_app_id") or stored.get("_app_id")
     app = world.store.get("apps", app_id) if isinstance(app_id, str) else None
@@ -172,8 +172,8 @@ def _add_source_app(
 def _list_participants(events: list[Mapping[str, Any]]) -> list[str]:
     found: list[Any] = []
     for event in events:
-        message = _as_map(event.get("message_create")) or event
-        found += [message.get("sender_id"), _as_map(message.get("target")).get("recipient_id")]
+        message = as_map(event.get("message_create")) or event
+        found += [message.get("sender_id"), as_map(message.get("target")).get("recipient_id")]
     return [id_ for id_ in found if isinstance(id_, str)]
 
 
@@ -203,14 +203,9 @@ def _make_revocation(_world: World, activity: Record) -> Body:
 
 
 _MAKERS: Mapping[str, Callable[[World, Record], Body]] = {
+    "post.create": _make_post_creation,
     **dict.fromkeys(
-        (
-            "post.create",
-            "post.mention.create",
-            "post.reply.create",
-            "post.quote.create",
-            "post.repost.create",
-        ),
+        [f"post.{kind}.create" for kind in ("mention", "reply", "quote", "repost")],
         _make_post_creation,
     ),
     "post.delete": _make_post_deletion,
@@ -239,13 +234,9 @@ def _require_ids(payload: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
 
 
 def _list_included(activity: Record, name: str) -> list[Mapping[str, Any]]:
-    included = _as_map(activity["includes"]).get(name)
+    included = as_map(activity["includes"]).get(name)
     found = included if isinstance(included, list) else []
-    return [_as_map(each.get("data")) or each for each in found if isinstance(each, Mapping)]
-
-
-def _as_map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    return [as_map(each.get("data")) or each for each in found if isinstance(each, Mapping)]
 
 
 def _find_time(activity: Record) -> datetime:
@@ -262,20 +253,20 @@ FAN_OUT = public_fact(
     "of one user, such as a reply that mentions, is delivered once.",
     "section 4 of the named endpoints, what a webhook receives",
 )
-MESSAGES = settled(
+MESSAGE_PERMISSIONS = settled(
     "account-activity.messages",
     "Events of direct messages are delivered only if the app has the permissions read, write and "
     "direct messages, whatever the scopes of the OAuth 2.0 token are that subscribed the user; a "
     "user may be subscribed without them.",
     "A, Authentication: direct messages",
 )
-LIMIT = public_fact(
+SUBSCRIPTION_CAP = public_fact(
     "account-activity.limit",
     "The apps of one owner may have 3 subscriptions over all webhooks; an app whose _tier is "
     "enterprise or partner 5,000.",
     "section 6, limits",
 )
-REVOKED = public_fact(
+REVOKED_ACCESS = public_fact(
     "account-activity.revoked",
     "A user who takes an app's access back ends the subscriptions to that user at the app's "
     "webhooks, each of which receives a last user_event.revoke.",
@@ -314,14 +305,14 @@ def add_subscription(world: World, app: Record, webhook_id: str, user_id: str) -
     """
     if find_subscription(world, webhook_id, user_id) is not None:
         text = "Subscription already exists"
-        raise _refuse("DuplicateSubscriptionFailed", text, webhook_id)
+        raise make_refusal("DuplicateSubscriptionFailed", text, "webhook_id", webhook_id)
     held, allowed = count_subscriptions(world, app), find_provisioned_count(app)
     if held >= allowed:
         text = (
             f"the account has {held} subscriptions, and {allowed} are allowed (the _tier of app "
             f"{app['id']} decides)"
         )
-        raise _refuse("SubscriptionLimitExceeded", text, webhook_id)
+        raise make_refusal("SubscriptionLimitExceeded", text, "webhook_id", webhook_id)
     key = f"{webhook_id}-{user_id}"
     record = {
         "_id": key,
@@ -330,10 +321,6 @@ def add_subscription(world: World, app: Record, webhook_id: str, user_id: str) -
         "created_at": wire_millis(world.clock.now()),
     }
     world.store.put(TABLE, key, record)
-
-
-def _refuse(name: str, text: str, webhook_id: str) -> ProblemFailure:
-    return make_refusal(name, text, "webhook_id", webhook_id)
 
 
 def remove_subscription(world: World, webhook_id: str, user_id: str) -> None:

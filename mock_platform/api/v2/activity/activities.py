@@ -1,40 +1,49 @@
 """Activities: something happens to a user, and every subscription that matches gets its event.
 
-Operations and `POST /_mock/events` record activities; nothing else makes events. The events of
-webhooks are rows of the log that a replay reads, written in the transaction of what happened.
+The records are those of the named endpoints, section 3. Operations and `POST /_mock/events` record
+activities; nothing else makes events. The events of webhooks are rows of the log that a replay
+reads, written in the transaction of what happened.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
 
 from mock_platform.api.v2.activity.account_activity_delivery import add_account_events
+from mock_platform.api.v2.conventions import make_id_field
 from mock_platform.api.v2.filtered_stream.links import add_link_events
-from mock_platform.api.v2.release_history import canonicalize_name
+from mock_platform.api.v2.release_history import (
+    canonicalize_name,
+    explain_unknown_name,
+    find_event_name,
+)
 from mock_platform.api.v2.usage.counting import count_post_event
-from mock_platform.api.v2.webhooks.event_log import log_event
+from mock_platform.api.v2.webhooks.event_log import PAYLOAD_MOMENTS, log_event
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.failures.errors import ProblemFailure
+from mock_platform.core.fields import Anything, Choice, Instant, ListOf, Nested, Text, Timed
+from mock_platform.core.schema import Schema
+from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-BADGES = expectation(
+AFFILIATE_BADGES = expectation(
     "activity.affiliate-badge",
     "before and after of profile.update.affiliate are the descriptions of the badge, empty without "
     "one. Without a payload a user gets the badge of an organization, or loses the one they have.",
 )
 
-FOLLOWS = expectation(
+FOLLOW_ACTIVITIES = expectation(
     "activity.follows",
     "A follow is a follow.follow sent by the user who follows, and one received by the other; the "
     "same for follow.unfollow.",
 )
 
-LIKES = expectation(
+LIKE_ACTIVITIES = expectation(
     "posts.likes",
     "A like is a like.create sent by the user who likes, and one received by the author.",
 )
@@ -46,7 +55,7 @@ FAN_OUT = settled(
     "tag of that subscription and the same event_uuid.",
     "Events and streams",
 )
-DIRECTION = public_fact(
+FILTER_DIRECTION = public_fact(
     "activity.direction",
     "The direction of a filter is sent, received or both; outbound and inbound are other "
     "spellings. It is repeated as the subscriber wrote it. Besides dm.* and chat.*, which the spec "
@@ -59,6 +68,45 @@ _MOST_REASONS = 10
 _POST_EVENTS = "post."
 STREAM = "activity_stream"
 """The id of the activity stream among the streams."""
+
+
+class ActivityRecord(Schema):
+    """Something that happened to a user. `direction` is `sent` or `received` where it has one.
+
+    `_matches` are the subscriptions that matched when it happened, as streams show them.
+    """
+
+    id = Text(required=True)
+    event_type = Text(required=True, min_length=1)
+    event_uuid = Text(required=True)
+    user_id = Text(load_default=None, allow_none=True)
+    direction = Choice(("sent", "received"), load_default=None, allow_none=True)
+    payload = Timed(PAYLOAD_MOMENTS, required=True)
+    includes = Timed(PAYLOAD_MOMENTS, load_default=None, allow_none=True)
+    created_at = Instant(millis=True, required=True)
+    _matches = ListOf(Anything(), load_default=list)
+
+
+class ActivityFilter(Schema):
+    """Which activities of a type a subscription wants."""
+
+    user_id = make_id_field("a user id of ")
+    keyword = Text(min_length=1, max_length=150)
+    direction = Choice(DIRECTIONS)
+
+
+class ActivitySubscriptionRecord(Schema):
+    """That an app wants to hear of activities; `filter` is as the subscriber wrote it."""
+
+    subscription_id = Text(required=True)
+    event_type = Text(required=True, min_length=1)
+    filter = Nested(ActivityFilter, required=True)
+    tag = Text(min_length=1, max_length=200)
+    webhook_id = Text()
+    created_at = Instant(millis=True, required=True)
+    updated_at = Instant(millis=True, required=True)
+    _app_id = Text(required=True)
+    _topic = Text()
 
 
 class FanOut(Struct, frozen=True):
@@ -205,15 +253,9 @@ def is_for_app(activity: Record, app_id: str) -> bool:
 
 def make_lines(activity: Record, app_id: str) -> list[dict[str, Any]]:
     """Return an activity as lines of an app's stream: one for each subscription that matched."""
+    said = {name: activity[name] for name in ("event_uuid", "event_type", "payload", "includes")}
     return [
-        make_envelope(
-            event_uuid=activity["event_uuid"],
-            wanted=match["filter"],
-            event_type=activity["event_type"],
-            tag=match.get("tag"),
-            payload=activity["payload"],
-            includes=activity["includes"],
-        )
+        make_envelope(wanted=match["filter"], tag=match.get("tag"), **said)
         for match in activity.get("_matches") or ()
         if match["app_id"] == app_id
     ]
@@ -300,3 +342,51 @@ def _join_texts(value: Any) -> str:
     if isinstance(value, Mapping):
         value = list(value.values())
     return " ".join(map(_join_texts, value)) if isinstance(value, list) else ""
+
+
+def _complete_subscription(record: Record) -> Record:
+    """Add the key under which activities find a subscription."""
+    return {**record, "_topic": make_topic(record["event_type"], record["filter"].get("user_id"))}
+
+
+def _check_activity(record: Record) -> Iterator[tuple[str, str]]:
+    if find_event_name(record["event_type"]) is None:
+        yield "event_type", explain_unknown_name(record["event_type"])
+
+
+def _check_subscription(record: Record) -> Iterator[tuple[str, str]]:
+    yield from _check_activity(record)
+    if "direction" in record["filter"] and not takes_direction(record["event_type"]):
+        yield "filter.direction", f"{record['event_type']} has no direction"
+
+
+class AccountActivitySubscriptionRecord(Schema):
+    """That a webhook hears of all that happens to a user."""
+
+    _id = Text(required=True)
+    webhook_id = Text(required=True)
+    user_id = Text(required=True)
+    created_at = Instant(millis=True, required=True)
+
+
+ACTIVITIES = Table(
+    "activities",
+    ActivityRecord,
+    references=(Reference("user_id", "users"),),
+    check=_check_activity,
+)
+SUBSCRIPTIONS = Table(
+    "activity_subscriptions",
+    ActivitySubscriptionRecord,
+    key="subscription_id",
+    references=(Reference("webhook_id", "webhooks"), Reference("_app_id", "apps")),
+    complete=_complete_subscription,
+    check=_check_subscription,
+)
+ACCOUNT_ACTIVITY_SUBSCRIPTIONS = Table(
+    "account_activity_subscriptions",
+    AccountActivitySubscriptionRecord,
+    key="_id",
+    references=(Reference("webhook_id", "webhooks"), Reference("user_id", "users")),
+)
+TABLES = (ACTIVITIES, SUBSCRIPTIONS, ACCOUNT_ACTIVITY_SUBSCRIPTIONS)

@@ -9,34 +9,35 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from mock_platform.api.v2.activity.activities import FAN_OUT, STREAM, is_for_app, make_lines
-from mock_platform.api.v2.activity.records import ActivityFilter
-from mock_platform.api.v2.conventions import declare_named
-from mock_platform.api.v2.streams.lines import ENDING, WIRE, StreamEndpoint
-from mock_platform.api.v2.streams.opening import (
-    BACKFILL,
-    RECOVERY,
-    SLOTS,
+from mock_platform.api.v2.activity.activities import (
+    FAN_OUT,
+    STREAM,
+    ActivityFilter,
+    is_for_app,
+    make_lines,
+)
+from mock_platform.api.v2.conventions import declare_named, wrap_data
+from mock_platform.api.v2.streams.open_streams import (
+    OPENING,
     WindowQuery,
     find_window_faults,
     open_stream,
 )
-from mock_platform.api.v2.streams.stream import Stream
-from mock_platform.api.v2.usage.counting import EVENTS, count_post_event
+from mock_platform.api.v2.streams.stream import STREAM_ENDING, STREAM_WIRE, Stream, StreamEndpoint
+from mock_platform.api.v2.usage.counting import COUNTED_EVENTS, count_post_event
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Lines
 from mock_platform.core.fields import Json, Nested, Text
 from mock_platform.core.operation import Handler
-from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import StoreUnwritable
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-SHAPE = public_fact(
+STREAM_SHAPE = public_fact(
     "activity.stream",
     "GET /2/activity/stream takes app tokens alone, allows 2 connections, and sends the activities "
     "that match the app's subscriptions in the form that webhooks get, one line for each "
@@ -58,22 +59,16 @@ def _count_and_make_lines(
 ACTIVITY_STREAM = StreamEndpoint(
     STREAM, connections=2, concerns=is_for_app, make_lines=_count_and_make_lines
 )
-_CONNECTS = 450
-
-
-class _Event(Schema):
-    event_uuid = Text(required=True)
-    filter = Nested(ActivityFilter, required=True)
-    event_type = Text(required=True)
-    tag = Text()
-    payload = Json(required=True)
-    includes = Json()
-
-
-class ActivityLine(Schema):
-    """A line of the activity stream."""
-
-    data = Nested(_Event, required=True)
+ActivityLine = wrap_data(
+    "ActivityLine",
+    "_Event",
+    event_uuid=Text(required=True),
+    filter=Nested(ActivityFilter, required=True),
+    event_type=Text(required=True),
+    tag=Text(),
+    payload=Json(required=True),
+    includes=Json(),
+)
 
 
 def make_open(settings: Settings) -> Handler:
@@ -88,21 +83,19 @@ def make_open(settings: Settings) -> Handler:
 OPERATIONS = (
     declare_named(
         "activity_stream.open",
-        "GET",
-        "/2/activity/stream",
+        "GET /2/activity/stream",
         make_open(Settings()),
+        "Stream the activities that an app has subscribed to",
         configure=make_open,
-        summary="Stream the activities that an app has subscribed to",
         spec="Events",
         params=WindowQuery,
         rules=find_window_faults,
         since=None,
         returns=Lines(ActivityLine),
         auth=BEARER,
-        limit=_CONNECTS,
+        limit=450,
         errors=("invalid-request", "streaming-connection"),
-        statuses=(400, 429),
-        assumptions=(SHAPE, WIRE, FAN_OUT),
-        may_assume=(BACKFILL, RECOVERY, ENDING, SLOTS, EVENTS),
+        assumptions=(STREAM_SHAPE, STREAM_WIRE, FAN_OUT),
+        may_assume=(*OPENING, STREAM_ENDING, COUNTED_EVENTS),
     ),
 )

@@ -6,23 +6,29 @@ Document A names the endpoint in "Events"; the shapes are public facts (named en
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from mock_platform.api.v2.activity.activities import (
-    BADGES,
-    DIRECTION,
+    AFFILIATE_BADGES,
     FAN_OUT,
+    FILTER_DIRECTION,
+    ActivityFilter,
     make_topic,
     takes_direction,
 )
-from mock_platform.api.v2.activity.records import ActivityFilter
-from mock_platform.api.v2.activity.rights import (
-    PRIVATE,
-    SCOPE_BY_TYPE,
-    require_grant,
-    require_scope,
+from mock_platform.api.v2.conventions import (
+    ANY_CALLER,
+    TOKEN_PAGES,
+    PageMeta,
+    TokenPageQuery,
+    declare_named,
+    forbid,
+    get_app,
+    show_list,
+    take_page,
+    wrap_data,
 )
-from mock_platform.api.v2.conventions import PAGES, declare_named, make_token_field, take_page
 from mock_platform.api.v2.release_history import (
     DIRECTED_SINCE,
     canonicalize_name,
@@ -31,15 +37,13 @@ from mock_platform.api.v2.release_history import (
     find_event_name,
     find_name_warnings,
 )
-from mock_platform.api.v2.usage.counting import EVENTS
-from mock_platform.api.v2.webhooks.validation import find_webhook, get_app, make_refusal
-from mock_platform.core.assumptions import public_fact, settled
-from mock_platform.core.auth.authenticate import BEARER, Auth, Scheme
-from mock_platform.core.auth.oauth2 import MISSING
+from mock_platform.api.v2.usage.counting import COUNTED_EVENTS
+from mock_platform.api.v2.webhooks.validation import find_webhook, make_refusal
+from mock_platform.core.assumptions import expectation, public_fact, settled
+from mock_platform.core.auth.authenticate import BEARER, Auth
+from mock_platform.core.auth.oauth2 import MISSING, find_missing, is_granted, refuse_missing
 from mock_platform.core.call import Call
-from mock_platform.core.envelope import Flat, remove_internal_keys
-from mock_platform.core.failures.errors import ProblemFailure
-from mock_platform.core.failures.problems import problem
+from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import CommaList, Flag, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.operation import Handler, Location
 from mock_platform.core.schema import Schema
@@ -48,32 +52,49 @@ from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-SHAPES = public_fact(
+ACTIVITY_SHAPES = public_fact(
     "activity.subscriptions",
     "The endpoints of activity subscriptions have their public shapes; the spec names the create "
     "alone.",
     "section 3.1 of the named endpoints",
     gap=True,
 )
-DUPLICATE = settled(
+SAME_SUBSCRIPTION = settled(
     "activity.duplicate",
     "A second subscription of an app with the same type, filter and webhook is refused with 409 "
     "about:blank and DuplicateSubscriptionFailed in the detail.",
     "Events and streams",
 )
-CAP = settled(
+ACTIVITY_CAP = settled(
     "activity.cap",
     "An app may have 1,500 activity subscriptions; --subscription-limit sets another number. "
     "Beyond it the answer is 403 about:blank with SubscriptionLimitExceeded in the detail.",
     "Events and streams",
 )
-_KINDS: tuple[Scheme, ...] = ("bearer", "oauth1", "oauth2")
-SUBSCRIBER = Auth(_KINDS, scopes=("post.read",))
-READER = Auth(_KINDS, scopes=("post.read", "like.read"))
+PRIVATE_TYPES = settled(
+    "activity.private-types",
+    "For private event types (like, chat, dm, mention, reply, quote, repost, mute, block) the user "
+    "must have granted the app access, or sign the request; dm and chat also need the app's "
+    "permission for direct messages. Otherwise 403 about:blank.",
+    "Events and streams",
+)
+SCOPE_BY_TYPE = expectation(
+    "activity.scope-by-type",
+    "A user's token needs post.read and the scope of the type: dm.read for dm and chat, like.read "
+    "for like, mute.read, block.read, follows.read and space.read for theirs. So does the grant "
+    "that a private type rests on, if it is one of OAuth 2.0.",
+)
+_PRIVATE = (
+    "like.", "chat.", "dm.", "post.mention.", "post.reply.", "post.quote.", "post.repost.",
+    "mute.", "block.", "broadcast.chat",
+)  # fmt: skip
+_SCOPES = (
+    ("dm.", "dm.read"), ("chat.", "dm.read"), ("like.", "like.read"), ("mute.", "mute.read"),
+    ("block.", "block.read"), ("follow.", "follows.read"), ("spaces.", "space.read"),
+)  # fmt: skip
+"""The scope that each type needs beside post.read, by the beginning of its name."""
 _NEWS = "news.new"
 _REVOKE = "oauth.revoke"
-_SPEC = "Events"
-_LIMIT = 500
 _CLOCK = "Move the world's clock, or serve with --releases all"
 
 
@@ -93,11 +114,10 @@ class ChangedSubscription(Schema):
     webhook_id = Text()
 
 
-class ListQuery(Schema):
-    """Parameters of the list."""
+class ListQuery(TokenPageQuery):
+    """The page of the list."""
 
     max_results = Integer(low=1, high=1000, load_default=1000)
-    pagination_token = make_token_field()
 
 
 class SeveralIds(Schema):
@@ -118,37 +138,28 @@ class Subscription(Schema):
     updated_at = Instant(millis=True, required=True)
 
 
-class _Created(Schema):
-    subscription = Nested(Subscription, required=True)
-    total_subscriptions_for_instance_id = Integer(required=True)
-
-
 class _Total(Schema):
     total_subscriptions = Integer(required=True)
 
 
-class CreatedAnswer(Schema):
-    """The answer of a create."""
+CreatedAnswer = wrap_data(
+    "CreatedAnswer",
+    meta=Nested(_Total, required=True),
+    subscription=Nested(Subscription, required=True),
+    total_subscriptions_for_instance_id=Integer(required=True),
+)
+ChangedAnswer = wrap_data(
+    "ChangedAnswer",
+    subscription=Nested(Subscription, required=True),
+    total_subscriptions=Integer(required=True),
+)
+DeletedAnswer = wrap_data(
+    "DeletedAnswer", meta=Nested(_Total, required=True), deleted=Flag(required=True)
+)
 
-    data = Nested(_Created, required=True)
-    meta = Nested(_Total, required=True)
 
-
-class _Changed(Schema):
-    subscription = Nested(Subscription, required=True)
+class _ListMeta(PageMeta):
     total_subscriptions = Integer(required=True)
-
-
-class ChangedAnswer(Schema):
-    """The answer of an update."""
-
-    data = Nested(_Changed, required=True)
-
-
-class _ListMeta(Schema):
-    result_count = Integer(required=True)
-    total_subscriptions = Integer(required=True)
-    next_token = Text()
 
 
 class SubscriptionPage(Schema):
@@ -156,17 +167,6 @@ class SubscriptionPage(Schema):
 
     data = ListOf(Nested(Subscription))
     meta = Nested(_ListMeta, required=True)
-
-
-class _Deleted(Schema):
-    deleted = Flag(required=True)
-
-
-class DeletedAnswer(Schema):
-    """The answer of a delete: how many subscriptions remain."""
-
-    data = Nested(_Deleted, required=True)
-    meta = Nested(_Total, required=True)
 
 
 def find_subscription_faults(
@@ -198,6 +198,51 @@ def find_subscription_faults(
     elif "direction" in wanted and not world.has_all_releases and now < DIRECTED_SINCE:
         since = f"filter.direction exists from {DIRECTED_SINCE:%Y-%m-%d} on"
         yield "filter", f"{since}, and it is {wire_millis(now)}. {_CLOCK}"
+
+
+def require_scope(call: Call, event_type: str) -> None:
+    """Require that a user's token has the scope of a type of events.
+
+    Raises:
+        ProblemFailure: It lacks the scope.
+    """
+    caller = call.caller
+    if caller.scheme != "oauth2" or caller.token is None:
+        return
+    missing = find_missing([_find_scope(canonicalize_name(event_type))], caller.token["scopes"])
+    if missing:
+        raise refuse_missing(missing, caller.token)
+
+
+def _find_scope(name: str) -> str:
+    return next((scope for start, scope in _SCOPES if name.startswith(start)), "post.read")
+
+
+def require_grant(call: Call, world: World, event_type: str, user_id: str | None) -> None:
+    """Require that the app may hear of a user's private activities (`activity.private-types`).
+
+    Raises:
+        ProblemFailure: It may not.
+    """
+    name = canonicalize_name(event_type)
+    if user_id is None or not name.startswith(_PRIVATE):
+        return
+    caller, app = call.caller, get_app(call)
+    signs = caller.scheme in {"oauth1", "oauth2"}
+    signs = signs and caller.user is not None and caller.user["id"] == user_id
+    scope = _find_scope(name)
+    if not signs and not is_granted(world, app["id"], user_id, scope):
+        text = (
+            f"{event_type} is private: user {user_id} has not granted app {app['id']} access. "
+            f"The user signs in with the app, by OAuth 2.0 with the scope {scope}, or signs this "
+            "request."
+        )
+        raise forbid(text, PRIVATE_TYPES)
+    if name.startswith(("dm.", "chat.")) and "direct_messages" not in app["_permissions"]:
+        text = (
+            f"{event_type} needs the permission for direct messages, which app {app['id']} lacks."
+        )
+        raise forbid(text, PRIVATE_TYPES)
 
 
 def make_create(settings: Settings) -> Handler:
@@ -246,13 +291,13 @@ def _check_new(call: Call, world: World, limit: int) -> int:
     own = [entry.record for entry in _page_of(world, app)]
     if any(_is_same(record, params) for record in own):
         text = "DuplicateSubscriptionFailed: Subscription already exists"
-        raise _refuse(409, "Conflict", text, DUPLICATE)
+        raise forbid(text, SAME_SUBSCRIPTION, status=409)
     if len(own) >= limit:
         text = (
             f"SubscriptionLimitExceeded: the app has {len(own)} subscriptions, and {limit} are "
             "allowed (--subscription-limit)"
         )
-        raise _refuse(403, "Forbidden", text, CAP)
+        raise forbid(text, ACTIVITY_CAP)
     return len(own)
 
 
@@ -261,10 +306,8 @@ def list_(call: Call, world: World) -> dict[str, Any]:
     match = {"_app_id": get_app(call)["id"]}
     page = take_page(call, world, "activity_subscriptions", match)
     total = world.store.count("activity_subscriptions", match)
-    shown = (
-        {"data": [remove_internal_keys(record) for record in page.records]} if page.records else {}
-    )
-    return {**shown, "meta": page.meta(total_subscriptions=total)}
+    shown = [remove_internal_keys(record) for record in page.records]
+    return show_list(shown, meta=page.meta(total_subscriptions=total))
 
 
 def update(call: Call, world: World) -> dict[str, Any]:
@@ -316,88 +359,67 @@ def _is_same(record: Record, params: Mapping[str, Any]) -> bool:
     )
 
 
-def _refuse(status: int, title: str, detail: str, *rests_on: Any) -> ProblemFailure:
-    value = problem("about:blank", title=title, status=status, detail=detail)
-    return ProblemFailure(value, *rests_on)
-
-
 _ONE = "/2/activity/subscriptions/:subscription_id"
-_ALL = "/2/activity/subscriptions"
+_declare = partial(
+    declare_named, spec="Events", since=None, auth=BEARER, limit=500, assumptions=(ACTIVITY_SHAPES,)
+)
 OPERATIONS = (
-    declare_named(
+    _declare(
         "activity.create",
-        "POST",
-        _ALL,
+        "POST /2/activity/subscriptions",
         make_create(Settings()),
+        "Subscribe to the activities of a user",
         configure=make_create,
-        summary="Subscribe to the activities of a user",
-        spec=_SPEC,
         params=NewSubscription,
         location=Location.JSON,
         rules=find_subscription_faults,
-        since=None,
-        returns=Flat(CreatedAnswer),
-        auth=SUBSCRIBER,
-        limit=_LIMIT,
+        returns=CreatedAnswer,
+        auth=Auth(ANY_CALLER, scopes=("post.read",)),
         errors=("invalid-request", "about:blank"),
-        statuses=(400, 403, 409),
-        assumptions=(SHAPES, FAN_OUT, DIRECTION),
-        may_assume=(PRIVATE, DUPLICATE, CAP, EVENTS, MISSING, SCOPE_BY_TYPE, BADGES),
+        statuses=(409,),
+        assumptions=(ACTIVITY_SHAPES, FAN_OUT, FILTER_DIRECTION),
+        may_assume=(
+            PRIVATE_TYPES,
+            SAME_SUBSCRIPTION,
+            ACTIVITY_CAP,
+            COUNTED_EVENTS,
+            MISSING,
+            SCOPE_BY_TYPE,
+            AFFILIATE_BADGES,
+        ),
     ),
-    declare_named(
+    _declare(
         "activity.list",
-        "GET",
-        _ALL,
+        "GET /2/activity/subscriptions",
         list_,
-        summary="List an app's activity subscriptions",
-        spec=_SPEC,
+        "List an app's activity subscriptions",
         params=ListQuery,
-        since=None,
-        returns=Flat(SubscriptionPage),
-        auth=READER,
-        limit=_LIMIT,
-        assumptions=(SHAPES, PAGES),
+        returns=SubscriptionPage,
+        auth=Auth(ANY_CALLER, scopes=("post.read", "like.read")),
+        assumptions=(ACTIVITY_SHAPES, TOKEN_PAGES),
     ),
-    declare_named(
+    _declare(
         "activity.update",
-        "PUT",
-        _ONE,
+        f"PUT {_ONE}",
         update,
-        summary="Change the tag or the webhook of an activity subscription",
-        spec=_SPEC,
+        "Change the tag or the webhook of an activity subscription",
         params=ChangedSubscription,
         location=Location.JSON,
-        since=None,
-        returns=Flat(ChangedAnswer),
-        auth=BEARER,
-        limit=_LIMIT,
-        assumptions=(SHAPES,),
+        returns=ChangedAnswer,
     ),
-    declare_named(
+    _declare(
         "activity.delete",
-        "DELETE",
-        _ONE,
+        f"DELETE {_ONE}",
         delete,
-        summary="Delete an activity subscription",
-        spec=_SPEC,
-        since=None,
-        returns=Flat(DeletedAnswer),
-        auth=BEARER,
-        limit=_LIMIT,
-        assumptions=(SHAPES,),
+        "Delete an activity subscription",
+        returns=DeletedAnswer,
     ),
-    declare_named(
+    _declare(
         "activity.delete_many",
-        "DELETE",
-        _ALL,
+        "DELETE /2/activity/subscriptions",
         delete_many,
-        summary="Delete several activity subscriptions",
-        spec=_SPEC,
+        "Delete several activity subscriptions",
         params=SeveralIds,
-        since=None,
-        returns=Flat(DeletedAnswer),
-        auth=BEARER,
-        limit=_LIMIT,
-        assumptions=(SHAPES,),
+        returns=DeletedAnswer,
     ),
 )

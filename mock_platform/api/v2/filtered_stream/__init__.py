@@ -1,10 +1,6 @@
 """The filtered stream: rules, the stream itself, and webhooks that receive it."""
 
-from mock_platform.api.v2.filtered_stream import links, operations, records, rule_operations
+from mock_platform.api.v2.filtered_stream import links, operations, rules
 
-OPERATIONS = (
-    *operations.OPERATIONS,
-    *links.OPERATIONS,
-    *rule_operations.OPERATIONS,
-)
-TABLES = (*records.TABLES,)
+OPERATIONS = (*operations.OPERATIONS, *links.OPERATIONS)
+TABLES = (*rules.TABLES, *links.TABLES)

@@ -1,62 +1,169 @@
-"""Links between webhooks and the filtered stream of an app: made, listed, and delivered to.
+"""What an app's filtered stream says of a post, and the webhooks that are linked to it.
 
+Streams send the line of a post, with all rules that match it, and linked webhooks receive it.
 Document A names filtered-stream webhooks in its release history; the shapes are public facts (named
-endpoints, section 5.4).
+endpoints, sections 5.3 and 5.4).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any
 
-from mock_platform.api.v2.conventions import declare_named
-from mock_platform.api.v2.filtered_stream.lines import (
-    HAPPENED,
-    LINES,
-    is_of_post,
-    make_line,
-    match_post,
-)
+from marshmallow import ValidationError
+from msgspec import Struct
+
+from mock_platform.api.v2.conventions import declare_named, get_app, wrap_data
+from mock_platform.api.v2.filtered_stream.rules import find_rule_book
 from mock_platform.api.v2.objects.answers import (
-    SELECTION,
+    FIELD_SELECTION,
+    PostAnswer,
     PostSelectionQuery,
     Selection,
+    may_see,
     read_selection,
 )
 from mock_platform.api.v2.release_history import find_release
+from mock_platform.api.v2.search.subjects import Subject, make_object_subject, make_subject
 from mock_platform.api.v2.usage.counting import count_posts
 from mock_platform.api.v2.webhooks.event_log import log_event
-from mock_platform.api.v2.webhooks.validation import find_own_webhook, get_app, make_refusal
+from mock_platform.api.v2.webhooks.validation import find_own_webhook, make_refusal
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
-from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import Flag, Instant, ListOf, Nested, Text
 from mock_platform.core.schema import Schema
+from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-# Webhooks that receive the filtered stream of their app (named endpoints, section 5.4).
+POST_LINES = public_fact(
+    "filtered-stream.lines",
+    "A post is one line with all rules that match it; each has a tag, empty for a rule without "
+    "one. Rules match the text of the post and of a post that it quotes. An edited post is a new "
+    "line.",
+    "section 5.3 of the named endpoints",
+)
+RULES_AT_THE_TIME = expectation(
+    "filtered-stream.happened",
+    "A post is matched with the rules that were there when it was recorded and still are. A post "
+    "that was deleted since, or that only POST /_mock/events names, is shown as its post.create "
+    "has it.",
+)
+_MADE = "post.create"
+_NOT_A_POST = (TypeError, KeyError, AttributeError, ValueError)
+"""What the parts of a payload raise that have another form than those of a post."""
+
+
+def is_of_post(activity: Record) -> bool:
+    """Return whether an activity is that a post was made, which filtered streams carry."""
+    return activity["event_type"] == _MADE and isinstance(activity["payload"].get("id"), str)
+
+
+class PostMatch(Struct, frozen=True):
+    """The rules of an app that match a post; `reason` says why none does."""
+
+    rules: Sequence[Record]
+    reason: str | None = None
+
+
+def match_post(world: World, app_id: str, activity: Record) -> PostMatch:
+    """Return which rules of an app match the post of an activity (`filtered-stream.happened`).
+
+    Called under the world's lock.
+    """
+    if not is_of_post(activity):
+        return PostMatch((), f"it carries {_MADE}, not {activity['event_type']}")
+    try:
+        subject = world.cache(_LastSubject).find(world, activity)
+        if subject is None:
+            return PostMatch((), "the author is protected")
+        found = find_rule_book(world, app_id).find_matching(subject)
+    except _NOT_A_POST as fault:
+        return PostMatch((), f"the payload does not have the form of a post: {fault!r}")
+    recorded = _order(activity["id"])
+    rules = [rule for rule in found if not rule.get("_added") or _order(rule["id"]) < recorded]
+    if rules:
+        return PostMatch(rules)
+    text = f"no rule of app {app_id} matches; POST /_mock/rules/explain shows why"
+    return PostMatch((), text)
+
+
+class _LastSubject:
+    """The post of the last activity as rules see it: many apps may have rules for it."""
+
+    def __init__(self) -> None:
+        self._state: object = None
+        self._subject: Subject | None = None
+
+    def find(self, world: World, activity: Record) -> Subject | None:
+        """Return the post of an activity; `None` if streams must not carry it."""
+        state = (activity["id"], world.store.version("posts"), world.store.version("users"))
+        if state != self._state:
+            self._subject, self._state = _find_subject(world, activity), state
+        return self._subject
+
+
+def _find_subject(world: World, activity: Record) -> Subject | None:
+    payload = activity["payload"]
+    post = world.store.get("posts", payload["id"])
+    if post is not None:
+        return make_subject(world, post, "stream") if may_see(world, post, None) else None
+    author = world.store.get("users", activity["user_id"] or "")
+    if author is not None and author["protected"]:
+        return None
+    return make_object_subject(world, payload, "stream", activity["includes"])
+
+
+def _order(id_: str) -> tuple[int, str]:
+    """Return what sorts the ids that a world draws by when they were drawn."""
+    return len(id_), id_
+
+
+def make_line(
+    world: World,
+    activity: Record,
+    rules: Sequence[Record],
+    selection: Selection,
+    base_url: str,
+) -> dict[str, Any]:
+    """Return the line for the post of an activity, with the rules that match it."""
+    matching = [{"id": rule["id"], "tag": rule.get("tag", "")} for rule in rules]
+    post = world.store.get("posts", activity["payload"]["id"])
+    if post is None:
+        return {"data": _select(activity["payload"], selection), "matching_rules": matching}
+    answer = PostAnswer(world, selection, base_url)
+    answer.add_posts([post])
+    parts = answer.parts()
+    errors = {"errors": parts.pop("errors")} if "errors" in parts else {}
+    return {"data": answer.data[0], **parts, "matching_rules": matching, **errors}
+
+
+def _select(payload: Mapping[str, Any], selection: Selection) -> dict[str, Any]:
+    """Return those fields of a post in an activity that a client wants to see."""
+    whole = {"edit_history_post_ids": [payload["id"]], **payload}
+    return {name: value for name, value in whole.items() if name in selection.post}
+
 
 TABLE = "stream_links"
-SHAPES = public_fact(
+LINK_SHAPES = public_fact(
     "stream-links.shapes",
     "The endpoints that link webhooks to the filtered stream have their public shapes; the spec "
     "only says that an enterprise app's webhooks can receive it.",
     "section 5.4 of the named endpoints",
     gap=True,
 )
-ENROLLED = public_fact(
+MUST_BE_ENROLLED = public_fact(
     "stream-links.enrolled",
     "An app whose _tier is self_serve may link no webhooks: client-forbidden, 403, with the reason "
     "client-not-enrolled.",
     "section 5.4 of the named endpoints",
 )
-DELIVERED = expectation(
+LINE_AS_BODY = expectation(
     "stream-links.delivered",
     "A webhook receives the line of the stream as its body, in the moment in which the post is "
     "made, with the fields that the link was made with. Linking a webhook again changes its "
@@ -79,7 +186,7 @@ def require_enrolled(app: Record) -> None:
             client_id=app["id"],
             required_enrollment="Enterprise",
         )
-        raise ProblemFailure(value, ENROLLED)
+        raise ProblemFailure(value, MUST_BE_ENROLLED)
 
 
 def put_link(
@@ -130,6 +237,38 @@ def read_fields(fields: tuple[str, ...]) -> Selection:
     return read_selection(PostSelectionQuery().load(sent))
 
 
+class StreamLinkRecord(Schema):
+    """That a webhook gets the filtered stream of its app.
+
+    `fields` are the fields and expansions of its posts, as they are written in a query.
+    """
+
+    webhook_id = Text(required=True)
+    fields_ = ListOf(Text(), load_default=list, data_key="fields", attribute="fields")
+    created_at = Instant(millis=True, required=True)
+    _app_id = Text(required=True)
+    _base_url = Text()
+    """The address that the app called, which types of problems begin with."""
+
+
+def _check_link(record: Record) -> Iterator[tuple[str, str]]:
+    try:
+        read_fields(tuple(record["fields"]))
+    except ValidationError as fault:
+        yield "fields", f"fields must be as in a query, such as user.fields=username: {fault}"
+
+
+TABLES = (
+    Table(
+        TABLE,
+        StreamLinkRecord,
+        key="webhook_id",
+        references=(Reference("webhook_id", "webhooks"), Reference("_app_id", "apps")),
+        check=_check_link,
+    ),
+)
+
+
 def add_link_events(world: World, activity: Record) -> tuple[list[Record], list[str]]:
     """Add a post to the log of each linked webhook whose app has rules that match it.
 
@@ -162,14 +301,6 @@ def _add_event(world: World, link: Record, activity: Record) -> tuple[list[Recor
     return [event], reason
 
 
-_SPEC = "Versioning: 2025-09-09"
-_SINCE = find_release("filtered-stream-webhooks").effective
-_ALL = "/2/posts/search/webhooks"
-_ONE = f"{_ALL}/:webhook_id"
-_OLDER = "/2/tweets/search/webhooks"
-_LIMIT = 450
-
-
 class StreamLink(Schema):
     """A link as clients see it."""
 
@@ -181,34 +312,9 @@ class StreamLink(Schema):
     webhook_id = Text(required=True)
 
 
-class _Links(Schema):
-    links = ListOf(Nested(StreamLink))
-
-
-class StreamLinksAnswer(Schema):
-    """All links of an app."""
-
-    data = Nested(_Links, required=True)
-
-
-class _Provision(Schema):
-    provisioned = Flag(required=True)
-
-
-class ProvisionAnswer(Schema):
-    """The answer of a new link."""
-
-    data = Nested(_Provision, required=True)
-
-
-class _Unlinked(Schema):
-    deleted = Flag(required=True)
-
-
-class UnlinkedAnswer(Schema):
-    """The answer of the end of a link."""
-
-    data = Nested(_Unlinked, required=True)
+StreamLinksAnswer = wrap_data("StreamLinksAnswer", "_Links", links=ListOf(Nested(StreamLink)))
+ProvisionAnswer = wrap_data("ProvisionAnswer", provisioned=Flag(required=True))
+UnlinkedAnswer = wrap_data("UnlinkedAnswer", deleted=Flag(required=True))
 
 
 def list_(call: Call, world: World) -> dict[str, Any]:
@@ -238,57 +344,44 @@ def delete(call: Call, world: World) -> dict[str, Any]:
     return {"data": {"deleted": True}}
 
 
+_ALL = "/2/posts/search/webhooks"
+_OLDER = "/2/tweets/search/webhooks"
+_declare = partial(
+    declare_named,
+    spec="Versioning: 2025-09-09",
+    since=find_release("filtered-stream-webhooks").effective,
+    auth=BEARER,
+    limit=450,
+    errors=("invalid-request", "client-forbidden"),
+    assumptions=(LINK_SHAPES,),
+    may_assume=(MUST_BE_ENROLLED,),
+)
 OPERATIONS = (
-    declare_named(
+    _declare(
         "stream_links.list",
-        "GET",
-        _ALL,
+        f"GET {_ALL}",
         list_,
-        summary="List the webhooks that receive the filtered stream",
-        spec=_SPEC,
-        since=_SINCE,
+        "List the webhooks that receive the filtered stream",
         also=(_OLDER,),
-        returns=Flat(StreamLinksAnswer),
-        auth=BEARER,
-        limit=_LIMIT,
+        returns=StreamLinksAnswer,
         errors=("client-forbidden",),
-        statuses=(403,),
-        assumptions=(SHAPES,),
-        may_assume=(ENROLLED,),
     ),
-    declare_named(
+    _declare(
         "stream_links.create",
-        "POST",
-        _ONE,
+        f"POST {_ALL}/:webhook_id",
         create,
-        summary="Let a webhook receive the filtered stream",
-        spec=_SPEC,
+        "Let a webhook receive the filtered stream",
         params=PostSelectionQuery,
-        since=_SINCE,
         also=(f"{_OLDER}/:webhook_id",),
-        returns=Flat(ProvisionAnswer),
-        auth=BEARER,
-        limit=_LIMIT,
-        errors=("invalid-request", "client-forbidden"),
-        statuses=(400, 403),
-        assumptions=(SHAPES, DELIVERED, LINES, HAPPENED, SELECTION),
-        may_assume=(ENROLLED,),
+        returns=ProvisionAnswer,
+        assumptions=(LINK_SHAPES, LINE_AS_BODY, POST_LINES, RULES_AT_THE_TIME, FIELD_SELECTION),
     ),
-    declare_named(
+    _declare(
         "stream_links.delete",
-        "DELETE",
-        _ONE,
+        f"DELETE {_ALL}/:webhook_id",
         delete,
-        summary="Stop a webhook from receiving the filtered stream",
-        spec=_SPEC,
-        since=_SINCE,
+        "Stop a webhook from receiving the filtered stream",
         also=(f"{_OLDER}/:webhook_id",),
-        returns=Flat(UnlinkedAnswer),
-        auth=BEARER,
-        limit=_LIMIT,
-        errors=("invalid-request", "client-forbidden"),
-        statuses=(400, 403),
-        assumptions=(SHAPES,),
-        may_assume=(ENROLLED,),
+        returns=UnlinkedAnswer,
     ),
 )

@@ -6,11 +6,12 @@ The shapes are public facts (named endpoints, section 5); document A names the e
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
 
+from mock_platform.api.v2.conventions import make_id_field
 from mock_platform.api.v2.search.matching import RuleSelection
 from mock_platform.api.v2.search.query import read_rule
 from mock_platform.api.v2.search.subjects import Subject
@@ -18,24 +19,27 @@ from mock_platform.api.v2.webhooks.validation import list_apps_of_owner
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import problem, problem_type
+from mock_platform.core.fields import Flag, Text
+from mock_platform.core.schema import Schema
+from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 TABLE = "stream_rules"
-SHAPES = public_fact(
+RULE_SHAPES = public_fact(
     "stream-rules.shapes",
     "The endpoints of stream rules have their public shapes; the spec only names their path.",
     "section 5.1 of the named endpoints",
     gap=True,
 )
-PARTIAL = public_fact(
+PARTIAL_SUCCESS = public_fact(
     "stream-rules.partial-success",
     "Each rule is judged by itself: good ones are created, and errors has a duplicate-rules or "
     "invalid-rules problem for each other one, beside status 200. A duplicate has the value of an "
     "earlier rule of the app, whatever the tag; it counts as not created and invalid.",
     "section 5.1 of the named endpoints, partial success",
 )
-CAP = public_fact(
+RULE_CAP = public_fact(
     "stream-rules.cap",
     "The apps of one owner may together have 1,000 rules of at most 1,024 characters, or 25,000 of "
     "2,048 if the app's _tier is enterprise or partner. More refuse the whole request with the "
@@ -48,6 +52,16 @@ UNKNOWN_RULE = expectation(
     "invalid-request problem for it with the message Rule does not exist, beside status 200.",
 )
 
+NO_RULES = public_fact(
+    "filtered-stream.no-rules",
+    "An app without rules cannot connect: streaming-connection, 409, RuleConfigurationIssue.",
+    "section 5.6 of the named endpoints",
+)
+INVALID_RULES = expectation(
+    "filtered-stream.invalid-rules",
+    "An app with a stored rule that is not valid cannot connect: streaming-connection, 409, "
+    "RulesInvalidIssue. The interface stores no such rule, but PUT /_mock/state can.",
+)
 
 MOST_AT_ONCE = 1_000
 MOST_CHARACTERS = 131_072
@@ -74,6 +88,7 @@ LONGEST_RULE = max(allowance.characters for allowance in _ALLOWANCES.values())
 _PLAIN = re.compile(r"[#@]?\w+(?: [#@]?\w+)*")
 _KEYWORDS = {"and", "or"}
 _NO_RULE = "Rule does not exist"
+_MOST_NAMED_RULES = 3
 
 
 def find_allowance(app: Record) -> Allowance:
@@ -151,7 +166,7 @@ def _require_room(world: World, app: Record, allowance: Allowance, more: int) ->
             f"You have exceeded the maximum number of rules: {held} exist, {more} are new, and "
             f"{allowance.rules} are allowed."
         )
-        raise ProblemFailure(problem("rule-cap", detail=text), CAP)
+        raise ProblemFailure(problem("rule-cap", detail=text), RULE_CAP)
 
 
 def find_rule(world: World, app: Record, value: str) -> Record | None:
@@ -206,24 +221,17 @@ def show_rule(record: Record) -> Record:
 
 def describe_duplicate(same: Mapping[str, Any], base_url: str) -> dict[str, Any]:
     """Return the entry of `errors` for a rule that has the value of an earlier one."""
-    kind = problem_type("duplicate-rules")
-    return {
-        "value": same["value"],
-        "id": same["id"],
-        "title": kind.title,
-        "type": kind.uri(base_url),
-    }
+    return {"value": same["value"], "id": same["id"], **_name("duplicate-rules", base_url)}
 
 
 def describe_invalid(value: str, faults: Sequence[str], base_url: str) -> dict[str, Any]:
     """Return the entry of `errors` for a text that is not a rule."""
-    kind = problem_type("invalid-rules")
-    return {
-        "value": value,
-        "details": list(faults),
-        "title": kind.title,
-        "type": kind.uri(base_url),
-    }
+    return {"value": value, "details": list(faults), **_name("invalid-rules", base_url)}
+
+
+def _name(slug: str, base_url: str) -> dict[str, Any]:
+    kind = problem_type(slug)
+    return {"title": kind.title, "type": kind.uri(base_url)}
 
 
 def _describe_unknown(parameter: str, item: str, base_url: str) -> dict[str, Any]:
@@ -293,3 +301,47 @@ class RuleBooks:
 def find_rule_book(world: World, app_id: str) -> RuleBook:
     """Return the rule book of an app. Called under the world's lock."""
     return world.cache(RuleBooks).open(world, app_id)
+
+
+def require_rules(world: World, app: Record) -> None:
+    """Require that an app has rules, and no faulty ones.
+
+    Raises:
+        ProblemFailure: It has none, or a faulty one (streaming-connection, 409).
+    """
+    book = find_rule_book(world, app["id"])
+    if len(book) == 0:
+        value = problem("streaming-connection", connection_issue="RuleConfigurationIssue")
+        raise ProblemFailure(value, NO_RULES)
+    if book.faulty:
+        shown = "; ".join(
+            f"rule {key}: {faults[0]}"
+            for key, faults in list(book.faulty.items())[:_MOST_NAMED_RULES]
+        )
+        value = problem(
+            "streaming-connection",
+            connection_issue="RulesInvalidIssue",
+            detail=f"Your rules are not valid any more: {shown}.",
+        )
+        raise ProblemFailure(value, INVALID_RULES)
+
+
+class StreamRuleRecord(Schema):
+    """A rule of an app: the posts that match `value` are in its filtered stream."""
+
+    id = make_id_field(required=True)
+    value = Text(required=True, min_length=1, max_length=LONGEST_RULE)
+    tag = Text()
+    _app_id = Text(required=True)
+    _added = Flag(load_default=False)
+    """Whether it was added in this world: posts with lower ids were there before it."""
+
+
+def _check_rule(record: Record) -> Iterator[tuple[str, str]]:
+    for fault in find_rule_faults(record["value"]):
+        yield "value", fault
+
+
+TABLES = (
+    Table(TABLE, StreamRuleRecord, references=(Reference("_app_id", "apps"),), check=_check_rule),
+)

@@ -6,10 +6,18 @@ document names the endpoints; other operations cannot be used without them (name
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
-from mock_platform.api.v2.conventions import declare_named, find_nothing
+from mock_platform.api.v2.conventions import (
+    ANY_USER,
+    declare_named,
+    find_nothing,
+    get_user_id,
+    make_id_field,
+    wrap_data,
+)
 from mock_platform.api.v2.media.uploads import (
     CATEGORIES,
     CHUNK_BYTES,
@@ -20,7 +28,7 @@ from mock_platform.api.v2.media.uploads import (
     PENDING,
     SIMPLE,
     SUCCEEDED,
-    USABLE,
+    USABLE_MEDIA,
     ImageFacts,
     add_segment,
     begin_upload,
@@ -35,7 +43,6 @@ from mock_platform.api.v2.media.uploads import (
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
-from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import InvalidParameters, ProblemFailure
 from mock_platform.core.fields import (
     Choice,
@@ -46,7 +53,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.operation import Location, Operation
+from mock_platform.core.operation import Location
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.settings import Settings
@@ -55,26 +62,26 @@ from mock_platform.world.store.interface import Record
 from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
 
-SHAPES = public_fact(
+MEDIA_SHAPES = public_fact(
     "media.shapes",
     "The endpoints of media upload have their public shapes; the spec does not name them. Each "
     "step is at its own path, and with command on the path of the upload.",
     "section 7.7 of the named endpoints",
     gap=True,
 )
-RULES = expectation(
+UPLOAD_RULES = expectation(
     "media.rules",
     "The type of a file must be one of its category's. An image has at most 5 MiB, a GIF 15 MiB, "
     "a segment 5 MiB. Segments may arrive in any order, and one that arrives again replaces "
     "itself; at the end none may be missing, and together they must have total_bytes. The content "
     "is not kept; width and height are those that an image says it has.",
 )
-PROCESSING = expectation(
+MEDIA_PROCESSING = expectation(
     "media.processing",
     "GIFs and videos are processed: pending at first, in_progress while STATUS is asked, then "
     "succeeded or failed. By default that ends at once; the transition media_upload changes it.",
 )
-FINISHED = expectation(
+FINISHED_TWICE = expectation(
     "media.finished-twice",
     "A finalize that is sent again answers with the same media.",
 )
@@ -90,8 +97,6 @@ KINDS = (
 )
 _INIT, _APPEND, _FINALIZE, _STATUS = "INIT", "APPEND", "FINALIZE", "STATUS"
 _MOST_SEGMENTS = 1000
-_MEDIA_ID = r"[0-9]{1,19}"
-_MEDIA_ID_TEXT = "a media id of 1 to 19 digits"
 
 
 class CategoryName(Choice):
@@ -113,9 +118,7 @@ class _Owners(ListOf):
 class _Description(Schema):
     media_category = CategoryName(tuple(CATEGORIES))
     shared = Flag(load_default=False)
-    additional_owners = _Owners(
-        Text(pattern=r"[0-9]{1,19}", pattern_text="a user id of 1 to 19 digits"), most=100
-    )
+    additional_owners = _Owners(make_id_field("a user id of "), most=100)
 
 
 class InitializeBody(_Description):
@@ -137,7 +140,7 @@ class UploadBody(_Description):
 
     command = Choice((_INIT, _APPEND, _FINALIZE))
     media = Content()
-    media_id = Text(pattern=_MEDIA_ID, pattern_text=_MEDIA_ID_TEXT)
+    media_id = make_id_field("a media id of ")
     media_type = Choice(FILE_TYPES)
     total_bytes = Integer(low=1, high=MOST_BYTES)
     segment_index = Integer(low=0, high=_MOST_SEGMENTS - 1)
@@ -146,7 +149,7 @@ class UploadBody(_Description):
 class StatusQuery(Schema):
     """The upload that is asked for."""
 
-    media_id = Text(required=True, pattern=_MEDIA_ID, pattern_text=_MEDIA_ID_TEXT)
+    media_id = make_id_field("a media id of ", required=True)
     command = Choice((_STATUS,), load_default=_STATUS)
 
 
@@ -156,19 +159,16 @@ class _Processing(Schema):
     progress_percent = Integer()
 
 
-class _Media(Schema):
-    id = Text()
-    media_key = Text()
-    size = Integer()
-    expires_after_secs = Integer()
-    expires_at = Integer()
-    processing_info = Nested(_Processing)
-
-
-class MediaAnswer(Schema):
-    """An upload; after a segment only the moment when it expires, in seconds since 1970."""
-
-    data = Nested(_Media, required=True)
+MediaAnswer = wrap_data(
+    "MediaAnswer",
+    id=Text(),
+    media_key=Text(),
+    size=Integer(),
+    expires_after_secs=Integer(),
+    expires_at=Integer(),
+    processing_info=Nested(_Processing),
+)
+"""An upload; after a segment only the moment when it expires, in seconds since 1970."""
 
 
 _NEEDED: Mapping[str | None, tuple[str, ...]] = {
@@ -261,7 +261,7 @@ def upload(call: Call, world: World) -> dict[str, Any]:
     if file_type not in category.accepts:
         text = f"media is {file_type}, which is not accepted for {category.name}"
         raise InvalidParameters([("media", text)], {})
-    begun = begin_upload(world, _get_user_id(call), category.name, file_type, len(content),
+    begun = begin_upload(world, get_user_id(call), category.name, file_type, len(content),
                          owners=params.get("additional_owners", ()))  # fmt: skip
     media = finish_upload(world, add_segment(world, begun, 0, len(content), image))
     return {"data": show_media(world, media)}
@@ -270,14 +270,9 @@ def upload(call: Call, world: World) -> dict[str, Any]:
 def initialize(call: Call, world: World) -> dict[str, Any]:
     """Begin an upload in segments."""
     params = call.params
-    begun = begin_upload(
-        world,
-        _get_user_id(call),
-        params.get("media_category"),
-        params["media_type"],
-        params["total_bytes"],
-        owners=params.get("additional_owners", ()),
-    )
+    category, owners = params.get("media_category"), params.get("additional_owners", ())
+    sent = params["media_type"], params["total_bytes"]
+    begun = begin_upload(world, get_user_id(call), category, *sent, owners=owners)
     return {"data": show_upload(world, begun)}
 
 
@@ -293,22 +288,22 @@ def finalize(call: Call, world: World) -> dict[str, Any]:
 
 def get_status(call: Call, world: World) -> dict[str, Any]:
     """Return how far an upload is; this counts as a poll of its processing."""
-    user_id, media_id = _get_user_id(call), call.params["media_id"]
+    user_id, media_id = get_user_id(call), call.params["media_id"]
     begun = find_upload(world, user_id, media_id)
     if begun is not None:
         return {"data": show_upload(world, begun)}
     media = find_own_media(world, user_id, media_id)
     if media is None:
-        raise _find_nothing("media_id", media_id)
+        raise _refuse_unknown("media_id", media_id)
     world.transitions.settle(KIND, media["media_key"], poll=True)
     media = world.store.get("media", media["media_key"]) or media
     return {"data": show_media(world, media, asked=True)}
 
 
 def _append(call: Call, world: World, parameter: str, media_id: str) -> dict[str, Any]:
-    begun = find_upload(world, _get_user_id(call), media_id)
+    begun = find_upload(world, get_user_id(call), media_id)
     if begun is None:
-        raise _find_nothing(parameter, media_id)
+        raise _refuse_unknown(parameter, media_id)
     content, index = call.params["media"], call.params["segment_index"]
     # A segment that comes again replaces itself, so its old size does not count.
     others = sum(size for at, size in begun["segments"].items() if at != str(index))
@@ -324,13 +319,13 @@ def _append(call: Call, world: World, parameter: str, media_id: str) -> dict[str
 
 
 def _finalize(call: Call, world: World, parameter: str, media_id: str) -> dict[str, Any]:
-    user_id = _get_user_id(call)
+    user_id = get_user_id(call)
     begun = find_upload(world, user_id, media_id)
     if begun is None:
         media = find_own_media(world, user_id, media_id)
         if media is None:
-            raise _find_nothing(parameter, media_id)
-        call.assume(FINISHED)
+            raise _refuse_unknown(parameter, media_id)
+        call.assume(FINISHED_TWICE)
         return {"data": show_media(world, media)}
     fault = _explain_incomplete(begun)
     if fault is not None:
@@ -360,65 +355,50 @@ def _read_image(call: Call, content: bytes, file_type: str) -> ImageFacts | None
     return image
 
 
-def _get_user_id(call: Call) -> str:
-    user = call.caller.user
-    assert user is not None, "every scheme of these operations establishes a user"
-    found: str = user["id"]
-    return found
-
-
-def _find_nothing(parameter: str, media_id: str) -> ProblemFailure:
+def _refuse_unknown(parameter: str, media_id: str) -> ProblemFailure:
     return ProblemFailure(find_nothing("media", parameter, media_id, repeated=True))
 
 
 _PATH = "/2/media/upload"
-_AUTH = Auth(("oauth1", "oauth2"), scopes=("media.write",))
-_ERRORS = ("invalid-request", "resource-not-found")
-
-
-def _declare_step(
-    name: str,
-    method: str,
-    path: str,
-    handler: Callable[[Call, World], dict[str, Any]],
-    summary: str,
-    params: type[Schema] | None,
-    **more: Any,
-) -> Operation:
-    return declare_named(
-        f"media.{name}",
-        method,
-        path,
-        handler,
-        summary=summary,
-        spec="What the service does",
-        params=params,
-        since=None,
-        returns=Flat(MediaAnswer),
-        auth=_AUTH,
-        limit=(),
-        errors=_ERRORS,
-        statuses=(400, 404),
-        assumptions=(SHAPES, RULES, USABLE),
-        may_assume=(PROCESSING, FINISHED),
-        **more,
-    )
-
-
-_IN_BODY: dict[str, Any] = {"location": Location.UPLOAD}
+_declare = partial(
+    declare_named,
+    spec="What the service does",
+    since=None,
+    returns=MediaAnswer,
+    auth=Auth(ANY_USER, scopes=("media.write",)),
+    limit=(),
+    errors=("invalid-request", "resource-not-found"),
+    assumptions=(MEDIA_SHAPES, UPLOAD_RULES, USABLE_MEDIA),
+    may_assume=(MEDIA_PROCESSING, FINISHED_TWICE),
+)
+_declare_step = partial(_declare, location=Location.UPLOAD)
 OPERATIONS = (
     _declare_step(
-        "upload", "POST", _PATH, upload, "Upload an image, or do a step of an upload",
-        UploadBody, rules=find_upload_faults, **_IN_BODY,
+        "media.upload",
+        f"POST {_PATH}",
+        upload,
+        "Upload an image, or do a step of an upload",
+        params=UploadBody,
+        rules=find_upload_faults,
     ),
     _declare_step(
-        "initialize", "POST", f"{_PATH}/initialize", initialize, "Begin an upload in segments",
-        InitializeBody, rules=find_initialize_faults, **_IN_BODY,
+        "media.initialize",
+        f"POST {_PATH}/initialize",
+        initialize,
+        "Begin an upload in segments",
+        params=InitializeBody,
+        rules=find_initialize_faults,
     ),
     _declare_step(
-        "append", "POST", f"{_PATH}/:id/append", append, "Add a segment to an upload",
-        AppendBody, rules=find_segment_faults, **_IN_BODY,
+        "media.append",
+        f"POST {_PATH}/:id/append",
+        append,
+        "Add a segment to an upload",
+        params=AppendBody,
+        rules=find_segment_faults,
     ),
-    _declare_step("finalize", "POST", f"{_PATH}/:id/finalize", finalize, "Finish an upload", None),
-    _declare_step("status", "GET", _PATH, get_status, "Read how far an upload is", StatusQuery),
-)  # fmt: skip
+    _declare("media.finalize", f"POST {_PATH}/:id/finalize", finalize, "Finish an upload"),
+    _declare(
+        "media.status", f"GET {_PATH}", get_status, "Read how far an upload is", params=StatusQuery
+    ),
+)

@@ -11,6 +11,7 @@ from math import gcd
 from posixpath import splitext
 from typing import Unpack
 
+from mock_platform.api.v2.conventions import make_id_field
 from mock_platform.api.v2.media.uploads import (
     CATEGORIES,
     FAILED,
@@ -102,7 +103,7 @@ class MediaRecord(_Sized):
 class UploadRecord(Schema):
     """An upload whose content is not complete. `segments` has the size of each by its index."""
 
-    id = Text(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
+    id = make_id_field(required=True)
     media_type = Choice(FILE_TYPES, required=True)
     media_category = Choice(tuple(CATEGORIES), load_default=None, allow_none=True)
     total_bytes = Integer(low=1, high=MOST_BYTES, required=True)

@@ -88,7 +88,7 @@ MOST_BYTES = 17_179_869_184
 PENDING, SUCCEEDED, FAILED = "pending", "succeeded", "failed"
 KIND = "media_upload"
 """The kind of the transition in which a video or GIF is processed."""
-USABLE = expectation(
+USABLE_MEDIA = expectation(
     "media.usable",
     "Uploaded media belong to the user who uploaded them, and can be used in posts and in the "
     "libraries of that user's accounts: when they are processed, and for 24 hours until something "

@@ -12,15 +12,14 @@ from typing import Any
 from msgspec import Struct
 
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
+from mock_platform.api.v2.conventions import find_nothing, forbid, get_app, make_id_field
 from mock_platform.api.v2.media.records import MediaKey
 from mock_platform.api.v2.media.uploads import explain_unusable, find_own_media, keep_media
 from mock_platform.api.v2.objects.post_texts import find_entities
-from mock_platform.api.v2.objects.user_view import show_user
+from mock_platform.api.v2.objects.users import show_user
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure, ProblemFailure
-from mock_platform.core.failures.problem_details import could_not_find
-from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import Choice, Instant, Json, ListOf, Text
 from mock_platform.core.operation import Limit
 from mock_platform.core.schema import Schema
@@ -36,38 +35,37 @@ LEAVE = "ParticipantsLeave"
 EVENT_TYPES = (MESSAGE, JOIN, LEAVE)
 NEWEST_FIRST = Order("created_at", descending=True)
 LONGEST_TEXT = 10_000
-READ_SCOPES = ("dm.read", "post.read", "users.read")
-LIMITS = expectation(
+MESSAGE_LIMITS = expectation(
     "direct-messages.limits",
     "A user may make 15 requests in 15 minutes to each endpoint of direct messages.",
 )
-READ_LIMIT = (Limit("dm_events", 15, 900, source="public", assumptions=(LIMITS,)),)
-WRITE_LIMIT = (Limit("dm_messages", 15, 900, source="public", assumptions=(LIMITS,)),)
-SHAPES = public_fact(
+READ_LIMIT = (Limit("dm_events", 15, 900, source="public", assumptions=(MESSAGE_LIMITS,)),)
+WRITE_LIMIT = (Limit("dm_messages", 15, 900, source="public", assumptions=(MESSAGE_LIMITS,)),)
+MESSAGE_SHAPES = public_fact(
     "direct-messages.shapes",
     "The endpoints of direct messages have their public shapes; the spec names the permission and "
     "the events alone. Lists begin with the newest; they have no previous_token.",
     "section 7.5 of the named endpoints",
     gap=True,
 )
-ACTIVITIES = public_fact(
+MESSAGE_ACTIVITIES = public_fact(
     "direct-messages.activities",
     "A message is a dm.sent for its sender and a dm.received for each other participant.",
     "section 7.5 of the named endpoints",
 )
-PERMISSION = expectation(
+READ_PERMISSION = expectation(
     "direct-messages.permission",
     "Reading direct messages needs the app's permissions read and direct messages; without them it "
     "is refused as creating is, with code 93 in an errors array.",
 )
-CONVERSATIONS = expectation(
+CONVERSATION_RULES = expectation(
     "direct-messages.conversations",
     "A conversation of two has the ids of both users as its id, the smaller first; a group has an "
     "id of its own. Whoever does not take part finds no conversation and no event (404). Events "
     "are shown to those who took part at that moment. A text has 1 to 10,000 characters, a message "
     "one attachment, a group 2 to 49 others.",
 )
-REFUSED = expectation(
+TAKES_NO_MESSAGES = expectation(
     "direct-messages.refused",
     "A user whose receives_your_dm is false takes no messages: 403 about:blank.",
 )
@@ -84,8 +82,7 @@ def require_permission(call: Call, *needed: str) -> None:
     Raises:
         NumericFailure: It lacks some (code 93).
     """
-    app = call.caller.app
-    assert app is not None, "every scheme of these operations establishes an app"
+    app = get_app(call)
     lacking = [name for name in needed if name not in app["_permissions"]]
     if lacking:
         why = f"_permissions of app {app['id']} lacks {', '.join(lacking)}"
@@ -101,13 +98,6 @@ def require_write_permission(call: Call, _world: World) -> None:
 def require_read_permission(call: Call, _world: World) -> None:
     """Require the permissions to read direct messages (`direct-messages.permission`)."""
     require_permission(call, "read", "direct_messages")
-
-
-def get_user(call: Call) -> Record:
-    """Return the user for whom the call is made."""
-    user = call.caller.user
-    assert user is not None, "both schemes establish a user"
-    return user
 
 
 def name_conversation(one: str, other: str) -> str:
@@ -161,21 +151,14 @@ def require_users(world: World, parameter: str, ids: Sequence[str], sender_id: s
         if user is None:
             raise refuse_unknown("user", parameter, id_)
         if user.get("receives_your_dm") is False and id_ != sender_id:
-            text = "You do not have permission to DM one or more participants."
-            value = problem("about:blank", title="Forbidden", status=403, detail=text)
-            raise ProblemFailure(value, REFUSED)
+            raise forbid(
+                "You do not have permission to DM one or more participants.", TAKES_NO_MESSAGES
+            )
 
 
 def refuse_unknown(kind: str, parameter: str, value: str) -> ProblemFailure:
     """Return the 404 for a user, conversation or event that is not found."""
-    found = problem(
-        "resource-not-found",
-        detail=could_not_find(kind, parameter, value),
-        parameter=parameter,
-        value=value,
-        resource_id=value,
-        resource_type="user",
-    )
+    found = find_nothing(kind, parameter, value, resource_type="user")
     return ProblemFailure(found, *(() if kind == "user" else (NOT_A_RESOURCE_TYPE,)))
 
 
@@ -200,19 +183,13 @@ def send_message(
 
     `content` has `text`, `_media_keys` or both; `created_at` is now if not given.
     """
-    message = {
-        "id": world.ids.snowflake(),
-        "event_type": MESSAGE,
-        "dm_conversation_id": conversation_id,
-        "sender_id": sender_id,
+    content = {
         **content,
         "created_at": created_at or wire_millis(world.clock.now()),
         "entities": find_entities(world, content.get("text", "")),
-        "_media_keys": content.get("_media_keys", []),
-        "_participants": list(participants),
         "_app_id": app_id,
     }
-    world.store.put(TABLE, message["id"], message)
+    message = _store_event(world, MESSAGE, conversation_id, participants, sender_id, content)
     others = [id_ for id_ in participants if id_ != sender_id]
     target = others[0] if others else sender_id
     parts = [("dm.sent", sender_id, target)]
@@ -234,19 +211,31 @@ def store_join(
     world: World, conversation_id: str, participants: Sequence[str], sender_id: str
 ) -> None:
     """Store that all participants joined a new group."""
+    joined = {"participant_ids": list(participants), "created_at": wire_millis(world.clock.now())}
+    _store_event(world, JOIN, conversation_id, participants, sender_id, joined)
+
+
+def _store_event(
+    world: World,
+    event_type: str,
+    conversation_id: str,
+    participants: Sequence[str],
+    sender_id: str,
+    content: Record,
+) -> Record:
     event: Record = {
         "id": world.ids.snowflake(),
-        "event_type": JOIN,
+        "event_type": event_type,
         "dm_conversation_id": conversation_id,
         "sender_id": sender_id,
-        "created_at": wire_millis(world.clock.now()),
-        "participant_ids": list(participants),
         "entities": {},
         "_media_keys": [],
         "_participants": list(participants),
         "_app_id": None,
+        **content,
     }
     world.store.put(TABLE, event["id"], event)
+    return event
 
 
 def make_payload(world: World, message: Record, recipient_id: str) -> dict[str, Any]:
@@ -274,8 +263,6 @@ def show_users(world: World, *ids: str) -> dict[str, Any]:
 
 # Direct messages: what was written in conversations, and who joined and left them.
 
-_DIGITS = "1 to 19 digits"
-
 
 class DirectMessageRecord(Schema):
     """One event of a conversation, in the form of the v2 interface.
@@ -284,7 +271,7 @@ class DirectMessageRecord(Schema):
     is the app through which a message was sent.
     """
 
-    id = Text(required=True, pattern=r"[0-9]{1,19}", pattern_text=_DIGITS)
+    id = make_id_field(required=True)
     event_type = Choice(EVENT_TYPES, load_default=MESSAGE)
     dm_conversation_id = Text(
         required=True,
@@ -316,15 +303,16 @@ def _check(record: Record) -> Iterator[tuple[str, str]]:
         yield "dm_conversation_id", "the smaller of the two user ids comes first"
 
 
-DIRECT_MESSAGES = Table(
-    "direct_messages",
-    DirectMessageRecord,
-    references=(
-        Reference("sender_id", "users"),
-        Reference("_participants", "users"),
-        Reference("participant_ids", "users"),
-        Reference("_app_id", "apps"),
+TABLES = (
+    Table(
+        TABLE,
+        DirectMessageRecord,
+        references=(
+            Reference("sender_id", "users"),
+            Reference("_participants", "users"),
+            Reference("participant_ids", "users"),
+            Reference("_app_id", "apps"),
+        ),
+        check=_check,
     ),
-    check=_check,
 )
-TABLES = (DIRECT_MESSAGES,)

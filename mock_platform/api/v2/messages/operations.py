@@ -1,26 +1,41 @@
-"""Conversations: direct messages between two users and in groups, sent and listed."""
+"""Direct messages: sent to users and in groups, listed, and what is shown of each event."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from marshmallow import ValidationError, validates_schema
 
-from mock_platform.api.v2.conventions import PAGES, declare_named
+from mock_platform.api.v2.conventions import (
+    ANY_USER,
+    TOKEN_PAGES,
+    PageMeta,
+    TokenPageQuery,
+    declare_named,
+    get_app,
+    get_user_id,
+    make_id_field,
+    show_list,
+    take_page,
+    wrap_data,
+)
 from mock_platform.api.v2.messages.conversations import (
-    ACTIVITIES,
-    CONVERSATIONS,
+    CONVERSATION_RULES,
+    EVENT_TYPES,
     LONGEST_TEXT,
+    MESSAGE_ACTIVITIES,
+    MESSAGE_SHAPES,
+    NEWEST_FIRST,
     NOT_A_RESOURCE_TYPE,
-    PERMISSION,
     READ_LIMIT,
-    READ_SCOPES,
-    REFUSED,
-    SHAPES,
+    READ_PERMISSION,
+    TABLE,
+    TAKES_NO_MESSAGES,
     WRITE_LIMIT,
     find_participants,
-    get_user,
     name_conversation,
+    refuse_unknown,
     require_read_permission,
     require_users,
     require_write_permission,
@@ -28,29 +43,95 @@ from mock_platform.api.v2.messages.conversations import (
     store_join,
     take_media_key,
 )
-from mock_platform.api.v2.messages.views import DirectMessagePage, DirectMessageQuery, show_page
-from mock_platform.api.v2.objects.answers import PARTIAL, SELECTION
-from mock_platform.api.v2.webhooks.validation import get_app
+from mock_platform.api.v2.objects.answers import (
+    FIELD_SELECTION,
+    MEDIA_FIELDS,
+    PARTIAL_ERRORS,
+    POST_FIELDS,
+    USER_FIELDS,
+    PostAnswer,
+    find_early_fields,
+    make_names_field,
+    start_answer,
+)
+from mock_platform.api.v2.objects.post_view import show_entities
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.faults import Fault
-from mock_platform.core.fields import Choice, ListOf, Nested, Text
+from mock_platform.core.fields import Choice, CommaList, Instant, Json, ListOf, Nested, Text
 from mock_platform.core.operation import Location
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-_SPEC = "Authentication: direct messages"
-_READ = Auth(("oauth1", "oauth2"), scopes=READ_SCOPES)
-_WRITE = Auth(("oauth1", "oauth2"), scopes=("dm.write", "post.read", "users.read"))
+FIELDS = (
+    "attachments", "created_at", "dm_conversation_id", "entities", "event_type", "id",
+    "participant_ids", "referenced_posts", "sender_id", "text",
+)  # fmt: skip
+_EXPANSIONS = ("attachments.media_keys", "participant_ids", "referenced_posts.id", "sender_id")
+_DEFAULTS = {"id", "event_type", "text"}
+
+
+class DirectMessageSelectionQuery(Schema):
+    """What a client wants to see of events, and of what they refer to."""
+
+    find_faults = staticmethod(find_early_fields)
+    dm_event_fields = make_names_field(FIELDS, data_key="dm_event.fields")
+    expansions = make_names_field(_EXPANSIONS)
+    post_fields = make_names_field(POST_FIELDS, data_key="post.fields")
+    older_post_fields = make_names_field(POST_FIELDS, data_key="tweet.fields")
+    user_fields = make_names_field(USER_FIELDS, data_key="user.fields")
+    media_fields = make_names_field(MEDIA_FIELDS, data_key="media.fields")
+
+
+class DirectMessageQuery(TokenPageQuery, DirectMessageSelectionQuery):
+    """Which events to list."""
+
+    event_types = CommaList(Choice(EVENT_TYPES))
+
+
+class DirectMessageEvent(Schema):
+    """An event of a conversation; `participant_ids` only in joins and leaves."""
+
+    id = Text(required=True)
+    event_type = Choice(EVENT_TYPES)
+    text = Text()
+    sender_id = Text()
+    dm_conversation_id = Text()
+    created_at = Instant(millis=True)
+    participant_ids = ListOf(Text())
+    attachments = Json()
+    entities = Json()
+    referenced_posts = Json()
+
+
+class _PageMeta(PageMeta):
+    pass
+
+
+class DirectMessagePage(Schema):
+    """A page of events."""
+
+    data = ListOf(Nested(DirectMessageEvent))
+    includes = Json()
+    errors = ListOf(Json())
+    meta = Nested(_PageMeta, required=True)
+
+
+class DirectMessageAnswer(Schema):
+    """A single event, with what its expansions refer to."""
+
+    data = Nested(DirectMessageEvent, required=True)
+    includes = Json()
+    errors = ListOf(Json())
 
 
 class Attachment(Schema):
     """Uploaded media to send."""
 
-    media_id = Text(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
+    media_id = make_id_field(required=True)
 
 
 class NewMessage(Schema):
@@ -71,7 +152,7 @@ class NewGroup(Schema):
 
     conversation_type = Choice(("Group",), required=True)
     participant_ids = ListOf(
-        Text(pattern=r"[0-9]{1,19}", pattern_text="a user id of 1 to 19 digits"),
+        make_id_field("a user id of "),
         least=2,
         most=49,
         required=True,
@@ -79,27 +160,22 @@ class NewGroup(Schema):
     message = Nested(NewMessage, required=True)
 
 
-class _Sent(Schema):
-    dm_conversation_id = Text(required=True)
-    dm_event_id = Text(required=True)
-
-
-class SentAnswer(Schema):
-    """The conversation and the event that a message became."""
-
-    data = Nested(_Sent, required=True)
+SentAnswer = wrap_data(
+    "SentAnswer", dm_conversation_id=Text(required=True), dm_event_id=Text(required=True)
+)
+"""The conversation and the event that a message became."""
 
 
 def send_to_user(call: Call, world: World) -> dict[str, Any]:
     """Send a message to a user."""
-    sender, other = get_user(call)["id"], call.path_params["participant_id"]
+    sender, other = get_user_id(call), call.path_params["participant_id"]
     require_users(world, "participant_id", [other], sender)
     return _send(call, world, name_conversation(sender, other), [sender, other], call.params)
 
 
 def send_to_conversation(call: Call, world: World) -> dict[str, Any]:
     """Send a message to a conversation of the caller's user."""
-    sender, conversation = get_user(call)["id"], call.path_params["dm_conversation_id"]
+    sender, conversation = get_user_id(call), call.path_params["dm_conversation_id"]
     participants = find_participants(world, conversation, sender)
     if "-" in conversation:
         require_users(world, "dm_conversation_id", participants, sender)
@@ -108,7 +184,7 @@ def send_to_conversation(call: Call, world: World) -> dict[str, Any]:
 
 def create_group(call: Call, world: World) -> dict[str, Any]:
     """Begin a conversation of several users with a message."""
-    sender = get_user(call)["id"]
+    sender = get_user_id(call)
     participants = list(dict.fromkeys([sender, *call.params["participant_ids"]]))
     require_users(world, "participant_ids", participants, sender)
     conversation = world.ids.snowflake()
@@ -123,14 +199,14 @@ def _send(
     if "attachments" in message:
         content["_media_keys"] = _find_media(call, world, message["attachments"])
     participants = list(dict.fromkeys(participants))
-    sender, app = get_user(call)["id"], get_app(call)
+    sender, app = get_user_id(call), get_app(call)
     sent = send_message(world, conversation, participants, sender, content, app_id=app["id"])
     return {"data": {"dm_conversation_id": conversation, "dm_event_id": sent.record["id"]}}
 
 
 def _find_media(call: Call, world: World, attachments: list[Record]) -> list[str]:
     ids = [each["media_id"] for each in attachments]
-    keys = [take_media_key(world, get_user(call)["id"], id_) for id_ in ids]
+    keys = [take_media_key(world, get_user_id(call), id_) for id_ in ids]
     unknown = [id_ for id_, key in zip(ids, keys, strict=True) if key is None]
     if unknown:
         text = f"Your media IDs are invalid: {', '.join(unknown)}"
@@ -140,7 +216,7 @@ def _find_media(call: Call, world: World, attachments: list[Record]) -> list[str
 
 def list_with_user(call: Call, world: World) -> dict[str, Any]:
     """List the events of the conversation with a user."""
-    own, other = get_user(call)["id"], call.path_params["participant_id"]
+    own, other = get_user_id(call), call.path_params["participant_id"]
     require_users(world, "participant_id", [other], other)
     return show_page(call, world, name_conversation(own, other))
 
@@ -148,108 +224,152 @@ def list_with_user(call: Call, world: World) -> dict[str, Any]:
 def list_of_conversation(call: Call, world: World) -> dict[str, Any]:
     """List the events of a conversation of the caller's user."""
     conversation = call.path_params["dm_conversation_id"]
-    find_participants(world, conversation, get_user(call)["id"])
+    find_participants(world, conversation, get_user_id(call))
     return show_page(call, world, conversation)
 
 
-_MAY_REFUSE = ("invalid-request", "93", "about:blank", "resource-not-found")
-_SENDS = (SHAPES, CONVERSATIONS, ACTIVITIES)
-_LISTS = (SHAPES, PERMISSION, CONVERSATIONS, PAGES, SELECTION)
-_GROUPS = "/2/dm_conversations"
+def list_all(call: Call, world: World) -> dict[str, Any]:
+    """List the events of all conversations of the caller's user."""
+    return show_page(call, world, None)
+
+
+def get(call: Call, world: World) -> dict[str, Any]:
+    """Show an event of a conversation of the caller's user."""
+    event_id = call.path_params["event_id"]
+    event = world.store.get(TABLE, event_id)
+    if event is None or get_user_id(call) not in event["_participants"]:
+        raise refuse_unknown("event", "event_id", event_id)
+    answer = start_answer(call, world)
+    return {"data": show_event(call, event, answer), **answer.parts()}
+
+
+def show_page(call: Call, world: World, conversation_id: str | None) -> dict[str, Any]:
+    """Return a page of the events that the caller's user took part in.
+
+    With `conversation_id`, only those of that conversation.
+    """
+    user_id = get_user_id(call)
+    types = set(call.params.get("event_types") or EVENT_TYPES)
+    match = {} if conversation_id is None else {"dm_conversation_id": conversation_id}
+    page = take_page(
+        call,
+        world,
+        TABLE,
+        match,
+        order=NEWEST_FIRST,
+        where=lambda event: event["event_type"] in types and user_id in event["_participants"],
+    )
+    answer = start_answer(call, world)
+    data = [show_event(call, event, answer) for event in page.records]
+    return show_list(data, **answer.parts(), meta=page.meta())
+
+
+def show_event(call: Call, event: Record, answer: PostAnswer) -> dict[str, Any]:
+    """Return an event with the fields that the call asks for; add to `answer` what it refers to."""
+    expansions = answer.selection.expansions
+    wanted = _DEFAULTS | set(call.params.get("dm_event_fields") or ())
+    wanted |= {name.partition(".")[0] for name in expansions}
+    values = {
+        "id": event["id"],
+        "event_type": event["event_type"],
+        "text": event.get("text"),
+        "sender_id": event["sender_id"],
+        "dm_conversation_id": event["dm_conversation_id"],
+        "created_at": event["created_at"],
+        "participant_ids": event.get("participant_ids"),
+        "attachments": {"media_keys": keys} if (keys := event["_media_keys"]) else None,
+        "entities": show_entities(event["entities"]),
+    }
+    if "sender_id" in expansions:
+        answer.include_user("sender_id", event["sender_id"])
+    if "participant_ids" in expansions:
+        for user_id in event.get("participant_ids", ()):
+            answer.include_user("participant_ids", user_id)
+    if "attachments.media_keys" in expansions:
+        answer.include_media(event)
+    return {name: value for name, value in values.items() if name in wanted and value is not None}
+
+
+_SPEC = "Authentication: direct messages"
 _WITH = "/2/dm_conversations/with/:participant_id"
 _ONE = "/2/dm_conversations/:dm_conversation_id"
+_declare_send = partial(
+    declare_named,
+    spec=_SPEC,
+    location=Location.JSON,
+    gates=(require_write_permission,),
+    since=None,
+    returns=Flat(SentAnswer, status=201),
+    auth=Auth(ANY_USER, scopes=("dm.write", "post.read", "users.read")),
+    limit=WRITE_LIMIT,
+    errors=("invalid-request", "93", "about:blank", "resource-not-found"),
+    assumptions=(MESSAGE_SHAPES, CONVERSATION_RULES, MESSAGE_ACTIVITIES),
+    may_assume=(TAKES_NO_MESSAGES,),
+)
+_declare_read = partial(
+    declare_named,
+    spec=_SPEC,
+    params=DirectMessageQuery,
+    gates=(require_read_permission,),
+    since=None,
+    returns=DirectMessagePage,
+    auth=Auth(ANY_USER, scopes=("dm.read", "post.read", "users.read")),
+    limit=READ_LIMIT,
+    errors=("invalid-request", "93", "resource-not-found"),
+    assumptions=(MESSAGE_SHAPES, READ_PERMISSION, CONVERSATION_RULES, TOKEN_PAGES, FIELD_SELECTION),
+    may_assume=(PARTIAL_ERRORS,),
+)
 OPERATIONS = (
-    declare_named(
+    _declare_send(
         "dm_conversations.send_to_user",
-        "POST",
-        f"{_WITH}/messages",
+        f"POST {_WITH}/messages",
         send_to_user,
-        summary="Send a direct message to a user",
-        spec=_SPEC,
+        "Send a direct message to a user",
         params=NewMessage,
-        location=Location.JSON,
-        gates=(require_write_permission,),
-        since=None,
-        returns=Flat(SentAnswer, status=201),
-        auth=_WRITE,
-        limit=WRITE_LIMIT,
-        errors=_MAY_REFUSE,
-        statuses=(400, 403, 404),
-        assumptions=_SENDS,
-        may_assume=(REFUSED,),
     ),
-    declare_named(
+    _declare_send(
         "dm_conversations.send",
-        "POST",
-        f"{_ONE}/messages",
+        f"POST {_ONE}/messages",
         send_to_conversation,
-        summary="Send a direct message to a conversation",
-        spec=_SPEC,
+        "Send a direct message to a conversation",
         params=NewMessage,
-        location=Location.JSON,
-        gates=(require_write_permission,),
-        since=None,
-        returns=Flat(SentAnswer, status=201),
-        auth=_WRITE,
-        limit=WRITE_LIMIT,
-        errors=_MAY_REFUSE,
-        statuses=(400, 403, 404),
-        assumptions=_SENDS,
-        may_assume=(REFUSED, NOT_A_RESOURCE_TYPE),
+        may_assume=(TAKES_NO_MESSAGES, NOT_A_RESOURCE_TYPE),
     ),
-    declare_named(
+    _declare_send(
         "dm_conversations.create",
-        "POST",
-        _GROUPS,
+        "POST /2/dm_conversations",
         create_group,
-        summary="Begin a group conversation with a message",
-        spec=_SPEC,
+        "Begin a group conversation with a message",
         params=NewGroup,
-        location=Location.JSON,
-        gates=(require_write_permission,),
-        since=None,
-        returns=Flat(SentAnswer, status=201),
-        auth=_WRITE,
-        limit=WRITE_LIMIT,
-        errors=_MAY_REFUSE,
-        statuses=(400, 403, 404),
-        assumptions=_SENDS,
-        may_assume=(REFUSED,),
     ),
-    declare_named(
+    _declare_read(
         "dm_conversations.list_with_user",
-        "GET",
-        f"{_WITH}/dm_events",
+        f"GET {_WITH}/dm_events",
         list_with_user,
-        summary="List the direct messages with a user",
-        spec=_SPEC,
-        params=DirectMessageQuery,
-        gates=(require_read_permission,),
-        since=None,
-        returns=Flat(DirectMessagePage),
-        auth=_READ,
-        limit=READ_LIMIT,
-        errors=("invalid-request", "93", "resource-not-found"),
-        statuses=(400, 403, 404),
-        assumptions=_LISTS,
-        may_assume=(PARTIAL,),
+        "List the direct messages with a user",
     ),
-    declare_named(
+    _declare_read(
         "dm_conversations.list",
-        "GET",
-        f"{_ONE}/dm_events",
+        f"GET {_ONE}/dm_events",
         list_of_conversation,
-        summary="List the direct messages of a conversation",
-        spec=_SPEC,
-        params=DirectMessageQuery,
-        gates=(require_read_permission,),
-        since=None,
-        returns=Flat(DirectMessagePage),
-        auth=_READ,
-        limit=READ_LIMIT,
-        errors=("invalid-request", "93", "resource-not-found"),
-        statuses=(400, 403, 404),
-        assumptions=_LISTS,
-        may_assume=(PARTIAL, NOT_A_RESOURCE_TYPE),
+        "List the direct messages of a conversation",
+        may_assume=(PARTIAL_ERRORS, NOT_A_RESOURCE_TYPE),
+    ),
+    _declare_read(
+        "dm_events.list",
+        "GET /2/dm_events",
+        list_all,
+        "List the direct messages of a user",
+        errors=("invalid-request", "93"),
+    ),
+    _declare_read(
+        "dm_events.get",
+        "GET /2/dm_events/:event_id",
+        get,
+        "Show an event of a conversation",
+        params=DirectMessageSelectionQuery,
+        returns=DirectMessageAnswer,
+        assumptions=(MESSAGE_SHAPES, READ_PERMISSION, CONVERSATION_RULES, FIELD_SELECTION),
+        may_assume=(PARTIAL_ERRORS, NOT_A_RESOURCE_TYPE),
     ),
 )

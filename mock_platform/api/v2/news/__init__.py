@@ -1,6 +1,6 @@
 """News: stories found by their words, or read by id."""
 
-from mock_platform.api.v2.news import operations
+from mock_platform.api.v2.news import stories
 
-OPERATIONS = (*operations.OPERATIONS,)
-TABLES = (*operations.TABLES,)
+OPERATIONS = (*stories.OPERATIONS,)
+TABLES = (*stories.TABLES,)

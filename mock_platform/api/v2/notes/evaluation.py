@@ -6,52 +6,51 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mock_platform.api.v2.conventions import declare_named, limit_users
+from mock_platform.api.v2.conventions import (
+    ANY_USER,
+    declare_named,
+    forbid,
+    limit_users,
+    make_id_field,
+    wrap_data,
+)
 from mock_platform.api.v2.objects.post_texts import weigh_text
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
-from mock_platform.core.envelope import Flat
-from mock_platform.core.failures.errors import ProblemFailure
-from mock_platform.core.failures.problems import problem
-from mock_platform.core.fields import Nested, Number, Text
+from mock_platform.core.fields import Number, Text
 from mock_platform.core.operation import Location
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-# Community notes: who may write them, what their text must be like, and how it is scored. The
-# shapes are public facts (named endpoints, section 8.3); document A names the endpoints.
-
-SHAPES = public_fact(
+NOTE_SHAPES = public_fact(
     "notes.shapes",
     "The endpoints of community notes have their public shapes; the spec only names them. Notes "
     "with test_mode and real notes are separate.",
     "section 8.3 of the named endpoints",
     gap=True,
 )
-WRITER = public_fact(
+NOTE_WRITERS = public_fact(
     "notes.writer",
     "Only users who are API note writers (_note_writer) may use the endpoints of notes; others "
     "get 403 about:blank.",
     "section 8.3 of the named endpoints, refusals",
 )
-TEXT = expectation(
+NOTE_TEXT = expectation(
     "notes.text",
     "A note has 1 to 280 characters and an address; its length is counted as that of a post, so "
     "an address counts 23.",
 )
-SCORE = expectation(
+NOTE_SCORE = expectation(
     "notes.score",
     "The score of a note, from 0 to 1, follows from its text, its post and the seed of the world: "
     "the same note always has the same one. A note of test mode has it as its test_result, Low "
     "below a third, High from two thirds on.",
 )
 MOST_CHARACTERS = 280
-NOTES_SINCE = find_release("community-notes").effective
-EVALUATION_SINCE = find_release("evaluate-note").effective
 _URL = re.compile(r"https?://\S+")
 _BUCKETS = ("Low", "Medium", "High")
 
@@ -64,9 +63,7 @@ def require_writer(call: Call, _world: World) -> None:
     """
     user = call.caller.user
     if user is None or not user.get("_note_writer"):
-        text = "User must be an API Note Writer to access this endpoint."
-        value = problem("about:blank", title="Forbidden", status=403, detail=text)
-        raise ProblemFailure(value, WRITER)
+        raise forbid("User must be an API Note Writer to access this endpoint.", NOTE_WRITERS)
 
 
 def find_text_faults(name: str, text: str) -> Iterator[tuple[str, str]]:
@@ -107,17 +104,12 @@ class NoteToEvaluate(Schema):
     """The text of a note, and the post that it is about."""
 
     note_text = Text(required=True)
-    post_id = Text(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
+    post_id = make_id_field(required=True)
 
 
-class _Score(Schema):
-    claim_opinion_score = Number(required=True)
-
-
-class EvaluationAnswer(Schema):
-    """How a note's text was scored."""
-
-    data = Nested(_Score, required=True)
+EvaluationAnswer = wrap_data(
+    "EvaluationAnswer", "_Score", claim_opinion_score=Number(required=True)
+)
 
 
 def find_faults(
@@ -139,23 +131,21 @@ def evaluate(call: Call, world: World) -> dict[str, Any]:
 OPERATIONS = (
     declare_named(
         "evaluate_note.create",
-        "POST",
-        "/2/evaluate_note",
+        "POST /2/evaluate_note",
         evaluate,
+        "Score the text of a community note",
         also=("/2/notes/evaluate",),
-        summary="Score the text of a community note",
         spec="Versioning: 2025-09-17",
         params=NoteToEvaluate,
         location=Location.JSON,
         rules=find_faults,
         gates=(require_writer,),
-        since=EVALUATION_SINCE,
-        returns=Flat(EvaluationAnswer),
-        auth=Auth(("oauth1", "oauth2"), scopes=("post.write",)),
+        since=find_release("evaluate-note").effective,
+        returns=EvaluationAnswer,
+        auth=Auth(ANY_USER, scopes=("post.write",)),
         limit=limit_users("evaluate_note.create", 90),
         errors=("invalid-request", "about:blank"),
-        statuses=(400, 403),
-        assumptions=(SHAPES, SCORE, TEXT),
-        may_assume=(WRITER,),
+        assumptions=(NOTE_SHAPES, NOTE_SCORE, NOTE_TEXT),
+        may_assume=(NOTE_WRITERS,),
     ),
 )

@@ -8,24 +8,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 from marshmallow import fields
 
 from mock_platform.api.v2.conventions import (
-    PAGES,
+    ANY_USER,
+    DAY_SECONDS,
+    TOKEN_PAGES,
+    PageMeta,
     declare_named,
-    find_nothing,
+    forbid,
+    get_app,
+    get_user,
+    get_user_id,
     limit_users,
+    make_id_field,
     make_token_field,
+    require_record,
+    show_list,
     take_page,
+    wrap_data,
 )
 from mock_platform.api.v2.notes.evaluation import (
-    NOTES_SINCE,
-    SCORE,
-    SHAPES,
-    TEXT,
-    WRITER,
+    NOTE_SCORE,
+    NOTE_SHAPES,
+    NOTE_TEXT,
+    NOTE_WRITERS,
     evaluate_test_note,
     find_note,
     find_post_faults,
@@ -33,21 +43,21 @@ from mock_platform.api.v2.notes.evaluation import (
     require_writer,
 )
 from mock_platform.api.v2.objects.answers import (
-    PARTIAL,
-    SELECTION,
+    FIELD_SELECTION,
+    PARTIAL_ERRORS,
+    ObjectList,
     PostSelectionQuery,
     may_see,
-    read_selection,
     start_answer,
 )
-from mock_platform.api.v2.objects.user_view import NEWEST_FIRST
-from mock_platform.api.v2.posts.creation import refuse
-from mock_platform.api.v2.usage.counting import COUNTED, count_posts
+from mock_platform.api.v2.objects.users import NEWEST_FIRST
+from mock_platform.api.v2.posts.creation import POST_REFUSALS
+from mock_platform.api.v2.release_history import find_release
+from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
-from mock_platform.core.envelope import Flat
-from mock_platform.core.failures.errors import InvalidParameters, ProblemFailure
+from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.fields import (
     Choice,
     CommaList,
@@ -59,7 +69,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.operation import Limit, Location
+from mock_platform.core.operation import Location
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.settings import Settings
@@ -67,18 +77,18 @@ from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-ONCE = expectation(
+ONE_NOTE_EACH = expectation(
     "notes.once",
     "A second note of a user for a post is refused with 400 and the public message; a note of "
     "test mode and a real one do not count for each other.",
 )
-ELIGIBLE = expectation(
+ELIGIBLE_POSTS = expectation(
     "notes.eligible",
     "Posts are eligible for a note of a user who did not write them and has none for them in that "
     "mode, if everybody sees them. A feed has the newest 100 posts in the language (small), 1,000 "
     "(large), 10,000 (xl) or all (xxl).",
 )
-FIELDS = expectation(
+USUAL_FIELDS = expectation(
     "notes.fields",
     "Without note.fields a note has its id and its post_id; with it, also what was asked for. "
     "A new note needs more ratings.",
@@ -95,7 +105,6 @@ STATUSES = (
 NOTE_FIELDS = ("id", "info", "scoring_status", "status", "test_result")
 _FEED_SIZES = {"small": 100, "large": 1000, "xl": 10_000, "xxl": None}
 _SELECTION = re.compile(r"feed_(size|lang)\s*:\s*([A-Za-z-]{1,10})")
-_DAY = 86_400
 
 
 class NoteInfo(Schema):
@@ -111,7 +120,7 @@ class NoteInfo(Schema):
 class NoteRecord(Schema):
     """A note of a user (`_user_id`) for a post; `_test_mode` says to which set it belongs."""
 
-    id = Text(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
+    id = make_id_field(required=True)
     post_id = Text(required=True)
     info = Nested(NoteInfo, required=True)
     status = Choice(STATUSES, load_default="needs_more_ratings")
@@ -126,7 +135,7 @@ class NewNote(Schema):
     """A note to write."""
 
     test_mode = Flag(required=True)
-    post_id = Text(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
+    post_id = make_id_field(required=True)
     info = Nested(NoteInfo, required=True)
 
 
@@ -148,24 +157,8 @@ class EligibleQuery(_ListQuery, PostSelectionQuery):
     post_selection = Text(min_length=1)
 
 
-class _NoteId(Schema):
-    id = Text(required=True)
-
-
-class WrittenNoteAnswer(Schema):
-    """The id of a new note."""
-
-    data = Nested(_NoteId, required=True)
-
-
-class _DeletedNote(Schema):
-    deleted = Flag(required=True)
-
-
-class DeletedNoteAnswer(Schema):
-    """The answer of a deletion."""
-
-    data = Nested(_DeletedNote, required=True)
+WrittenNoteAnswer = wrap_data("WrittenNoteAnswer", "_NoteId", id=Text(required=True))
+DeletedNoteAnswer = wrap_data("DeletedNoteAnswer", deleted=Flag(required=True))
 
 
 class _TestResult(Schema):
@@ -182,10 +175,8 @@ class _Note(Schema):
     test_result = Nested(_TestResult)
 
 
-class _Meta(Schema):
+class _Meta(PageMeta):
     component_name: ClassVar = "Notes_Meta"
-    result_count = Integer(required=True)
-    next_token = Text()
 
 
 class NotesPage(Schema):
@@ -200,12 +191,9 @@ class _PostsMeta(_Meta):
     oldest_id = Text()
 
 
-class EligiblePostsPage(Schema):
-    """A page of posts, and what they refer to."""
+class EligiblePostsPage(ObjectList):
+    """A page of posts."""
 
-    data = ListOf(fields.Dict())
-    includes = fields.Dict()
-    errors = ListOf(fields.Dict())
     meta = Nested(_PostsMeta, required=True)
 
 
@@ -246,10 +234,10 @@ def find_selection_faults(
 
 def create(call: Call, world: World) -> dict[str, Any]:
     """Write a note for a post."""
-    user, params = _get_user(call), call.params
+    user, params = get_user(call), call.params
     post_id, test_mode = params["post_id"], params["test_mode"]
     if find_note(world, user, post_id, test_mode=test_mode) is not None:
-        call.assume(ONCE)
+        call.assume(ONE_NOTE_EACH)
         text = "User already created a note for this post."
         raise InvalidParameters([("post_id", text)], params)
     result = evaluate_test_note(world, post_id, params["info"]["text"]) if test_mode else None
@@ -270,42 +258,35 @@ def create(call: Call, world: World) -> dict[str, Any]:
 
 def delete(call: Call, world: World) -> dict[str, Any]:
     """Delete a note of the caller."""
-    note_id = call.path_params["id"]
-    note = world.store.get("notes", note_id)
-    if note is None:
-        value = find_nothing("note", "id", note_id, repeated=True, resource_type="post")
-        raise ProblemFailure(value, PARTIAL)
-    if note["_user_id"] != _get_user(call)["id"]:
-        raise refuse("You are not authorized to delete this note.")
-    world.store.remove("notes", note_id)
+    note = require_record(call, world, "notes", "note", PARTIAL_ERRORS, resource_type="post")
+    if note["_user_id"] != get_user_id(call):
+        raise forbid("You are not authorized to delete this note.", POST_REFUSALS)
+    world.store.remove("notes", note["id"])
     return {"data": {"deleted": True}}
 
 
 def list_written(call: Call, world: World) -> dict[str, Any]:
     """List the caller's notes, newest first."""
-    match = {"_user_id": _get_user(call)["id"], "_test_mode": call.params["test_mode"]}
+    match = {"_user_id": get_user_id(call), "_test_mode": call.params["test_mode"]}
     page = take_page(call, world, "notes", match, order=NEWEST_FIRST)
     wanted = {"id", "post_id", *call.params.get("note_fields", ())}
     data = [
         {name: value for name, value in note.items() if name in wanted and value is not None}
         for note in page.records
     ]
-    return {**({"data": data} if data else {}), "meta": page.meta()}
+    return show_list(data, meta=page.meta())
 
 
 def list_eligible(call: Call, world: World) -> dict[str, Any]:
     """List the posts for which the caller may write a note, newest first."""
-    app, user = call.caller.app, _get_user(call)
-    assert app is not None
-    keys = _find_eligible(call, world, user)
+    keys = _find_eligible(call, world, get_user(call))
     page = take_page(call, world, "posts", {}, order=NEWEST_FIRST, keys=keys)
-    answer = start_answer(call, world, read_selection(call.params))
+    answer = start_answer(call, world)
     answer.add_posts(page.records)
     ids = [post["id_str"] for post in page.records]
-    count_posts(world, app, ids)
+    count_posts(world, get_app(call), ids)
     ends = {"newest_id": ids[0], "oldest_id": ids[-1]} if ids else {}
-    data = {"data": answer.data} if ids else {}
-    return {**data, **answer.parts(), "meta": page.meta(**ends)}
+    return answer.show_all(meta=page.meta(**ends))
 
 
 def _find_eligible(call: Call, world: World, user: Record) -> list[str]:
@@ -328,12 +309,6 @@ def _find_eligible(call: Call, world: World, user: Record) -> list[str]:
     ]
 
 
-def _get_user(call: Call) -> Record:
-    user = call.caller.user
-    assert user is not None, "every scheme of these operations establishes a user"
-    return user
-
-
 TABLES = (
     Table(
         "notes",
@@ -341,85 +316,65 @@ TABLES = (
         references=(Reference("post_id", "posts"), Reference("_user_id", "users")),
     ),
 )
-_SPEC = "Versioning: 2025-07-08"
-_READ = Auth(("oauth1", "oauth2"), scopes=("post.read",))
-_WRITE = Auth(("oauth1", "oauth2"), scopes=("post.write",))
+_declare = partial(
+    declare_named,
+    spec="Versioning: 2025-07-08",
+    gates=(require_writer,),
+    since=find_release("community-notes").effective,
+    auth=Auth(ANY_USER, scopes=("post.read",)),
+    errors=("invalid-request", "about:blank"),
+    may_assume=(NOTE_WRITERS,),
+)
+_declare_write = partial(_declare, auth=Auth(ANY_USER, scopes=("post.write",)))
 OPERATIONS = (
-    declare_named(
+    _declare_write(
         "notes.create",
-        "POST",
-        "/2/notes",
+        "POST /2/notes",
         create,
-        summary="Write a community note",
-        spec=_SPEC,
+        "Write a community note",
         params=NewNote,
         location=Location.JSON,
         rules=find_note_faults,
-        gates=(require_writer,),
-        since=NOTES_SINCE,
-        returns=Flat(WrittenNoteAnswer),
-        auth=_WRITE,
+        returns=WrittenNoteAnswer,
         limit=(
             *limit_users("notes.create", 90),
-            Limit("notes.create.daily", 250, _DAY, per="user", source="public"),
+            *limit_users("notes.create.daily", 250, DAY_SECONDS),
         ),
-        errors=("invalid-request", "about:blank"),
-        statuses=(400, 403),
-        assumptions=(SHAPES, TEXT, SCORE),
-        may_assume=(WRITER, ONCE),
+        assumptions=(NOTE_SHAPES, NOTE_TEXT, NOTE_SCORE),
+        may_assume=(NOTE_WRITERS, ONE_NOTE_EACH),
     ),
-    declare_named(
+    _declare_write(
         "notes.delete",
-        "DELETE",
-        "/2/notes/:id",
+        "DELETE /2/notes/:id",
         delete,
-        summary="Delete a community note",
-        spec=_SPEC,
-        gates=(require_writer,),
-        since=NOTES_SINCE,
-        returns=Flat(DeletedNoteAnswer),
-        auth=_WRITE,
+        "Delete a community note",
+        returns=DeletedNoteAnswer,
         limit=limit_users("notes.delete", 90),
         errors=("resource-not-found", "about:blank"),
-        statuses=(403, 404),
-        assumptions=(SHAPES,),
-        may_assume=(WRITER, PARTIAL),
+        assumptions=(NOTE_SHAPES,),
+        may_assume=(NOTE_WRITERS, PARTIAL_ERRORS),
     ),
-    declare_named(
+    _declare(
         "notes.list_written",
-        "GET",
-        "/2/notes/search/notes_written",
+        "GET /2/notes/search/notes_written",
         list_written,
-        summary="List the community notes of a user",
-        spec=_SPEC,
+        "List the community notes of a user",
         params=WrittenQuery,
-        gates=(require_writer,),
-        since=NOTES_SINCE,
-        returns=Flat(NotesPage),
-        auth=_READ,
+        returns=NotesPage,
         limit=limit_users("notes.list_written", 90),
-        errors=("invalid-request", "about:blank"),
-        statuses=(400, 403),
-        assumptions=(SHAPES, PAGES, FIELDS),
-        may_assume=(WRITER,),
+        assumptions=(NOTE_SHAPES, TOKEN_PAGES, USUAL_FIELDS),
     ),
-    declare_named(
+    _declare(
         "notes.list_eligible",
-        "GET",
-        "/2/notes/search/posts_eligible_for_notes",
+        "GET /2/notes/search/posts_eligible_for_notes",
         list_eligible,
-        summary="List posts for which a user may write a community note",
-        spec=_SPEC,
+        "List posts for which a user may write a community note",
         params=EligibleQuery,
         rules=find_selection_faults,
-        gates=(require_writer,),
-        since=NOTES_SINCE,
-        returns=Flat(EligiblePostsPage),
-        auth=_READ,
+        returns=EligiblePostsPage,
         limit=limit_users("notes.list_eligible", 90),
         errors=("invalid-request", "about:blank", "usage-capped"),
-        statuses=(400, 403, 429),
-        assumptions=(SHAPES, PAGES, ELIGIBLE, SELECTION, COUNTED),
-        may_assume=(WRITER, PARTIAL),
+        assumptions=(NOTE_SHAPES, TOKEN_PAGES, ELIGIBLE_POSTS, FIELD_SELECTION, COUNTED_ONCE),
+        may_assume=(NOTE_WRITERS, PARTIAL_ERRORS),
     ),
 )

@@ -5,12 +5,13 @@ Searches, streams and notes build the same parts of their answers here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Unpack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Unpack
 
+from marshmallow import fields
 from msgspec import Struct, field
 
-from mock_platform.api.v2.conventions import find_nothing
+from mock_platform.api.v2.conventions import find_nothing, show_list
 from mock_platform.api.v2.objects.post_texts import find_user
 from mock_platform.api.v2.objects.post_view import (
     find_references,
@@ -20,14 +21,14 @@ from mock_platform.api.v2.objects.post_view import (
     show_poll,
     show_post,
 )
-from mock_platform.api.v2.objects.user_view import find_newest_post, select_user
+from mock_platform.api.v2.objects.users import find_newest_post, select_user
 from mock_platform.api.v2.release_history import find_release, is_in_force
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.problem_details import not_authorized_to_see
 from mock_platform.core.failures.problems import Problem, problem
 from mock_platform.core.faults import Fault, unlisted
-from mock_platform.core.fields import Choice, CommaList, FieldOptions
+from mock_platform.core.fields import Choice, CommaList, FieldOptions, ListOf
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
@@ -36,7 +37,7 @@ from mock_platform.world.world import World
 # Which fields and related objects of posts and users a client asks for. Several families take
 # these query parameters: posts, users, searches, streams, notes.
 
-SELECTION = public_fact(
+FIELD_SELECTION = public_fact(
     "v2.fields",
     "post.fields, user.fields, media.fields, poll.fields, place.fields and expansions have the "
     "public values. Without them posts have id, text and edit_history_post_ids, users id, name "
@@ -154,6 +155,22 @@ class UserSelectionQuery(_CommonFields):
     expansions = make_names_field(USER_EXPANSIONS)
 
 
+class ObjectAnswer(Schema):
+    """An object with the selected fields, and what it refers to."""
+
+    data = fields.Dict(required=True)
+    includes = fields.Dict()
+    errors = ListOf(fields.Dict())
+
+
+class ObjectList(Schema):
+    """Objects with the selected fields, what they refer to, and what was not found."""
+
+    data = ListOf(fields.Dict())
+    includes = fields.Dict()
+    errors = ListOf(fields.Dict())
+
+
 class Selection(Struct, frozen=True):
     """The fields to show of each kind of object, and the expansions."""
 
@@ -193,7 +210,7 @@ EVERYTHING = Selection(
 """All fields and all expansions of posts."""
 
 
-PARTIAL = public_fact(
+PARTIAL_ERRORS = public_fact(
     "v2.partial-errors",
     "What is missing among several posts or users, or what an expansion does not find, is named in "
     "errors of a 200; the rest is in data. A single missing one answers 404 with the problem at "
@@ -251,6 +268,14 @@ class PostAnswer(Struct):
         if self.errors:
             shown["errors"] = self.errors
         return shown
+
+    def show_one(self) -> dict[str, Any]:
+        """Return the answer with the only object, and what it refers to."""
+        return {"data": self.data[0], **self.parts()}
+
+    def show_all(self, **parts: Any) -> dict[str, Any]:
+        """Return the answer with all objects and what they refer to; `parts` come behind."""
+        return show_list(self.data, **self.parts(), **parts)
 
     def _select_user(self, user: Record) -> dict[str, Any]:
         return select_user(self.world, user, self.selection.user, viewer_id=self.viewer_id)
@@ -330,20 +355,18 @@ class PostAnswer(Struct):
 
     def include_user(self, parameter: str, user_id: str) -> None:
         """Add a user to the includes, or the error if the user does not exist."""
-        user = self.world.store.get("users", user_id)
+        self._include_user(parameter, user_id, self.world.store.get("users", user_id))
+
+    def _include_user(self, parameter: str, value: str, user: Record | None) -> None:
         if user is None:
-            self.add_missing("user", parameter, user_id)
+            self.add_missing("user", parameter, value)
         else:
-            self._include("users", user_id, self._select_user(user))
+            self._include("users", user["id"], self._select_user(user))
 
     def _include_mentioned(self, post: Record) -> None:
         for mention in (post.get("entities") or {}).get("user_mentions") or ():
             name = str(mention.get("screen_name") or "")
-            user = find_user(self.world, name)
-            if user is None:
-                self.add_missing("user", "entities.mentions.username", name)
-            else:
-                self._include("users", user["id"], self._select_user(user))
+            self._include_user("entities.mentions.username", name, find_user(self.world, name))
 
     def _include_cover(self, article_id: str) -> None:
         article = self.world.store.get("articles", article_id)
@@ -365,24 +388,33 @@ class PostAnswer(Struct):
         self.includes.setdefault(name, {}).setdefault(key, shown)
 
 
-def start_answer(call: Call, world: World, selection: Selection) -> PostAnswer:
-    """Return an empty answer for the caller of a call."""
+def start_answer(call: Call, world: World) -> PostAnswer:
+    """Return an empty answer for the caller of a call, with the selection that was asked for."""
     user = call.caller.user if call.caller.scheme != "bearer" else None
-    return PostAnswer(world, selection, call.base_url, None if user is None else user["id"])
+    viewer_id = None if user is None else user["id"]
+    return PostAnswer(world, read_selection(call.params), call.base_url, viewer_id)
 
 
-def collect_posts(call: Call, world: World, ids: Sequence[str], answer: PostAnswer) -> None:
-    """Add the posts with these ids to an answer, or the errors for those that cannot be shown."""
-    for post_id in dict.fromkeys(ids):
-        post = world.store.get("posts", post_id)
-        if post is None:
-            answer.add_missing("post", "ids", post_id)
-        elif not may_see(world, post, answer.viewer_id):
-            answer.add_hidden_post("ids", post_id)
+def collect(
+    call: Call,
+    answer: PostAnswer,
+    kind: Literal["post", "user"],
+    parameter: str,
+    find: Callable[[str], Record | None],
+) -> None:
+    """Add what a parameter names to an answer, or the errors for what cannot be shown."""
+    for value in dict.fromkeys(call.params[parameter]):
+        record = find(value)
+        if record is None:
+            answer.add_missing(kind, parameter, value)
+        elif kind == "user":
+            answer.add_users([record])
+        elif may_see(answer.world, record, answer.viewer_id):
+            answer.add_posts([record])
         else:
-            answer.add_posts([post])
+            answer.add_hidden_post(parameter, value)
     if answer.errors:
-        call.assume(PARTIAL)
+        call.assume(PARTIAL_ERRORS)
 
 
 def may_see(world: World, post: Record, viewer_id: str | None) -> bool:

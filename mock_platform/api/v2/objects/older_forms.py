@@ -61,7 +61,8 @@ def parse_post_time(text: str) -> datetime:
     return datetime(int(year), number, int(day), hour, minute, second, tzinfo=UTC)
 
 
-def _make_count() -> Integer:
+def make_count() -> Integer:
+    """Return the field of a count, which is 0 if none is given."""
     return Integer(low=0, load_default=0)
 
 
@@ -87,11 +88,11 @@ class UserProfile(Schema):
     url = Text(load_default=None, allow_none=True)
     protected = Flag(load_default=False)
     verified = Flag(load_default=False)
-    followers_count = _make_count()
-    friends_count = _make_count()
-    listed_count = _make_count()
-    favourites_count = _make_count()
-    statuses_count = _make_count()
+    followers_count = make_count()
+    friends_count = make_count()
+    listed_count = make_count()
+    favourites_count = make_count()
+    statuses_count = make_count()
     lang = _make_nullable()
     utc_offset = _make_nullable()
     time_zone = _make_nullable()
@@ -135,6 +136,12 @@ def make_user_object(user: Record) -> Record:
     return {"id": int(user["id"]), "id_str": user["id"], **shown}
 
 
+def make_author(world: World, user_id: str, *, trim: bool = False) -> Record:
+    """Return a post's author: a user object, or only the id if `trim` or the user is gone."""
+    user = None if trim else world.store.get("users", user_id)
+    return {"id": int(user_id), "id_str": user_id} if user is None else make_user_object(user)
+
+
 Post = Mapping[str, Any]
 LONG_TEXT = public_fact(
     "account-activity.long-text",
@@ -172,7 +179,7 @@ def make_post_object(
         "source": _as_text(post.get("source")),
         "truncated": long,
         **_make_reply(world, post),
-        "user": _show_author(world, post["author_id"]),
+        "user": make_author(world, post["author_id"]),
         "geo": None,
         "coordinates": None,
         "place": None,
@@ -200,7 +207,7 @@ def make_post_object(
 
 def _find_text(post: Post) -> str:
     """Return the whole text; a long one is under `note_post`."""
-    return _as_text(_as_map(post.get("note_post")).get("text")) or _as_text(post.get("text"))
+    return _as_text(as_map(post.get("note_post")).get("text")) or _as_text(post.get("text"))
 
 
 def _make_reply(world: World, post: Post) -> Record:
@@ -237,19 +244,19 @@ def _make_references(world: World, post: Post, known: Sequence[Post], happened: 
 def _find_referenced(post: Post, kind: str) -> str | None:
     references = post.get("referenced_posts")
     for each in references if isinstance(references, list) else ():
-        if _as_map(each).get("type") == kind:
+        if as_map(each).get("type") == kind:
             return _as_id(each.get("id"))
     return None
 
 
 def _count(post: Post) -> Record:
-    metrics = _as_map(post.get("public_metrics"))
+    metrics = as_map(post.get("public_metrics"))
     values = {ours: metrics.get(theirs) for ours, theirs in _COUNTS.items()}
     return {name: value if isinstance(value, int) else 0 for name, value in values.items()}
 
 
 def _make_entities(world: World, post: Post) -> dict[str, list[Record]]:
-    given = _as_map(post.get("entities"))
+    given = as_map(post.get("entities"))
     return {
         "hashtags": [_place(each, text=each.get("tag")) for each in _list(given, "hashtags")],
         "symbols": [_place(each, text=each.get("tag")) for each in _list(given, "cashtags")],
@@ -288,11 +295,6 @@ def _cut_entities(entities: Mapping[str, list[Record]]) -> dict[str, list[Record
     }
 
 
-def _show_author(world: World, user_id: str) -> Record:
-    user = world.store.get("users", user_id)
-    return {"id": int(user_id), "id_str": user_id} if user is None else make_user_object(user)
-
-
 def _read_moment(given: Any, default: datetime) -> datetime:
     try:
         return parse_instant(given) if isinstance(given, str) else default
@@ -305,7 +307,8 @@ def _list(given: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
 
 
-def _as_map(value: Any) -> Mapping[str, Any]:
+def as_map(value: Any) -> Mapping[str, Any]:
+    """Return a value if it is an object, else an empty one: payloads may have any form."""
     return value if isinstance(value, Mapping) else {}
 
 

@@ -12,9 +12,7 @@ from mock_platform.world.world import World
 
 CARD_URI = r"card://[0-9]{1,19}"
 
-ID = re.compile(r"[0-9]{1,19}", re.ASCII)
-
-WEIGHT = public_fact(
+TEXT_WEIGHT = public_fact(
     "posts.weighted-length",
     "The length of a text is weighted: an address counts as 23 characters, a character of Chinese, "
     "Japanese or Korean and each emoji as 2, others as 1.",
@@ -62,16 +60,14 @@ def find_entities(world: World, text: str) -> dict[str, Any]:
         "hashtags": _find_tags(_HASHTAG, rest),
         "symbols": _find_tags(_SYMBOL, rest),
         "user_mentions": mentions,
-        "urls": [
-            {
-                "url": found.group(),
-                "expanded_url": found.group(),
-                "display_url": found.group().partition("://")[2],
-                "indices": list(found.span()),
-            }
-            for found in urls
-        ],
+        "urls": [show_address(found.group()) | {"indices": list(found.span())} for found in urls],
     }
+
+
+def show_address(address: str) -> dict[str, str]:
+    """Return an address as entities show it: short, whole, and without its scheme."""
+    displayed = address.partition("://")[2]
+    return {"url": address, "expanded_url": address, "display_url": displayed}
 
 
 def make_source(app: Mapping[str, Any] | None) -> str:

@@ -12,14 +12,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from mock_platform.api.v2.conventions import make_id_field
 from mock_platform.api.v2.media.records import MediaKey
 from mock_platform.api.v2.objects.older_forms import (
     POST_TIME,
     format_post_time,
-    make_user_object,
+    make_author,
+    make_count,
     parse_post_time,
 )
 from mock_platform.api.v2.objects.post_texts import CARD_URI
+from mock_platform.api.v2.objects.post_view import COUNTS
 from mock_platform.api.v2.objects.users import UserObject
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import (
@@ -52,14 +55,6 @@ _RENAMED = {
     "context_annotations": "_context_annotations",
 }
 """Keys of the v2 object whose values are stored as they are."""
-_COUNTS = {
-    "repost_count": "repost_count",
-    "like_count": "favorite_count",
-    "reply_count": "_reply_count",
-    "quote_count": "_quote_count",
-    "bookmark_count": "_bookmark_count",
-    "impression_count": "_impression_count",
-}
 _REFERENCES = {"quoted": "_quoted_post_id", "reposted": "_reposted_post_id"}
 _TAGS = {"hashtags": "hashtags", "cashtags": "symbols"}
 
@@ -107,7 +102,7 @@ def _read_v2_object(post: Record) -> Record:
     _read_references(own)
     counts = own.pop("public_metrics", None)
     if isinstance(counts, Mapping):
-        own |= {stored: counts[name] for name, stored in _COUNTS.items() if name in counts}
+        own |= {stored: counts[name] for name, stored in COUNTS.items() if name in counts}
     if isinstance(own.get("entities"), dict):
         own["entities"] = _read_entities(own["entities"])
     keys = (own.pop("attachments", None) or {}).get("media_keys")
@@ -183,7 +178,7 @@ class PollOption(Schema):
 class Poll(Schema):
     """The poll of a post; it ends `duration_minutes` after the post was made."""
 
-    id = Text(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
+    id = make_id_field(required=True)
     options = ListOf(Nested(PollOption), least=2, most=4, required=True)
     duration_minutes = Integer(low=5, high=10080, required=True)
 
@@ -216,10 +211,6 @@ class _PostFields(Schema):
     card_uri = Text(pattern=CARD_URI, pattern_text="card://<card_id>")
 
 
-def _make_count() -> Integer:
-    return Integer(low=0, load_default=0)
-
-
 class PostRecord(_PostFields):
     """A post as stored. `_account_id` is the advertising account through which it was made."""
 
@@ -242,10 +233,10 @@ class PostRecord(_PostFields):
     _quoted_post_id = Text(load_default=None, allow_none=True)
     _reposted_post_id = Text(load_default=None, allow_none=True)
     _reply_settings = Choice(REPLY_SETTINGS)
-    _reply_count = _make_count()
-    _quote_count = _make_count()
-    _bookmark_count = _make_count()
-    _impression_count = _make_count()
+    _reply_count = make_count()
+    _quote_count = make_count()
+    _bookmark_count = make_count()
+    _impression_count = make_count()
     _poll = Nested(Poll, load_default=None, allow_none=True)
     _community_id = Text(load_default=None, allow_none=True)
     _share_with_followers = Flag(load_default=False)
@@ -299,12 +290,6 @@ class ListedPost(_ExtendedPost):
     """A post, a draft or a scheduled post as the list of an account's posts returns it."""
 
     post_type = Choice(POST_TYPES, required=True)
-
-
-def make_author(world: World, user_id: str, *, trim: bool = False) -> Record:
-    """Return a post's author: a user object, or only the id if `trim` or the user is gone."""
-    user = None if trim else world.store.get("users", user_id)
-    return {"id": int(user_id), "id_str": user_id} if user is None else make_user_object(user)
 
 
 def make_post_object(world: World, post: Record, *, trim: bool = False) -> Record:

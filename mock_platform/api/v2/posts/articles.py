@@ -7,26 +7,35 @@ endpoints, section 8.1).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
-from mock_platform.api.v2.conventions import declare_named, find_nothing
+from mock_platform.api.v2.conventions import (
+    ANY_USER,
+    declare_named,
+    forbid,
+    get_user,
+    make_id_field,
+    require_record,
+    wrap_data,
+)
 from mock_platform.api.v2.media.uploads import (
     CATEGORIES,
-    USABLE,
+    USABLE_MEDIA,
     explain_unusable,
     find_own_media,
     keep_media,
 )
-from mock_platform.api.v2.objects.answers import PARTIAL
+from mock_platform.api.v2.objects.answers import PARTIAL_ERRORS
 from mock_platform.api.v2.objects.post_texts import make_source
-from mock_platform.api.v2.posts.changes import ACTIVITIES, create_post
-from mock_platform.api.v2.posts.creation import refuse
+from mock_platform.api.v2.posts.changes import POST_ACTIVITIES, create_post
+from mock_platform.api.v2.posts.creation import POST_REFUSALS
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
-from mock_platform.core.failures.errors import InvalidParameters, ProblemFailure
+from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.fields import Choice, Instant, Integer, Json, ListOf, Nested, Text
 from mock_platform.core.operation import Location
 from mock_platform.core.schema import Schema
@@ -35,19 +44,19 @@ from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-SHAPES = public_fact(
+ARTICLE_SHAPES = public_fact(
     "articles.shapes",
     "The endpoints of articles have their public shapes; the spec only names them.",
     "section 8.1 of the named endpoints",
     gap=True,
 )
-CONTENT = expectation(
+ARTICLE_CONTENT = expectation(
     "articles.content",
     "Ranges lie within the text of their block, counted in characters, and name an entity of the "
     "article. An entity of type post names a post that exists, a link has a url, an image has "
     "media of the user, and so does the cover.",
 )
-PUBLISHED = expectation(
+POST_OF_ARTICLE = expectation(
     "articles.published",
     "Publishing makes a post whose text is the title. An unknown article and the draft of another "
     "user answer 404, an article that is published already 403 about:blank.",
@@ -58,7 +67,6 @@ BLOCK_TYPES = (
 )  # fmt: skip
 ENTITY_TYPES = ("post", "link", "image")
 MUTABILITIES = ("immutable", "mutable", "segmented")
-_ID = r"[0-9]{1,19}"
 
 
 class EntityKey(Text):
@@ -101,7 +109,7 @@ class ArticleBlock(Schema):
 
 
 class _MediaItem(Schema):
-    media_id = Text(required=True, pattern=_ID, pattern_text="a media id of 1 to 19 digits")
+    media_id = make_id_field("a media id of ", required=True)
     media_category = Choice(tuple(CATEGORIES))
 
 
@@ -111,7 +119,7 @@ class _EntityData(Schema):
     entity_key = Text()
     markdown = Text()
     media_items = ListOf(Nested(_MediaItem), least=1)
-    post_id = Text(pattern=_ID, pattern_text="a post id of 1 to 19 digits")
+    post_id = make_id_field("a post id of ")
 
 
 class _EntityValue(Schema):
@@ -137,7 +145,7 @@ class ArticleContent(Schema):
 class ArticleCover(Schema):
     """The picture above an article."""
 
-    media_id = Text(required=True, pattern=_ID, pattern_text="a media id of 1 to 19 digits")
+    media_id = make_id_field("a media id of ", required=True)
     media_category = Choice(tuple(CATEGORIES), required=True)
 
 
@@ -152,7 +160,7 @@ class NewArticle(Schema):
 class ArticleRecord(NewArticle):
     """An article of a user; `post_id` is the post as which it was published."""
 
-    id = Text(required=True, pattern=_ID, pattern_text="1 to 19 digits")
+    id = make_id_field(required=True)
     cover_media = Nested(ArticleCover, load_default=None, allow_none=True)
     post_id = Text(load_default=None, allow_none=True)
     created_at = Instant(millis=True, required=True)
@@ -160,25 +168,8 @@ class ArticleRecord(NewArticle):
     _cover_key = Text(load_default=None, allow_none=True)
 
 
-class _Draft(Schema):
-    id = Text(required=True)
-    title = Text(required=True)
-
-
-class DraftAnswer(Schema):
-    """The id and the title of a new draft."""
-
-    data = Nested(_Draft, required=True)
-
-
-class _Publication(Schema):
-    post_id = Text(required=True)
-
-
-class PublicationAnswer(Schema):
-    """The post as which an article was published."""
-
-    data = Nested(_Publication, required=True)
+DraftAnswer = wrap_data("DraftAnswer", id=Text(required=True), title=Text(required=True))
+PublicationAnswer = wrap_data("PublicationAnswer", post_id=Text(required=True))
 
 
 def _find_faults(
@@ -249,8 +240,7 @@ def draft(call: Call, world: World) -> dict[str, Any]:
     Raises:
         InvalidParameters: What the article refers to is not there (`articles.content`).
     """
-    user, params = call.caller.user, call.params
-    assert user is not None, "every scheme of these operations establishes a user"
+    user, params = get_user(call), call.params
     faults = list(_find_faults(world, user, params))
     if faults:
         raise InvalidParameters(faults, params)
@@ -283,16 +273,26 @@ def _list_media_items(content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]
 
 def publish(call: Call, world: World) -> dict[str, Any]:
     """Publish a draft of the caller: make the post that shows it."""
-    user, article_id = call.caller.user, call.path_params["article_id"]
-    assert user is not None, "every scheme of these operations establishes a user"
-    article = world.store.get("articles", article_id)
-    if article is None or article["_user_id"] != user["id"]:
-        value = find_nothing(
-            "article", "article_id", article_id, repeated=True, resource_type="post"
-        )
-        raise ProblemFailure(value, PARTIAL, PUBLISHED)
+    user, article_id = get_user(call), call.path_params["article_id"]
+
+    def find(key: str) -> Record | None:
+        found = world.store.get("articles", key)
+        return found if found is not None and found["_user_id"] == user["id"] else None
+
+    article = require_record(
+        call,
+        world,
+        "articles",
+        "article",
+        PARTIAL_ERRORS,
+        POST_OF_ARTICLE,
+        parameter="article_id",
+        find=find,
+        resource_type="post",
+    )
     if article["post_id"] is not None:
-        raise refuse(f"This article is published already, as post {article['post_id']}.")
+        text = f"This article is published already, as post {article['post_id']}."
+        raise forbid(text, POST_REFUSALS)
     fields = {"source": make_source(call.caller.app), "_article_id": article_id}
     made = create_post(world, user, article["title"], fields=fields)
     post_id = made.record["id_str"]
@@ -301,39 +301,32 @@ def publish(call: Call, world: World) -> dict[str, Any]:
 
 
 TABLES = (Table("articles", ArticleRecord, references=(Reference("_user_id", "users"),)),)
-_SPEC = "Versioning: 2026-06-11"
-_SINCE = find_release("articles").effective
-_AUTH = Auth(("oauth1", "oauth2"), scopes=("post.read", "post.write", "users.read"))
+_declare = partial(
+    declare_named,
+    spec="Versioning: 2026-06-11",
+    since=find_release("articles").effective,
+    auth=Auth(ANY_USER, scopes=("post.read", "post.write", "users.read")),
+    limit=(),
+)
 OPERATIONS = (
-    declare_named(
+    _declare(
         "articles.draft",
-        "POST",
-        "/2/articles/draft",
+        "POST /2/articles/draft",
         draft,
-        summary="Draft an article",
-        spec=_SPEC,
+        "Draft an article",
         params=NewArticle,
         location=Location.JSON,
-        since=_SINCE,
         returns=Flat(DraftAnswer, status=201),
-        auth=_AUTH,
-        limit=(),
-        assumptions=(SHAPES, CONTENT, USABLE),
+        assumptions=(ARTICLE_SHAPES, ARTICLE_CONTENT, USABLE_MEDIA),
     ),
-    declare_named(
+    _declare(
         "articles.publish",
-        "POST",
-        "/2/articles/:article_id/publish",
+        "POST /2/articles/:article_id/publish",
         publish,
-        summary="Publish an article as a post",
-        spec=_SPEC,
-        since=_SINCE,
-        returns=Flat(PublicationAnswer),
-        auth=_AUTH,
-        limit=(),
+        "Publish an article as a post",
+        returns=PublicationAnswer,
         errors=("resource-not-found", "about:blank"),
-        statuses=(403, 404),
-        assumptions=(SHAPES, PUBLISHED, ACTIVITIES),
-        may_assume=(PARTIAL,),
+        assumptions=(ARTICLE_SHAPES, POST_OF_ARTICLE, POST_ACTIVITIES),
+        may_assume=(PARTIAL_ERRORS,),
     ),
 )

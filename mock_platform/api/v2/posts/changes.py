@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from marshmallow import missing
 from msgspec import Struct
 
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
@@ -19,13 +20,14 @@ from mock_platform.api.v2.objects.post_view import (
     list_versions,
     show_whole_post,
 )
-from mock_platform.api.v2.objects.user_view import show_user
+from mock_platform.api.v2.objects.posts import PostRecord
+from mock_platform.api.v2.objects.users import show_user
 from mock_platform.core.assumptions import public_fact
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-ACTIVITIES = public_fact(
+POST_ACTIVITIES = public_fact(
     "posts.activities",
     "A post is a post.create of its author, and a post.mention.create, .reply.create, "
     ".quote.create or .repost.create of each other user concerned; a mention counts if it is not "
@@ -33,12 +35,19 @@ ACTIVITIES = public_fact(
     "the new version.",
     "section 3.3 of the named endpoints, envelope and payloads",
 )
-DELETION = public_fact(
+DELETED_VERSIONS = public_fact(
     "posts.deletion",
     "Deleting one version of a post deletes all of them, and the reposts of it; there is one "
     "post.delete, for the id that was deleted.",
     "section 7.1 of the named endpoints, DELETE",
 )
+_DEFAULTS = {
+    name: field.load_default
+    for name, field in PostRecord().load_fields.items()
+    if field.load_default is not missing
+}
+_OWN_DEFAULTS = {name: make for name, make in _DEFAULTS.items() if callable(make)}
+"""Those that no two posts may share: lists and objects."""
 _NO_ENTITIES = ("hashtags", "symbols", "user_mentions", "urls")
 
 
@@ -134,57 +143,16 @@ def make_post_record(number: str, author_id: str, created_at: str, text: str) ->
     return {
         "id": int(number),
         "id_str": number,
-        "name": None,
+        **_DEFAULTS,
+        **{name: make() for name, make in _OWN_DEFAULTS.items()},
+        "post_id": number,
         "created_at": created_at,
         "full_text": text,
         "display_text_range": [0, len(text)],
-        "truncated": False,
         "entities": {name: [] for name in _NO_ENTITIES},
-        "source": "",
-        "in_reply_to_status_id": None,
-        "in_reply_to_status_id_str": None,
-        "in_reply_to_user_id": None,
-        "in_reply_to_user_id_str": None,
-        "in_reply_to_screen_name": None,
-        "geo": None,
-        "coordinates": None,
-        "place": None,
-        "contributors": None,
-        "repost_count": 0,
-        "favorite_count": 0,
-        "favorited": False,
-        "reposted": False,
-        "lang": "en",
         "scopes": {"followers": True},
         "nullcast": False,
-        "conversation_settings": "EVERYONE",
-        "post_type": "PUBLISHED",
-        "post_id": number,
-        "scheduled_at": None,
-        "scheduled_status": None,
         "_user_id": author_id,
-        "_media_keys": [],
-        "_account_id": None,
-        "_conversation_id": None,
-        "_edit_history": [],
-        "_quoted_post_id": None,
-        "_reposted_post_id": None,
-        "_reply_count": 0,
-        "_quote_count": 0,
-        "_bookmark_count": 0,
-        "_impression_count": 0,
-        "_poll": None,
-        "_community_id": None,
-        "_share_with_followers": False,
-        "_paid_partnership": False,
-        "_made_with_ai": False,
-        "_for_super_followers_only": False,
-        "_possibly_sensitive": False,
-        "_context_annotations": [],
-        "_tagged_user_ids": [],
-        "_excluded_reply_user_ids": [],
-        "_direct_message_deep_link": None,
-        "_article_id": None,
     }
 
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from mock_platform.api.v2.conventions import forbid
 from mock_platform.api.v2.media.uploads import explain_unusable, find_own_media, keep_media
-from mock_platform.api.v2.objects.post_texts import ADDRESS_WEIGHT, ID, WEIGHT, weigh_text
+from mock_platform.api.v2.objects.post_texts import ADDRESS_WEIGHT, TEXT_WEIGHT, weigh_text
 from mock_platform.api.v2.objects.post_view import (
     MAX_EDITS,
     USUAL_LENGTH,
@@ -19,12 +20,11 @@ from mock_platform.api.v2.objects.post_view import (
     is_edit_eligible,
     list_versions,
 )
-from mock_platform.api.v2.objects.user_view import NEWEST_FIRST
+from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.release_history import find_release, is_in_force
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
-from mock_platform.core.failures.errors import InvalidParameters, ProblemFailure
-from mock_platform.core.failures.problems import problem
+from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.faults import Fault
 from mock_platform.core.unread import NO_EFFECT, UNKNOWN_KEY, Finding, report
 from mock_platform.settings import Settings
@@ -32,26 +32,26 @@ from mock_platform.world.clock import parse_instant
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-REFUSALS = public_fact(
+POST_REFUSALS = public_fact(
     "posts.refusals",
     "A post that may not be made answers 403 about:blank: a text repeated within 24 hours, a text "
     "that is too long, a reply that nobody asked for, an edit of another's post, too late, too "
     "often or without a subscription.",
     "section 7.1 of the named endpoints, refusals",
 )
-LENGTHS = public_fact(
+TEXT_LENGTHS = public_fact(
     "posts.lengths",
     "A text has a weighted length of up to 280, for users with a subscription_type other than None "
     "of up to 25,000. The same users may edit.",
     "section 7.1 of the named endpoints, text; document A, limits",
 )
-SUMMONED = public_fact(
+SUMMONED_REPLIES = public_fact(
     "posts.summoned",
     "From 2026-02-23 on, apps of the tier self_serve may reply only to posts of the caller, and to "
     "those that mention the caller or quote a post of the caller.",
     "section 7.1 of the named endpoints, reply",
 )
-PLACES = expectation(
+ANY_PLACE = expectation(
     "posts.places",
     "geo.place_id takes any id. A place that a stored post has is known by its name, any other by "
     "its id alone.",
@@ -129,15 +129,6 @@ def find_faults(
         yield "share_with_followers", "share_with_followers needs community_id"
 
 
-def find_id_faults(
-    _params: Mapping[str, Any], call: Call, _world: World, _settings: Settings
-) -> Iterator[tuple[str, str]]:
-    """Find what is wrong with the id in the path."""
-    value = call.path_params["id"]
-    if not ID.fullmatch(value):
-        yield "id", f"The `id` query parameter value [{value}] is not valid"
-
-
 def require_length(call: Call, user: Record, text: str) -> None:
     """Require that a text is not too long for its author.
 
@@ -149,15 +140,21 @@ def require_length(call: Call, user: Record, text: str) -> None:
     # whatever their characters weigh.
     if len(text) * 2 <= most:  # no character counts as more than two
         return
-    call.assume(WEIGHT, LENGTHS)
+    call.assume(TEXT_WEIGHT, TEXT_LENGTHS)
     hint = "" if most == LONGEST else f"; with a subscription_type it may be {LONGEST:,}"
     # Nothing else runs while megabytes are weighed, so the beginning of such a text has to be
     # enough. Its last address may end elsewhere than in the whole text.
     if len(text) > _WEIGHED and weigh_text(text[:_WEIGHED]) > most + ADDRESS_WEIGHT:
-        raise refuse(f"Your Post is too long: its weighted length is more than {most:,}{hint}.")
+        raise forbid(
+            f"Your Post is too long: its weighted length is more than {most:,}{hint}.",
+            POST_REFUSALS,
+        )
     weight = weigh_text(text)
     if weight > most:
-        raise refuse(f"Your Post is too long: its weighted length is {weight:,} of {most:,}{hint}.")
+        raise forbid(
+            f"Your Post is too long: its weighted length is {weight:,} of {most:,}{hint}.",
+            POST_REFUSALS,
+        )
 
 
 def has_subscription(user: Record) -> bool:
@@ -182,7 +179,7 @@ def require_new_text(world: World, user: Record, text: str, reply_to: Record | N
         return
     age = world.clock.now() - parse_instant(found[0].record["created_at"])
     if age < _REPEAT_AFTER:
-        raise refuse(_REPEATED)
+        raise forbid(_REPEATED, POST_REFUSALS)
 
 
 def require_reply_allowed(call: Call, world: World, user: Record, reply_to: Record) -> None:
@@ -198,15 +195,15 @@ def require_reply_allowed(call: Call, world: World, user: Record, reply_to: Reco
     if app.get("_tier", "self_serve") == "self_serve" and is_in_force(
         "programmatic-replies", world
     ):
-        call.assume(SUMMONED)
+        call.assume(SUMMONED_REPLIES)
         if not mentioned:
-            raise refuse(_NOT_SUMMONED)
+            raise forbid(_NOT_SUMMONED, POST_REFUSALS)
     limited = reply_to.get("_reply_settings") == "mentionedUsers"
     limited = limited or reply_to.get("conversation_settings") == "MENTIONED_USERS"
     if (limited and not mentioned) or (
         reply_to.get("_reply_settings") == "verified" and not user["verified"]
     ):
-        raise refuse(_NOT_SUMMONED)
+        raise forbid(_NOT_SUMMONED, POST_REFUSALS)
 
 
 def _mentions(world: World, post: Record, user_id: str) -> bool:
@@ -230,17 +227,24 @@ def find_previous_version(world: World, user: Record, params: Mapping[str, Any])
     post_id = params["edit_options"]["previous_post_id"]
     post = find_post(world, params, "edit_options.previous_post_id", post_id)
     if post["_user_id"] != user["id"]:
-        raise refuse("You are not authorized to edit this Post.")
+        raise forbid("You are not authorized to edit this Post.", POST_REFUSALS)
     if not has_subscription(user):
-        raise refuse("You are not permitted to edit this Post: editing needs a subscription.")
+        raise forbid(
+            "You are not permitted to edit this Post: editing needs a subscription.", POST_REFUSALS
+        )
     if not is_edit_eligible(post) or "poll" in params:
-        raise refuse("This Post is not eligible for editing.")
+        raise forbid("This Post is not eligible for editing.", POST_REFUSALS)
     until = find_editable_until(world, post)
     if world.clock.now() > until:
-        raise refuse(f"This Post can no longer be edited: it could be until {until:%H:%M:%S} UTC.")
+        raise forbid(
+            f"This Post can no longer be edited: it could be until {until:%H:%M:%S} UTC.",
+            POST_REFUSALS,
+        )
     versions = list_versions(post)
     if len(versions) > MAX_EDITS:
-        raise refuse(f"This Post can no longer be edited: it was edited {MAX_EDITS} times.")
+        raise forbid(
+            f"This Post can no longer be edited: it was edited {MAX_EDITS} times.", POST_REFUSALS
+        )
     return world.store.get("posts", versions[-1]) or post
 
 
@@ -300,12 +304,6 @@ def find_place(world: World, place_id: str) -> dict[str, Any]:
         "posts", where=lambda post: (post.get("place") or {}).get("id") == place_id, limit=1
     )
     return known[0].record["place"] if known else {"id": place_id}
-
-
-def refuse(detail: str, *, status: int = 403, title: str = "Forbidden") -> ProblemFailure:
-    """Build the answer to what a user may not do."""
-    value = problem("about:blank", title=title, status=status, detail=detail)
-    return ProblemFailure(value, REFUSALS)
 
 
 def _make_fault(params: Mapping[str, Any], name: str, text: str) -> InvalidParameters:

@@ -6,49 +6,62 @@ sections 7.1 and 7.2).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from marshmallow import fields
-
 from mock_platform.api.v2.conventions import (
+    ANY_CALLER,
+    ANY_USER,
+    DAY_SECONDS,
     OLDER_NAMES,
-    WINDOW_SECONDS,
     declare_named,
-    find_nothing,
+    find_id_faults,
+    forbid,
+    get_app,
+    get_user,
+    get_user_id,
+    limit_users,
+    make_id_field,
+    require_record,
+    wrap_data,
 )
-from mock_platform.api.v2.media.uploads import USABLE
+from mock_platform.api.v2.media.uploads import USABLE_MEDIA
 from mock_platform.api.v2.objects.answers import (
-    PARTIAL,
-    SELECTION,
+    FIELD_SELECTION,
+    PARTIAL_ERRORS,
+    ObjectAnswer,
+    ObjectList,
     PostSelectionQuery,
-    collect_posts,
+    collect,
     hide_post,
     may_see,
-    read_selection,
     start_answer,
 )
-from mock_platform.api.v2.objects.post_texts import CARD_URI, ID, WEIGHT, make_source
+from mock_platform.api.v2.objects.post_texts import CARD_URI, TEXT_WEIGHT, make_source
 from mock_platform.api.v2.objects.post_view import LONG_TEXT, show_post
-from mock_platform.api.v2.posts.changes import ACTIVITIES, DELETION, create_post, delete_post
+from mock_platform.api.v2.posts.changes import (
+    DELETED_VERSIONS,
+    POST_ACTIVITIES,
+    create_post,
+    delete_post,
+)
 from mock_platform.api.v2.posts.creation import (
-    LENGTHS,
-    PLACES,
-    REFUSALS,
-    SUMMONED,
+    ANY_PLACE,
+    POST_REFUSALS,
+    SUMMONED_REPLIES,
+    TEXT_LENGTHS,
     find_faults,
-    find_id_faults,
     find_place,
     find_post,
     find_previous_version,
     read_known_keys,
-    refuse,
     require_card,
     require_length,
     require_new_text,
     require_reply_allowed,
     take_media_of_post,
 )
-from mock_platform.api.v2.usage.counting import COUNTED, count_posts
+from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
@@ -69,7 +82,7 @@ from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-SHAPES = public_fact(
+POST_SHAPES = public_fact(
     "posts.shapes",
     "Making, deleting and reading posts have their public shapes; the spec names the keys that "
     "were added.",
@@ -82,10 +95,7 @@ READ_LIMITS = expectation(
 )
 REPLY_SETTINGS = ("following", "mentionedUsers", "subscribers", "verified")
 _MADE = ("id", "text", "edit_history_post_ids")
-
-
-def _make_id(**options: Any) -> Text:
-    return Text(pattern=ID.pattern, pattern_text="an id of 1 to 19 digits", **options)
+_make_id = partial(make_id_field, "an id of ")
 
 
 class NewReply(Schema):
@@ -146,26 +156,14 @@ class NewPost(Schema):
     direct_message_deep_link = Text()
 
 
-class _Made(Schema):
-    id = Text(required=True)
-    text = Text(required=True)
-    edit_history_post_ids = ListOf(Text(), required=True)
-
-
-class MadePostAnswer(Schema):
-    """The answer of a creation."""
-
-    data = Nested(_Made, required=True)
-
-
-class _DeletedPost(Schema):
-    deleted = Flag(required=True)
-
-
-class DeletedPostAnswer(Schema):
-    """The answer of a deletion."""
-
-    data = Nested(_DeletedPost, required=True)
+MadePostAnswer = wrap_data(
+    "MadePostAnswer",
+    "_Made",
+    id=Text(required=True),
+    text=Text(required=True),
+    edit_history_post_ids=ListOf(Text(), required=True),
+)
+DeletedPostAnswer = wrap_data("DeletedPostAnswer", deleted=Flag(required=True))
 
 
 class SeveralPostsQuery(PostSelectionQuery):
@@ -174,28 +172,19 @@ class SeveralPostsQuery(PostSelectionQuery):
     ids = CommaList(_make_id(), most=100, exact=True, required=True)
 
 
-class SinglePostAnswer(Schema):
+class SinglePostAnswer(ObjectAnswer):
     """A post with the selected fields, and what it refers to."""
 
-    data = fields.Dict(required=True)
-    includes = fields.Dict()
-    errors = ListOf(fields.Dict())
 
-
-class PostsAnswer(Schema):
+class PostsAnswer(ObjectList):
     """Posts with the selected fields, what they refer to, and what was not found."""
-
-    data = ListOf(fields.Dict())
-    includes = fields.Dict()
-    errors = ListOf(fields.Dict())
 
 
 def make_create(settings: Settings) -> Handler:
     """Return what makes a post, under these settings."""
 
     def create(call: Call, world: World) -> dict[str, Any]:
-        user = call.caller.user
-        assert user is not None
+        user = get_user(call)
         # The order of the refusals is what clients see if several things are wrong: the version to
         # be edited, the length, the post that is answered, the quoted one, media, card, and last
         # whether the same text was posted already. Nothing is stored before the last of them.
@@ -250,7 +239,7 @@ def _read_fields(call: Call, world: World, params: dict[str, Any]) -> Record:
     found["_tagged_user_ids"] = params.get("media", {}).get("tagged_user_ids", [])
     found["_excluded_reply_user_ids"] = params.get("reply", {}).get("exclude_reply_user_ids", [])
     if "geo" in params:
-        call.assume(PLACES)
+        call.assume(ANY_PLACE)
         found["place"] = find_place(world, params["geo"]["place_id"])
     if "poll" in params:
         poll = params["poll"]
@@ -269,133 +258,112 @@ def _read_fields(call: Call, world: World, params: dict[str, Any]) -> Record:
 
 def delete(call: Call, world: World) -> dict[str, Any]:
     """Delete a post of the caller, with all its versions."""
-    user = call.caller.user
-    assert user is not None
-    post = _find_by_path(call, world)
-    if post["_user_id"] != user["id"]:
-        raise refuse("You are not authorized to delete this Post.")
+    post = require_record(call, world, "posts", "post", PARTIAL_ERRORS)
+    if post["_user_id"] != get_user_id(call):
+        raise forbid("You are not authorized to delete this Post.", POST_REFUSALS)
     delete_post(world, post)
     return {"data": {"deleted": True}}
 
 
 def get(call: Call, world: World) -> dict[str, Any]:
     """Return the post that the path names."""
-    post = _find_by_path(call, world)
-    answer = start_answer(call, world, read_selection(call.params))
+    post = require_record(call, world, "posts", "post", PARTIAL_ERRORS)
+    answer = start_answer(call, world)
     if not may_see(world, post, answer.viewer_id):
-        raise ProblemFailure(hide_post("id", post["id_str"]), PARTIAL)
+        raise ProblemFailure(hide_post("id", post["id_str"]), PARTIAL_ERRORS)
     answer.add_posts([post])
     _count(call, world, [post["id_str"]])
-    return {"data": answer.data[0], **answer.parts()}
+    return answer.show_one()
 
 
 def get_many(call: Call, world: World) -> dict[str, Any]:
     """Return several posts; those that are not found are named in `errors`."""
-    answer = start_answer(call, world, read_selection(call.params))
-    collect_posts(call, world, call.params["ids"], answer)
+    answer = start_answer(call, world)
+    collect(call, answer, "post", "ids", partial(world.store.get, "posts"))
     _count(call, world, [post["id"] for post in answer.data])
-    return {**({"data": answer.data} if answer.data else {}), **answer.parts()}
-
-
-def _find_by_path(call: Call, world: World) -> Record:
-    post_id = call.path_params["id"]
-    post = world.store.get("posts", post_id)
-    if post is None:
-        value = find_nothing("post", "id", post_id, repeated=True)
-        raise ProblemFailure(value, PARTIAL)
-    return post
+    return answer.show_all()
 
 
 def _count(call: Call, world: World, ids: list[str]) -> None:
-    assert call.caller.app is not None
-    call.assume(COUNTED)
-    count_posts(world, call.caller.app, ids)
+    call.assume(COUNTED_ONCE)
+    count_posts(world, get_app(call), ids)
 
 
-_SPEC = "Versioning: 2025-10-03"
-_WRITE = Auth(("oauth1", "oauth2"), scopes=("post.read", "post.write", "users.read"))
-_READ = Auth(("bearer", "oauth1", "oauth2"), scopes=("post.read", "users.read"))
-_DAY = 86_400
-_READ_LIMIT = 450
+_declare = partial(
+    declare_named, since=None, auth=Auth(ANY_USER, scopes=("post.read", "post.write", "users.read"))
+)
+_declare_read = partial(
+    declare_named,
+    spec="Versioning: 2026-06-03",
+    since=None,
+    auth=Auth(ANY_CALLER, scopes=("post.read", "users.read")),
+    limit=450,
+    assumptions=(POST_SHAPES, FIELD_SELECTION, OLDER_NAMES, LONG_TEXT, READ_LIMITS),
+    may_assume=(PARTIAL_ERRORS, COUNTED_ONCE),
+)
 OPERATIONS = (
-    declare_named(
+    _declare(
         "public_posts.create",
-        "POST",
-        "/2/posts",
+        "POST /2/posts",
         make_create(Settings()),
+        "Post as a user",
         configure=make_create,
-        summary="Post as a user",
-        spec=_SPEC,
+        spec="Versioning: 2025-10-03",
         params=NewPost,
         location=Location.JSON,
         rules=find_faults,
         also=("/2/tweets",),
-        since=None,
         returns=Flat(MadePostAnswer, status=201),
-        auth=_WRITE,
         limit=(
-            Limit("public_posts.create", 100, WINDOW_SECONDS, per="user", source="public"),
-            Limit("public_posts.create.daily", 10_000, _DAY, per="app", source="public"),
+            *limit_users("public_posts.create", 100),
+            Limit("public_posts.create.daily", 10_000, DAY_SECONDS, per="app", source="public"),
         ),
         errors=("invalid-request", "about:blank"),
-        statuses=(400, 403),
-        assumptions=(SHAPES, ACTIVITIES, OLDER_NAMES),
-        may_assume=(WEIGHT, LENGTHS, SUMMONED, REFUSALS, PLACES, USABLE),
+        assumptions=(POST_SHAPES, POST_ACTIVITIES, OLDER_NAMES),
+        may_assume=(
+            TEXT_WEIGHT,
+            TEXT_LENGTHS,
+            SUMMONED_REPLIES,
+            POST_REFUSALS,
+            ANY_PLACE,
+            USABLE_MEDIA,
+        ),
     ),
-    declare_named(
+    _declare_read(
         "public_posts.list",
-        "GET",
-        "/2/posts",
+        "GET /2/posts",
         get_many,
-        summary="Read several posts",
-        spec="Versioning: 2026-06-03",
+        "Read several posts",
         params=SeveralPostsQuery,
         also=("/2/tweets",),
-        since=None,
-        returns=Flat(PostsAnswer),
-        auth=_READ,
-        limit=_READ_LIMIT,
+        returns=PostsAnswer,
         errors=("invalid-request", "usage-capped"),
-        statuses=(400, 429),
-        assumptions=(SHAPES, SELECTION, OLDER_NAMES, LONG_TEXT, READ_LIMITS),
-        may_assume=(PARTIAL, COUNTED),
     ),
-    declare_named(
+    _declare_read(
         "public_posts.get",
-        "GET",
-        "/2/posts/:id",
+        "GET /2/posts/:id",
         get,
-        summary="Read a post",
-        spec="Versioning: 2026-06-03",
+        "Read a post",
         params=PostSelectionQuery,
         rules=find_id_faults,
         also=("/2/tweets/:id",),
-        since=None,
-        returns=Flat(SinglePostAnswer),
-        auth=_READ,
-        limit=_READ_LIMIT,
+        returns=SinglePostAnswer,
         errors=("invalid-request", "resource-not-found", "not-authorized-for-resource"),
-        statuses=(400, 403, 404, 429),
-        assumptions=(SHAPES, SELECTION, OLDER_NAMES, LONG_TEXT, READ_LIMITS),
-        may_assume=(PARTIAL, COUNTED),
+        statuses=(429,),
     ),
-    declare_named(
+    _declare(
         "public_posts.delete",
-        "DELETE",
-        "/2/posts/:id",
+        "DELETE /2/posts/:id",
         delete,
-        summary="Delete a post",
+        "Delete a post",
         spec="Versioning: 2026-06-04",
         rules=find_id_faults,
         also=("/2/tweets/:id",),
-        since=None,
-        returns=Flat(DeletedPostAnswer),
-        auth=_WRITE,
-        limit=(Limit("public_posts.delete", 50, WINDOW_SECONDS, per="user", source="public"),),
+        returns=DeletedPostAnswer,
+        limit=limit_users("public_posts.delete", 50),
         errors=("invalid-request", "resource-not-found", "about:blank"),
-        statuses=(400, 403, 404),
-        assumptions=(SHAPES, DELETION),
-        may_assume=(REFUSALS, PARTIAL),
+        assumptions=(POST_SHAPES, DELETED_VERSIONS),
+        may_assume=(POST_REFUSALS, PARTIAL_ERRORS),
     ),
 )
 """Reading and writing posts as users do; advertisers post in `post`."""

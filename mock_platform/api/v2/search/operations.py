@@ -6,35 +6,42 @@ section 7.3).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
-from marshmallow import fields
+from msgspec.structs import replace
 
 from mock_platform.api.v2.conventions import (
+    ANY_CALLER,
     OLDER_NAMES,
-    PAGES,
+    TOKEN,
+    TOKEN_PAGES,
     WINDOW_SECONDS,
+    PageMeta,
     declare_named,
+    get_app,
+    limit_users,
+    make_id_field,
     make_token_field,
+    read_token,
 )
 from mock_platform.api.v2.objects.answers import (
-    SELECTION,
+    FIELD_SELECTION,
+    ObjectList,
     PostSelectionQuery,
-    read_selection,
     start_answer,
 )
-from mock_platform.api.v2.objects.post_texts import ID
-from mock_platform.api.v2.objects.user_view import NEWEST_FIRST
-from mock_platform.api.v2.search.query import ACCEPTED_ONLY, LANGUAGE, NESTING
+from mock_platform.api.v2.objects.users import NEWEST_FIRST
+from mock_platform.api.v2.search.query import ACCEPTED_ONLY, RULE_LANGUAGE, RULE_NESTING
 from mock_platform.api.v2.search.search import (
     AT_ONCE,
-    FOUND,
+    FOUND_POSTS,
     GRANULARITIES,
-    INDEX,
-    QUERIES,
-    WINDOW,
+    NEW_INDEX,
+    QUERY_LENGTHS,
+    SEARCH_WINDOW,
     Search,
     Window,
     count_by_time,
@@ -43,14 +50,11 @@ from mock_platform.api.v2.search.search import (
     read_query,
     read_window,
 )
-from mock_platform.api.v2.usage.counting import COUNTED, count_posts
+from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import BEARER, Auth
 from mock_platform.core.call import Call
-from mock_platform.core.cursors import BadCursor, make_cursor, read_cursor
-from mock_platform.core.envelope import Flat
-from mock_platform.core.failures.errors import InvalidParameters
-from mock_platform.core.faults import Fault
+from mock_platform.core.cursors import make_cursor
 from mock_platform.core.fields import Choice, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.operation import Handler, Limit, Operation
 from mock_platform.core.schema import Schema
@@ -59,13 +63,13 @@ from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.store.interface import Entry, Order, Position
 from mock_platform.world.world import World
 
-SHAPES = public_fact(
+SEARCH_SHAPES = public_fact(
     "search.shapes",
     "Searches and counts have their public shapes; the spec names them and three operators.",
     "section 7.3 of the named endpoints",
     gap=True,
 )
-COUNTS = public_fact(
+COUNT_BUCKETS = public_fact(
     "search.counts",
     "Every minute, hour or day of the window is in the answer, those without posts as well. "
     "Counts of all time reach 30 days back by default, and a page holds 31 days, the newest page "
@@ -85,8 +89,8 @@ class _Query(Schema):
     query = Text(min_length=1, max_length=4096, required=True)
     start_time = Instant(millis=True)
     end_time = Instant(millis=True)
-    since_id = Text(pattern=ID.pattern, pattern_text="a post id of 1 to 19 digits")
-    until_id = Text(pattern=ID.pattern, pattern_text="a post id of 1 to 19 digits")
+    since_id = make_id_field("a post id of ")
+    until_id = make_id_field("a post id of ")
     next_token = make_token_field()
     pagination_token = make_token_field()
 
@@ -98,11 +102,10 @@ class RecentSearchQuery(_Query, PostSelectionQuery):
     sort_order = Choice(SORT_ORDERS, load_default="recency")
 
 
-class FullSearchQuery(_Query, PostSelectionQuery):
+class FullSearchQuery(RecentSearchQuery):
     """Parameters of the search of all posts."""
 
     max_results = Integer(low=10, high=500, load_default=10)
-    sort_order = Choice(SORT_ORDERS, load_default="recency")
 
 
 class PostCountsQuery(_Query):
@@ -111,19 +114,14 @@ class PostCountsQuery(_Query):
     granularity = Choice(GRANULARITIES, load_default="hour")
 
 
-class _SearchMeta(Schema):
-    result_count = Integer(required=True)
+class _SearchMeta(PageMeta):
     newest_id = Text()
     oldest_id = Text()
-    next_token = Text()
 
 
-class SearchAnswer(Schema):
-    """A page of the posts that were found, and what they refer to."""
+class SearchAnswer(ObjectList):
+    """A page of the posts that were found."""
 
-    data = ListOf(fields.Dict())
-    includes = fields.Dict()
-    errors = ListOf(fields.Dict())
     meta = Nested(_SearchMeta, required=True)
 
 
@@ -167,18 +165,17 @@ def make_search(kind: str, settings: Settings) -> Handler:
 def _answer(
     call: Call, world: World, page: list[Entry], order: Order, *, more: bool
 ) -> dict[str, Any]:
-    answer = start_answer(call, world, read_selection(call.params))
+    answer = start_answer(call, world)
     answer.add_posts(entry.record for entry in page)
     meta: dict[str, Any] = {"result_count": len(page)}
     if not page:
         return {"meta": meta}
-    assert call.caller.app is not None
-    count_posts(world, call.caller.app, [entry.key for entry in page])
+    count_posts(world, get_app(call), [entry.key for entry in page])
     ids = sorted(int(entry.key) for entry in page)
     meta |= {"newest_id": str(ids[-1]), "oldest_id": str(ids[0])}
     if more:
         meta["next_token"] = make_cursor(call, order, page[-1])
-    return {"data": answer.data, **answer.parts(), "meta": meta}
+    return answer.show_all(meta=meta)
 
 
 def make_count(kind: str, settings: Settings) -> Handler:
@@ -213,9 +210,7 @@ def _choose_page(call: Call, window: Window) -> tuple[Window, str | None]:
 
 
 def _start(call: Call, world: World, window: Window, settings: Settings, longest: int) -> Search:
-    app = call.caller.app
-    assert app is not None
-    checked = read_query(call.params["query"], app, world, settings, longest=longest)
+    checked = read_query(call.params["query"], get_app(call), world, settings, longest=longest)
     assert checked.tree is not None  # the rules of the operation refuse others
     for text in checked.warnings:
         call.warn(text)
@@ -231,40 +226,32 @@ def _read_token(call: Call, order: Order) -> Position | None:
     Raises:
         InvalidParameters: It is not a token of this search.
     """
-    name = "next_token" if "next_token" in call.params else "pagination_token"
-    text = call.params.get(name)
-    try:
-        return None if text is None else read_cursor(call, order, text)
-    except BadCursor as fault:
-        hint = "It must be a next_token of this search"
-        wrong = Fault(f"{name} is not valid", details="invalid token", hint=hint)
-        raise InvalidParameters([(name, wrong)], call.params) from fault
+    return read_token(
+        call, order, "next_token" if "next_token" in call.params else TOKEN, of="this search"
+    )
 
 
-def _make_rules(kind: str) -> Any:
-    """Return the check of the query and of the times."""
-
-    def find_faults(
-        params: Mapping[str, Any], call: Call, world: World, settings: Settings
-    ) -> Iterator[tuple[str, str]]:
-        yield from find_window_faults(params, world.clock.now(), recent=kind == "recent")
-        if "query" in params:
-            app = call.caller.app or {}
-            longest = _LONGEST[kind]
-            yield from find_query_faults(
-                read_query(params["query"], app, world, settings, longest=longest)
-            )
-
-    return find_faults
+def find_faults(
+    kind: str, params: Mapping[str, Any], call: Call, world: World, settings: Settings
+) -> Iterator[tuple[str, str]]:
+    """Find what is wrong with the query and with the times."""
+    yield from find_window_faults(params, world.clock.now(), recent=kind == "recent")
+    if "query" in params:
+        app, longest = call.caller.app or {}, _LONGEST[kind]
+        checked = read_query(params["query"], app, world, settings, longest=longest)
+        yield from find_query_faults(checked)
 
 
-_SPEC = "Versioning: 2026-05-04"
-_RECENT_AUTH = Auth(("bearer", "oauth1", "oauth2"), scopes=("post.read", "users.read"))
-_COMMON = (SHAPES, QUERIES, WINDOW, AT_ONCE, INDEX, FOUND, LANGUAGE, NESTING)
-
-
-def _limit(id_: str, count: int, seconds: int = WINDOW_SECONDS, **more: Any) -> Limit:
-    return Limit(id_, count, seconds, per=more.pop("per", "app"), source="public", **more)
+_COMMON = (
+    SEARCH_SHAPES,
+    QUERY_LENGTHS,
+    SEARCH_WINDOW,
+    AT_ONCE,
+    NEW_INDEX,
+    FOUND_POSTS,
+    RULE_LANGUAGE,
+    RULE_NESTING,
+)
 
 
 def _is_of_user(call: Call) -> bool:
@@ -272,76 +259,78 @@ def _is_of_user(call: Call) -> bool:
 
 
 def _declare(
-    name: str,
-    make: Any,
-    kind: str,
-    params: type[Schema],
-    limits: tuple[Limit, ...],
+    id_: str,
+    make: Callable[[str, Settings], Handler],
     summary: str,
+    params: type[Schema],
+    **more: Any,
 ) -> Operation:
-    family = "search" if name == "search" else "counts"
-    path = f"{family}/{kind}" if family == "counts" else f"search/{kind}"
-    returns = SearchAnswer if family == "search" else CountsAnswer
+    """Return one of the four: `id_` is its family and the posts that it searches."""
+    family, _, kind = id_.removeprefix("post_").partition(".")
+    path = f"posts/{family}/{kind}"
+    searches = family == "search"
+    about_family = (
+        (FIELD_SELECTION, OLDER_NAMES, TOKEN_PAGES) if searches else (COUNT_BUCKETS, OLDER_NAMES)
+    )
+    options: dict[str, Any] = {"auth": BEARER, "limit": 300} | more
     return declare_named(
-        f"post_{family}.{kind}",
-        "GET",
-        f"/2/posts/{path}",
+        id_,
+        f"GET /2/{path}",
         make(kind, Settings()),
-        configure=lambda settings: make(kind, settings),
-        summary=summary,
-        spec=_SPEC,
+        summary,
+        configure=partial(make, kind),
+        spec="Versioning: 2026-05-04",
         params=params,
-        rules=_make_rules(kind),
-        also=(f"/2/tweets/{path}",),
+        rules=partial(find_faults, kind),
+        also=(f"/2/tweets/{family}/{kind}",),
         since=None,
-        returns=Flat(returns),
-        auth=_RECENT_AUTH if (family, kind) == ("search", "recent") else BEARER,
-        limit=limits,
+        returns=SearchAnswer if searches else CountsAnswer,
         errors=("invalid-request", "usage-capped"),
-        statuses=(400, 429),
-        assumptions=(
-            (*_COMMON, SELECTION, OLDER_NAMES, PAGES)
-            if family == "search"
-            else (*_COMMON, COUNTS, OLDER_NAMES)
-        ),
-        may_assume=(ACCEPTED_ONLY, COUNTED),
+        assumptions=(*_COMMON, *about_family),
+        may_assume=(ACCEPTED_ONLY, COUNTED_ONCE),
+        **options,
     )
 
 
 OPERATIONS = (
     _declare(
-        "search",
+        "post_search.recent",
         make_search,
-        "recent",
-        RecentSearchQuery,
-        (
-            _limit("post_search.recent", 450, when=lambda call: not _is_of_user(call)),
-            _limit("post_search.recent.user", 300, per="user", when=_is_of_user),
-        ),
         "Search the posts of the last seven days",
+        RecentSearchQuery,
+        auth=Auth(ANY_CALLER, scopes=("post.read", "users.read")),
+        limit=(
+            Limit(
+                "post_search.recent",
+                450,
+                WINDOW_SECONDS,
+                per="app",
+                source="public",
+                when=lambda call: not _is_of_user(call),
+            ),
+            replace(limit_users("post_search.recent.user", 300)[0], when=_is_of_user),
+        ),
     ),
     _declare(
-        "search",
+        "post_search.all",
         make_search,
-        "all",
-        FullSearchQuery,
-        (_limit("post_search.all", 300), _limit("post_search.all.second", 1, 1)),
         "Search all posts",
+        FullSearchQuery,
+        limit=(
+            Limit("post_search.all", 300, WINDOW_SECONDS, per="app", source="public"),
+            Limit("post_search.all.second", 1, 1, per="app", source="public"),
+        ),
     ),
     _declare(
-        "counts",
+        "post_counts.recent",
         make_count,
-        "recent",
-        PostCountsQuery,
-        (_limit("post_counts.recent", 300),),
         "Count the posts of the last seven days that a search would find",
+        PostCountsQuery,
     ),
     _declare(
-        "counts",
+        "post_counts.all",
         make_count,
-        "all",
-        PostCountsQuery,
-        (_limit("post_counts.all", 300),),
         "Count the posts that a search would find",
+        PostCountsQuery,
     ),
 )

@@ -12,6 +12,8 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from mock_platform.api.v2.conventions import ID
+
 Product = Literal["stream", "search"]
 """What a rule is for: the filtered stream, or searches and counts."""
 
@@ -20,7 +22,6 @@ COUNTED = {
     "min_likes": "like_count", "min_replies": "reply_count", "min_reposts": "repost_count",
 }  # fmt: skip
 """The operators that ask for a number, with the count of the post that they are about."""
-_ID = re.compile(r"[0-9]{1,19}", re.ASCII)
 _COUNT = re.compile(r"[0-9]{1,9}", re.ASCII)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z]{2,4})?", re.ASCII | re.IGNORECASE)
 _ANY = re.compile(r".+", re.DOTALL)
@@ -78,10 +79,10 @@ OPERATORS = {
         *(Operator(name, accepts=_matching(_USER)) for name in ("from", "to", "reposts_of")),
         Operator("url"),
         *(
-            Operator(name, accepts=_matching(_ID))
+            Operator(name, accepts=_matching(ID))
             for name in ("conversation_id", "in_reply_to_post_id", "reposts_of_post_id")
         ),
-        Operator("quotes_of_post_id", accepts=_matching(_ID), products=("search",)),
+        Operator("quotes_of_post_id", accepts=_matching(ID), products=("search",)),
         *(Operator(name, accepts=_matching(_COUNT), products=("search",)) for name in COUNTED),
         Operator("is", standalone=False, accepts=_one_of(IS_VALUES), values=IS_VALUES),
         Operator("has", standalone=False, accepts=_one_of(HAS_VALUES), values=HAS_VALUES),
@@ -94,7 +95,7 @@ OPERATORS = {
             for name in ("bio", "bio_name", "bio_location")
         ),
         *(Operator(name, evaluated=False) for name in _ACCEPTED_ONLY),
-        Operator("list", accepts=_matching(_ID), products=("search",), evaluated=False),
+        Operator("list", accepts=_matching(ID), products=("search",), evaluated=False),
         Operator("embedding", may_negate=False, available=False),
         Operator("embedding_threshold", standalone=False, available=False),
     )

@@ -242,7 +242,7 @@ def _clause(token: Token) -> Clause:
     return Clause("word", text, position=position)
 
 
-LANGUAGE = public_fact(
+RULE_LANGUAGE = public_fact(
     "post-rules.language",
     "Rules and queries follow the public rule language: a space is AND, OR is a word of its own, - "
     "negates, parentheses group. At least one standalone condition must not be negated.",
@@ -253,7 +253,7 @@ ACCEPTED_ONLY = public_fact(
     "Operators on places, profiles and pages behind links are accepted and never match.",
     "section 5.2 of the named endpoints",
 )
-NESTING = expectation(
+RULE_NESTING = expectation(
     "post-rules.nesting",
     f"Groups and negations may be nested {MAX_NESTING} deep; a rule or query with more is refused.",
 )

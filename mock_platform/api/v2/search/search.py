@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from mock_platform.api.v2.objects.post_texts import find_user
 from mock_platform.api.v2.objects.post_view import COUNTS, list_versions
-from mock_platform.api.v2.objects.user_view import NEWEST_FIRST
+from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.release_history import is_in_force
 from mock_platform.api.v2.search.matching import compile_rule, find_required_keys
 from mock_platform.api.v2.search.operators import COUNTED
@@ -117,13 +117,13 @@ def _sieve_entities(kind: str, part: str, value: str) -> Sieve:
     return has_entity
 
 
-QUERIES = public_fact(
+QUERY_LENGTHS = public_fact(
     "search.queries",
     "Queries have up to 512 characters in recent and 1,024 in full search, for enterprise apps "
     "4,096. One that cannot be read answers 400 and lists every fault.",
     "section 7.3 of the named endpoints, query length and a bad query",
 )
-WINDOW = public_fact(
+SEARCH_WINDOW = public_fact(
     "search.window",
     "Recent search and counts reach 7 days back. start_time is inclusive, end_time exclusive and "
     "at least 10 seconds ago. since_id and until_id are used in place of the times.",
@@ -134,13 +134,13 @@ AT_ONCE = expectation(
     "Without end_time a search reaches to the present moment of the world's clock, so that a post "
     "is found as soon as it was made.",
 )
-INDEX = public_fact(
+NEW_INDEX = public_fact(
     "search.index",
     "From 2026-05-04 on reposts match no keyword, and min_likes:, min_replies: and min_reposts: "
     "exist.",
     "section 7.3 of the named endpoints, from 2026-05-04 on",
 )
-FOUND = expectation(
+FOUND_POSTS = expectation(
     "search.found",
     "Searches find the newest version of a post, promoted-only posts too; not those of protected "
     "users, except for themselves. Relevancy puts the post with most likes, reposts, replies and "

@@ -1,12 +1,12 @@
 """Streams: open connections that get a line whenever an activity matches.
 
-An endpoint says which activities an app gets and how they look as lines. `opening` makes a stream
-for a request, `stream` is one, `open_streams` holds those of a world. No thread belongs to a
+An endpoint says which activities an app gets and how they look as lines. `stream` is one,
+`open_streams` opens those of a world and holds them. No thread belongs to a
 stream: the server asks it for bytes when it is woken or when a keep-alive is due. The endpoints are
 in `v2.activity` and `v2.filtered_stream`; here is only what an app does with its own connections.
 """
 
-from mock_platform.api.v2.streams import operations, records
+from mock_platform.api.v2.streams import operations
 
 OPERATIONS = (*operations.OPERATIONS,)
-TABLES = (*records.TABLES,)
+TABLES = (*operations.TABLES,)

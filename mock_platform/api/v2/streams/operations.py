@@ -6,18 +6,25 @@ Their shapes are public facts (named endpoints, section 6).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
-from mock_platform.api.v2.conventions import PAGES, declare_named, make_token_field, take_page
+from mock_platform.api.v2.conventions import (
+    TOKEN_PAGES,
+    PageMeta,
+    declare_named,
+    get_app,
+    make_token_field,
+    show_list,
+    take_page,
+    wrap_data,
+)
 from mock_platform.api.v2.release_history import find_release
-from mock_platform.api.v2.streams.lines import ENDING
 from mock_platform.api.v2.streams.open_streams import CONNECTIONS
-from mock_platform.api.v2.streams.records import ENDPOINTS, REASONS
-from mock_platform.api.v2.webhooks.validation import get_app
+from mock_platform.api.v2.streams.stream import STREAM_ENDING
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
-from mock_platform.core.envelope import Flat
 from mock_platform.core.fields import (
     Choice,
     CommaList,
@@ -30,12 +37,13 @@ from mock_platform.core.fields import (
 )
 from mock_platform.core.operation import Location
 from mock_platform.core.schema import Schema
+from mock_platform.core.tables.table import Reference, Table
 from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Order, Record
 from mock_platform.world.world import World
 
-SHAPES = public_fact(
+CONNECTION_SHAPES = public_fact(
     "connections.shapes",
     "The endpoints of connections have their public shapes; the spec only names them. Every "
     "connection has an id. An app sees and disconnects its own connections alone, newest first.",
@@ -48,20 +56,44 @@ ACTIVITY_STREAM = public_fact(
     "in answers and in the path.",
     "section 6 of the named endpoints, the enum",
 )
-REASON = public_fact(
+DISCONNECT_REASON = public_fact(
     "connections.reason",
     "disconnect_reason is operator_disconnect for connections that were deleted; the other values "
     "are the sandbox's own.",
     "section 6 of the named endpoints, disconnect_reason",
 )
+ENDPOINTS = (
+    "filtered_stream", "sample_stream", "sample10_stream", "firehose_stream",
+    "posts_compliance_stream", "users_compliance_stream", "post_label_stream",
+    "firehose_stream_lang_en", "firehose_stream_lang_ja", "firehose_stream_lang_ko",
+    "firehose_stream_lang_pt", "likes_firehose_stream", "likes_sample10_stream",
+    "likes_compliance_stream", "activity_stream",
+)  # fmt: skip
+REASONS = (
+    "operator_disconnect", "client_disconnect", "slow_reader", "recovery_complete", "scenario",
+    "reset", "server_stop",
+)  # fmt: skip
+"""Why a connection ended. Only the first is public."""
 _FIELDS = (
     "client_ip", "connected_at", "disconnect_reason", "disconnected_at", "endpoint_name", "id",
 )  # fmt: skip
 _ALWAYS = ("id", "endpoint_name", "connected_at")
-_SINCE = find_release("connections").effective
-_SPEC = "Versioning"
-_PUBLIC_LIMIT = 25
 _NEWEST_FIRST = Order("connected_at", descending=True)
+
+
+class ConnectionRecord(Schema):
+    """A connection to a stream; it is open until it has `disconnected_at`."""
+
+    id = Text(required=True)
+    endpoint_name = Choice(ENDPOINTS, required=True)
+    connected_at = Instant(millis=True, required=True)
+    disconnected_at = Instant(millis=True)
+    disconnect_reason = Choice(REASONS)
+    client_ip = Text(required=True)
+    _app_id = Text(required=True)
+
+
+TABLES = (Table(CONNECTIONS, ConnectionRecord, references=(Reference("_app_id", "apps"),)),)
 
 
 class ConnectionsQuery(Schema):
@@ -97,9 +129,8 @@ class ShownConnection(Schema):
     client_ip = Text()
 
 
-class _Meta(Schema):
-    result_count = Integer(required=True)
-    next_token = Text()
+class _Meta(PageMeta):
+    pass
 
 
 class ConnectionPage(Schema):
@@ -115,16 +146,13 @@ class _Result(Schema):
     error_message = Text()
 
 
-class _Kills(Schema):
-    successful_kills = Integer(required=True)
-    failed_kills = Integer(required=True)
-    results = ListOf(Nested(_Result), required=True)
-
-
-class KillsAnswer(Schema):
-    """What became of each connection that was to be disconnected."""
-
-    data = Nested(_Kills, required=True)
+KillsAnswer = wrap_data(
+    "KillsAnswer",
+    successful_kills=Integer(required=True),
+    failed_kills=Integer(required=True),
+    results=ListOf(Nested(_Result), required=True),
+)
+"""What became of each connection that was to be disconnected."""
 
 
 def find_path_faults(
@@ -152,7 +180,7 @@ def list_(call: Call, world: World) -> dict[str, Any]:
         {name: record[name] for name in _FIELDS if name in record and name in {*shown, *_ALWAYS}}
         for record in page.records
     ]
-    return {**({"data": data} if data else {}), "meta": page.meta()}
+    return show_list(data, meta=page.meta())
 
 
 def _status_of(record: Record) -> str:
@@ -191,85 +219,68 @@ def _disconnect(call: Call, world: World, ids: Iterable[str]) -> dict[str, Any]:
     results: list[dict[str, Any]] = []
     for id_ in ids:
         record = world.store.get(CONNECTIONS, id_)
+        text = None
         if record is None or record["_app_id"] != app_id:
             text = f"No connection of the app has the uuid {id_}."
-            results.append({"uuid": id_, "success": False, "error_message": text})
         elif "disconnected_at" in record:
             text = f"The connection {id_} was disconnected at {record['disconnected_at']}."
-            results.append({"uuid": id_, "success": False, "error_message": text})
         else:
             ended = {
                 "disconnected_at": wire_millis(world.clock.now()),
                 "disconnect_reason": "operator_disconnect",
             }
             world.store.put(CONNECTIONS, id_, record | ended)  # ends the stream at the commit
-            results.append({"uuid": id_, "success": True})
+        failed = {} if text is None else {"error_message": text}
+        results.append({"uuid": id_, "success": text is None, **failed})
     good = sum(result["success"] for result in results)
-    kills = {
-        "successful_kills": good,
-        "failed_kills": len(results) - good,
-        "results": results,
-    }
-    return {"data": kills}
+    counts = {"successful_kills": good, "failed_kills": len(results) - good}
+    return {"data": {**counts, "results": results}}
 
 
-_ALL = "/2/connections"
+_declare = partial(
+    declare_named,
+    spec="Versioning",
+    since=find_release("connections").effective,
+    auth=BEARER,
+    limit=(),
+)
 OPERATIONS = (
-    declare_named(
+    _declare(
         "connections.list",
-        "GET",
-        _ALL,
+        "GET /2/connections",
         list_,
-        summary="List an app's connections to streams",
-        spec=_SPEC,
+        "List an app's connections to streams",
         params=ConnectionsQuery,
-        since=_SINCE,
-        returns=Flat(ConnectionPage),
-        auth=BEARER,
-        limit=(),
-        assumptions=(SHAPES, PAGES, ACTIVITY_STREAM, REASON),
+        returns=ConnectionPage,
+        assumptions=(CONNECTION_SHAPES, TOKEN_PAGES, ACTIVITY_STREAM, DISCONNECT_REASON),
     ),
-    declare_named(
+    _declare(
         "connections.delete_some",
-        "DELETE",
-        _ALL,
+        "DELETE /2/connections",
         delete_some,
-        summary="Disconnect some connections by their ids",
-        spec=_SPEC,
+        "Disconnect some connections by their ids",
         params=Uuids,
         location=Location.JSON,
-        since=_SINCE,
-        returns=Flat(KillsAnswer),
-        auth=BEARER,
-        limit=(),
-        assumptions=(SHAPES, ENDING),
+        returns=KillsAnswer,
+        assumptions=(CONNECTION_SHAPES, STREAM_ENDING),
     ),
-    declare_named(
+    _declare(
         "connections.delete_all",
-        "DELETE",
-        f"{_ALL}/all",
+        "DELETE /2/connections/all",
         delete_all,
-        summary="Disconnect every connection of an app",
-        spec=_SPEC,
-        since=_SINCE,
-        returns=Flat(KillsAnswer),
-        auth=BEARER,
-        limit=_PUBLIC_LIMIT,
-        assumptions=(SHAPES, ENDING),
+        "Disconnect every connection of an app",
+        returns=KillsAnswer,
+        limit=25,
+        assumptions=(CONNECTION_SHAPES, STREAM_ENDING),
     ),
-    declare_named(
+    _declare(
         "connections.delete_endpoint",
-        "DELETE",
-        f"{_ALL}/:endpoint_id",
+        "DELETE /2/connections/:endpoint_id",
         delete_endpoint,
-        summary="Disconnect an app's connections to one endpoint",
-        spec=_SPEC,
+        "Disconnect an app's connections to one endpoint",
         path_form=EndpointPath,
         rules=find_path_faults,
-        since=_SINCE,
-        returns=Flat(KillsAnswer),
-        auth=BEARER,
-        limit=(),
-        assumptions=(SHAPES, ENDING, ACTIVITY_STREAM),
+        returns=KillsAnswer,
+        assumptions=(CONNECTION_SHAPES, STREAM_ENDING, ACTIVITY_STREAM),
     ),
 )

@@ -1,6 +1,6 @@
 """Usage: how many posts an app and its project have read."""
 
-from mock_platform.api.v2.usage import operations
+from mock_platform.api.v2.usage import counting
 
-OPERATIONS = (*operations.OPERATIONS,)
-TABLES = (*operations.TABLES,)
+OPERATIONS = (*counting.OPERATIONS,)
+TABLES = (*counting.TABLES,)

@@ -8,37 +8,56 @@ endpoints, section 7.6); document A names the cap.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 from zlib import crc32
 
+from mock_platform.api.v2.conventions import OLDER_NAMES, declare_named, get_app, wrap_data
 from mock_platform.api.v2.webhooks.validation import list_apps_of_owner
 from mock_platform.core.assumptions import expectation, public_fact
+from mock_platform.core.auth.authenticate import BEARER
+from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import Problem, problem
+from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Nested, Text
+from mock_platform.core.schema import Schema
+from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 PROJECT_CAP = 500_000
 """Posts that all apps of a project may read in a month (document A, "Limits")."""
-COUNTED = public_fact(
+COUNTED_ONCE = public_fact(
     "usage.counted",
     "A post counts once for an app on a day (UTC), whatever the number of reads: in look-ups, "
     "searches, streams and deliveries.",
     "section 7.6 of the named endpoints",
 )
-CAP = expectation(
+MONTHLY_CAP = expectation(
     "usage.cap",
     "All apps of one owner are a project. Its cap is 500,000 posts in a calendar month (UTC), or "
     "`_post_cap` of the app that reads. A read that begins below the cap is answered in full; "
     "from then on reads of posts answer 429 usage-capped until the month ends.",
 )
-EVENTS = expectation(
+COUNTED_EVENTS = expectation(
     "usage.post-events",
     "A post that an activity subscription delivers is a read of its app. Beyond the cap, post "
     "events are not sent to webhooks, and an activity stream ends at the next one with "
     "usage-capped as its last line.",
+)
+USAGE_SHAPES = public_fact(
+    "usage.shapes",
+    "The endpoint of usage has its public shape; the spec names nothing but the cap.",
+    "section 7.6 of the named endpoints",
+    gap=True,
+)
+USAGE_FIELDS = expectation(
+    "usage.fields",
+    "Without usage.fields the answer has project_id, project_cap, project_usage and "
+    "cap_reset_day; with it, what was asked for. Each of the last days is listed, today last, "
+    "also those without usage.",
 )
 RESET_DAY = 1
 _READ = "_posts_read"
@@ -53,7 +72,7 @@ def count_posts(world: World, app: Record, post_ids: Iterable[str]) -> None:
     """
     reached = find_reached_cap(world, app)
     if reached is not None:
-        raise ProblemFailure(reached, CAP)
+        raise ProblemFailure(reached, MONTHLY_CAP)
     now = world.clock.now()
     today = f"{now:%Y-%m-%d}"
     new = 0
@@ -147,3 +166,103 @@ def _forget_other_days(world: World, app: Record, today: str) -> None:
     for entry in world.store.page(_READ, {"app_id": app["id"]}):
         if entry.record["date"] != today:
             world.store.remove(_READ, entry.key)
+
+
+_USUAL = ("cap_reset_day", "project_cap", "project_id", "project_usage")
+_DAILY = ("daily_client_app_usage", "daily_project_usage")
+
+
+class UsageRecord(Schema):
+    """How many posts an app has read on the day of `date`."""
+
+    _id = Text(required=True)
+    app_id = Text(required=True)
+    date = Instant(millis=True, required=True)
+    posts = Integer(low=0, required=True)
+
+
+class UsageQuery(Schema):
+    """The days and the fields to return."""
+
+    days = Integer(low=1, high=90, load_default=7)
+    usage_fields = CommaList(Choice((*_USUAL, *_DAILY)), data_key="usage.fields")
+
+
+class _Day(Schema):
+    date = Instant(millis=True, required=True)
+    usage = Integer(required=True)
+
+
+class _ProjectDays(Schema):
+    project_id = Integer(required=True)
+    usage = ListOf(Nested(_Day), required=True)
+
+
+class _AppDays(Schema):
+    client_app_id = Text(required=True)
+    usage = ListOf(Nested(_Day), required=True)
+    usage_result_count = Integer(required=True)
+
+
+UsageAnswer = wrap_data(
+    "UsageAnswer",
+    cap_reset_day=Integer(),
+    project_cap=Integer(),
+    project_id=Text(),
+    project_usage=Integer(),
+    daily_project_usage=Nested(_ProjectDays),
+    daily_client_app_usage=ListOf(Nested(_AppDays)),
+)
+
+
+def get(call: Call, world: World) -> dict[str, Any]:
+    """Return what the caller's project has read in this month and on the last days."""
+    app = get_app(call)
+    project = get_project_id(app)
+    wanted = call.params.get("usage_fields", _USUAL)
+    shown: dict[str, Any] = {
+        "cap_reset_day": RESET_DAY,
+        "project_cap": get_cap(app),
+        "project_id": project,
+        "project_usage": count_month(world, app),
+    }
+    if {*wanted} & {*_DAILY}:
+        days = list_last_days(world.clock.now(), call.params["days"])
+        read = {each: count_days(world, each) for each in list_apps_of_owner(world, app)}
+        total = {day: sum(counts.get(day, 0) for counts in read.values()) for day in days}
+        shown["daily_project_usage"] = {
+            "project_id": int(project),
+            "usage": _show_days(days, total),
+        }
+        shown["daily_client_app_usage"] = [
+            {
+                "client_app_id": each,
+                "usage": _show_days(days, counts),
+                "usage_result_count": len(days),
+            }
+            for each, counts in read.items()
+        ]
+    return {"data": {name: value for name, value in shown.items() if name in wanted}}
+
+
+def _show_days(days: list[date], counts: Mapping[date, int]) -> list[dict[str, Any]]:
+    return [{"date": f"{day}T00:00:00.000Z", "usage": counts.get(day, 0)} for day in days]
+
+
+TABLES = (Table("usage", UsageRecord, key="_id", references=(Reference("app_id", "apps"),)),)
+OPERATIONS = (
+    declare_named(
+        "usage.get",
+        "GET /2/usage/posts",
+        get,
+        "Read how many posts a project has read",
+        also=("/2/usage/tweets",),
+        spec="Limits",
+        params=UsageQuery,
+        since=None,
+        returns=UsageAnswer,
+        auth=BEARER,
+        limit=50,
+        assumptions=(USAGE_SHAPES, USAGE_FIELDS, COUNTED_ONCE, MONTHLY_CAP, OLDER_NAMES),
+    ),
+)

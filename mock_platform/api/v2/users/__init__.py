@@ -1,8 +1,5 @@
 """Users: the caller, and others by id or by name."""
 
-from mock_platform.api.v2.users import older_users, operations
+from mock_platform.api.v2.users import operations
 
-OPERATIONS = (
-    *operations.OPERATIONS,
-    *older_users.OPERATIONS,
-)
+OPERATIONS = (*operations.OPERATIONS,)

@@ -1,64 +1,90 @@
-"""Users of the v2 interface: the caller, and others by id or by name.
+"""Users by id, by name and as the caller, in the form of the v2 and of the 1.1 interface.
 
-The shapes are public facts (named endpoints, section 7.4); document A names `affiliation`.
+The shapes of v2 are public facts (named endpoints, section 7.4); document A names `affiliation`.
+Clients make the two calls of the 1.1 interface around the documented operations: sign-in libraries
+ask whom they signed in, advertising clients find the `as_user_id` of a name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
-from marshmallow import fields
-
 from mock_platform.api.v2.conventions import (
+    ANY_CALLER,
+    ANY_USER,
     OLDER_NAMES,
-    WINDOW_SECONDS,
+    check_path,
     declare_named,
-    find_nothing,
+    find_id_faults,
+    get_user,
+    limit_users,
+    require_record,
 )
 from mock_platform.api.v2.objects.answers import (
-    PARTIAL,
-    SELECTION,
+    FIELD_SELECTION,
+    PARTIAL_ERRORS,
+    ObjectAnswer,
+    ObjectList,
     UserSelectionQuery,
-    read_selection,
+    collect,
     start_answer,
 )
-from mock_platform.api.v2.objects.older_forms import NAME
-from mock_platform.api.v2.objects.post_texts import ID, find_user
-from mock_platform.api.v2.posts.creation import find_id_faults
-from mock_platform.core.assumptions import public_fact
-from mock_platform.core.auth.authenticate import Auth
+from mock_platform.api.v2.objects.older_forms import NAME, make_user_object
+from mock_platform.api.v2.objects.post_texts import find_user, show_address
+from mock_platform.api.v2.objects.posts import make_post_object
+from mock_platform.api.v2.objects.users import NEWEST_FIRST, UserObject
+from mock_platform.core.assumptions import expectation, public_fact
+from mock_platform.core.auth.authenticate import APP_OR_USER, USER, Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
-from mock_platform.core.failures.errors import ProblemFailure
-from mock_platform.core.fields import CommaList, ListOf, Text
-from mock_platform.core.operation import Limit
+from mock_platform.core.failures.errors import OAUTH_CODES, NumericFailure
+from mock_platform.core.fields import CommaList, Json, Text
+from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.schema import Schema
-from mock_platform.settings import Settings
+from mock_platform.core.unread import NO_EFFECT
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-SHAPES = public_fact(
+USER_SHAPES = public_fact(
     "users.shapes",
     "Users are read by id, by name and as the caller in their public shapes; the spec names "
     "affiliation.user_id, which is an array from 2025-02-18 on.",
     "section 7.4 of the named endpoints",
     gap=True,
 )
-LIMITS = public_fact(
+USER_LIMITS = public_fact(
     "users.limits",
     "GET /2/users/me is limited to 75 requests of a user in 15 minutes, the others to 300 of an "
     "app, which is not public.",
     "section 7.4 of the named endpoints",
 )
-_LIMIT = 300
+OLDER_SHAPES = public_fact(
+    "older-users.shapes",
+    "verify_credentials and users/show return the user object of 41 keys with its entities and, "
+    "as status, the user's last public post without its author. include_entities=false leaves "
+    "entities out, skip_status=true the status; include_email=true adds the confirmed address or "
+    "null.",
+    "adjacent operations, section 11",
+    gap=True,
+)
+OLDER_LIMITS = public_fact(
+    "older-users.limits",
+    "A user may call verify_credentials 75 and users/show 900 times in 15 minutes.",
+    "adjacent operations, section 11",
+)
+OLDER_LOOKUP = expectation(
+    "older-users.lookup",
+    "users/show takes user_id or screen_name, in any case; with both, the user_id counts. Neither "
+    "answers 400 with code 25, a user who does not exist 404 with code 50.",
+)
 
 
 class SeveralUsersQuery(UserSelectionQuery):
     """The users to read, and what to show of them."""
 
     ids = CommaList(
-        Text(pattern=ID.pattern, pattern_text="a user id"), most=100, exact=True, required=True
+        Text(pattern=r"[0-9]{1,19}", pattern_text="a user id"), most=100, exact=True, required=True
     )
 
 
@@ -73,170 +99,236 @@ class UsersByNameQuery(UserSelectionQuery):
     )
 
 
-class SingleUserAnswer(Schema):
+class SingleUserAnswer(ObjectAnswer):
     """A user with the selected fields, and what it refers to."""
 
-    data = fields.Dict(required=True)
-    includes = fields.Dict()
-    errors = ListOf(fields.Dict())
 
-
-class UsersAnswer(Schema):
+class UsersAnswer(ObjectList):
     """Users with the selected fields, what they refer to, and what was not found."""
-
-    data = ListOf(fields.Dict())
-    includes = fields.Dict()
-    errors = ListOf(fields.Dict())
 
 
 def show_caller(call: Call, world: World) -> dict[str, Any]:
     """Return the user who calls."""
-    assert call.caller.user is not None
-    return _show(call, world, call.caller.user)
+    return _show(call, world, get_user(call))
 
 
 def get(call: Call, world: World) -> dict[str, Any]:
     """Return the user with the id in the path."""
-    user_id = call.path_params["id"]
-    user = world.store.get("users", user_id)
-    if user is None:
-        raise ProblemFailure(find_nothing("user", "id", user_id, repeated=True), PARTIAL)
-    return _show(call, world, user)
+    return _show(call, world, require_record(call, world, "users", "user", PARTIAL_ERRORS))
 
 
 def get_by_name(call: Call, world: World) -> dict[str, Any]:
     """Return the user with the name in the path, in any case."""
-    name = call.path_params["username"]
-    user = find_user(world, name)
-    if user is None:
-        raise ProblemFailure(find_nothing("user", "username", name, repeated=True), PARTIAL)
+    find = partial(find_user, world)
+    user = require_record(
+        call, world, "users", "user", PARTIAL_ERRORS, parameter="username", find=find
+    )
     return _show(call, world, user)
 
 
 def get_many(call: Call, world: World) -> dict[str, Any]:
     """Return the users with these ids; those that are not found are named in `errors`."""
-    return _show_many(call, world, "ids", lambda key: world.store.get("users", key))
+    answer = start_answer(call, world)
+    collect(call, answer, "user", "ids", partial(world.store.get, "users"))
+    return answer.show_all()
 
 
 def get_many_by_name(call: Call, world: World) -> dict[str, Any]:
     """Return the users with these names; those that are not found are named in `errors`."""
-    return _show_many(call, world, "usernames", lambda name: find_user(world, name))
-
-
-def find_name_faults(
-    _params: Mapping[str, Any], call: Call, _world: World, _settings: Settings
-) -> Iterator[tuple[str, str]]:
-    """Find what is wrong with the name in the path."""
-    value = call.path_params["username"]
-    if not NAME.fullmatch(value):
-        text = "does not match ^[A-Za-z0-9_]{1,15}$"
-        yield "username", f"The `username` query parameter value [{value}] {text}"
+    answer = start_answer(call, world)
+    collect(call, answer, "user", "usernames", partial(find_user, world))
+    return answer.show_all()
 
 
 def _show(call: Call, world: World, user: Record) -> dict[str, Any]:
-    answer = start_answer(call, world, read_selection(call.params))
+    answer = start_answer(call, world)
     answer.add_users([user])
-    return {"data": answer.data[0], **answer.parts()}
+    return answer.show_one()
 
 
-def _show_many(
-    call: Call, world: World, parameter: str, find: Callable[[str], Record | None]
-) -> dict[str, Any]:
-    answer = start_answer(call, world, read_selection(call.params))
-    for value in dict.fromkeys(call.params[parameter]):
-        user = find(value)
-        if user is None:
-            answer.add_missing("user", parameter, value)
-        else:
-            answer.add_users([user])
-    if answer.errors:
-        call.assume(PARTIAL)
-    return {**({"data": answer.data} if answer.data else {}), **answer.parts()}
+_TRUE, _FALSE = frozenset({"true", "t", "1"}), frozenset({"false", "f", "0"})
+_NO_URLS: dict[str, list[Any]] = {"urls": []}
 
 
-_SPEC = "Versioning: 2025-02-18"
+class UserQuery(Schema):
+    """What to show of a user. Other words than true and false have no effect."""
+
+    include_entities = Text()
+
+
+class CallerQuery(UserQuery):
+    """What to show of the calling user."""
+
+    skip_status = Text()
+    include_email = Text()
+
+
+class ShownUserQuery(UserQuery):
+    """Which user to show; one of the two."""
+
+    one_of = ("user_id", "screen_name")
+    """Parameters of which one is needed."""
+    user_id = Text()
+    screen_name = Text()
+
+
+class ShownUser(UserObject):
+    """A user with the addresses in its profile, and its last post."""
+
+    entities = Json()
+    status = Json()
+
+
+class CallingUser(ShownUser):
+    """The user who calls, with their confirmed address."""
+
+    email = Text(allow_none=True)
+
+
+def verify_credentials(call: Call, world: World) -> Record:
+    """Return the user whose credentials sign the request."""
+    user = get_user(call)
+    shown = _show_older(call, world, user)
+    if _reads(call, "include_email", _TRUE):
+        shown["email"] = user.get("_confirmed_email")
+    return shown
+
+
+def show_older(call: Call, world: World) -> Record:
+    """Return the user with an id or a name.
+
+    Raises:
+        NumericFailure: 25 without either, 50 if the user does not exist.
+    """
+    user_id, name = call.params.get("user_id"), call.params.get("screen_name")
+    if user_id is None and name is None:  # as `one_of` says
+        raise NumericFailure(25)
+    if user_id is not None and name is not None:
+        call.warn("screen_name has no effect beside user_id", NO_EFFECT)
+    user = find_user(world, name or "") if user_id is None else world.store.get("users", user_id)
+    if user is None:
+        raise NumericFailure(50)
+    return _show_older(call, world, user)
+
+
+def _show_older(call: Call, world: World, user: Record) -> Record:
+    shown = make_user_object(user)
+    if not _reads(call, "include_entities", _FALSE):
+        shown["entities"] = _find_addresses(user)
+    if not _reads(call, "skip_status", _TRUE):
+        post = _find_status(world, user["id"])
+        if post is not None:
+            shown["status"] = post
+    return shown
+
+
+def _reads(call: Call, name: str, words: frozenset[str]) -> bool:
+    return call.params.get(name, "").lower() in words
+
+
+def _find_addresses(user: Record) -> dict[str, Any]:
+    """Return the entities of a profile: the address of its website, if it has one."""
+    address = user.get("url")
+    if not address:
+        return {"description": _NO_URLS}
+    link = show_address(address) | {"indices": [0, len(address)]}
+    return {"url": {"urls": [link]}, "description": _NO_URLS}
+
+
+def _find_status(world: World, user_id: str) -> Record | None:
+    """Return the last post of a user that all can see, in the compatible form, or `None`."""
+    match = {"_user_id": user_id, "nullcast": False}
+    found = world.store.page("posts", match, order=NEWEST_FIRST, limit=1)
+    if not found:
+        return None
+    hidden = {"user", "full_text", "display_text_range", "nullcast", "conversation_settings"}
+    hidden |= {"post_type", "post_id", "scheduled_at", "scheduled_status", "name", "scopes"}
+    whole = make_post_object(world, found[0].record, trim=True)
+    shown = {name: value for name, value in whole.items() if name not in hidden}
+    return shown | {"text": found[0].record["full_text"]}
+
+
 _SCOPES = ("post.read", "users.read")
-_READ = Auth(("bearer", "oauth1", "oauth2"), scopes=_SCOPES)
-_COMMON = (SHAPES, SELECTION, OLDER_NAMES, LIMITS)
+_declare = partial(
+    declare_named,
+    spec="Versioning: 2025-02-18",
+    params=UserSelectionQuery,
+    since=None,
+    returns=SingleUserAnswer,
+    auth=Auth(ANY_CALLER, scopes=_SCOPES),
+    limit=300,
+    errors=("invalid-request", "resource-not-found"),
+    assumptions=(USER_SHAPES, FIELD_SELECTION, OLDER_NAMES, USER_LIMITS),
+    may_assume=(PARTIAL_ERRORS,),
+)
+_declare_list = partial(_declare, returns=UsersAnswer, errors=("invalid-request",))
 OPERATIONS = (
-    declare_named(
+    _declare(
         "users.me",
-        "GET",
-        "/2/users/me",
+        "GET /2/users/me",
         show_caller,
-        summary="Read the user who calls",
-        spec=_SPEC,
-        params=UserSelectionQuery,
-        since=None,
-        returns=Flat(SingleUserAnswer),
-        auth=Auth(("oauth1", "oauth2"), scopes=_SCOPES),
-        limit=(Limit("users.me", 75, WINDOW_SECONDS, per="user", source="public"),),
-        assumptions=_COMMON,
+        "Read the user who calls",
+        auth=Auth(ANY_USER, scopes=_SCOPES),
+        limit=limit_users("users.me", 75),
+        errors=("invalid-request",),
+        may_assume=(),
     ),
-    declare_named(
+    _declare_list(
         "users.list",
-        "GET",
-        "/2/users",
+        "GET /2/users",
         get_many,
-        summary="Read several users by id",
-        spec=_SPEC,
+        "Read several users by id",
         params=SeveralUsersQuery,
-        since=None,
-        returns=Flat(UsersAnswer),
-        auth=_READ,
-        limit=_LIMIT,
-        assumptions=_COMMON,
-        may_assume=(PARTIAL,),
     ),
-    declare_named(
+    _declare_list(
         "users.list_by_name",
-        "GET",
-        "/2/users/by",
+        "GET /2/users/by",
         get_many_by_name,
-        summary="Read several users by name",
-        spec=_SPEC,
+        "Read several users by name",
         params=UsersByNameQuery,
-        since=None,
-        returns=Flat(UsersAnswer),
-        auth=_READ,
-        limit=_LIMIT,
-        assumptions=_COMMON,
-        may_assume=(PARTIAL,),
     ),
-    declare_named(
-        "users.get",
-        "GET",
-        "/2/users/:id",
-        get,
-        summary="Read a user by id",
-        spec=_SPEC,
-        params=UserSelectionQuery,
-        rules=find_id_faults,
-        since=None,
-        returns=Flat(SingleUserAnswer),
-        auth=_READ,
-        limit=_LIMIT,
-        errors=("invalid-request", "resource-not-found"),
-        statuses=(400, 404),
-        assumptions=_COMMON,
-        may_assume=(PARTIAL,),
-    ),
-    declare_named(
+    _declare("users.get", "GET /2/users/:id", get, "Read a user by id", rules=find_id_faults),
+    _declare(
         "users.get_by_name",
-        "GET",
-        "/2/users/by/username/:username",
+        "GET /2/users/by/username/:username",
         get_by_name,
-        summary="Read a user by name",
-        spec=_SPEC,
-        params=UserSelectionQuery,
-        rules=find_name_faults,
-        since=None,
-        returns=Flat(SingleUserAnswer),
-        auth=_READ,
-        limit=_LIMIT,
-        errors=("invalid-request", "resource-not-found"),
-        statuses=(400, 404),
-        assumptions=_COMMON,
-        may_assume=(PARTIAL,),
+        "Read a user by name",
+        rules=check_path("username", NAME, "does not match ^[A-Za-z0-9_]{1,15}$"),
+    ),
+    Operation(
+        id="account.verify_credentials",
+        method="GET",
+        path="/1.1/account/verify_credentials",
+        also=("/1.1/account/verify_credentials.json",),
+        handler=verify_credentials,
+        summary="Read the user who calls, in the 1.1 form",
+        spec="Not shown in the specification",
+        params=CallerQuery,
+        returns=Flat(CallingUser),
+        auth=USER,
+        origin=Origin.ADJACENT,
+        limits=limit_users("verify_credentials", 75),
+        errors=("64", "89"),
+        statuses=(401, 403),
+        assumptions=(OLDER_SHAPES, OLDER_LIMITS),
+        may_assume=(OAUTH_CODES,),
+    ),
+    Operation(
+        id="users.show",
+        method="GET",
+        path="/1.1/users/show",
+        also=("/1.1/users/show.json",),
+        handler=show_older,
+        summary="Read a user by id or by name, in the 1.1 form",
+        spec="Not shown in the specification",
+        params=ShownUserQuery,
+        returns=Flat(ShownUser),
+        auth=APP_OR_USER,
+        origin=Origin.ADJACENT,
+        limits=limit_users("users/show", 900),
+        errors=("25", "50", "63"),
+        statuses=(400, 403, 404),
+        assumptions=(OLDER_SHAPES, OLDER_LIMITS, OLDER_LOOKUP),
+        may_assume=(OAUTH_CODES,),
     ),
 )

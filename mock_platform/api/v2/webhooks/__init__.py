@@ -1,7 +1,7 @@
 """Webhooks: registered addresses, their challenges, and the replay of events."""
 
-from mock_platform.api.v2.webhooks import operations, records
+from mock_platform.api.v2.webhooks import event_log, operations, replay_jobs, validation
 
 OPERATIONS = (*operations.OPERATIONS,)
-TABLES = (*records.TABLES,)
+TABLES = (*validation.TABLES, *event_log.TABLES, *replay_jobs.TABLES)
 KINDS = (*operations.KINDS,)

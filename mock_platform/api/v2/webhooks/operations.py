@@ -5,32 +5,31 @@ Document A shows `POST {base_url}/2/webhooks/replay` and names the others in its
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from mock_platform.api.v2.conventions import declare_named
+from mock_platform.api.v2.conventions import declare_named, get_app, make_id_field, wrap_data
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.api.v2.webhooks.replay_jobs import (
     CREATES,
     MAY_CREATE,
     REPLAY_JOB,
-    WEBHOOK_ID,
     Minute,
     check_window,
     create_job,
 )
 from mock_platform.api.v2.webhooks.validation import (
-    ADDRESS,
-    CHALLENGE,
-    DELETED,
-    FAILURES,
-    LIMIT,
-    SHAPES,
-    VALIDITY,
+    ALLOWED_ADDRESS,
+    DELETED_WEBHOOK,
+    FIRST_CHALLENGE,
+    NAMED_FAILURES,
+    WEBHOOK_CAP,
+    WEBHOOK_SHAPES,
+    WEBHOOK_VALIDITY,
     add_webhook,
     delete_webhook,
     find_address_faults,
     find_own_webhook,
-    get_app,
     make_refusal,
     require_room,
     show_webhook,
@@ -54,17 +53,15 @@ from mock_platform.settings import Settings
 from mock_platform.world.world import World
 
 KINDS = (REPLAY_JOB,)
-_LIMIT = 450
 _FIELDS = ("created_at", "id", "url", "valid")
 
 
 class ReplayRequest(Schema):
     """The replay job create request of document A."""
 
-    webhook_id = Text(
+    webhook_id = make_id_field(
+        "a webhook id of ",
         required=True,
-        pattern=WEBHOOK_ID.pattern,
-        pattern_text="a webhook id of 1 to 19 digits",
         metadata={"description": "identifier of the webhook configuration"},
     )
     from_date = Minute(
@@ -114,35 +111,14 @@ class Webhooks(Schema):
     meta = Nested(ResultCount, required=True)
 
 
-class WrappedWebhook(Schema):
-    """A webhook under `data` (`--webhook-envelope data`)."""
-
-    data = Nested(Webhook, required=True)
-
-
-class Validation(Schema):
-    """What a challenge found out, under both public names."""
-
-    attempted = Flag(required=True)
-    valid = Flag(required=True)
-
-
-class WebhookValidationAnswer(Schema):
-    """The answer of a validation that succeeded."""
-
-    data = Nested(Validation, required=True)
-
-
-class Deletion(Schema):
-    """That a record was deleted."""
-
-    deleted = Flag(required=True)
-
-
-class DeletionAnswer(Schema):
-    """The answer of a deletion."""
-
-    data = Nested(Deletion, required=True)
+WebhookValidationAnswer = wrap_data(
+    "WebhookValidationAnswer",
+    "Validation",
+    attempted=Flag(required=True),
+    valid=Flag(required=True),
+)
+"""What a challenge found out, under both public names."""
+DeletionAnswer = wrap_data("DeletionAnswer", "Deletion", deleted=Flag(required=True))
 
 
 def list_(call: Call, world: World) -> dict[str, Any]:
@@ -211,70 +187,62 @@ def replay(call: Call, world: World) -> dict[str, str]:
     return {"job_id": job["id"], "created_at": job["created_at"]}
 
 
-_NAMED = "Versioning: 2025-05-20"
-_SINCE = find_release("account-activity").effective
+_declare = partial(
+    declare_named,
+    spec="Versioning: 2025-05-20",
+    since=find_release("account-activity").effective,
+    auth=APP_OR_USER,
+    limit=450,
+)
 OPERATIONS = (
-    declare_named(
+    _declare(
         "webhooks.list",
-        "GET",
-        "/2/webhooks",
+        "GET /2/webhooks",
         list_,
-        summary="List the webhooks of an app",
-        spec=_NAMED,
+        "List the webhooks of an app",
         params=WebhookFields,
-        since=_SINCE,
-        returns=Flat(Webhooks),
+        returns=Webhooks,
         auth=BEARER,
-        limit=_LIMIT,
-        assumptions=(SHAPES,),
+        assumptions=(WEBHOOK_SHAPES,),
     ),
-    declare_named(
+    _declare(
         "webhooks.create",
-        "POST",
-        "/2/webhooks",
+        "POST /2/webhooks",
         make_create(Settings()),
+        "Register a webhook",
         configure=make_create,
-        summary="Register a webhook",
-        spec=_NAMED,
         params=NewWebhook,
         location=Location.JSON,
         rules=find_address_faults,
-        since=_SINCE,
         challenge=challenge_new,
-        returns=Flat(Webhook),
-        auth=APP_OR_USER,
-        limit=_LIMIT,
-        assumptions=(SHAPES, ADDRESS, CHALLENGE, VALIDITY, LIMIT),
-        may_assume=(FAILURES,),
+        returns=Webhook,
+        assumptions=(
+            WEBHOOK_SHAPES,
+            ALLOWED_ADDRESS,
+            FIRST_CHALLENGE,
+            WEBHOOK_VALIDITY,
+            WEBHOOK_CAP,
+        ),
+        may_assume=(NAMED_FAILURES,),
     ),
-    declare_named(
+    _declare(
         "webhooks.validate",
-        "PUT",
-        "/2/webhooks/:webhook_id",
+        "PUT /2/webhooks/:webhook_id",
         validate,
-        summary="Challenge a webhook again",
-        spec=_NAMED,
-        since=_SINCE,
+        "Challenge a webhook again",
         challenge=challenge_known,
-        returns=Flat(WebhookValidationAnswer),
-        auth=APP_OR_USER,
-        limit=_LIMIT,
-        assumptions=(SHAPES, CHALLENGE, VALIDITY),
-        may_assume=(FAILURES,),
+        returns=WebhookValidationAnswer,
+        assumptions=(WEBHOOK_SHAPES, FIRST_CHALLENGE, WEBHOOK_VALIDITY),
+        may_assume=(NAMED_FAILURES,),
     ),
-    declare_named(
+    _declare(
         "webhooks.delete",
-        "DELETE",
-        "/2/webhooks/:webhook_id",
+        "DELETE /2/webhooks/:webhook_id",
         delete,
-        summary="Delete a webhook",
-        spec=_NAMED,
-        since=_SINCE,
-        returns=Flat(DeletionAnswer),
-        auth=APP_OR_USER,
-        limit=_LIMIT,
-        assumptions=(SHAPES, DELETED),
-        may_assume=(FAILURES,),
+        "Delete a webhook",
+        returns=DeletionAnswer,
+        assumptions=(WEBHOOK_SHAPES, DELETED_WEBHOOK),
+        may_assume=(NAMED_FAILURES,),
     ),
     Operation(
         id="webhooks.replay",

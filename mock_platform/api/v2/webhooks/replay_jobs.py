@@ -6,26 +6,27 @@ Both ways to create one use this: `POST /2/webhooks/replay`, and its retired pre
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Unpack
 
-from mock_platform.api.v2.webhooks.event_log import owe_delivery
+from mock_platform.api.v2.webhooks.event_log import remember_delivery
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problem_details import could_not_find
 from mock_platform.core.failures.problems import WEBHOOK_NOT_A_RESOURCE_TYPE, problem
 from mock_platform.core.faults import invalid
-from mock_platform.core.fields import FieldOptions, Text
+from mock_platform.core.fields import Choice, FieldOptions, Instant, Integer, Text
+from mock_platform.core.schema import Schema
+from mock_platform.core.tables.table import Reference, Table
 from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
 
-WINDOW = settled(
+REPLAY_WINDOW = settled(
     "replay.window",
     "from_date is inclusive and at most 24 hours back, counted in whole minutes on the world's "
     "clock; older is refused, not clipped. from_date may equal to_date (an empty window); neither "
@@ -43,23 +44,23 @@ MINIMUM_AGE = public_fact(
     "as for the predecessor.",
     "section 6, replay window",
 )
-CONFLICT = public_fact(
+ONE_JOB_EACH = public_fact(
     "replay.conflict-per-webhook",
     "A job in progress prevents only another one for the same webhook.",
     "section 6, replay failures",
 )
-STATES = public_fact(
+JOB_STATES = public_fact(
     "replay.states",
     "A job is in progress until every event was accepted (COMPLETE) or not (INCOMPLETE); its end "
     "is announced to the webhook by a replay_job_status event.",
     "section 6, job ends with an event",
 )
-PACE = settled(
+JOB_PACE = settled(
     "replay.pace",
     "Deliveries start at once; the job ends two seconds on the world's clock after the last "
     "attempt, unless /_mock/transitions/replay_job says otherwise.",
 )
-CRC = public_fact(
+JOB_CHALLENGE = public_fact(
     "replay.crc",
     "Before a job delivers, the webhook's url must answer a challenge: GET url?crc_token=… with "
     '{"response_token": "sha256=…"}. The create has answered by then; a failed check ends the job '
@@ -68,7 +69,7 @@ CRC = public_fact(
     "included, until it passes a challenge (POST /_mock/webhooks/ID/validate).",
     "section 6, CRC; invalid when",
 )
-ENVELOPE = public_fact(
+REPLAY_ENVELOPE = public_fact(
     "replay.activity-envelope",
     "A receiver gets each event in the public activity envelope, signed in the header "
     "x-platform-webhooks-signature and, with the same value, in the header of the original name; "
@@ -76,21 +77,30 @@ ENVELOPE = public_fact(
     "record says otherwise.",
     "section 6, activity envelope; signature",
 )
-DELIVERY = expectation(
+REPLAY_ATTEMPTS = expectation(
     "replay.attempts",
     "An event is accepted when the receiver answers 200 within 10 seconds; otherwise it is tried "
     "3 times in all, 0.2 and 0.4 seconds apart. After 3 events in a row that timed out the job "
     "ends.",
 )
-CREATES = (WINDOW, TO_DATE, CONFLICT, STATES, PACE, CRC, ENVELOPE, DELIVERY)
+CREATES = (
+    REPLAY_WINDOW,
+    TO_DATE,
+    ONE_JOB_EACH,
+    JOB_STATES,
+    JOB_PACE,
+    JOB_CHALLENGE,
+    REPLAY_ENVELOPE,
+    REPLAY_ATTEMPTS,
+)
 """The assumptions that every created job relies on."""
 MAY_CREATE = (MINIMUM_AGE, WEBHOOK_NOT_A_RESOURCE_TYPE)
 
 
-def _owe_announcement(world: World, job: Mapping[str, Any], end: str) -> None:
+def _remember_announcement(world: World, job: Mapping[str, Any], end: str) -> None:
     """Record that the end of a job is to be announced, also if this process ends before."""
-    owed = {"webhook_id": job["webhook_id"], "job_id": job["id"], "state": end}
-    owe_delivery(world, f"{REPLAY_JOB.name}:{job['id']}", owed)
+    waiting = {"webhook_id": job["webhook_id"], "job_id": job["id"], "state": end}
+    remember_delivery(world, f"{REPLAY_JOB.name}:{job['id']}", waiting)
 
 
 REPLAY_JOB = TransitionKind(
@@ -100,14 +110,38 @@ REPLAY_JOB = TransitionKind(
     first="IN_PROGRESS",
     ends=("COMPLETE", "INCOMPLETE"),
     pace=Pace("time", seconds=2.0),
-    owe=_owe_announcement,
+    owe=_remember_announcement,
+)
+
+
+class ReplayJobRecord(Schema):
+    """A replay job. `id` is what the interface calls `job_id`."""
+
+    id = Text(required=True)
+    webhook_id = Text(required=True)
+    from_date = Text(required=True, pattern=r"[0-9]{12}", pattern_text="yyyymmddhhmm")
+    to_date = Text(required=True, pattern=r"[0-9]{12}", pattern_text="yyyymmddhhmm")
+    created_at = Instant(millis=True, required=True)
+    state = Choice(REPLAY_JOB.states, required=True)
+    _app_id = Text(required=True)
+    _delivered = Integer(load_default=0)
+    """How many events the receiver accepted."""
+    _failed = Integer(load_default=0)
+    _reason = Text(load_default=None, allow_none=True)
+
+
+TABLES = (
+    Table(
+        "replay_jobs",
+        ReplayJobRecord,
+        references=(Reference("webhook_id", "webhooks"), Reference("_app_id", "apps")),
+    ),
 )
 RUNNING = "_replays"
 """The table of jobs whose events are being delivered: how far each one is."""
 CREATED = "replay_job:created"
 """Topic of the notice that a job waits for its deliveries; its key is the job's id."""
 
-WEBHOOK_ID = re.compile(r"[0-9]{1,19}", re.ASCII)
 LONGEST_WINDOW = timedelta(hours=24)
 _MINIMUM_AGE_MINUTES = {"from_date": 31, "to_date": 10}
 
@@ -251,4 +285,4 @@ def _make_conflict(call: Call, running: Record) -> ProblemFailure:
         "ends by its transition (/_mock/transitions/replay_job)"
     )
     call.diagnosis = {"mistake": "conflict", "explanation": why}
-    return ProblemFailure(problem("conflict"), CONFLICT)
+    return ProblemFailure(problem("conflict"), ONE_JOB_EACH)

@@ -11,16 +11,20 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+from mock_platform.api.v2.conventions import get_app, make_id_field
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import problem
+from mock_platform.core.fields import Flag, Instant, Text
+from mock_platform.core.schema import Schema
+from mock_platform.core.tables.table import Reference, Table
 from mock_platform.settings import Settings, is_loopback
 from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-SHAPES = public_fact(
+WEBHOOK_SHAPES = public_fact(
     "webhooks.shapes",
     "The endpoints that create, list, validate and delete webhooks have their public shapes; the "
     "spec only names them. POST answers with the flat record, or with --webhook-envelope data with "
@@ -28,7 +32,7 @@ SHAPES = public_fact(
     "section 2 of the named endpoints",
     gap=True,
 )
-FAILURES = public_fact(
+NAMED_FAILURES = public_fact(
     "webhooks.failures",
     "A refused webhook or account-activity subscription is an invalid-request problem (400) whose "
     "message begins with the public name: UrlValidationFailed, DuplicateUrlFailed, "
@@ -36,19 +40,19 @@ FAILURES = public_fact(
     "SubscriptionLimitExceeded, SubscriptionNotFound.",
     "sections 2 and 4.1 of the named endpoints, failure bodies",
 )
-ADDRESS = settled(
+ALLOWED_ADDRESS = settled(
     "webhooks.address",
     "The sandbox takes http, loopback addresses and ports in url; --strict wants https, a public "
     "host and no port, as the platform does.",
     "Events and streams",
 )
-CHALLENGE = public_fact(
+FIRST_CHALLENGE = public_fact(
     "webhooks.challenge",
     "The challenge runs before POST and PUT answer. A failed one refuses the POST, and nothing is "
     "stored. A PUT that passes makes the webhook valid again.",
     "section 2 of the named endpoints, the challenge at create is synchronous",
 )
-VALIDITY = public_fact(
+WEBHOOK_VALIDITY = public_fact(
     "webhooks.validity",
     "A webhook that was created through the interface is challenged again when none was passed "
     "for 24 hours, every 30 minutes on the world's clock. It is invalid at once after a wrong "
@@ -56,13 +60,13 @@ VALIDITY = public_fact(
     "fixtures are challenged in this way only if they have _passed_at.",
     "section 2 of the named endpoints, valid turns false",
 )
-LIMIT = settled(
+WEBHOOK_CAP = settled(
     "webhooks.limit",
     "A developer account, all apps of one owner, may have 5 webhooks; --webhook-limit sets another "
     "number.",
     "Events and streams",
 )
-DELETED = public_fact(
+DELETED_WEBHOOK = public_fact(
     "webhooks.deleted",
     "Deleting a webhook deletes its events, replay jobs, account-activity subscriptions and links "
     "to the filtered stream as well, and takes it off the activity subscriptions that name it.",
@@ -78,13 +82,41 @@ _PATIENCE = timedelta(hours=28)
 """How long a receiver may not answer before its webhook is invalid."""
 
 
+class WebhookRecord(Schema):
+    """A webhook configuration: where the events of an app are delivered."""
+
+    id = make_id_field(required=True)
+    url = Text(required=True, min_length=1, max_length=200)
+    valid = Flag(load_default=True)
+    created_at = Instant(as_sent=True, required=True)
+    _app_id = Text(required=True)
+    _passed_at = Instant(millis=True, load_default=None, allow_none=True)
+    """When it last passed a challenge; after a day it is challenged again (`webhooks.validity`)."""
+    _challenged_at = Instant(millis=True, load_default=None, allow_none=True)
+
+
+def _check_url(record: Record) -> Iterator[tuple[str, str]]:
+    try:
+        parts = urlsplit(record["url"])
+        fits = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        fits = False
+    if not fits:
+        yield "url", f"url must be an http or https address, got {record['url']!r}"
+
+
+TABLES = (
+    Table("webhooks", WebhookRecord, references=(Reference("_app_id", "apps"),), check=_check_url),
+)
+
+
 def make_refusal(name: str, text: str, parameter: str, *values: str) -> ProblemFailure:
     """Build the 400 of a webhook endpoint; its message begins with the public name."""
     message = f"{name}: {text}"
     value = problem(
         "invalid-request", errors=[{"message": message, "parameters": {parameter: list(values)}}]
     )
-    return ProblemFailure(value, FAILURES)
+    return ProblemFailure(value, NAMED_FAILURES)
 
 
 def find_address_faults(
@@ -147,13 +179,6 @@ def find_webhook(world: World, app: Record, webhook_id: str) -> Record:
         text = f"the app has no webhook {webhook_id}"
         raise make_refusal("WebhookIdInvalid", text, "webhook_id", webhook_id)
     return webhook
-
-
-def get_app(call: Call) -> Record:
-    """Return the caller's app."""
-    app = call.caller.app
-    assert app is not None, "every scheme of these operations establishes an app"
-    return app
 
 
 def require_room(world: World, app: Record, url: str, limit: int) -> None:
@@ -239,9 +264,4 @@ def delete_webhook(world: World, webhook_id: str) -> None:
 def show_webhook(record: Record) -> Record:
     """Return the four fields of a webhook that clients see."""
     created = wire_millis(parse_instant(record["created_at"]))
-    return {
-        "created_at": created,
-        "id": record["id"],
-        "url": record["url"],
-        "valid": record["valid"],
-    }
+    return {"created_at": created, **{name: record[name] for name in ("id", "url", "valid")}}

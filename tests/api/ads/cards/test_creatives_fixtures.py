@@ -10,8 +10,8 @@ import pytest
 from mock_platform.api.ads.cards.interactive_records import POLL_CARDS, VIDEO_CONVERSATION_CARDS
 from mock_platform.api.ads.cards.records import CARDS, derive_card_type, find_used_media
 from mock_platform.api.v2.media.records import MEDIA, MEDIA_LIBRARY
-from mock_platform.api.v2.objects.older_forms import format_post_time
-from mock_platform.api.v2.objects.posts import POSTS, make_author
+from mock_platform.api.v2.objects.older_forms import format_post_time, make_author
+from mock_platform.api.v2.objects.posts import POSTS
 from mock_platform.core.tables.table import Table
 from mock_platform.platform import load_base
 from mock_platform.settings import Settings

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,7 +13,6 @@ from mock_platform import MockPlatform
 from mock_platform.api.v2.activity import activities
 from mock_platform.api.v2.usage.counting import count_month
 from tests.api.oauth.app_client import messages
-from tests.support import HARBOR
 from tests.support_replay import NOW, WEBHOOK, Desk
 from tests.support_streams import (
     KEEP_ALIVE,
@@ -25,15 +23,9 @@ from tests.support_streams import (
 )
 
 SINCE = datetime(2026, 3, 18, tzinfo=UTC)
-
-
-@pytest.fixture
-def client() -> Iterator[StreamClient]:
-    """A client of a sandbox without subscriptions, whose streams send a keep-alive at once."""
-    with Desk(stream_keepalive=0.001) as desk:
-        clear_subscriptions(desk)
-        yield StreamClient(desk)
-        assert [] == desk.platform.errors
+Client = StreamClient
+EMPTY = ("activity_subscriptions",)
+SETTINGS = {"stream_keepalive": 0.001}
 
 
 def texts(*lines: dict[str, Any]) -> list[str]:
@@ -185,13 +177,6 @@ class TestWho:
         client.emit(payload=bio("Tea."))
 
         assert ["Tea.", "Tea."] == texts(*(lines.next() for lines in both))
-
-    def test_user_token(self, client: StreamClient) -> None:
-        """A user's signature is refused as unsupported."""
-        answer = client.call("GET", keys=HARBOR)
-
-        assert 403 == answer.status_code
-        assert answer.get_json()["type"].endswith("/2/problems/unsupported-authentication")
 
     def test_no_credentials(self, client: StreamClient) -> None:
         """Without credentials there is no stream."""

@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
 
-from mock_platform.api.v2.posts.changes import create_post
 from mock_platform.api.v2.usage.counting import count_month
-from mock_platform.world.clock import parse_instant
-from mock_platform.world.store.interface import Record
-from tests.api.oauth.app_client import AppClient, messages
-from tests.support import HARBOR
+from tests.api.oauth.app_client import messages
+from tests.api.v2.filtered_stream.support import APP, PostingClient
 from tests.support_receiver import Receiver
 from tests.support_replay import WEBHOOK, Desk
 
 PATH = "/2/posts/search/webhooks"
 ONE = f"{PATH}/{WEBHOOK}"
-APP = "11827"
 USER = "2244994945"
 OTHER_USER = "3805104374"
 OTHER_WEBHOOK = "1146654567674912770"
 FOREIGN_WEBHOOK = "1201845037316968449"
+EMPTY = ("stream_rules", "activity_subscriptions", "account_activity_subscriptions")
+pytestmark = pytest.mark.usefixtures("receiver")
 
 
-class Client(AppClient):
+class Client(PostingClient):
     """Links the webhooks of one app, which has one rule."""
 
     path = PATH
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        desk.change("apps", APP, _tier="enterprise")
 
     def link(self, query: str = "", path: str = ONE) -> TestResponse:
         """Link a webhook."""
@@ -39,29 +40,6 @@ class Client(AppClient):
         """All links."""
         found: list[dict[str, Any]] = self.call("GET").get_json()["data"]["links"]
         return found
-
-    def rule(self, value: str, **more: str) -> str:
-        """Add a rule; its id."""
-        body = {"add": [{"value": value} | more]}
-        answer = self.call("POST", "/2/posts/search/stream/rules", json=body)
-        found: str = answer.get_json()["data"][0]["id"]
-        return found
-
-    def change(self, table: str, key: str, **fields: Any) -> None:
-        """Change a record behind the interface."""
-        world = self.desk.world
-        with world.work():
-            record = world.store.get(table, key)
-            assert record is not None
-            world.store.put(table, key, record | fields)
-
-    def post(self, text: str, user: str = OTHER_USER, **more: Any) -> Record:
-        """Let a user post."""
-        world = self.desk.world
-        with world.work():
-            author = world.store.get("users", user)
-            assert author is not None
-            return create_post(world, author, text, **more).record
 
     def emit(self, **event: Any) -> dict[str, Any]:
         """Let something happen; the answer."""
@@ -73,30 +51,6 @@ class Client(AppClient):
         """What the receiver has when everything is delivered."""
         self.desk.wait()
         return [received.json for received in receiver.received]
-
-
-@pytest.fixture
-def desk(receiver: Receiver) -> Iterator[Desk]:
-    """An enterprise app without rules whose webhook leads to the receiver."""
-    with Desk(receiver.url) as found:
-        with found.world.work():
-            for table in (
-                "stream_rules",
-                "activity_subscriptions",
-                "account_activity_subscriptions",
-            ):
-                for entry in found.world.store.page(table):
-                    found.world.store.remove(table, entry.key)
-            app = found.record("apps", APP)
-            found.world.store.put("apps", APP, app | {"_tier": "enterprise"})
-        yield found
-        assert [] == found.platform.errors
-
-
-@pytest.fixture
-def client(desk: Desk) -> Client:
-    """A client of that sandbox."""
-    return Client(desk)
 
 
 class TestLinks:
@@ -173,13 +127,13 @@ class TestLinks:
     def test_tiers(self, client: Client, method: str, path: str, tier: str, status: int) -> None:
         """Only apps above the self-serve tier have links."""
         client.link()
-        client.change("apps", APP, _tier=tier)
+        client.desk.change("apps", APP, _tier=tier)
 
         assert status == client.call(method, path).status_code
 
     def test_refusal(self, client: Client) -> None:
         """The refusal names the app, and what it would have to be enrolled in."""
-        client.change("apps", APP, _tier="self_serve")
+        client.desk.change("apps", APP, _tier="self_serve")
 
         assert {
             "type": "http://localhost/2/problems/client-forbidden",
@@ -193,10 +147,6 @@ class TestLinks:
             "client_id": APP,
             "required_enrollment": "Enterprise",
         } == client.link().get_json()
-
-    def test_user_tokens(self, client: Client) -> None:
-        """Links belong to the app alone."""
-        assert 403 == client.call("GET", keys=HARBOR).status_code
 
 
 class TestDelivery:
@@ -280,7 +230,7 @@ class TestDelivery:
         """Posts of protected users are never delivered."""
         client.link()
         client.rule("coffee")
-        client.change("users", OTHER_USER, protected=True)
+        client.desk.change("users", OTHER_USER, protected=True)
         client.post("Coffee")
         answer = client.emit(payload={"id": "1", "text": "coffee", "author_id": OTHER_USER})
 
@@ -334,7 +284,7 @@ class TestDelivery:
         client.link()
         client.rule("coffee")
         read = count_month(desk.world, desk.record("apps", APP))
-        client.change("apps", APP, _post_cap=read + 1)
+        client.desk.change("apps", APP, _post_cap=read + 1)
         payload = {"text": "coffee", "author_id": OTHER_USER}
         first = client.emit(payload=payload | {"id": "1"})
         second = client.emit(payload=payload | {"id": "2"})
@@ -345,15 +295,3 @@ class TestDelivery:
             f"filtered stream at webhook {WEBHOOK}: app {APP} has read as many posts as it may: "
             "Usage cap exceeded: Monthly product cap"
         ) in second["why_not"]
-
-
-@pytest.mark.parametrize(
-    ("moment", "status"), [("2025-09-08T23:59:59Z", 404), ("2025-09-09T00:00:00Z", 200)]
-)
-def test_release(client: Client, moment: str, status: int) -> None:
-    """The endpoints exist since the release history names them."""
-    client.desk.world.clock.travel(parse_instant(moment))
-
-    assert status == client.link().status_code
-    assert status == client.call("GET").status_code
-    assert status == client.call("DELETE", ONE).status_code

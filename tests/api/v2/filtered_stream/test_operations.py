@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from mock_platform.api.v2.posts.changes import create_post
 from mock_platform.api.v2.usage.counting import count_month
 from mock_platform.world.clock import parse_instant
-from mock_platform.world.store.interface import Record
-from tests.support import HARBOR
+from tests.api.v2.filtered_stream.support import APP
+from tests.api.v2.filtered_stream.support import PostingClient as Client
 from tests.support_replay import Desk
-from tests.support_streams import OTHER_USER, USER, Lines, StreamClient, clear_subscriptions
+from tests.support_streams import OTHER_USER, USER, Lines
 
 PATH = "/2/posts/search/stream"
 RULES = f"{PATH}/rules"
-APP = "11827"
 PROBLEMS = "http://localhost/2/problems"
+EMPTY = ("activity_subscriptions", "stream_rules")
+SETTINGS = {"stream_keepalive": 0.001}
 FULL = {
     "type": f"{PROBLEMS}/streaming-connection",
     "title": "ConnectionException",
@@ -26,49 +25,6 @@ FULL = {
     "detail": "This stream is currently at the maximum allowed connection limit.",
     "connection_issue": "TooManyConnections",
 }
-
-
-class Client(StreamClient):
-    """Opens filtered streams of the well-known app."""
-
-    path = PATH
-
-    def rule(self, value: str, **more: str) -> str:
-        """Add a rule; its id."""
-        answer = self.call("POST", RULES, json={"add": [{"value": value} | more]})
-        return str(answer.get_json()["data"][0]["id"])
-
-    def post(self, text: str, user: str = OTHER_USER, **more: Any) -> Record:
-        """Let a user post."""
-        world = self.desk.world
-        with world.work():
-            author = world.store.get("users", user)
-            assert author is not None
-            return create_post(world, author, text, **more).record
-
-    def change(self, table: str, key: str, **fields: Any) -> None:
-        """Change a record behind the interface."""
-        with self.desk.world.work():
-            record = self.desk.record(table, key) | fields
-            self.desk.world.store.put(table, key, record)
-
-    def clear_rules(self) -> None:
-        """Remove all rules."""
-        world = self.desk.world
-        with world.work():
-            for entry in world.store.page("stream_rules"):
-                world.store.remove("stream_rules", entry.key)
-
-
-@pytest.fixture
-def client() -> Iterator[Client]:
-    """A client of a sandbox without rules, whose streams send a keep-alive at once."""
-    with Desk(stream_keepalive=0.001) as desk:
-        clear_subscriptions(desk)
-        found = Client(desk)
-        found.clear_rules()
-        yield found
-        assert [] == desk.platform.errors
 
 
 def texts(*lines: dict[str, Any]) -> list[str]:
@@ -185,9 +141,9 @@ class TestLine:
         if stored:
             with client.desk.world.work():
                 client.post("Coffee of a user who hides")
-                client.change("users", OTHER_USER, protected=True)
+                client.desk.change("users", OTHER_USER, protected=True)
         else:
-            client.change("users", OTHER_USER, protected=True)
+            client.desk.change("users", OTHER_USER, protected=True)
             payload = {"id": "1", "text": "coffee"}
             client.emit(event_type="post.create", user_id=OTHER_USER, payload=payload)
         client.post("Coffee", user=USER)
@@ -322,7 +278,7 @@ class TestConnections:
     )
     def test_too_many(self, client: Client, tier: str, allowed: int) -> None:
         """One connection more than the tier has is refused, and the others stay."""
-        client.change("apps", APP, _tier=tier)
+        client.desk.change("apps", APP, _tier=tier)
         client.rule("coffee")
         lines = [client.open() for _ in range(allowed)]
         answer = client.call("GET")
@@ -352,10 +308,6 @@ class TestConnections:
 
         assert ["filtered_stream"] == [one["endpoint_name"] for one in client.connections()]
         lines.close()
-
-    def test_user_tokens(self, client: Client) -> None:
-        """The stream belongs to the app alone."""
-        assert 403 == client.call("GET", keys=HARBOR).status_code
 
     def test_unknown_fields(self, client: Client) -> None:
         """A field that posts do not have is refused."""
@@ -419,8 +371,7 @@ class TestPast:
         """A post that was deleted since is shown as it was."""
         client.rule("coffee")
         post = client.post("Coffee")
-        with client.desk.world.work():
-            client.desk.world.store.remove("posts", post["id_str"])
+        client.desk.remove("posts", post["id_str"])
         lines = client.open("?backfill_minutes=5")
 
         assert {
@@ -450,7 +401,7 @@ class TestUsage:
     def test_cap(self, client: Client) -> None:
         """A stream ends with the problem as its last line when the cap is reached."""
         read = count_month(client.desk.world, client.desk.record("apps", APP))
-        client.change("apps", APP, _post_cap=read + 1)
+        client.desk.change("apps", APP, _post_cap=read + 1)
         client.rule("coffee")
         lines = client.open()
         client.post("Coffee")
@@ -465,7 +416,7 @@ class TestUsage:
     def test_connecting_beyond_the_cap(self, client: Client) -> None:
         """An app that has read as many posts as it may cannot connect."""
         client.rule("coffee")
-        client.change("apps", APP, _post_cap=0)
+        client.desk.change("apps", APP, _post_cap=0)
         answer = client.call("GET")
 
         assert (429, "UsageCapExceeded") == (answer.status_code, answer.get_json()["title"])

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 from werkzeug.test import TestResponse
 
-from mock_platform.world.clock import parse_instant
 from tests.api.oauth.app_client import AppClient, messages
-from tests.support import HARBOR
 from tests.support_replay import Desk
 
 PATH = "/2/posts/search/stream/rules"
 APP = "11827"
 OTHER_APP = "20993"
+EMPTY = ("stream_rules",)
 PROBLEMS = "http://localhost/2/problems"
 
 
@@ -61,29 +60,11 @@ class Client(AppClient):
 
     def set_tier(self, tier: str) -> None:
         """Move the app to another tier."""
-        with self.desk.world.work():
-            app = self.desk.world.store.get("apps", APP)
-            assert app is not None
-            self.desk.world.store.put("apps", APP, app | {"_tier": tier})
+        self.desk.change("apps", APP, _tier=tier)
 
-
-@pytest.fixture
-def desk() -> Iterator[Desk]:
-    """A sandbox without rules, whose app is self-serve."""
-    with Desk() as found:
-        with found.world.work():
-            app = found.record("apps", APP)
-            found.world.store.put("apps", APP, app | {"_tier": "self_serve"})
-            for entry in found.world.store.page("stream_rules"):
-                found.world.store.remove("stream_rules", entry.key)
-        yield found
-        assert [] == found.platform.errors
-
-
-@pytest.fixture
-def client(desk: Desk) -> Client:
-    """A client of that sandbox."""
-    return Client(desk)
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self.set_tier("self_serve")
 
 
 class TestAdd:
@@ -151,8 +132,7 @@ class TestAdd:
     def test_rules_belong_to_their_app(self, client: Client, desk: Desk) -> None:
         """The rule of another app is no duplicate, and not listed."""
         record = {"id": "5", "value": "cat", "_app_id": OTHER_APP}
-        with desk.world.work():
-            desk.world.store.put("stream_rules", "5", record)
+        desk.put("stream_rules", "5", record)
 
         assert 1 == len(client.ids("cat"))
         assert ["cat"] == client.values()
@@ -243,11 +223,7 @@ class TestCaps:
 
     def test_apps_of_one_owner_share_the_cap(self, client: Client, desk: Desk) -> None:
         """The rules of another app of the same owner count as well."""
-        with desk.world.work():
-            other = desk.world.store.get("apps", OTHER_APP)
-            assert other is not None
-            own = other | {"_owner_user_id": "2244994945"}
-            desk.world.store.put("apps", OTHER_APP, own)
+        desk.change("apps", OTHER_APP, _owner_user_id="2244994945")
         client.fill(1_000, OTHER_APP)
 
         assert 403 == client.change(add=[{"value": "cat"}]).status_code
@@ -396,10 +372,6 @@ class TestFaults:
         """The body is an object."""
         assert 400 == client.call("POST", PATH, json=[{"value": "cat"}]).status_code
 
-    def test_user_tokens(self, client: Client) -> None:
-        """Rules belong to the app alone."""
-        assert 403 == client.call("GET", keys=HARBOR).status_code
-
     def test_parameters_in_the_wrong_place(self, client: Client) -> None:
         """A dry run in the body has no effect, and the header of warnings reports it."""
         answer = client.change(add=[{"value": "cat"}], dry_run=True)
@@ -480,11 +452,6 @@ class TestList:
         answer = client.call("GET", f"{PATH}?ids={','.join([*ids, ''])}")
         assert ["A maximum of 1000 items may be provided for ids"] == messages(answer)
 
-    @pytest.mark.parametrize(("count", "status"), [(0, 400), (1, 200), (1000, 200), (1001, 400)])
-    def test_page_size(self, client: Client, count: int, status: int) -> None:
-        """A page has 1 to 1,000 rules."""
-        assert status == client.call("GET", f"{PATH}?max_results={count}").status_code
-
 
 class TestCounts:
     """The rules of an app and its project are counted."""
@@ -515,14 +482,3 @@ class TestCounts:
         client.set_tier("enterprise")
 
         assert 25_000 == client.call("GET", f"{PATH}/counts").get_json()["data"]["cap_per_project"]
-
-
-@pytest.mark.parametrize(
-    ("moment", "status"), [("2025-09-08T23:59:59Z", 404), ("2025-09-09T00:00:00Z", 200)]
-)
-@pytest.mark.parametrize("path", [PATH, f"{PATH}/counts"])
-def test_release(client: Client, path: str, moment: str, status: int) -> None:
-    """The endpoints exist since the release history names their path."""
-    client.desk.world.clock.travel(parse_instant(moment))
-
-    assert status == client.call("GET", path).status_code

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -95,20 +94,6 @@ class Client(AppClient):
     def media(self, key: str) -> dict[str, Any]:
         """Media as stored."""
         return self.desk.record("media", key)
-
-
-@pytest.fixture
-def desk() -> Iterator[Desk]:
-    """A sandbox with a stopped clock."""
-    with Desk() as found:
-        yield found
-        assert [] == found.platform.errors
-
-
-@pytest.fixture
-def client(desk: Desk) -> Client:
-    """A client of that sandbox."""
-    return Client(desk)
 
 
 class TestWhole:
@@ -221,10 +206,6 @@ class TestWhole:
         assert "application/json or multipart/form-data" in wrong.get_json()["detail"]
         assert ["The body must be an object."] == messages(client.send(json=[]))
         assert 1 == len(messages(client.send(data=b"x", content_type="multipart/form-data")))
-
-    def test_app_without_user(self, client: Client) -> None:
-        """An upload needs a user."""
-        assert 403 == client.send(keys=None).status_code
 
 
 class TestSegments:

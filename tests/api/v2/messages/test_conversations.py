@@ -1,15 +1,14 @@
-"""One message is an activity for each participant, and so an event for each subscription."""
+"""One message is an activity for each participant; what belongs to which kind of event."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from mock_platform.api.v2.activity.account_activity_delivery import TABLE
 from mock_platform.api.v2.activity.activities import make_topic
-from mock_platform.api.v2.messages.conversations import name_conversation
+from mock_platform.api.v2.messages.conversations import TABLES, name_conversation
 from tests.support import USER_TOKEN
 from tests.support_receiver import Receiver
 from tests.support_replay import WEBHOOK, Desk
@@ -17,18 +16,8 @@ from tests.support_replay import WEBHOOK, Desk
 USER = "2244994945"
 OTHER = "3805104374"
 THIRD = "2790441185"
-
-
-@pytest.fixture
-def desk(receiver: Receiver) -> Iterator[Desk]:
-    """A sandbox whose well-known webhook leads to the receiver, without subscriptions."""
-    with Desk(receiver.url) as found:
-        for table in ("activity_subscriptions", TABLE):
-            with found.world.work():
-                for entry in found.world.store.page(table):
-                    found.world.store.remove(table, entry.key)
-        yield found
-        assert [] == found.platform.errors
+EMPTY = ("activity_subscriptions", TABLE)
+pytestmark = pytest.mark.usefixtures("receiver")
 
 
 def send(desk: Desk, path: str, body: dict[str, Any]) -> str:
@@ -136,8 +125,49 @@ def test_direction(
         "subscription_id": "1", "event_type": event_type, "filter": wanted,
         "webhook_id": WEBHOOK, "_app_id": "11827", "_topic": make_topic(event_type, USER),
     }  # fmt: skip
-    with desk.world.work():
-        desk.world.store.put("activity_subscriptions", "1", record)
+    desk.put("activity_subscriptions", "1", record)
     send(desk, f"/with/{OTHER}/messages", {"text": "Hello"})
 
     assert delivered == bool(receiver.received)
+
+
+MESSAGE: dict[str, Any] = {
+    "id": "7",
+    "dm_conversation_id": "1-2",
+    "sender_id": "1",
+    "text": "Hello",
+    "created_at": "2026-11-20T12:00:00.000Z",
+    "_participants": ["1", "2"],
+}
+JOIN = {"event_type": "ParticipantsJoin", "text": None, "participant_ids": ["2"]}
+
+
+def load(**changes: Any) -> list[str]:
+    """The fields of a changed message that have faults; None leaves a field out."""
+    record = {name: value for name, value in (MESSAGE | changes).items() if value is not None}
+    return [name for name, _ in TABLES[0].load(record)[1]]
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, JOIN, {"text": None, "_media_keys": ["3_1"]}, {"dm_conversation_id": "99"}]
+)
+def test_taken(changes: dict[str, Any]) -> None:
+    """Messages with text or media, joins, and groups are taken."""
+    assert [] == load(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"text": None}, "text"),
+        ({"participant_ids": ["2"]}, "participant_ids"),
+        (JOIN | {"participant_ids": None}, "participant_ids"),
+        ({"sender_id": "3"}, "_participants"),
+        ({"dm_conversation_id": "2-1"}, "dm_conversation_id"),
+        ({"dm_conversation_id": "x"}, "dm_conversation_id"),
+        ({"event_type": "MessageEdit"}, "event_type"),
+    ],
+)
+def test_refused(changes: dict[str, Any], field: str) -> None:
+    """What does not fit together is named."""
+    assert [field] == load(**changes)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -27,6 +25,7 @@ INFO = {
     "misleading_tags": ["factual_error"],
     "trustworthy_sources": True,
 }
+SETTINGS = {"limits": "off"}
 
 
 class Client(AppClient):
@@ -69,26 +68,16 @@ class Client(AppClient):
     def add_post(self, number: int, **fields: Any) -> None:
         """Store a post of the other user."""
         post = self.desk.record("posts", OTHERS_POST) | {"id": number, "id_str": str(number)}
-        with self.desk.world.work():
-            self.desk.world.store.put("posts", str(number), post | fields)
+        self.desk.put("posts", str(number), post | fields)
 
 
 @pytest.fixture
-def desk() -> Iterator[Desk]:
-    """A sandbox with a stopped clock that has one post of each of two users."""
-    with Desk(limits="off") as found:
-        with found.world.work():
-            for entry in found.world.store.page("posts"):
-                if entry.key not in {OWN_POST, OTHERS_POST}:
-                    found.world.store.remove("posts", entry.key)
-        yield found
-        assert [] == found.platform.errors
-
-
-@pytest.fixture
-def client(desk: Desk) -> Client:
-    """A client of that sandbox."""
-    return Client(desk)
+def desk(desk: Desk) -> Desk:
+    """A sandbox that has one post of each of two users."""
+    for entry in desk.world.store.page("posts"):
+        if entry.key not in {OWN_POST, OTHERS_POST}:
+            desk.remove("posts", entry.key)
+    return desk
 
 
 class TestWrite:
@@ -436,28 +425,6 @@ def test_only_writers(client: Client, method: str, path: str, more: dict[str, An
     make_writer(client.desk)
     after = client.send(method, path, NORTHBIKE, **more)
     assert 403 != after.status_code or "delete" in after.get_json()["detail"]
-
-
-@pytest.mark.parametrize(("method", "path", "more"), CALLS)
-def test_release_dates(method: str, path: str, more: dict[str, Any]) -> None:
-    """Notes exist from 2025-07-08 on, their evaluation from 2025-09-17."""
-    day = (9, 17) if path == EVALUATE else (7, 8)
-    date = datetime(2025, *day, tzinfo=UTC)
-    found = []
-    for moment in (date - timedelta(milliseconds=1), date):
-        with Desk(freeze=moment) as desk:
-            found.append(404 == Client(desk).send(method, path, **more).status_code)
-
-    assert [True, False] == found
-
-
-@pytest.mark.parametrize(("method", "path", "more"), CALLS)
-def test_app_without_user(client: Client, method: str, path: str, more: dict[str, Any]) -> None:
-    """A bearer token of an app is of no use."""
-    answer = client.send(method, path, None, **more)
-
-    assert 403 == answer.status_code
-    assert answer.get_json()["type"].endswith("/unsupported-authentication")
 
 
 @pytest.mark.parametrize(("numbers", "rest"), [((90,), 1), ((90, 90, 70), 1), ((90, 90, 69), 0)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,13 +12,6 @@ from tests.support_replay import NOW, Desk
 USER = "2244994945"
 OTHER = "3805104374"
 POST = {"id": "77", "text": "New roast.", "author_id": OTHER}
-
-
-@pytest.fixture
-def desk() -> Iterator[Desk]:
-    """A sandbox."""
-    with Desk() as found:
-        yield found
 
 
 def make(desk: Desk, *known: dict[str, Any], **more: Any) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -18,6 +16,7 @@ from tests.support_receiver import Receiver
 from tests.support_replay import WEBHOOK, Desk
 
 PATH = "/2/articles/draft"
+pytestmark = pytest.mark.usefixtures("receiver")
 SHIPPED = "1991204475120123970"
 POST = "1712850617439551489"
 IMAGE, VIDEO = "1712850617439560001", "1712850617439560005"
@@ -61,20 +60,6 @@ class Client(AppClient):
     def publish(self, article_id: str, keys: Keys | None = HARBOR) -> TestResponse:
         """Publish an article."""
         return self.send(f"/2/articles/{article_id}/publish", keys)
-
-
-@pytest.fixture
-def desk(receiver: Receiver) -> Iterator[Desk]:
-    """A sandbox with a stopped clock, whose webhook leads to the receiver."""
-    with Desk(receiver.url) as found:
-        yield found
-        assert [] == found.platform.errors
-
-
-@pytest.fixture
-def client(desk: Desk) -> Client:
-    """A client of that sandbox."""
-    return Client(desk)
 
 
 class TestDraft:
@@ -275,23 +260,3 @@ class TestPublish:
         assert 404 == answer.status_code
         detail = f"Could not find article with article_id: [{article_id}]."
         assert detail == answer.get_json()["detail"]
-
-
-@pytest.mark.parametrize("path", [PATH, f"/2/articles/{SHIPPED}/publish"])
-def test_release_date(path: str) -> None:
-    """Articles exist from 2026-06-11 on."""
-    date = datetime(2026, 6, 11, tzinfo=UTC)
-    statuses = []
-    for moment in (date - timedelta(milliseconds=1), date):
-        with Desk(freeze=moment) as desk:
-            body = {"title": "R", "content_state": {"blocks": [], "entities": []}}
-            more: dict[str, Any] = {"json": body} if path == PATH else {}
-            statuses.append(Client(desk).send(path, **more).status_code)
-
-    assert [404, 201 if path == PATH else 200] == statuses
-
-
-@pytest.mark.parametrize("path", [PATH, f"/2/articles/{SHIPPED}/publish"])
-def test_app_without_user(client: Client, path: str) -> None:
-    """A bearer token of an app is of no use."""
-    assert 403 == client.send(path, None, json={}).status_code

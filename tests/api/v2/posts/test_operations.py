@@ -84,16 +84,6 @@ def test_a_post_is_made_read_and_deleted(box: Sandbox) -> None:
     read(box, f"/2/posts/{made['id']}", 404)
 
 
-def test_an_app_alone_cannot_post(box: Sandbox) -> None:
-    """A bearer token is refused as unsupported, for making and for deleting."""
-    for answer in (
-        box.client.post("/2/posts", json={"text": "Hello"}, headers=BEARER_HEADERS),
-        box.client.delete(f"/2/posts/{COLD_BREW}", headers=BEARER_HEADERS),
-    ):
-        assert 403 == answer.status_code
-        assert answer.get_json()["type"].endswith("/unsupported-authentication")
-
-
 def test_older_names_are_taken(box: Sandbox) -> None:
     """The older path and keys of the body mean the same."""
     answer = box.call("POST", "/2/tweets", json={"text": "See", "quote_tweet_id": COLD_BREW})

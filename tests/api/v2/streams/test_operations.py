@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from tests.api.oauth.app_client import messages
-from tests.support import HARBOR
 from tests.support_replay import Desk
-from tests.support_streams import StreamClient, clear_subscriptions
+from tests.support_streams import StreamClient
 
 PATH = "/2/connections"
+Client = StreamClient
+EMPTY = ("activity_subscriptions", "connections")
+SETTINGS = {"stream_keepalive": 0.001}
 SINCE = datetime(2025, 9, 19, tzinfo=UTC)
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
-
-
-@pytest.fixture
-def client() -> Iterator[StreamClient]:
-    """A client of a sandbox without subscriptions and without connections."""
-    with Desk(stream_keepalive=0.001) as desk:
-        clear_subscriptions(desk)
-        with desk.world.work():
-            for entry in desk.world.store.page("connections"):
-                desk.world.store.remove("connections", entry.key)
-        yield StreamClient(desk)
-        assert [] == desk.platform.errors
 
 
 def listed(client: StreamClient, query: str = "") -> list[dict[str, Any]]:
@@ -118,11 +107,6 @@ class TestList:
         begun = [found["connected_at"] for found in [*first["data"], *rest]]
         assert 3 == len(begun)
         assert sorted(begun, reverse=True) == begun
-
-    @pytest.mark.parametrize(("count", "status"), [(0, 400), (1, 200), (100, 200), (101, 400)])
-    def test_size(self, client: StreamClient, count: int, status: int) -> None:
-        """A page has up to 100 connections."""
-        assert status == client.call("GET", f"{PATH}?max_results={count}").status_code
 
     def test_other_app(self, client: StreamClient) -> None:
         """The connections of other apps are not listed."""
@@ -238,7 +222,3 @@ class TestEvery:
         with Desk(freeze=moment) as desk:
             answer = StreamClient(desk).call(method, path, json={"uuids": [UNKNOWN]})
             assert known is (answer.status_code == 200)
-
-    def test_user_token(self, client: StreamClient, method: str, path: str) -> None:
-        """A user's signature is refused."""
-        assert 403 == client.call(method, path, keys=HARBOR).status_code

@@ -1,8 +1,10 @@
-"""Posts are counted once a day for each app, and a project may read so many in a month."""
+"""Posts are counted once a day for each app; what a project has read, and may read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,7 @@ from mock_platform.api.v2.usage.counting import (
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
+from tests.api.oauth.app_client import AppClient, messages
 from tests.support_replay import Desk
 
 APP, OTHER_APP = "11827", "20993"
@@ -25,9 +28,7 @@ APP, OTHER_APP = "11827", "20993"
 def world() -> Iterator[World]:
     """A world in which nothing was read yet."""
     with Desk() as desk:
-        with desk.world.work():
-            for entry in desk.world.store.page("usage"):
-                desk.world.store.remove("usage", entry.key)
+        desk.clear("usage")
         yield desk.world
 
 
@@ -126,3 +127,106 @@ def test_cap_of_the_next_month(world: World, app: Record) -> None:
     world.clock.advance(11 * 86_400)
 
     assert 1 == read(world, capped, "1")
+
+
+PATH = "/2/usage/posts"
+
+
+class Client(AppClient):
+    """Calls the endpoint as one app."""
+
+    path = PATH
+
+    def usage(self, **query: Any) -> dict[str, Any]:
+        """Read the usage."""
+        answer = self.call("GET", query_string=query)
+        assert answer.status_code == 200, answer.get_json()
+        found: dict[str, Any] = answer.get_json()["data"]
+        return found
+
+
+def put_usage(desk: Desk, key: str, day: str, posts: int, app: str = APP) -> None:
+    """Store what an app has read on a day."""
+    record: Record = {"app_id": app, "date": f"{day}T00:00:00.000Z", "posts": posts}
+    answer = desk.client.put(f"/_mock/state/usage/{key}", json=record)
+    assert 2 == answer.status_code // 100, answer.get_json()
+
+
+class TestAnswer:
+    """The project's usage is read."""
+
+    def test_usual_fields(self, client: Client, desk: Desk) -> None:
+        """Without usage.fields the answer has the cap and what of it is used."""
+        assert {
+            "cap_reset_day": 1,
+            "project_cap": PROJECT_CAP,
+            "project_id": get_project_id(desk.record("apps", APP)),
+            "project_usage": 412 + 388 + 95,
+        } == client.usage()
+
+    def test_older_path(self, client: Client) -> None:
+        """The older path answers the same."""
+        answer = client.call("GET", "/2/usage/tweets").get_json()
+
+        assert answer == client.call("GET").get_json()
+
+    def test_days(self, client: Client, desk: Desk) -> None:
+        """Each of the last days is listed for the project and for its apps, today last."""
+        data = client.usage(
+            **{"days": 3, "usage.fields": "daily_project_usage,daily_client_app_usage"}
+        )
+
+        days = [
+            {"date": "2026-11-18T00:00:00.000Z", "usage": 388},
+            {"date": "2026-11-19T00:00:00.000Z", "usage": 412},
+            {"date": "2026-11-20T00:00:00.000Z", "usage": 0},
+        ]
+        project = int(get_project_id(desk.record("apps", APP)))
+        assert {
+            "daily_project_usage": {"project_id": project, "usage": days},
+            "daily_client_app_usage": [
+                {"client_app_id": APP, "usage": days, "usage_result_count": 3}
+            ],
+        } == data
+
+    def test_apps_of_one_owner(self, client: Client, desk: Desk) -> None:
+        """A project consists of the apps of one owner; each is listed, and all count."""
+        owner = desk.record("apps", APP)["_owner_user_id"]
+        desk.client.patch(f"/_mock/state/apps/{OTHER_APP}", json={"_owner_user_id": owner})
+
+        data = client.usage(**{"usage.fields": "project_usage,daily_client_app_usage"})
+
+        assert [APP, OTHER_APP] == [one["client_app_id"] for one in data["daily_client_app_usage"]]
+        assert 412 + 388 + 95 + 27 == data["project_usage"]
+
+    @pytest.mark.parametrize(("days", "accepted"), [(0, False), (1, True), (90, True), (91, False)])
+    def test_number_of_days(self, client: Client, days: int, accepted: bool) -> None:
+        """One to 90 days are listed."""
+        answer = client.call(
+            "GET", query_string={"days": days, "usage.fields": "daily_project_usage"}
+        )
+
+        assert accepted == (answer.status_code == 200)
+        if accepted:
+            assert days == len(answer.get_json()["data"]["daily_project_usage"]["usage"])
+
+    def test_week_by_default(self, client: Client) -> None:
+        """Seven days are listed unless another number is asked for."""
+        data = client.usage(**{"usage.fields": "daily_project_usage"})
+
+        assert 7 == len(data["daily_project_usage"]["usage"])
+
+    def test_unknown_field(self, client: Client) -> None:
+        """An unknown field is refused."""
+        assert 1 == len(messages(client.call("GET", query_string={"usage.fields": "posts"})))
+
+    def test_month(self, client: Client, desk: Desk) -> None:
+        """The usage of the project begins again with each month, at midnight UTC."""
+        put_usage(desk, "a", "2026-10-31", 1000)
+        put_usage(desk, "b", "2026-11-01", 5)
+        before = client.usage()["project_usage"]
+        desk.world.clock.travel(datetime(2026, 11, 30, 23, 59, 59, tzinfo=UTC))
+        last = client.usage()["project_usage"]
+        desk.world.clock.travel(datetime(2026, 12, 1, tzinfo=UTC))
+
+        assert (900, 900, 0) == (before, last, client.usage()["project_usage"])

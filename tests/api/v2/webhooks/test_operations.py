@@ -106,8 +106,7 @@ class TestCreated:
     def test_a_webhook_id_has_1_to_19_digits(self, desk: Desk, webhook_id: str) -> None:
         """The shortest and the longest id are accepted."""
         webhook = desk.record("webhooks", WEBHOOK) | {"id": webhook_id}
-        with desk.world.work():
-            desk.world.store.put("webhooks", webhook_id, webhook)
+        desk.put("webhooks", webhook_id, webhook)
 
         assert 200 == desk.post(webhook_id=webhook_id).status_code
 
@@ -328,9 +327,7 @@ class TestWhoMay:
     @pytest.mark.spec("A, Errors", "Use of an invalidated")
     def test_an_invalidated_token_has_code_89(self, desk: Desk) -> None:
         """A token that was valid once answers 401 with code 89 in an errors array."""
-        with desk.world.work():
-            token = desk.record("tokens", BEARER)
-            desk.world.store.put("tokens", BEARER, token | {"state": "invalidated"})
+        desk.change("tokens", BEARER, state="invalidated")
         answer = desk.post()
 
         assert (401, [89]) == (

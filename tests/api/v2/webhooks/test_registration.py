@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,6 +15,7 @@ from tests.support_receiver import Receiver, unused_port
 from tests.support_replay import WEBHOOK, Desk
 
 PATH = "/2/webhooks"
+EMPTY = ("events", "replay_jobs", "webhooks")
 
 
 class Client(AppClient):
@@ -30,24 +30,6 @@ class Client(AppClient):
     def ids(self) -> list[str]:
         """The ids of the app's webhooks, in the order in which they are listed."""
         return [record["id"] for record in self.call("GET").get_json()["data"]]
-
-
-@pytest.fixture
-def desk() -> Iterator[Desk]:
-    """A sandbox with a frozen clock, in which the app has no webhook yet."""
-    with Desk() as found:
-        with found.world.work():
-            for table in ("events", "replay_jobs", "webhooks"):
-                for entry in found.world.store.page(table):
-                    found.world.store.remove(table, entry.key)
-        yield found
-        assert [] == found.platform.errors
-
-
-@pytest.fixture
-def client(desk: Desk) -> Client:
-    """A client of that sandbox."""
-    return Client(desk)
 
 
 def test_none(client: Client) -> None:
@@ -88,14 +70,6 @@ def test_register_as_a_user(client: Client, receiver: Receiver) -> None:
     """A user's signature is accepted as well; the webhook belongs to the app."""
     assert 200 == client.register(receiver.url, keys=HARBOR).status_code
     assert 1 == len(client.ids())
-
-
-def test_list_takes_no_user(client: Client) -> None:
-    """The list takes bearer tokens alone."""
-    answer = client.call("GET", keys=HARBOR)
-
-    assert 403 == answer.status_code
-    assert answer.get_json()["type"].endswith("/unsupported-authentication")
 
 
 def test_fields(client: Client) -> None:
@@ -378,19 +352,6 @@ class TestValidityOverTime:
 
             assert desk.record("webhooks", WEBHOOK)["valid"]
             assert [] == desk.deliveries()
-
-
-@pytest.mark.parametrize(
-    ("moment", "status"), [("2025-05-19T23:59:59Z", 404), ("2025-05-20T00:00:00Z", 200)]
-)
-def test_release(moment: str, status: int) -> None:
-    """The endpoints exist from their date in the release history on."""
-    with Desk(freeze=datetime.fromisoformat(moment)) as desk:
-        answer = Client(desk).call("GET")
-
-        assert status == answer.status_code
-    with Desk(freeze=datetime.fromisoformat(moment), releases="all") as desk:
-        assert 200 == Client(desk).call("GET").status_code
 
 
 def test_before_its_release() -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from tests.support_receiver import Receiver
 from tests.support_replay import NOW, WEBHOOK, Desk
 
 SEARCH = "/2/news/search"
+pytestmark = pytest.mark.usefixtures("receiver")
 MARKET, BIKES, FUTURES = "1991204475120123904", "1991204475120123905", "1991204475120123906"
 
 
@@ -39,20 +39,6 @@ class Client(AppClient):
             f"/_mock/state/news/{number}", json={"name": name, "updated_at": moment}
         )
         assert 2 == answer.status_code // 100, answer.get_json()
-
-
-@pytest.fixture
-def desk(receiver: Receiver) -> Iterator[Desk]:
-    """A sandbox whose webhook leads to the receiver."""
-    with Desk(receiver.url) as found:
-        yield found
-        assert [] == found.platform.errors
-
-
-@pytest.fixture
-def client(desk: Desk) -> Client:
-    """A client of that sandbox."""
-    return Client(desk)
 
 
 class TestSearch:
@@ -178,18 +164,6 @@ class TestGet:
         assert body["type"].endswith("/resource-not-found")
         assert ("id", "7") == (body["parameter"], body["value"])
         assert "Could not find news with id: [7]." == body["detail"]
-
-
-@pytest.mark.parametrize("path", [f"{SEARCH}?query=coffee", f"/2/news/{BIKES}"])
-def test_release_date(path: str) -> None:
-    """The endpoints exist from 2025-11-19 on."""
-    date = datetime(2025, 11, 19, tzinfo=UTC)
-    statuses = []
-    for moment in (date - timedelta(milliseconds=1), date):
-        with Desk(freeze=moment) as desk:
-            statuses.append(Client(desk).call("GET", path).status_code)
-
-    assert [404, 200] == statuses
 
 
 class TestEvents:

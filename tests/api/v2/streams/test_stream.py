@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.api.v2.streams.lines import encode_line, find_cut, make_ending
+from mock_platform.api.v2.streams.stream import encode_line, find_cut, make_ending
 
 
 def test_a_line_ends_with_cr_lf() -> None:

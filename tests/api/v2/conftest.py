@@ -1,0 +1,31 @@
+"""A sandbox with a frozen clock for each test of the v2 interface, and a client of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.api.oauth.app_client import AppClient
+from tests.support_replay import Desk
+
+
+@pytest.fixture
+def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
+    """A sandbox with the `SETTINGS` of the module, without the records of its tables in `EMPTY`.
+
+    If the test or its module uses the receiver, the well-known webhook leads there.
+    """
+    receives = "receiver" in request.fixturenames
+    url = request.getfixturevalue("receiver").url if receives else None
+    with Desk(url, **getattr(request.module, "SETTINGS", {})) as found:
+        found.clear(*getattr(request.module, "EMPTY", ()))
+        yield found
+        assert [] == found.platform.errors
+
+
+@pytest.fixture
+def client(request: pytest.FixtureRequest, desk: Desk) -> AppClient:
+    """A client of that sandbox, of the class that the module calls `Client`."""
+    found: AppClient = request.module.Client(desk)
+    return found

@@ -1,0 +1,115 @@
+"""What all v2 families have in common: when they begin, and how long their pages may be."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from mock_platform.api.v2.conventions import check_self
+from mock_platform.core.call import Call, Caller
+from mock_platform.settings import Settings
+from tests.support import BEARER, HARBOR, Keys, Sandbox, sandbox
+from tests.support_replay import WEBHOOK
+
+ADDED = [
+    pytest.param(
+        "GET /2/account_activity/subscriptions/count",
+        "2025-05-20",
+        marks=pytest.mark.spec("A, Release history", "2025-05-20: Account Activity v2"),
+    ),
+    ("GET /2/webhooks", "2025-05-20"),
+    ("GET /2/posts/search/stream/rules", "2025-09-09"),
+    ("GET /2/posts/search/stream/rules/counts", "2025-09-09"),
+    ("GET /2/posts/search/webhooks", "2025-09-09"),
+    (f"POST /2/posts/search/webhooks/{WEBHOOK}", "2025-09-09"),
+    (f"DELETE /2/posts/search/webhooks/{WEBHOOK}", "2025-09-09"),
+    ("GET /2/connections", "2025-09-19"),
+    ("GET /2/news/search?query=coffee", "2025-11-19"),
+    ("GET /2/news/1991204475120123905", "2025-11-19"),
+    ("POST /2/notes", "2025-07-08"),
+    ("DELETE /2/notes/1991204475120123960", "2025-07-08"),
+    ("GET /2/notes/search/notes_written?test_mode=true", "2025-07-08"),
+    ("GET /2/notes/search/posts_eligible_for_notes?test_mode=true", "2025-07-08"),
+    ("POST /2/evaluate_note", "2025-09-17"),
+    ("POST /2/articles/draft", "2026-06-11"),
+    ("POST /2/articles/1991204475120123970/publish", "2026-06-11"),
+]
+"""Requests of endpoints that the release history dates."""
+SIGNED = ("/2/notes", "/2/articles", "/2/evaluate_note", "/2/dm_")
+"""The beginnings of the paths for which a user signs."""
+
+
+@pytest.fixture(scope="module")
+def box() -> Sandbox:
+    """A sandbox whose clock moves."""
+    found = sandbox()
+    found.change("apps", "11827", _tier="enterprise")
+    return found
+
+
+def sign(path: str) -> Keys | str:
+    """Return what authenticates a request."""
+    return HARBOR if path.startswith(SIGNED) else BEARER
+
+
+@pytest.mark.parametrize(("request_", "date"), ADDED)
+def test_endpoints_begin_with_their_release(box: Sandbox, request_: str, date: str) -> None:
+    """A microsecond before its date an endpoint does not exist, and the refusal says why."""
+    method, path = request_.split(" ")
+    moment = datetime.fromisoformat(f"{date}T00:00:00+00:00")
+    box.world.clock.freeze(moment - timedelta(microseconds=1))
+    before = box.call(method, path, keys=sign(path))
+    box.world.clock.freeze(moment)
+    after = box.call(method, path, keys=sign(path))
+
+    assert (404, "about:blank") == (before.status_code, before.get_json()["type"])
+    assert f"adds this endpoint on {date}" in before.get_json()["detail"]
+    assert "releases.clock" in before.headers["X-Mock-Assumptions"].split(",")
+    assert "adds this endpoint" not in after.text
+    assert method != "GET" or after.status_code == 200
+
+
+def test_all_releases_have_all_endpoints() -> None:
+    """With --releases all an endpoint exists before its date."""
+    box = sandbox(freeze=datetime.fromisoformat("2025-01-01T00:00:00+00:00"), releases="all")
+
+    assert 200 == box.call("GET", "/2/webhooks", keys=BEARER).status_code
+
+
+@pytest.mark.parametrize(
+    ("path", "most"),
+    [
+        ("/2/activity/subscriptions", 1000),
+        ("/2/connections", 100),
+        ("/2/dm_events", 100),
+        ("/2/posts/search/stream/rules", 1000),
+        ("/2/notes/search/notes_written?test_mode=true", 100),
+        ("/2/notes/search/posts_eligible_for_notes?test_mode=true", 100),
+    ],
+)
+def test_pages_have_a_size(box: Sandbox, path: str, most: int) -> None:
+    """A page has at least one record, and at most the public number."""
+    box.world.clock.freeze(datetime.fromisoformat("2026-11-20T12:00:00+00:00"))
+    join = "&" if "?" in path else "?"
+    statuses = [
+        box.call("GET", f"{path}{join}max_results={size}", keys=sign(path)).status_code
+        for size in (0, 1, most, most + 1)
+    ]
+
+    assert [400, 200, 200, 400] == statuses
+
+
+@pytest.mark.parametrize("user_id", ["2244994945", "5"])
+def test_ids_of_the_caller(box: Sandbox, user_id: str) -> None:
+    """An id in the path that has to be the caller's is compared with the user who calls."""
+    caller = Caller("oauth1", user=box.record("users", "2244994945"))
+    path = f"/2/users/{user_id}/likes"
+    call = Call("GET", path, path, "", (), path_params={"id": user_id}, caller=caller)
+    text = (
+        "The `id` query parameter value [5] must be the same as the authenticating user "
+        "[2244994945]"
+    )
+
+    found = list(check_self()({}, call, box.world, Settings()))
+    assert ([("id", text)] if user_id == "5" else []) == found
