@@ -10,8 +10,7 @@ from typing import Any
 import click
 
 from mock_platform.api.served import TABLES
-from mock_platform.cli.kinds import InstantKind, SecondsKind, SizeKind
-from mock_platform.cli.options import SETTINGS, Setting
+from mock_platform.cli.options import SETTINGS, InstantKind, SecondsKind, Setting, SizeKind
 from mock_platform.version import __version__
 
 _PACKAGE = Path(__file__).parents[2] / "clients" / "javascript" / "package.json"

@@ -148,7 +148,7 @@ def scenarios(
     With --url, --world or MOCK_PLATFORM_URL they are those of a running server, with what each rule
     did; else those of the package.
     """
-    from mock_platform.cli.scenario_texts import describe_scenarios
+    from mock_platform.cli.printing import describe_scenarios
 
     if format == "schema":
         from mock_platform.cli.listing import schema_text

@@ -9,7 +9,7 @@ from marshmallow import fields
 
 from mock_platform.control.questions import SHADOW
 from mock_platform.control.refusals import ControlRefusal
-from mock_platform.control.route import ControlRequest
+from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.fields import Choice, Integer, ListOf, Nested, Text
 from mock_platform.core.schema import Schema
 
@@ -132,3 +132,6 @@ def _join_verdicts(one: Mapping[str, str], other: Mapping[str, str]) -> dict[str
         key: max((side[key] for side in (one, other) if key in side), key=_VERDICTS.index)
         for key in sorted({**one, **other})
     }
+
+
+ROUTES = (Route("GET", "/shadow", get_shadow, returns=ShadowAnswer),)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from flask import Response
 from msgspec import Struct, field
 
 from mock_platform.control.refusals import ControlRefusal, as_refusal, refuse_values
@@ -61,6 +62,20 @@ def attempt(values: Mapping[str, str], act: Callable[[], object]) -> FormState |
             raise
         return refuse_form(values, refusal)
     return None
+
+
+def answer_form(
+    request: ControlRequest,
+    act: Callable[[dict[str, str]], Response],
+    show: Callable[[ControlRequest, FormState], Response],
+) -> Response:
+    """Returns what `act` answers to the values of a form; if it refuses them, the form again.
+
+    `show` returns the page with the form.
+    """
+    values, answers = read_form(request), list[Response]()
+    refused = attempt(values, lambda: answers.append(act(values)))
+    return answers[0] if refused is None else show(request, refused)
 
 
 def refuse_form(values: Mapping[str, str], refusal: ControlRefusal) -> FormState:
