@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.control.support import call, detail, fields
+from tests.control.support import call, detail, fields, look
 from tests.support import Sandbox, sandbox
 
 MOMENT = "2026-03-01T12:00:00.000Z"
@@ -23,9 +23,6 @@ SCENARIO: dict[str, Any] = {
     "rules": [{"on": "line_items.list", "times": 1, "then": {"error": "$code"}}],
 }
 YAML = "name: soon\nrules:\n- on: line_items.list\n  then: {error: 88}\n"
-_VIEWS = ("/state", "/scenarios", "/transitions", "/clock", "/snapshots")
-"""What the refusals must leave as it is."""
-
 Row = tuple[str, Any, int, list[str], str]
 """A request, its body, status, the fields with faults, a part of the detail (… is any text)."""
 
@@ -101,6 +98,7 @@ SCENARIOS: Iterable[Row] = (
         ({"parameters": {"code": 90}}, "parameters.code", "not activated: code: 90 is not allowed"),
     ),
 )  # fmt: skip
+_NO_OBJECTS: tuple[object, ...] = ([], "x", 1, None)
 STATE: Iterable[Row] = (
     *requests(404, "Tables: apps, users", "GET /state/usrs", "GET /state/usrs/7",
               "GET /state/_transitions"),
@@ -122,7 +120,7 @@ STATE: Iterable[Row] = (
     ("PATCH /state/users/7", {}, 404, [], ""),
     *(
         (f"{method} /state/users/2244994945", body, 422, [], "must be a JSON object")
-        for method in ("PUT", "PATCH") for body in ([], "x", 1, None)
+        for method in ("PUT", "PATCH") for body in _NO_OBJECTS
     ),
 )  # fmt: skip
 SNAPSHOTS: Iterable[Row] = (
@@ -209,12 +207,6 @@ WORLDS: Iterable[Row] = (
 ROWS = [
     *CLOCK, *JOURNAL, *SCENARIOS, *STATE, *SNAPSHOTS, *TRANSITIONS, *WEBHOOKS, *RULES, *WORLDS,
 ]  # fmt: skip
-
-
-def look(box: Sandbox) -> list[object]:
-    """Everything that a refusal must not change."""
-    shown: list[object] = [call(box, "GET", path).get_data() for path in _VIEWS]
-    return [*shown, [world.name for world in box.platform.worlds]]
 
 
 @pytest.fixture(scope="module")
