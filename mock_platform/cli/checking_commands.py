@@ -19,6 +19,7 @@ from mock_platform.cli.live_commands import server_options
 from mock_platform.cli.options import (
     condition_options,
     make_ca_option,
+    make_format_option,
 )
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -114,10 +115,9 @@ def contract(ctx: click.Context, *, out: Path | None) -> None:
 
 
 @contract.command("diff")
-@click.option(
-    "--format", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True,
-    help="For a terminal, for programs, or for a review.",
-)  # fmt: skip
+@make_format_option(
+    "text", "json", "markdown", help="For a terminal, for programs, or for a review."
+)
 @click.option(
     "--fail-on", type=click.Choice(["breaking", "dangerous", "any", "none"]), default="breaking",
     show_default=True, help="Exit with status 1 at a change of this level or above.",

@@ -123,7 +123,7 @@ def _join_engine(
 
 def _serve_with_workers(serving: ServeOptions, given: Settings) -> None:
     """Serve with several processes; `given` are the settings before a token was made up."""
-    from mock_platform.cli.supervising import supervise
+    from mock_platform.cli.supervisor import supervise
 
     def ready(bound: Bound, material: TlsMaterial | None, proxy: OpenProxy | None) -> None:
         made_up = given.control_token is None

@@ -81,16 +81,16 @@ def operations(platform: Platform) -> dict[str, Any]:
 
 def assumptions(platform: Platform) -> dict[str, Any]:
     """Returns every recorded assumption, with the operations that depend on it."""
-    resting: dict[str, list[str]] = {}
+    depending: dict[str, list[str]] = {}
     for operation in platform.operations:
         for assumption in dict.fromkeys(operation.all_assumptions):
-            resting.setdefault(assumption.id, []).append(operation.id)
+            depending.setdefault(assumption.id, []).append(operation.id)
     return {
         "assumptions": [
             assumption.as_json()
             | {
                 "completes": find_sentence(assumption.id),
-                "operations": resting.get(assumption.id, []),
+                "operations": depending.get(assumption.id, []),
             }
             for assumption in platform.assumptions().values()
         ]

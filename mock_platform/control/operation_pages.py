@@ -257,11 +257,6 @@ def _fill_in(example: Sample, world: World) -> Sample:
     return Sample(example.method, path, example.headers, body)
 
 
-def write_curl(example: Sample, base_url: str) -> str:
-    """Returns an example as a shell command that can be copied."""
-    return example.write_curl(base_url)
-
-
 def write_python(example: Sample, base_url: str) -> str:
     """Returns an example as a Python program that can be copied."""
     lines = ["import requests", "", "answer = requests.request("]
@@ -437,7 +432,7 @@ def _write_example(shown: OperationDetails, root: str) -> Iterator[str]:
     if shown.needs_steps:
         yield "In a fresh world it is refused: a step before it, a receiver or a record is missing."
         yield ""
-    yield from (write_curl(shown.example, root), "", write_python(shown.example, root))
+    yield from (shown.example.write_curl(root), "", write_python(shown.example, root))
 
 
 ROUTES = (

@@ -82,18 +82,18 @@ class ShadowAnswer(Schema):
     )
 
 
-def get_shadow(asked: ControlRequest) -> dict[str, Any]:
+def get_shadow(request: ControlRequest) -> dict[str, Any]:
     """Return the differences so far, and what was sent, dropped and failed.
 
     Raises:
         ControlRefusal: Requests are not sent to another service.
     """
-    report = asked.platform.shadow
+    report = request.platform.shadow
     if report is None:
         raise ControlRefusal(
             404, "Requests are not sent to another service. Start the server with --shadow URL."
         )
-    others = asked.platform.peers.ask_all(SHADOW).values()
+    others = request.platform.peers.ask_all(SHADOW).values()
     return merge_shadows([report(), *(each for each in others if each is not None)])
 
 

@@ -10,7 +10,7 @@ from flask import Response
 from mock_platform.control.about import assumptions
 from mock_platform.control.console.answers import ConsolePage, render
 from mock_platform.control.coverage import read_scope
-from mock_platform.control.operation_pages import collect, find_operation, write_curl, write_python
+from mock_platform.control.operation_pages import collect, find_operation, write_python
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.core.fields import Choice, Integer, Text
 from mock_platform.core.schema import Schema
@@ -58,7 +58,7 @@ def show_operation(request: ControlRequest) -> Response:
         "operation.html",
         shown=shown,
         operation=shown.operation,
-        curl=None if example is None else write_curl(example, request.base_url),
+        curl=None if example is None else example.write_curl(request.base_url),
         python=None if example is None else write_python(example, request.base_url),
         requests=row["requests"],
         counts=counts,

@@ -96,16 +96,10 @@ def to_number(text: str) -> int | float | str:
     try:
         if text.strip().lstrip("+-").isdecimal() and abs(number := int(text)) < _NO_INTEGER:
             return number
-        return _to_float(text)  # as JSON reads a number that is too large for an integer
+        # As JSON reads a number that is too large for an integer.
+        return found if math.isfinite(found := float(text)) else text
     except ValueError:
         return text
-
-
-def _to_float(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(text)
-    return number
 
 
 def read_json(values: Mapping[str, str], name: str, failed: str) -> dict[str, Any]:

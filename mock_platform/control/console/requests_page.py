@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from typing import Any, Self
 from urllib.parse import urlencode
 
@@ -16,7 +17,7 @@ from mock_platform.control.console.answers import KEY, Console, ConsolePage, go,
 from mock_platform.control.console.entry import ENTRY_ROUTES, explain_entry
 from mock_platform.control.console.forms import FormState, attempt
 from mock_platform.control.journal import METHODS, delete_requests, read_query
-from mock_platform.control.refusals import ControlRefusal, as_refusal, refuse_values
+from mock_platform.control.refusals import as_refusal, refuse_values
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.core.connection import CONNECTION, Connection, Pause
 from mock_platform.core.fields import Text
@@ -59,7 +60,7 @@ class EntryFilter(Struct, frozen=True):
 
     def newest(self, entries: Iterable[JournalEntry], limit: int) -> list[JournalEntry]:
         """Returns the first `limit` matching ones."""
-        return list(_take(filter(self.matches, entries), limit))
+        return list(islice(filter(self.matches, entries), limit))
 
     def _has_text(self, entry: JournalEntry) -> bool:
         wanted = self.text.encode()
@@ -100,7 +101,7 @@ def read_filter(platform: Platform, sent: Mapping[str, str]) -> EntryFilter:
             raise
         faults += [(each["field"], each["message"]) for each in refusal.extra["faults"]]
     if faults:
-        raise _refuse(faults)
+        raise refuse_values(422, faults, "The filter cannot be used")
     return EntryFilter(query, status_class, text)
 
 
@@ -108,14 +109,6 @@ def encode_filter(sent: Mapping[str, str], **more: str) -> str:
     """Returns a filter as a query, without empty values."""
     pairs = [(name, sent[name]) for name in NAMES if sent.get(name)]
     return urlencode([*pairs, *more.items()])
-
-
-def _refuse(faults: Iterable[tuple[str, str]]) -> ControlRefusal:
-    return refuse_values(422, faults, "The filter cannot be used")
-
-
-def _take(entries: Iterator[JournalEntry], limit: int) -> Iterator[JournalEntry]:
-    return (entry for _, entry in zip(range(limit), entries, strict=False))
 
 
 # The list of requests, live: server-sent events with the rows that are new. A request costs
