@@ -6,15 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from docs.generators import (
-    architecture,
     assumptions,
-    codes,
-    constants,
-    contract,
+    data_files,
     effects,
     javascript,
-    javascript_page,
     operations,
+    page_parts,
     python,
     scenario_format,
     scenarios,
@@ -23,8 +20,8 @@ from docs.generators import (
 
 DOCS = Path(__file__).parents[1]
 PAGES: dict[str, Callable[[], str]] = {
-    "../mock_platform/core/codes.json": codes.write_page,
-    "../mock_platform/cli/constants.json": constants.write_page,
+    "../mock_platform/core/codes.json": data_files.write_codes,
+    "../mock_platform/cli/constants.json": data_files.write_constants,
     "operations.md": operations.write_page,
     "assumptions.md": assumptions.write_page,
     "scenarios.md": scenarios.write_page,
@@ -32,9 +29,9 @@ PAGES: dict[str, Callable[[], str]] = {
     "scenario-format.md": scenario_format.write_page,
     "tables.md": tables.write_page,
     "python.md": python.write_page,
-    "javascript.md": javascript_page.write_page,
-    "architecture.md": architecture.write_page,
-    "contract.md": contract.write_page,
+    "javascript.md": javascript.write_page,
+    "architecture.md": page_parts.write_architecture,
+    "contract.md": page_parts.write_contract,
     "../clients/javascript/package.json": javascript.write_package,
     "../clients/javascript/lib/contract.js": javascript.write_values,
     "../clients/javascript/types/contract.d.ts": javascript.write_types,

@@ -1,9 +1,9 @@
-"""The commands that check: files, what clients of a server exercised, and another server."""
+"""The commands that check: files, what clients exercised, contracts."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 import click
 
@@ -12,15 +12,17 @@ from mock_platform.cli.command import (
     DEFAULT_URL,
     PREFIX,
     CheckedCommand,
+    CheckedGroup,
     choose_reader_format,
 )
-from mock_platform.cli.condition_options import condition_options, make_only_option
-from mock_platform.cli.shared_options import make_ca_option, make_format_option, make_names_option
+from mock_platform.cli.live_commands import server_options
+from mock_platform.cli.options import (
+    condition_options,
+    make_ca_option,
+    make_format_option,
+)
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from mock_platform.verification.har import NamesChoice
+_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command(cls=CheckedCommand)
@@ -92,115 +94,92 @@ def coverage(
     show_coverage(url, format or choose_reader_format(), conditions, control_token, ca)
 
 
-@click.command(cls=CheckedCommand)
+@click.group("contract", cls=CheckedGroup, invoke_without_command=True)
 @click.option(
-    "--base-url", metavar="URL", help="The server to read; requests are sent only there.",
-)  # fmt: skip
-@click.option(
-    "--har", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
-    help="Compare what was recorded in an HTTP archive, instead of a server.",
-)  # fmt: skip
-@click.option(
-    "--credentials-file", type=click.Path(path_type=Path), metavar="FILE",
-    help="Output of `mock-platform credentials`, with your values.  [default: "
-         "MOCK_PLATFORM_CONSUMER_KEY and so on]",
-)  # fmt: skip
-@make_only_option("--only")
-@click.option(
-    "--skip", multiple=True, metavar="WHAT",
-    help="Send no requests of this kind (parameters, pages, refusals, methods), or for these "
-         "operations, with * for any text (repeatable, or separated by commas).",
-)  # fmt: skip
-@click.option(
-    "--value", multiple=True, metavar="NAME=VALUE",
-    help="A value for a parameter that the server's own lists do not show (repeatable).",
-)  # fmt: skip
-@make_names_option(
-    "The names that the other service uses; auto: original ones if the host is the platform's own, "
-    "or what an archive shows."
+    "--out", type=_FILE, metavar="FILE", help="Write to a file instead of standard output."
+)
+@click.pass_context
+def contract(ctx: click.Context, *, out: Path | None) -> None:
+    """Print the whole contract as one JSON document, or compare two of them.
+
+    It has the OpenAPI description, failures, limits, assumptions and releases, always in the same
+    order.
+    """
+    if ctx.invoked_subcommand is not None:
+        if out is not None:
+            raise click.UsageError(f"--out is not for contract {ctx.invoked_subcommand}.")
+        return
+    from mock_platform.cli.contracting import write_contract
+
+    write_contract(out)
+
+
+@contract.command("diff")
+@make_format_option(
+    "text", "json", "markdown", help="For a terminal, for programs, or for a review."
 )
 @click.option(
-    "--same-data/--no-same-data",
-    help="Compare values as well: the server has the same records as the sandbox.",
-)
-@click.option(
-    "--accepted", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-    help="File of differences that are known and accepted.",
+    "--fail-on", type=click.Choice(["breaking", "dangerous", "any", "none"]), default="breaking",
+    show_default=True, help="Exit with status 1 at a change of this level or above.",
 )  # fmt: skip
-@click.option(
-    "--accept", multiple=True, metavar="ID",
-    help="Add a difference to the file of --accepted; `all` adds every one (repeatable).",
-)  # fmt: skip
-@click.option("--reason", metavar="TEXT", help="Why --accept accepts it.")
-@click.option(
-    "--until", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE",
-    help="The last day on which --accept accepts it.",
-)  # fmt: skip
-@make_format_option("text", "json", "junit", "html")
-@click.option(
-    "--report", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-    help="Write the report to a file as well: .txt, .json, .xml (JUnit) or .html.",
-)  # fmt: skip
-@make_ca_option("Certificate authority to trust beside those of the system.")
-@click.option(
-    "--connections", type=click.IntRange(1, 32), default=4, show_default=True, metavar="N",
-    help="Requests that are on their way to the server at once.",
-)  # fmt: skip
-@click.option("--yes/--no-yes", help="Send signed requests without asking.")
+@click.option("--out", type=_FILE, metavar="FILE", help="Write the changes to a file.")
+@click.argument("old", type=_FILE)
+@click.argument("new", type=_FILE, required=False)
 def diff(
     *,
-    base_url: str | None,
-    har: Path | None,
-    credentials_file: Path | None,
-    only: str | None,
-    skip: tuple[str, ...],
-    value: tuple[str, ...],
-    names: NamesChoice,
-    same_data: bool,
-    accepted: Path | None,
-    accept: tuple[str, ...],
-    reason: str | None,
-    until: datetime | None,
-    format: Literal["text", "json", "junit", "html"],
-    report: Path | None,
-    ca: Path | None,
-    connections: int,
-    yes: bool,
+    old: Path,
+    new: Path | None,
+    format: Literal["text", "json", "markdown"],
+    fail_on: Literal["breaking", "dangerous", "any", "none"],
+    out: Path | None,
 ) -> None:
-    """Compare another server, or what was recorded, with this sandbox.
+    """Compare two contracts, and say for each change what clients feel.
 
-    With --base-url sends requests that only read, signed with your credentials. Exit status 1 if
-    anything differs.
+    OLD and NEW are files of `mock-platform contract`, or OpenAPI 3 documents in JSON or YAML.
+    Without NEW, OLD is compared with the contract of this package. Exit status 1 at a breaking
+    change, 2 if a file cannot be used.
     """
-    from mock_platform.cli.comparing import (
-        Acceptance,
-        OtherServer,
-        Output,
-        choose_format,
-        compare_archive,
-        compare_server,
-        make_scope,
-    )
+    from mock_platform.cli.contracting import show_changes
 
-    if report is not None:
-        choose_format(report)
-    acceptance = Acceptance(accepted, accept, reason, None if until is None else until.date())
-    output = Output(format, report)
-    scope = make_scope(only, skip, value, same_data=same_data)
-    if (base_url is None) == (har is None):
-        raise click.UsageError("Give either --base-url URL or --har FILE.")
-    if har is not None:
-        if only or skip or value or same_data or credentials_file or ca:
-            raise click.UsageError(
-                "--only, --skip, --value, --same-data, --credentials-file and --ca belong to "
-                "--base-url."
-            )
-        compare_archive(har, names, acceptance, output)
-        return
-    assert base_url is not None, "one of the two was given"
-    other = OtherServer(base_url, credentials_file, ca, connections)
-    compare_server(other, scope, names, acceptance, output, yes=yes)
+    show_changes(old, new, format, fail_on, out)
 
 
-CHECKING_COMMANDS: tuple[click.Command, ...] = (check, coverage, diff)
+@click.command("pact", cls=CheckedCommand)
+@server_options
+@click.option(
+    "--har", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
+    help="Read the requests from an HTTP archive instead of the journal of a server.",
+)  # fmt: skip
+@click.option(
+    "--names", type=click.Choice(["neutral", "original"]), default="neutral", show_default=True,
+    help="With --har: the names that the recorded service uses.",
+)  # fmt: skip
+@click.option("--consumer", required=True, metavar="NAME", help="Name of the client.")
+@click.option("--provider", required=True, metavar="NAME", help="Name of the interface.")
+@click.option("--out", type=_FILE, required=True, metavar="FILE", help="The Pact file to write.")
+def pact(
+    *,
+    har: Path | None,
+    names: Literal["neutral", "original"],
+    consumer: str,
+    provider: str,
+    out: Path,
+    **server: Any,
+) -> None:
+    """Write what a client exercised as a Pact file (version 4), without secrets.
+
+    It is read from the journal of a world of a running server, or from an HTTP archive. Requests
+    that cannot be repeated are left out, and listed with the reason.
+    """
+    from mock_platform.cli.contracting import write_pact
+    from mock_platform.verification.pact import Parties
+
+    if har is None and names != "neutral":
+        raise click.UsageError(
+            "--names needs --har; the journal knows which names each answer has."
+        )
+    write_pact(har, names, Parties(consumer, provider), out, server)
+
+
+CHECKING_COMMANDS: tuple[click.Command, ...] = (check, coverage, contract, pact)
 """The commands of this module."""

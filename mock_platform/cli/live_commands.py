@@ -10,8 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from mock_platform.cli.command import DEFAULT_URL, CheckedCommand
-from mock_platform.cli.kinds import INSTANT, SECONDS
-from mock_platform.cli.shared_options import make_ca_option, make_format_option
+from mock_platform.cli.options import INSTANT, SECONDS, make_ca_option, make_format_option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

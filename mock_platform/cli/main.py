@@ -9,13 +9,12 @@ import click
 
 from mock_platform.cli.checking_commands import CHECKING_COMMANDS
 from mock_platform.cli.command import PREFIX, CheckedGroup
-from mock_platform.cli.contract_commands import contract, pact
 from mock_platform.cli.gate_commands import make_verify
 from mock_platform.cli.live_commands import LIVE_COMMANDS
 from mock_platform.cli.printing_commands import PRINTING_COMMANDS
-from mock_platform.cli.recording_commands import import_, record
 from mock_platform.cli.run_command import run
 from mock_platform.cli.serve_command import serve
+from mock_platform.cli.service_commands import SERVICE_COMMANDS
 from mock_platform.version import __version__
 
 _NAME = "mock-platform"
@@ -43,12 +42,11 @@ def main() -> None:
     group(prog_name=_NAME)
 
 
-for _commands in (
-    (serve, run, make_verify(run)),
-    PRINTING_COMMANDS,
-    CHECKING_COMMANDS,
-    LIVE_COMMANDS,
-    (contract, pact, record, import_),
+for _command in (
+    *(serve, run, make_verify(run)),
+    *PRINTING_COMMANDS,
+    *CHECKING_COMMANDS,
+    *LIVE_COMMANDS,
+    *SERVICE_COMMANDS,
 ):
-    for _command in _commands:
-        group.add_command(_command)
+    group.add_command(_command)

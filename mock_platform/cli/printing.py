@@ -1,10 +1,11 @@
-"""The commands that print constants: operations, where, credentials.
+"""The commands that print what is known without a sandbox: operations, credentials, scenarios.
 
 What they import takes a fraction of what a sandbox takes; a test checks it.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
@@ -19,6 +20,7 @@ from mock_platform.cli.trouble import CheckFailed, convert_errors
 from mock_platform.core.auth.credential_texts import Credentials, environment_text, shell_text
 from mock_platform.core.jsonio import loads, pretty
 from mock_platform.core.routing import Nearest, Routed, Router
+from mock_platform.core.suggestions import did_you_mean
 
 # What the package prints about itself without building anything: operations and credentials.
 # `constants.json` is generated from the operations and the default fixtures. Loading and
@@ -221,3 +223,47 @@ def _describe_operation(operation: KnownOperation, params: dict[str, str]) -> st
     rows += [("with", f"{name} = {value}") for name, value in params.items()]
     rows += [("assumes", name) for name in listed["assumptions"]]
     return align(rows)
+
+
+def describe_scenarios(listed: Sequence[dict[str, Any]], name: str | None, form: str) -> str:
+    """Returns a list of scenarios, or one of them: in columns, or as JSON.
+
+    Raises:
+        CheckFailed: None of them has this name.
+    """
+    if name is None and form == "json":
+        return pretty({"scenarios": listed})
+    if name is None:
+        rows = [("SCENARIO", "PARAMETERS", "DESCRIPTION")]
+        rows += [
+            (
+                entry["name"] + (" (active)" if entry["active"] else ""),
+                ", ".join(entry["parameters"]),
+                " ".join(entry["description"].split()),
+            )
+            for entry in listed
+        ]
+        return align(rows)
+    found = next((entry for entry in listed if entry["name"] == name), None)
+    if found is None:
+        hint = did_you_mean(name, [entry["name"] for entry in listed])
+        raise CheckFailed(f"There is no scenario {name!r}.{hint} `scenarios` lists all of them.")
+    return pretty(found) if form == "json" else _describe_scenario(found)
+
+
+def _describe_scenario(entry: dict[str, Any]) -> str:
+    defaults = " ".join(f"{key}={json.dumps(value)}" for key, value in entry["parameters"].items())
+    given = " ".join(f"{key}={json.dumps(value)}" for key, value in entry["given"].items())
+    lines = [
+        entry["name"],
+        f"  {' '.join(entry['description'].split())}",
+        f"  specification: {entry['spec'] or 'none'}",
+        f"  parameters: {defaults or 'none'}",
+        f"  active: {('yes, ' + given if given else 'yes') if entry['active'] else 'no'}",
+    ]
+    lines += [
+        f"  rule {rule['rule']} on {', '.join(rule['on'])}: acted {rule['fired']} times in "
+        f"{rule['matched']} matching calls"
+        for rule in entry["rules"]
+    ]
+    return "\n".join(lines)

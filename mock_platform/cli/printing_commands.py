@@ -17,16 +17,13 @@ from mock_platform.cli.command import (
 )
 from mock_platform.cli.intercepting import intercept_hosts_option
 from mock_platform.cli.live_commands import server_options
+from mock_platform.cli.options import make_format_option
 
-_FORMAT = click.Choice(["text", "json"])
 _FOLDER = click.Path(path_type=Path)
 
 
 @click.command(cls=CheckedCommand)
-@click.option(
-    "--format", type=_FORMAT, default="text", show_default=True,
-    help="Columns, or what GET /_mock/operations answers.",
-)  # fmt: skip
+@make_format_option("text", "json", help="Columns, or what GET /_mock/operations answers.")
 def operations(*, format: str) -> None:
     """List the operations: method, path, id and heading of the specification."""
     from mock_platform.cli.printing import operations_text
@@ -36,9 +33,7 @@ def operations(*, format: str) -> None:
 
 @click.command(cls=CheckedCommand)
 @click.argument("request", nargs=-1, metavar="METHOD PATH")
-@click.option(
-    "--format", type=_FORMAT, default="text", show_default=True, help="Format of the output."
-)
+@make_format_option("text", "json")
 def where(request: tuple[str, ...], *, format: str) -> None:
     """Print which operation answers a request, and where its code is.
 
@@ -63,8 +58,8 @@ def hosts(*, intercept_hosts: tuple[str, ...]) -> None:
 
 
 @click.command(cls=CheckedCommand)
-@click.option(
-    "--format", type=click.Choice(["env", "json", "shell"]), default="env", show_default=True,
+@make_format_option(
+    "env", "json", "shell", default="env",
     help="Lines NAME=value, what GET /_mock/credentials answers, or exports for a shell with the "
          "addresses of the server.",
 )  # fmt: skip
@@ -117,10 +112,9 @@ def openapi(url: str) -> None:
 
 
 @click.command(cls=CheckedCommand)
-@click.option(
-    "--format", type=_FORMAT, default="json", show_default=True,
-    help="Columns, or what GET /_mock/assumptions answers.",
-)  # fmt: skip
+@make_format_option(
+    "text", "json", default="json", help="Columns, or what GET /_mock/assumptions answers."
+)
 def assumptions(*, format: str) -> None:
     """Print all assumptions: what the specification does not show."""
     from mock_platform.cli.listing import assumptions_text
@@ -148,7 +142,7 @@ def scenarios(
     With --url, --world or MOCK_PLATFORM_URL they are those of a running server, with what each rule
     did; else those of the package.
     """
-    from mock_platform.cli.scenario_texts import describe_scenarios
+    from mock_platform.cli.printing import describe_scenarios
 
     if format == "schema":
         from mock_platform.cli.listing import schema_text

@@ -9,9 +9,8 @@ from typing import Any
 import click
 
 from mock_platform.cli.command import CheckedCommand
-from mock_platform.cli.condition_options import condition_options
 from mock_platform.cli.intercepting import allow_host_option, intercept_hosts_option
-from mock_platform.cli.options import settings_options
+from mock_platform.cli.options import condition_options, settings_options
 
 
 @click.command(cls=CheckedCommand, context_settings={"allow_interspersed_args": False})

@@ -102,7 +102,7 @@ def serve(
     from mock_platform.serving.garbage import load_without_collecting
 
     with load_without_collecting():
-        from mock_platform.cli.serve_options import ServeOptions
+        from mock_platform.cli.server_context import ServeOptions
         from mock_platform.cli.serving import serve_until_stopped
 
     settings = settings_of(values)

@@ -1,4 +1,4 @@
-"""What surrounds a server while it serves: the store, errors, and files that `--watch` follows."""
+"""What surrounds a server while it serves: options, store, errors, files under `--watch`."""
 
 from __future__ import annotations
 
@@ -9,19 +9,41 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from msgspec import Struct
+
+from mock_platform.cli import logs
 from mock_platform.cli.trouble import BadInput
 from mock_platform.core.errors import BadParameters, BadScenario, CannotPerform
 from mock_platform.core.extras import require_extra
+from mock_platform.core.platform_hosts import Interception
 from mock_platform.core.tables.fixtures import BadFixtures
 from mock_platform.platform import Platform, load_base
 from mock_platform.scenario.name_or_file import SUFFIXES
 from mock_platform.serving.restoring import Opened
+from mock_platform.settings import Settings
 from mock_platform.world.store.errors import StoreUnwritable
 
 if TYPE_CHECKING:
     from watchfiles import Change
 
     from mock_platform.verification.compare.shadow import ShadowSettings
+
+
+class ServeOptions(Struct, frozen=True):
+    """The arguments of `serve`."""
+
+    settings: Settings
+    tls: bool = False
+    tls_folder: Path | None = None
+    log_format: logs.LogFormat = "text"
+    log_level: logs.LogLevel = "info"
+    watch: bool = False
+    stop_with_stdin: bool = False
+    workers: int = 1
+    intercept: Interception | None = None
+    """What a proxy for the platform's real hosts does; `None` without one."""
+    shadow: ShadowSettings | None = None
+    """To which service requests are sent as well; `None` for none."""
 
 
 # `serve --watch`: loads fixture folders and scenario files again when they change. A change is

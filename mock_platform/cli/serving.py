@@ -15,11 +15,16 @@ from msgspec.structs import replace
 
 from mock_platform.cli import logs
 from mock_platform.cli.intercepting import add_proxy
-from mock_platform.cli.serve_options import ServeOptions
-from mock_platform.cli.server_context import close_after, report_error, send_to_shadow, watch_files
+from mock_platform.cli.server_context import (
+    ServeOptions,
+    close_after,
+    report_error,
+    send_to_shadow,
+    watch_files,
+)
 from mock_platform.cli.signals import StopSignals
 from mock_platform.cli.trouble import BadInput, convert_errors
-from mock_platform.control.headers import TOKEN_HEADER
+from mock_platform.control.mistakes import TOKEN_HEADER
 from mock_platform.control.worlds import addresses
 from mock_platform.core.curl import write_curl
 from mock_platform.core.jsonio import dumps
@@ -106,7 +111,7 @@ def _join_engine(
     if not opened.platform.worlds.shared:
         yield application, None, lambda: None
         return
-    from mock_platform.cli.cluster_setup import join_engine, make_hop, make_socket_folder
+    from mock_platform.cli.worker import join_engine, make_hop, make_socket_folder
 
     with make_socket_folder() as folder:
         placement, listener = join_engine(opened, folder)
@@ -118,7 +123,7 @@ def _join_engine(
 
 def _serve_with_workers(serving: ServeOptions, given: Settings) -> None:
     """Serve with several processes; `given` are the settings before a token was made up."""
-    from mock_platform.cli.supervising import supervise
+    from mock_platform.cli.supervisor import supervise
 
     def ready(bound: Bound, material: TlsMaterial | None, proxy: OpenProxy | None) -> None:
         made_up = given.control_token is None

@@ -1,44 +1,144 @@
-"""One worker of `serve --workers N`: its worlds, its server, and what it says to the supervisor."""
+"""A process that serves together with others: a worker of `--workers`, or one of an engine."""
 
 from __future__ import annotations
 
 import gc
 import logging
 import os
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from socket import gethostname
+from typing import TYPE_CHECKING, cast
 
 import click
 from msgspec import Struct
 
 from mock_platform.cli import logs
-from mock_platform.cli.cluster_setup import join_engine, make_hop
 from mock_platform.cli.intercepting import add_proxy
-from mock_platform.cli.serve_options import ServeOptions
-from mock_platform.cli.server_context import close_after, report_error, send_to_shadow, watch_files
+from mock_platform.cli.options import split_address
+from mock_platform.cli.server_context import (
+    ServeOptions,
+    close_after,
+    report_error,
+    send_to_shadow,
+    watch_files,
+)
 from mock_platform.cli.signals import STOPPING, StopSignals
-from mock_platform.cli.trouble import BadInput, convert_errors
-from mock_platform.serving.app import create_app
-from mock_platform.serving.cluster import Place
+from mock_platform.cli.trouble import BadInput, CannotListen, convert_errors
+from mock_platform.serving.app import CONTROL, create_app
+from mock_platform.serving.cluster import Place, Placement
 from mock_platform.serving.cluster.by_hash import ByHash
 from mock_platform.serving.cluster.by_lease import ByLease
 from mock_platform.serving.cluster.directory import Directory
+from mock_platform.serving.cluster.hop import Hop
+from mock_platform.serving.cluster.placed_application import Application, PlacedApplication
+from mock_platform.serving.cluster.shared_worlds import EngineLeases
 from mock_platform.serving.garbage import collect_rarely
-from mock_platform.serving.http import Bound, serve_forever
-from mock_platform.serving.http.binding import share
+from mock_platform.serving.http import Bound, CannotBind, serve_forever
+from mock_platform.serving.http.binding import bind, share
 from mock_platform.serving.restoring import open_platform
 from mock_platform.world.names import DEFAULT
+from mock_platform.world.shared_worlds import SharedWorlds
 from mock_platform.world.store.shares import name_share
 
 if TYPE_CHECKING:
+    from mock_platform.control.plane import ControlPlane
+    from mock_platform.serving.flask.application import PlatformApplication
     from mock_platform.serving.http.tls import TlsMaterial
     from mock_platform.serving.proxy_in_cluster import SharedProxy
+    from mock_platform.serving.restoring import Opened
+    from mock_platform.world.store.redis_archive import RedisArchive
+
+
+_LOOPBACK = "127.0.0.1"
+_MAX_PATH = 80
+"""Characters of a folder in which a socket's path is short enough for every system."""
+
+
+@contextmanager
+def make_socket_folder() -> Iterator[Path]:
+    """Make a folder for sockets that only this user can enter; it is removed at the end.
+
+    Raises:
+        BadInput: It cannot be made.
+    """
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="mock-platform-"))
+        if len(str(folder)) > _MAX_PATH:
+            folder.rmdir()
+            folder = Path(tempfile.mkdtemp(prefix="mock-platform-", dir="/tmp"))
+    except OSError as fault:
+        raise BadInput(f"A folder for the processes cannot be made: {fault}.") from fault
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def make_hop(
+    opened: Opened,
+    application: PlatformApplication,
+    placement: Placement,
+    listener: socket.socket | None = None,
+) -> tuple[Hop, PlacedApplication]:
+    """Returns what hands requests to other processes, and the application that uses it."""
+    control: ControlPlane = application.extensions[CONTROL]
+    edge = cast("Application", application.wsgi_app)
+    hop = Hop(placement, edge, control.list_questions(), listener)
+    opened.platform.peers = hop
+    return hop, PlacedApplication(edge, placement, hop.hand_over)
+
+
+def join_engine(
+    opened: Opened, folder: Path, index: int = 0
+) -> tuple[ByLease, socket.socket | None]:
+    """Returns the placement of a process whose worlds are on an engine, and where it listens.
+
+    Without `--advertise`, it listens in `folder`, which only this user can enter, and nothing is
+    returned for it. `index` counts the workers of a server from 0. Call `join` of the placement
+    when the process answers.
+
+    Raises:
+        CannotListen: The address of `--advertise` cannot be used.
+        StoreError: The engine cannot be reached.
+    """
+    platform = opened.platform
+    listener, address = _listen(platform.settings.advertise, folder, index)
+    here = Place(f"{gethostname()}/{os.getpid()}", address)
+    archive = cast("RedisArchive", opened.archive)
+    worlds = platform.worlds
+    assert isinstance(worlds, SharedWorlds)
+    leases = EngineLeases(archive, worlds)
+    platform.number_requests(*archive.processes.draw_number())
+    placement = ByLease(here, leases, archive.processes.find_secret())
+    placement.announce()
+    return placement, listener
+
+
+def _listen(advertised: str | None, folder: Path, index: int) -> tuple[socket.socket | None, str]:
+    """Returns the socket and the address at which other processes reach this one."""
+    if advertised is None and hasattr(socket, "AF_UNIX"):
+        # A number of its own: what an earlier process left at this path is not taken for it.
+        return None, f"unix:{folder}/{os.getpid()}.sock"
+    host, port = (_LOOPBACK, 0) if advertised is None else split_address(advertised)
+    try:
+        listener, bound = bind(host, port and port + index)
+    except CannotBind as fault:
+        raise CannotListen(
+            f"--advertise {advertised}: {fault} It must be an address of this machine, which the "
+            "other machines reach."
+        ) from fault
+    shown = f"[{host}]" if ":" in host else host
+    return listener, f"{shown}:{bound.port}"
+
 
 _LOG = logging.getLogger(__name__)
 OPEN, READY, DRAINED = b"open\n", b"ready\n", b"drained\n"

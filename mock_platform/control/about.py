@@ -8,9 +8,9 @@ from flask import Response
 from marshmallow import fields
 
 from mock_platform.api.oauth.known_credentials import credentials
-from mock_platform.control.questions import CLEAR_WARNINGS, WARNINGS
+from mock_platform.control.questions import CLEAR_WARNINGS, WARNINGS, ask_counts
 from mock_platform.control.refusals import ControlRefusal
-from mock_platform.control.route import ControlRequest
+from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.extras import MissingExtra
 from mock_platform.core.fields import Integer, Text
 from mock_platform.core.schema import Schema
@@ -81,16 +81,16 @@ def operations(platform: Platform) -> dict[str, Any]:
 
 def assumptions(platform: Platform) -> dict[str, Any]:
     """Returns every recorded assumption, with the operations that depend on it."""
-    resting: dict[str, list[str]] = {}
+    depending: dict[str, list[str]] = {}
     for operation in platform.operations:
         for assumption in dict.fromkeys(operation.all_assumptions):
-            resting.setdefault(assumption.id, []).append(operation.id)
+            depending.setdefault(assumption.id, []).append(operation.id)
     return {
         "assumptions": [
             assumption.as_json()
             | {
                 "completes": find_sentence(assumption.id),
-                "operations": resting.get(assumption.id, []),
+                "operations": depending.get(assumption.id, []),
             }
             for assumption in platform.assumptions().values()
         ]
@@ -131,21 +131,27 @@ class WarningsAnswer(Schema):
 def list_warnings(request: ControlRequest) -> WarningDocument:
     """What was ignored in requests so far: codes, operations, counts, examples."""
     recorder = request.services.warnings
-    others = request.platform.peers.ask_all(WARNINGS, request.named_world).values()
-    world = request.find_counted_world(
-        {*recorder.worlds(), *(each for other in others for each in other["worlds"])}
-    )
+    world, others = ask_counts(request, WARNINGS, recorder.worlds())
     own = recorder.document(world)
-    return merge_warnings([own, *(other["document"] for other in others)]) if others else own
+    return merge_warnings([own, *others]) if others else own
 
 
 def delete_warnings(request: ControlRequest) -> None:
     """Set the counts of warnings to zero."""
-    recorder, peers = request.services.warnings, request.platform.peers
-    name = request.named_world
-    others = peers.ask_all(WARNINGS, name).values() if name is not None else ()
-    world = request.find_counted_world(
-        {*recorder.worlds(), *(each for other in others for each in other["worlds"])}
-    )
+    recorder = request.services.warnings
+    world, _ = ask_counts(request, WARNINGS, recorder.worlds(), only_named=True)
     recorder.clear(world)
-    peers.ask_all(CLEAR_WARNINGS, world)
+    request.platform.peers.ask_all(CLEAR_WARNINGS, world)
+
+
+ROUTES = (
+    Route("GET", "/health", health),
+    Route("GET", "/health/ready", ready),
+    Route("GET", "/credentials", show_credentials),
+    Route("GET", "/operations", list_operations),
+    Route("GET", "/assumptions", list_assumptions),
+    Route("GET", "/warnings", list_warnings, returns=WarningsAnswer),
+    Route("DELETE", "/warnings", delete_warnings, status=204),
+    Route("GET", "/metrics", metrics, media_type="text/plain"),
+    Route("GET", "/openapi.json", describe),
+)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from marshmallow import ValidationError, validates_schema
 
 from mock_platform.control.refusals import refuse_values
-from mock_platform.control.route import ControlRequest
+from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.description.schemas import either, form
 from mock_platform.core.faults import MISSING, Fault
 from mock_platform.core.fields import Choice, Flag, Instant, Number
@@ -129,3 +129,9 @@ def _act(clock: Clock, action: str, to: str | None = None, seconds: float = 0) -
 
 def _describe_clock(world: World) -> dict[str, Any]:
     return {"now": wire_millis(world.clock.now()), "frozen": world.clock.frozen}
+
+
+ROUTES = (
+    Route("GET", "/clock", get_clock, returns=ClockAnswer),
+    Route("PUT", "/clock", put_clock, body=ClockBody, returns=ClockAnswer),
+)

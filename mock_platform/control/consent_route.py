@@ -9,7 +9,7 @@ from mock_platform.api.oauth.consent import tokens as access_tokens
 from mock_platform.api.oauth.consent.approval import approve
 from mock_platform.api.oauth.consent.authorizations import find_scope_fault
 from mock_platform.control.refusals import ControlRefusal
-from mock_platform.control.route import ControlRequest
+from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.auth.lookup import find_app, first
 from mock_platform.core.auth.oauth2 import SCOPES
 from mock_platform.core.fields import Choice, Flag, ListOf, Text
@@ -173,3 +173,11 @@ def _refuse_unknown(what: str, name: str | None, known: list[str], by: str) -> C
     return ControlRefusal(
         404, f"No {what} has the {by} {name!r}.{did_you_mean(name, known)} Known: {shown}."
     )
+
+
+ROUTES = (
+    Route(
+        "POST", "/credentials/regenerate", regenerate, body=RegenerateBody, returns=RegenerateAnswer
+    ),
+    Route("POST", "/oauth/approve", approve_request, body=ApproveBody, returns=ApproveAnswer),
+)

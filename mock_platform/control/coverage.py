@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mock_platform.control.questions import CLEAR_COVERAGE, COVERAGE
-from mock_platform.control.route import ControlRequest
+from mock_platform.control.questions import CLEAR_COVERAGE, COVERAGE, ask_counts
+from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.errors import BadQuery
 from mock_platform.core.fields import Choice, Text
 from mock_platform.core.schema import Schema
@@ -37,14 +37,10 @@ def get_coverage(request: ControlRequest) -> Any:
     platform = request.platform
     recorder = request.services.coverage
     scope = read_scope(platform, request.query.get("patterns"))
-    name = request.named_world
-    others = platform.peers.ask_all(COVERAGE, name).values()
-    world = request.find_counted_world(
-        {*recorder.worlds(), *(each for other in others for each in other["worlds"])}
-    )
+    world, others = ask_counts(request, COVERAGE, recorder.worlds())
     found = document(platform.operations, platform.settings, recorder, world)
     for other in others:
-        found = merge(found, other["document"])
+        found = merge(found, other)
     found = scope.restrict(found)
     form = request.query.get("format", "json")
     if form == "json":
@@ -74,11 +70,19 @@ def read_scope(platform: Platform, only: str | None) -> CoverageScope:
 
 def delete_coverage(request: ControlRequest) -> None:
     """Set the coverage counts to zero."""
-    recorder, peers = request.services.coverage, request.platform.peers
-    name = request.named_world
-    others = peers.ask_all(COVERAGE, name).values() if name is not None else ()
-    world = request.find_counted_world(
-        {*recorder.worlds(), *(each for other in others for each in other["worlds"])}
-    )
+    recorder = request.services.coverage
+    world, _ = ask_counts(request, COVERAGE, recorder.worlds(), only_named=True)
     recorder.clear(world)
-    peers.ask_all(CLEAR_COVERAGE, world)
+    request.platform.peers.ask_all(CLEAR_COVERAGE, world)
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/coverage",
+        get_coverage,
+        query=QueryOfCoverage,
+        also=("text/plain", "application/xml", "text/html"),
+    ),
+    Route("DELETE", "/coverage", delete_coverage, status=204),
+)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from marshmallow import INCLUDE
 
-from mock_platform.control.headers import TOKEN_HEADER
+from mock_platform.control.mistakes import TOKEN_HEADER
 from mock_platform.control.refusals import MEDIA_TYPE
 from mock_platform.control.route import HTML, YAML, Nothing, Route
 from mock_platform.core.description.openapi import Description, describe

@@ -14,7 +14,7 @@ from mock_platform.api.oauth.known_credentials import credentials
 from mock_platform.control.example_values import CALLBACK, CODE_VERIFIER
 from mock_platform.control.examples import Sample, put_in_credentials
 from mock_platform.control.operation_pages import find_naming_scenarios, make_example
-from mock_platform.control.route import ControlRequest
+from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.core.call import FORM
 from mock_platform.core.envelope import Lines
 from mock_platform.core.fields import Choice
@@ -282,3 +282,9 @@ def describe_for_trying(request: ControlRequest) -> dict[str, Any]:
     document = request.services.description.at(request.base_url)
     part = request.query.get("part", PARTS[0])
     return arrange(document, request.platform, request.world, request.base_url, part)
+
+
+ROUTES = (
+    Route("GET", "/docs/openapi.json", describe_for_trying, query=QueryOfDocs),
+    Route("GET", "/docs/", docs, query=QueryOfDocs, media_type=HTML),
+)

@@ -152,17 +152,20 @@ def _guess(operation: Operation, name: str, field: Field[Any]) -> str:
     raise LookupError(f"What does {name} of {operation.id} take? Add it to QUERY of sample_values.")
 
 
+_PAIRS = {
+    "basic": ("consumer_key", "consumer_secret"),
+    "oauth2-client": ("client_id", "client_secret"),
+}
+"""What an app sends as name and password, by scheme."""
+
+
 def _authorization(operation: Operation, credentials: Credentials) -> str:
     if operation.id == "oauth.request_token":
         return 'OAuth oauth_timestamp="1"'  # far from the clock, and refused before anything else
-    if "basic" in operation.auth.schemes:
-        app = credentials["app"]
-        pair = f"{app['consumer_key']}:{app['consumer_secret']}"
-        return "Basic " + base64.b64encode(pair.encode()).decode()
-    if "oauth2-client" in operation.auth.schemes:
-        app = credentials["app"]
-        pair = f"{app['client_id']}:{app['client_secret']}"
-        return "Basic " + base64.b64encode(pair.encode()).decode()
+    for scheme, names in _PAIRS.items():
+        if scheme in operation.auth.schemes:
+            pair = ":".join(str(credentials["app"][name]) for name in names)
+            return "Basic " + base64.b64encode(pair.encode()).decode()
     if "bearer" not in operation.auth.schemes and "oauth2" in operation.auth.schemes:
         return f"Bearer {credentials['user']['oauth2_access_token']}"
     return f"Bearer {credentials['bearer_token']}"

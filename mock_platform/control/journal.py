@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mock_platform.control.questions import ENTRY, find_world_of_entry
 from mock_platform.control.refusals import ControlRefusal
-from mock_platform.control.route import ControlRequest
+from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.errors import BadQuery
 from mock_platform.core.fields import Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.jsonio import dumps
@@ -155,3 +155,12 @@ def read_query(platform: Platform, sent: Mapping[str, Any]) -> Query:
         rule=sent.get("rule"),
         since=None if since is None else parse_instant(since),
     )
+
+
+ROUTES = (
+    Route("GET", "/requests", list_requests, query=QueryOfList, returns=ListAnswer),
+    Route("GET", "/requests/count", count_requests, query=QueryOfRequests, returns=CountAnswer),
+    Route("GET", "/requests.har", archive_requests, query=QueryOfList),
+    Route("GET", "/requests/<key>", get_request),
+    Route("DELETE", "/requests", delete_requests, status=204),
+)

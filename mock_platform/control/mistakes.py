@@ -1,4 +1,4 @@
-"""The exceptions that the control plane sends to clients by name.
+"""What the control plane and its clients agree on: the token, exceptions sent by name.
 
 A refusal for one of them contains it as `mistake`: its class, its text and its values. So a client
 in Python raises the same exception as in the server's process, and a client in another language can
@@ -32,6 +32,9 @@ from mock_platform.world.store.errors import (
     WorldElsewhere,
     WorldLost,
 )
+
+TOKEN_HEADER = "X-Mock-Control-Token"
+"""The header with the control token of the server."""
 
 
 def _pairs(faults: Any) -> list[tuple[str, str]]:

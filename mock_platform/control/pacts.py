@@ -11,7 +11,7 @@ from flask import Response
 from marshmallow import EXCLUDE, fields
 
 from mock_platform.control.refusals import ControlRefusal
-from mock_platform.control.route import WORLD, ControlRequest
+from mock_platform.control.route import WORLD, ControlRequest, Route
 from mock_platform.control.worlds import addresses
 from mock_platform.core.auth.lookup import first
 from mock_platform.core.fields import Choice, Json, ListOf, Nested, Text
@@ -245,3 +245,10 @@ _STATES: Mapping[str, Callable[[ControlRequest, Mapping[str, Any]], dict[str, An
     EVENT: _require_event,
 }
 """How each state is reached; what a function returns, the verifier puts into the request."""
+
+
+ROUTES = (
+    Route("GET", "/pact", get_pact, query=PartiesQuery, returns=PactAnswer),
+    Route("POST", "/provider-states", put_state, body=StateBody),
+    Route("POST", "/provider-messages", make_message, body=MessageBody),
+)

@@ -6,13 +6,14 @@ their answers to what this process knows. Questions and answers are JSON.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from mock_platform.api.oauth.known_credentials import credentials
 from mock_platform.control.guard import END_SESSION, OPEN_SESSION, SESSION_SECONDS, Sessions
 from mock_platform.control.metrics import METRICS, Metrics
+from mock_platform.control.route import ControlRequest
 from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.platform import Platform
 from mock_platform.verification.coverage.recorder import Recorder
@@ -83,6 +84,24 @@ def list_questions(
         SESSION_SECONDS: sessions.find_seconds,
         RELOAD_SCENARIO: lambda file: list(platform.reload_scenario(Path(file))),
     }
+
+
+def ask_counts(
+    request: ControlRequest, question: str, counted: Iterable[str], *, only_named: bool = False
+) -> tuple[str | None, list[Any]]:
+    """Returns the name of the world in a request, and what the other processes counted of it.
+
+    A removed world may still be `counted`, here or there. With `only_named` the others are asked
+    for a world only, not for all together.
+
+    Raises:
+        UnknownWorld: The world does not exist and is not counted.
+        NoAnswer: A process does not answer.
+    """
+    name, peers = request.named_world, request.platform.peers
+    others = () if only_named and name is None else peers.ask_all(question, name).values()
+    known = {*counted, *(world for other in others for world in other["worlds"])}
+    return request.find_counted_world(known), [other["document"] for other in others]
 
 
 def list_own_worlds(platform: Platform) -> list[dict[str, Any]]:

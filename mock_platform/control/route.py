@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from marshmallow import ValidationError
 from msgspec import Struct, field
 
-from mock_platform.control.guard import Sessions
-from mock_platform.control.guesses import Guesses
+from mock_platform.control.guard import Guesses, Sessions
 from mock_platform.control.metrics import Metrics
 from mock_platform.control.refusals import ControlRefusal, explain_unknown_names, refuse_values
 from mock_platform.core.errors import BadQuery

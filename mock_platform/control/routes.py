@@ -1,4 +1,4 @@
-"""All routes of the control plane in one table, and the Flask application that serves them."""
+"""All routes of the control plane, and the Flask application that serves them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from werkzeug.routing import Rule
 from mock_platform.control import (
     about,
     clock,
+    consent_route,
     coverage,
     docs,
     guard,
     journal,
+    operation_pages,
     pacts,
     rules,
     scenarios,
@@ -28,32 +30,19 @@ from mock_platform.control import (
     webhooks,
     worlds,
 )
-from mock_platform.control import (
-    about as warnings,
-)
-from mock_platform.control import (
-    consent_route as approving,
-)
-from mock_platform.control import (
-    consent_route as credentials,
-)
-from mock_platform.control import (
-    operation_pages as operation_texts,
-)
 from mock_platform.control.description import describe_all
 from mock_platform.control.guard import Sessions
 from mock_platform.control.metrics import Metrics
 from mock_platform.control.mistakes import MISTAKES, describe_mistake
 from mock_platform.control.refusals import MEDIA_TYPE, ControlRefusal, as_refusal
-from mock_platform.control.route import HTML, ControlRequest, Route, Services, body_of, query_of
+from mock_platform.control.route import ControlRequest, Route, Services, body_of, query_of
 from mock_platform.core.cluster_peers import NoAnswer
 from mock_platform.core.description.openapi import Description
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.platform import Platform
-from mock_platform.scenario.name_or_file import SCENARIO_NAME
 from mock_platform.verification.coverage.recorder import Recorder
-from mock_platform.world.names import NAME_PATTERN, UnknownWorld
+from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import StoreError
 
 # A route that compiles only what finds it: what builds its address is made when it is needed.
@@ -83,187 +72,28 @@ class LateRule(Rule):
 
 
 ROUTES: tuple[Route, ...] = (
-    Route("GET", "/health", about.health),
-    Route("GET", "/health/ready", about.ready),
-    Route("POST", "/reset", worlds.reset, status=204),
-    Route("GET", "/worlds", worlds.list_worlds),
-    Route(
-        "PUT",
-        "/worlds/<name>",
-        worlds.put_world,
-        body=worlds.WorldBody,
-        returns=worlds.WorldAnswer,
-        name_pattern=NAME_PATTERN,
-    ),
-    Route("DELETE", "/worlds/<name>", worlds.delete_world, status=204),
-    Route("GET", "/clock", clock.get_clock, returns=clock.ClockAnswer),
-    Route("PUT", "/clock", clock.put_clock, body=clock.ClockBody, returns=clock.ClockAnswer),
-    Route(
-        "GET",
-        "/requests",
-        journal.list_requests,
-        query=journal.QueryOfList,
-        returns=journal.ListAnswer,
-    ),
-    Route(
-        "GET",
-        "/requests/count",
-        journal.count_requests,
-        query=journal.QueryOfRequests,
-        returns=journal.CountAnswer,
-    ),
-    Route("GET", "/requests.har", journal.archive_requests, query=journal.QueryOfList),
-    Route("GET", "/requests/<key>", journal.get_request),
-    Route("DELETE", "/requests", journal.delete_requests, status=204),
-    Route("GET", "/scenarios", scenarios.list_scenarios),
-    Route("GET", "/scenarios/schema.json", scenarios.schema),
-    Route("POST", "/scenarios/deactivate", scenarios.deactivate_all, status=204),
-    Route("GET", "/scenarios/<name>", scenarios.get_scenario),
-    Route(
-        "PUT",
-        "/scenarios/<name>",
-        scenarios.put_scenario,
-        body=None,
-        body_form=scenarios.body_form,
-        name_pattern=SCENARIO_NAME,
-        yaml=True,
-    ),
-    Route("DELETE", "/scenarios/<name>", scenarios.delete_scenario, status=204),
-    Route("POST", "/scenarios/<name>/activate", scenarios.activate, body=scenarios.ActivationBody),
-    Route("POST", "/scenarios/<name>/deactivate", scenarios.deactivate),
-    Route("GET", "/state", state.get_state),
-    Route(
-        "PUT",
-        "/state",
-        state.put_state,
-        query=state.Storing,
-        body=None,
-        body_form=state.world_form,
-        whole_world=True,
-    ),
-    Route("GET", "/state/<table>", state.get_table, returns=state.TableAnswer),
-    Route("GET", "/state/<table>/<path:key>", state.get_record),
-    Route(
-        "PUT",
-        "/state/<table>/<path:key>",
-        state.put_record,
-        query=state.Storing,
-        body=None,
-        body_form=state.record_form,
-    ),
-    Route(
-        "PATCH",
-        "/state/<table>/<path:key>",
-        state.patch_record,
-        query=state.Storing,
-        body=None,
-        body_form=state.record_form,
-    ),
-    Route("DELETE", "/state/<table>/<path:key>", state.delete_record, status=204),
-    Route("GET", "/snapshots", snapshots.list_snapshots),
-    Route(
-        "PUT",
-        "/snapshots/<name>",
-        snapshots.put_snapshot,
-        returns=snapshots.SnapshotAnswer,
-        name_pattern=snapshots.NAME_PATTERN,
-    ),
-    Route("POST", "/snapshots/<name>/restore", snapshots.restore_snapshot, status=204),
-    Route("DELETE", "/snapshots/<name>", snapshots.delete_snapshot, status=204),
-    Route(
-        "POST",
-        "/events",
-        webhooks.post_event,
-        body=None,
-        body_form=webhooks.event_form,
-        returns=webhooks.PostedEvent,
-        status=201,
-    ),
-    Route(
-        "GET",
-        "/deliveries",
-        webhooks.list_deliveries,
-        query=webhooks.QueryOfDeliveries,
-        returns=webhooks.DeliveriesAnswer,
-    ),
-    Route(
-        "POST",
-        "/webhooks/<key>/validate",
-        webhooks.validate,
-        returns=webhooks.ValidationAnswer,
-    ),
-    Route(
-        "POST",
-        "/rules/explain",
-        rules.explain_rule,
-        body=rules.Explanation,
-        returns=rules.ExplainedRule,
-    ),
-    Route("GET", "/streams", streams.list_open, returns=streams.StreamsAnswer),
-    Route(
-        "POST",
-        "/streams/<key>/disconnect",
-        streams.disconnect,
-        body=streams.DisconnectBody,
-        returns=streams.ChosenStreams,
-    ),
-    Route(
-        "POST",
-        "/streams/<key>/stall",
-        streams.stall,
-        body=streams.StallBody,
-        returns=streams.ChosenStreams,
-    ),
-    Route("GET", "/transitions", transitions.list_transitions),
-    Route("PUT", "/transitions/<kind>", transitions.put_transition, body=transitions.PaceBody),
-    Route(
-        "POST",
-        "/transitions/<kind>/<path:key>",
-        transitions.move,
-        body=transitions.MoveBody,
-        body_form=transitions.move_form,
-        returns=transitions.MoveAnswer,
-    ),
-    Route("GET", "/pact", pacts.get_pact, query=pacts.PartiesQuery, returns=pacts.PactAnswer),
-    Route("POST", "/provider-states", pacts.put_state, body=pacts.StateBody),
-    Route("POST", "/provider-messages", pacts.make_message, body=pacts.MessageBody),
-    Route("GET", "/credentials", about.show_credentials),
-    Route(
-        "POST",
-        "/credentials/regenerate",
-        credentials.regenerate,
-        body=credentials.RegenerateBody,
-        returns=credentials.RegenerateAnswer,
-    ),
-    Route(
-        "POST",
-        "/oauth/approve",
-        approving.approve_request,
-        body=approving.ApproveBody,
-        returns=approving.ApproveAnswer,
-    ),
-    Route("GET", "/operations", about.list_operations),
-    Route("GET", "/operations/<name>.txt", operation_texts.show_operation, media_type="text/plain"),
-    Route("GET", "/pages/<name>.md", operation_texts.show_page, media_type="text/markdown"),
-    Route("GET", "/llms.txt", operation_texts.show_list, media_type="text/plain"),
-    Route("GET", "/assumptions", about.list_assumptions),
-    Route(
-        "GET",
-        "/coverage",
-        coverage.get_coverage,
-        query=coverage.QueryOfCoverage,
-        also=("text/plain", "application/xml", "text/html"),
-    ),
-    Route("DELETE", "/coverage", coverage.delete_coverage, status=204),
-    Route("GET", "/warnings", warnings.list_warnings, returns=warnings.WarningsAnswer),
-    Route("DELETE", "/warnings", warnings.delete_warnings, status=204),
-    Route("GET", "/shadow", shadow.get_shadow, returns=shadow.ShadowAnswer),
-    Route("GET", "/metrics", about.metrics, media_type="text/plain"),
-    Route("GET", "/openapi.json", about.describe),
-    Route("GET", "/docs/openapi.json", docs.describe_for_trying, query=docs.QueryOfDocs),
-    Route("GET", "/docs/", docs.docs, query=docs.QueryOfDocs, media_type=HTML),
+    *about.ROUTES,
+    *worlds.ROUTES,
+    *clock.ROUTES,
+    *journal.ROUTES,
+    *scenarios.ROUTES,
+    *state.ROUTES,
+    *snapshots.ROUTES,
+    *webhooks.ROUTES,
+    *rules.ROUTES,
+    *streams.ROUTES,
+    *transitions.ROUTES,
+    *pacts.ROUTES,
+    *consent_route.ROUTES,
+    *operation_pages.ROUTES,
+    *coverage.ROUTES,
+    *shadow.ROUTES,
+    *docs.ROUTES,
 )
-"""All routes of the control plane for programs, and the interactive documentation."""
+"""All routes of the control plane for programs, and the interactive documentation.
+
+Each module of routes declares its own, beside the views.
+"""
 PUBLIC = "mock_platform.public"
 """Key of the application's extensions: the endpoints that need no control token."""
 

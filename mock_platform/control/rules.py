@@ -13,7 +13,7 @@ from mock_platform.api.v2.search.matching import explain, find_failed_clauses
 from mock_platform.api.v2.search.query import And, Node, Or, list_clauses, read_rule, spell
 from mock_platform.api.v2.search.subjects import Subject, make_object_subject, make_subject
 from mock_platform.control.refusals import ControlRefusal
-from mock_platform.control.route import ControlRequest
+from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.fields import Anything, Choice, Flag, Json, ListOf, Text
 from mock_platform.core.schema import Schema
 from mock_platform.core.suggestions import did_you_mean
@@ -114,3 +114,6 @@ def _describe_fault(text: str) -> dict[str, Any]:
 def _describe_clause(node: Node) -> dict[str, Any]:
     position = list_clauses(node)[0][0].position if isinstance(node, And | Or) else node.position
     return {"text": spell(node), "position": position}
+
+
+ROUTES = (Route("POST", "/rules/explain", explain_rule, body=Explanation, returns=ExplainedRule),)

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from mock_platform.control.questions import RELOAD_SCENARIO
 from mock_platform.control.refusals import ControlRefusal, refuse_values
-from mock_platform.control.route import ControlRequest, object_of
+from mock_platform.control.route import ControlRequest, Route, object_of
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.errors import (
     BadParameters,
@@ -27,6 +27,7 @@ from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario, loads
 from mock_platform.scenario.engine import Engine
 from mock_platform.scenario.library import CheckedText, check_text
+from mock_platform.scenario.name_or_file import SCENARIO_NAME
 from mock_platform.scenario.schema import json_schema, make_forms
 from mock_platform.scenario.writing import CannotSave, FileExists, find_place, write_file
 
@@ -256,3 +257,23 @@ def refuse_text(complaints: Sequence[ScenarioComplaint], what: str) -> ControlRe
 def _locate(complaint: ScenarioComplaint) -> str:
     where = f"{complaint.field}: " if complaint.field else ""
     return f"line {complaint.line}, column {complaint.column}: {where}{complaint.text}"
+
+
+ROUTES = (
+    Route("GET", "/scenarios", list_scenarios),
+    Route("GET", "/scenarios/schema.json", schema),
+    Route("POST", "/scenarios/deactivate", deactivate_all, status=204),
+    Route("GET", "/scenarios/<name>", get_scenario),
+    Route(
+        "PUT",
+        "/scenarios/<name>",
+        put_scenario,
+        body=None,
+        body_form=body_form,
+        name_pattern=SCENARIO_NAME,
+        yaml=True,
+    ),
+    Route("DELETE", "/scenarios/<name>", delete_scenario, status=204),
+    Route("POST", "/scenarios/<name>/activate", activate, body=ActivationBody),
+    Route("POST", "/scenarios/<name>/deactivate", deactivate),
+)

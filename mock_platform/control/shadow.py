@@ -9,7 +9,7 @@ from marshmallow import fields
 
 from mock_platform.control.questions import SHADOW
 from mock_platform.control.refusals import ControlRefusal
-from mock_platform.control.route import ControlRequest
+from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.fields import Choice, Integer, ListOf, Nested, Text
 from mock_platform.core.schema import Schema
 
@@ -82,18 +82,18 @@ class ShadowAnswer(Schema):
     )
 
 
-def get_shadow(asked: ControlRequest) -> dict[str, Any]:
+def get_shadow(request: ControlRequest) -> dict[str, Any]:
     """Return the differences so far, and what was sent, dropped and failed.
 
     Raises:
         ControlRefusal: Requests are not sent to another service.
     """
-    report = asked.platform.shadow
+    report = request.platform.shadow
     if report is None:
         raise ControlRefusal(
             404, "Requests are not sent to another service. Start the server with --shadow URL."
         )
-    others = asked.platform.peers.ask_all(SHADOW).values()
+    others = request.platform.peers.ask_all(SHADOW).values()
     return merge_shadows([report(), *(each for each in others if each is not None)])
 
 
@@ -132,3 +132,6 @@ def _join_verdicts(one: Mapping[str, str], other: Mapping[str, str]) -> dict[str
         key: max((side[key] for side in (one, other) if key in side), key=_VERDICTS.index)
         for key in sorted({**one, **other})
     }
+
+
+ROUTES = (Route("GET", "/shadow", get_shadow, returns=ShadowAnswer),)

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from mock_platform.control.refusals import ControlRefusal
-from mock_platform.control.route import ControlRequest
+from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.fields import Instant, Integer, Text
 from mock_platform.core.schema import Schema
 from mock_platform.core.suggestions import did_you_mean
@@ -78,3 +78,13 @@ def _require_snapshot(world: World, name: str) -> str:
             f"/_mock/snapshots/{name} saves one.",
         )
     return name
+
+
+ROUTES = (
+    Route("GET", "/snapshots", list_snapshots),
+    Route(
+        "PUT", "/snapshots/<name>", put_snapshot, returns=SnapshotAnswer, name_pattern=NAME_PATTERN
+    ),
+    Route("POST", "/snapshots/<name>/restore", restore_snapshot, status=204),
+    Route("DELETE", "/snapshots/<name>", delete_snapshot, status=204),
+)

@@ -8,7 +8,7 @@ from flask import Response
 from marshmallow import fields
 
 from mock_platform.control.refusals import ControlRefusal
-from mock_platform.control.route import ControlRequest, object_of
+from mock_platform.control.route import ControlRequest, Route, object_of
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Choice, Flag, Integer, ListOf
 from mock_platform.core.jsonio import dumps
@@ -160,3 +160,30 @@ def _mark_recorded(document: Any, tables: Tables) -> None:
         for row in rows if name in tables and isinstance(rows, list) else ():
             if isinstance(row, dict) and tables[name].find_unknown_keys(row):
                 row[AS] = RECORDED
+
+
+ROUTES = (
+    Route("GET", "/state", get_state),
+    Route(
+        "PUT", "/state", put_state, query=Storing, body=None, body_form=world_form, whole_world=True
+    ),
+    Route("GET", "/state/<table>", get_table, returns=TableAnswer),
+    Route("GET", "/state/<table>/<path:key>", get_record),
+    Route(
+        "PUT",
+        "/state/<table>/<path:key>",
+        put_record,
+        query=Storing,
+        body=None,
+        body_form=record_form,
+    ),
+    Route(
+        "PATCH",
+        "/state/<table>/<path:key>",
+        patch_record,
+        query=Storing,
+        body=None,
+        body_form=record_form,
+    ),
+    Route("DELETE", "/state/<table>/<path:key>", delete_record, status=204),
+)

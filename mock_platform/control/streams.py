@@ -15,7 +15,7 @@ from mock_platform.api.v2.streams.steering import (
 )
 from mock_platform.control.clock import Duration
 from mock_platform.control.refusals import ControlRefusal
-from mock_platform.control.route import ControlRequest
+from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.errors import UnknownStream
 from mock_platform.core.failures.problems import DISCONNECT_TYPES
 from mock_platform.core.fields import Between, Choice, Flag, Integer, ListOf, Nested, Text
@@ -90,3 +90,12 @@ def _refuse_unknown(request: ControlRequest, fault: UnknownStream) -> ControlRef
     known = [stream["id"] for stream in list_streams(request.world)]
     hint = did_you_mean(request.args["key"], [*known, ALL])
     return ControlRefusal(404, f"{fault}{hint}")
+
+
+ROUTES = (
+    Route("GET", "/streams", list_open, returns=StreamsAnswer),
+    Route(
+        "POST", "/streams/<key>/disconnect", disconnect, body=DisconnectBody, returns=ChosenStreams
+    ),
+    Route("POST", "/streams/<key>/stall", stall, body=StallBody, returns=ChosenStreams),
+)

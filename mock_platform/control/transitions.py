@@ -6,7 +6,7 @@ from typing import Any
 
 from mock_platform.control.clock import Duration
 from mock_platform.control.refusals import ControlRefusal, refuse_values
-from mock_platform.control.route import ControlRequest
+from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.fields import Between, Choice, Integer, Text
 from mock_platform.core.schema import Schema
@@ -103,3 +103,17 @@ def _describe_transitions(world: World) -> dict[str, Any]:
         for name in world.transitions.kinds:
             world.transitions.settle_all(name)
         return world.transitions.as_json()
+
+
+ROUTES = (
+    Route("GET", "/transitions", list_transitions),
+    Route("PUT", "/transitions/<kind>", put_transition, body=PaceBody),
+    Route(
+        "POST",
+        "/transitions/<kind>/<path:key>",
+        move,
+        body=MoveBody,
+        body_form=move_form,
+        returns=MoveAnswer,
+    ),
+)

@@ -10,7 +10,7 @@ from mock_platform.api.v2.activity.activities import ActivityRecord
 from mock_platform.api.v2.release_history import describe_event_names
 from mock_platform.api.v2.webhooks.event_log import EventRecord
 from mock_platform.control.refusals import ControlRefusal, refuse_values
-from mock_platform.control.route import ControlRequest, object_of
+from mock_platform.control.route import ControlRequest, Route, object_of
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.errors import BadEvent
 from mock_platform.core.fields import Anything, Choice, Flag, Integer, ListOf, Nested, Text
@@ -145,3 +145,18 @@ def list_deliveries(request: ControlRequest) -> dict[str, Any]:
         if all(delivery.get(name) == value for name, value in wanted.items())
     ]
     return {"deliveries": found if limit is None else found[max(0, len(found) - limit) :], **idle}
+
+
+ROUTES = (
+    Route(
+        "POST",
+        "/events",
+        post_event,
+        body=None,
+        body_form=event_form,
+        returns=PostedEvent,
+        status=201,
+    ),
+    Route("GET", "/deliveries", list_deliveries, query=QueryOfDeliveries, returns=DeliveriesAnswer),
+    Route("POST", "/webhooks/<key>/validate", validate, returns=ValidationAnswer),
+)

@@ -10,7 +10,7 @@ from marshmallow import fields
 from mock_platform.api.oauth.known_credentials import credentials
 from mock_platform.control.questions import COPY, CREDENTIALS, WORLD_NAMES, list_all_worlds
 from mock_platform.control.refusals import ControlRefusal, refuse_values
-from mock_platform.control.route import ControlRequest
+from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.auth.lookup import replace_credentials
 from mock_platform.core.cluster_peers import NoAnswer
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Text
@@ -188,3 +188,18 @@ def addresses(origin: str, name: str) -> dict[str, str]:
 def describe_world(name: str, known: Mapping[str, Any], origin: str) -> dict[str, Any]:
     """Returns a world with its credentials as `PUT /_mock/worlds/NAME` answers."""
     return {"name": name, **addresses(origin, name), "credentials": known}
+
+
+ROUTES = (
+    Route("POST", "/reset", reset, status=204),
+    Route("GET", "/worlds", list_worlds),
+    Route(
+        "PUT",
+        "/worlds/<name>",
+        put_world,
+        body=WorldBody,
+        returns=WorldAnswer,
+        name_pattern=NAME_PATTERN,
+    ),
+    Route("DELETE", "/worlds/<name>", delete_world, status=204),
+)

@@ -13,19 +13,20 @@ from click.testing import CliRunner, Result
 
 from mock_platform import __version__
 from mock_platform.api.served import OPERATIONS
-from mock_platform.cli.kinds import (
+from mock_platform.cli.main import group
+from mock_platform.cli.options import (
     ADDRESS,
     BODY_SIZE,
     INSTANT,
     SECONDS,
+    SETTINGS,
     SIZE,
     STORE,
     WHOLE_SECONDS,
     OptionKind,
+    settings_of,
 )
-from mock_platform.cli.main import group
-from mock_platform.cli.options import SETTINGS, settings_of
-from mock_platform.cli.serve_options import ServeOptions
+from mock_platform.cli.server_context import ServeOptions
 from mock_platform.platform import Platform
 from mock_platform.settings import ConnectionSettings, DeliverySettings, Settings
 from tests.commands import python

@@ -8,6 +8,9 @@ from werkzeug.test import TestResponse
 
 from tests.support import Sandbox
 
+VIEWS = ("/state", "/scenarios", "/transitions", "/clock", "/snapshots")
+"""What the refusals must leave as it is."""
+
 
 def call(box: Sandbox, method: str, path: str, world: str = "", **more: Any) -> TestResponse:
     """A request to the control plane, on the default world or a named one."""
@@ -28,3 +31,9 @@ def detail(answer: TestResponse, status: int | None = None) -> str:
 def fields(answer: TestResponse) -> list[str]:
     """The fields that a refusal complains of."""
     return [fault["field"] for fault in answer.get_json()["faults"]]
+
+
+def look(box: Sandbox) -> list[object]:
+    """Everything that a refusal must not change."""
+    shown: list[object] = [call(box, "GET", path).get_data() for path in VIEWS]
+    return [*shown, [world.name for world in box.platform.worlds]]

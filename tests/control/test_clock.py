@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mock_platform.world.clock import parse_instant
-from tests.control.support import call, detail, fields
+from tests.control.support import call
 from tests.support import Sandbox
 
 MOMENT = "2026-03-01T12:00:00.000Z"
@@ -72,55 +72,10 @@ def test_resume(box: Sandbox) -> None:
     assert (MOMENT[:16], False) == (shown["now"][:16], shown["frozen"])
 
 
-@pytest.mark.parametrize(
-    ("body", "field", "text"),
-    [
-        ({}, "action", "required"),
-        ({"action": "frezee"}, "action", "Expected a value in freeze, travel, advance, resume"),
-        ({"action": 1}, "action", "Expected String"),
-        ({"action": "travel"}, "to", "the action 'travel' needs 'to'"),
-        ({"action": "advance"}, "seconds", "the action 'advance' needs 'seconds'"),
-        ({"action": "resume", "to": MOMENT}, "to", "takes nothing else, not 'to'"),
-        ({"action": "freeze", "seconds": 1}, "seconds", "takes to, not 'seconds'"),
-        ({"action": "travel", "to": "tomorrow"}, "to", "Expected time"),
-        ({"action": "travel", "to": "2026-W01-1"}, "to", "Expected time"),
-        ({"action": "travel", "to": 0}, "to", "Expected time"),
-        ({"action": "advance", "seconds": "60"}, "seconds", "Expected Number"),
-        ({"action": "advance", "seconds": True}, "seconds", "Expected Number"),
-        ({"action": "freeze", "too": MOMENT}, "too", "Did you mean 'to'?"),
-    ],
-)
-def test_refused(box: Sandbox, body: dict[str, Any], field: str, text: str) -> None:
-    """A body that says nothing clear is refused with its field, and the clock goes on."""
-    answer = call(box, "PUT", "/clock", json=body)
-
-    assert [field] == fields(answer)
-    assert text in detail(answer, 422)
-    assert not box.world.clock.frozen
-
-
-@pytest.mark.parametrize(
-    ("to", "status"),
-    [
-        ("1970-01-01T00:00:00Z", 200),
-        ("1969-12-31T23:59:59Z", 422),
-        ("8999-12-31T23:59:59Z", 200),
-        ("9000-01-01T00:00:00Z", 422),
-    ],
-)
-def test_bounds(box: Sandbox, to: str, status: int) -> None:
+@pytest.mark.parametrize("to", ["1970-01-01T00:00:00.000Z", "8999-12-31T23:59:59.000Z"])
+def test_bounds(box: Sandbox, to: str) -> None:
     """A clock stays in the years in which a day before and years after are moments too."""
-    assert status == call(box, "PUT", "/clock", json={"action": "freeze", "to": to}).status_code
-
-
-@pytest.mark.parametrize("seconds", [2.3e11, -1e10, 1e12, -1e12, 1e300])
-def test_too_far(box: Sandbox, seconds: float) -> None:
-    """Advancing beyond those years is refused."""
-    answer = call(box, "PUT", "/clock", json={"action": "advance", "seconds": seconds})
-
-    assert (422, ["seconds"]) == (answer.status_code, fields(answer))
-    assert "The clock was not moved" in detail(answer)
-    assert "outside the years 1970 to 8999" in detail(answer)
+    assert to == act(box, action="freeze", to=to)["now"]
 
 
 def test_what_falls_due(box: Sandbox) -> None:

@@ -11,8 +11,7 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from mock_platform.api.served import OPERATIONS
-from mock_platform.control.console import login
-from mock_platform.control.console.serving import PAGES
+from mock_platform.control.console.serving import LOGIN_ROUTES, LOGOUT, PAGES
 from mock_platform.control.route import Route
 from mock_platform.control.routes import ROUTES
 from mock_platform.core.operation import Operation
@@ -20,7 +19,7 @@ from mock_platform.core.schema import Schema
 from tests.support import FORM, Sandbox, sandbox
 
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
-_ALL = (*ROUTES, *(route for page in PAGES for route in page.routes), *login.ROUTES, login.LOGOUT)
+_ALL = (*ROUTES, *(route for page in PAGES for route in page.routes), *LOGIN_ROUTES, LOGOUT)
 _BROWSER = [each for each in OPERATIONS if each.path.endswith(("/authorize", "/authenticate"))]
 _ODD = ("\n", "/a\r\nX: y", "a\0b", "\x1b", "\x7f", "\u2028", "9" * 400, "%")
 _IN_FORMS = ("name", "seconds", "seed", "to", "key", "text", "file", "next", "record")

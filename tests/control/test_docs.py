@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import re
 from importlib import resources
+from typing import Any
 
 import pytest
 
+from mock_platform.control.docs import SIGNED, list_authorizations
 from tests.control.support import call
 from tests.support import Sandbox
 
@@ -74,3 +76,94 @@ def test_no_way_out_of_the_assets(box: Sandbox) -> None:
     assert inside.is_file()
     for path in ("../flask_swagger_ui.py", "%2e%2e/flask_swagger_ui.py", "/etc/passwd"):
         assert 404 == call(box, "GET", f"/docs/assets/{path}", buffered=True).status_code
+
+
+def _read(box: Sandbox, query: str = "", world: str = "") -> Any:
+    answer = call(box, "GET", f"/docs/openapi.json{query}", world)
+    assert 200 == answer.status_code, answer.text
+    return answer.get_json()
+
+
+def test_the_control_plane_is_apart(box: Sandbox) -> None:
+    """The platform has none of its routes, and it has none of the platform's operations."""
+    platform, control = _read(box), _read(box, "?part=control")
+
+    assert not [path for path in platform["paths"] if path.startswith("/_mock")]
+    assert not [path for path in control["paths"] if not path.startswith("/_mock")]
+    assert ["control"] == [tag["name"] for tag in control["tags"]]
+    whole = call(box, "GET", "/openapi.json").get_json()["tags"]
+    assert [tag for tag in whole if tag["name"] != "control"] == platform["tags"]
+
+
+def test_required_places_have_values_of_the_records(box: Sandbox) -> None:
+    """In the path, the query and the body."""
+    paths = _read(box)["paths"]
+
+    account = paths["/12/accounts/{account_id}"]["get"]
+    assert {"account_id": "18ce54d4x5t"} == {
+        each["name"]: each["example"] for each in account["parameters"] if "example" in each
+    }
+    replay = paths["/2/webhooks/replay"]["post"]["requestBody"]["content"]["application/json"]
+    assert "1146654567674912769" == replay["example"]["webhook_id"]
+    assert replay["example"]["from_date"].isdecimal()
+
+
+def test_each_operation_leads_to_its_page(box: Sandbox) -> None:
+    """Under the address of the world, and the page is there."""
+    box.platform.worlds.create("tried")
+    paths = _read(box, world="tried")["paths"]
+
+    links = {entry["externalDocs"]["url"] for item in paths.values() for entry in item.values()}
+    assert "http://localhost/~tried/_mock/console/operations/webhooks.replay" in links
+    ids = {link.rpartition("/")[2] for link in links}
+    assert ids == {operation.id for operation in box.platform.operations}
+
+
+def test_the_served_description_has_no_examples(box: Sandbox) -> None:
+    """What programs read does not depend on the records."""
+    entry = call(box, "GET", "/openapi.json").get_json()["paths"]["/12/accounts/{account_id}"]
+
+    assert [] == [each for each in entry["get"]["parameters"] if "example" in each]
+
+
+def test_another_part_is_refused(box: Sandbox) -> None:
+    """With the parts that there are."""
+    answer = call(box, "GET", "/docs/openapi.json?part=x")
+
+    assert 400 == answer.status_code
+    assert "platform" in answer.text
+
+
+def test_tags_are_in_the_order_of_the_documents(box: Sandbox) -> None:
+    """Document A first, each family where its section is; what no document shows comes after."""
+    tags = [tag["name"] for tag in _read(box)["tags"]]
+
+    documented = [
+        "webhooks", "oauth", "oauth2", "product_catalogs", "product_sets", "insights",
+        "tailored_audiences", "custom_audiences", "do_not_reach_lists", "account_media", "cards",
+        "media_library", "cards_poll", "cards_video_conversation", "post", "accounts",
+        "line_items", "line_item_curated_categories",
+    ]  # fmt: skip
+    assert documented == [tag for tag in tags if tag in documented]
+    assert ["webhooks", "oauth", "oauth2"] == tags[:3]
+    assert tags.index("line_item_curated_categories") < tags.index("campaigns")
+
+
+def test_an_operation_leads_to_its_scenarios(box: Sandbox) -> None:
+    """Each is a link to its page in the console."""
+    replay = _read(box)["paths"]["/2/webhooks/replay"]["post"]
+
+    link = "(http://localhost/_mock/console/scenarios/replay-conflict)"
+    assert f"[replay-conflict]{link}" in replay["description"]
+
+
+def test_the_page_has_the_keys_to_sign_with(box: Sandbox) -> None:
+    """Those of the app, and of the app with its user, under the placeholders that they replace."""
+    signing = list_authorizations(box.platform, box.world)["signing"]
+
+    user, app = signing[SIGNED["oauth1"]], signing[SIGNED["oauth1-app"]]
+    assert {"consumer_key", "consumer_secret", "token", "token_secret"} == set(user)
+    assert {name: user[name] for name in app} == app
+    page = call(box, "GET", "/docs/").text
+    assert user["token_secret"] in page
+    assert SIGNED["oauth1"] in page

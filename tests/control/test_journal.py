@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.control.support import call, detail, fields
+from tests.control.support import call, detail
 from tests.support import Sandbox, sandbox
 
 START = "2026-03-01T00:00:00.000Z"
@@ -54,31 +54,6 @@ def test_queries(box: Sandbox, query: str, ids: list[str]) -> None:
     assert ids == found(box, query)
 
 
-@pytest.mark.parametrize(
-    ("query", "field", "text"),
-    [
-        ("operation=oauth2.tokn", "operation", "Did you mean 'oauth2.token'?"),
-        ("status=4xx", "status", "Expected Integer"),
-        ("status=99", "status", "between 100 and 599"),
-        ("method=FETCH", "method", "method must be one of GET"),
-        ("since=yesterday", "since", "Expected time"),
-        ("limit=-1", "limit", "at least 0"),
-        ("statsu=200", "statsu", "Did you mean 'status'?"),
-    ],
-)
-def test_bad_queries(box: Sandbox, query: str, field: str, text: str) -> None:
-    """A query that can match nothing by mistake is refused."""
-    answer = call(box, "GET", f"/requests?{query}")
-
-    assert [field] == fields(answer)
-    assert text in detail(answer, 400)
-
-
-def test_count_takes_no_limit(box: Sandbox) -> None:
-    """A count has no limit to take."""
-    assert 400 == call(box, "GET", "/requests/count?limit=1").status_code
-
-
 def test_one_entry(box: Sandbox) -> None:
     """An entry is found by the id that its answer carried, and holds everything."""
     entry = call(box, "GET", "/requests/r2").get_json()
@@ -103,13 +78,6 @@ def test_unknown_path_names_the_nearest(box: Sandbox) -> None:
 
     assert entry["operation"] is None
     assert "oauth2.token" == entry["diagnosis"]["nearest"][0]["operation"]
-
-
-def test_unknown_entry(box: Sandbox) -> None:
-    """An id that is not kept says where entries are."""
-    answer = call(box, "GET", "/requests/r99")
-
-    assert "GET /_mock/requests lists them" in detail(answer, 404)
 
 
 def test_entry_of_another_world(box: Sandbox) -> None:

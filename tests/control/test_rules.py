@@ -9,7 +9,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from mock_platform.control.description import RefusalFault
-from tests.control.support import call, detail, fields
+from tests.control.support import call, detail
 from tests.support import Sandbox, sandbox
 
 POST = {
@@ -142,41 +142,3 @@ def test_faulty_rules(box: Sandbox, rule: str, faults: list[tuple[str, int | Non
 def test_length(box: Sandbox, product: str, length: int, status: int) -> None:
     """A rule has the length of the most generous tier, a query that of queries."""
     assert status == explain(box, "x" * length, product=product).status_code
-
-
-@pytest.mark.parametrize(
-    ("body", "named"),
-    [
-        ({}, ["rule"]),
-        ({"rule": "cat"}, ["post"]),
-        ({"rule": "cat", "post": POST, "post_id": STORED}, ["post"]),
-        ({"rule": "cat", "post": POST, "product": "firehose"}, ["product"]),
-    ],
-)
-def test_bodies(box: Sandbox, body: dict[str, Any], named: list[str]) -> None:
-    """A rule and exactly one post are required."""
-    answer = call(box, "POST", "/rules/explain", json=body)
-
-    assert (422, named) == (answer.status_code, sorted(fields(answer)))
-
-
-def test_unknown_post(box: Sandbox) -> None:
-    """A post that is not stored is reported with the nearest id."""
-    answer = explain(box, "cat", post_id=STORED + "9")
-
-    assert 404 == answer.status_code
-    assert f"No post has the id '{STORED}9'. Did you mean '{STORED}'?" == detail(answer)
-
-
-@pytest.mark.parametrize(
-    "post",
-    [
-        {"id": "1", "text": 5},
-        {"id": "1", "text": "x", "entities": {"hashtags": [{}]}},
-        {"text": "x", "referenced_posts": ["2"]},
-        {"id": "1", "text": "x", "referenced_posts": 7},
-    ],
-)
-def test_objects_of_another_form(box: Sandbox, post: dict[str, Any]) -> None:
-    """An object that is no post is refused; it is no error of the sandbox."""
-    assert 422 == explain(box, "cat #x", post=post).status_code

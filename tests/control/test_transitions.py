@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.control.support import call, detail, fields
+from tests.control.support import call
 from tests.support import Sandbox, sandbox
 
 
@@ -59,28 +59,6 @@ def test_set_pace(box: Sandbox) -> None:
     assert ([], "COMPLETE") == (immediate.get_json()["under_way"], state(box))
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({"progression": "fast"}, "progression"),
-        ({"seconds": -0.1}, "seconds"),
-        ({"seconds": 1e9 + 1}, "seconds"),
-        ({"seconds": "2"}, "seconds"),
-        ({"polls": 0}, "polls"),
-        ({"polls": 1.5}, "polls"),
-        ({"pols": 1}, "pols"),
-    ],
-)
-def test_bad_pace(box: Sandbox, body: dict[str, Any], field: str) -> None:
-    """A pace out of bounds is refused, and the old one holds."""
-    before = call(box, "GET", "/transitions").get_json()
-
-    answer = call(box, "PUT", "/transitions/replay_job", json=body)
-
-    assert (422, [field]) == (answer.status_code, fields(answer))
-    assert before == call(box, "GET", "/transitions").get_json()
-
-
 @pytest.mark.parametrize("body", [{"seconds": 0}, {"seconds": 1e9}, {"polls": 1}, {}])
 def test_good_pace(box: Sandbox, body: dict[str, Any]) -> None:
     """Zero seconds and one poll are the least."""
@@ -93,24 +71,3 @@ def test_move(box: Sandbox) -> None:
 
     assert {"kind": "replay_job", "id": "1", "state": "INCOMPLETE"} == answer.get_json()
     assert "INCOMPLETE" == state(box)
-
-
-@pytest.mark.parametrize(
-    ("path", "to", "status", "text"),
-    [
-        ("/transitions/replay_jb/1", "COMPLETE", 404, "Did you mean 'replay_job'?"),
-        ("/transitions/replay_job/2", "COMPLETE", 404, "replay_jobs has no record '2'"),
-        ("/transitions/replay_job/1", "DONE", 422, "IN_PROGRESS, COMPLETE, INCOMPLETE"),
-    ],
-)
-def test_no_move(box: Sandbox, path: str, to: str, status: int, text: str) -> None:
-    """Unknown kinds, records and states are refused, each saying what there is."""
-    answer = call(box, "POST", path, json={"to": to})
-
-    assert text in detail(answer, status)
-    assert "IN_PROGRESS" == state(box)
-
-
-def test_unknown_kind(box: Sandbox) -> None:
-    """An unknown kind has no pace."""
-    assert 404 == call(box, "PUT", "/transitions/media_x", json={}).status_code

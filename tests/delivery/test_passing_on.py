@@ -7,7 +7,7 @@ import base64
 import pytest
 
 from mock_platform.control.guard import COOKIE
-from mock_platform.control.headers import TOKEN_HEADER
+from mock_platform.control.mistakes import TOKEN_HEADER
 from mock_platform.delivery.passing_on import OF_CONSOLE, OF_SERVER, leave_out_own
 
 TOKEN = "s3cret"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -168,26 +170,69 @@ def test_a_store(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (kept.stdout, kept.stderr) == ("['Kept']\n", "")
 
 
+def put_before(file: Path, start: str, text: str) -> None:
+    """Put a text into a module, before the first place that begins so."""
+    whole = file.read_text("utf-8")
+    assert start in whole, f"{file} has no {start!r}"
+    file.write_text(whole.replace(start, text + start, 1), "utf-8")
+
+
+def add_rows(page: str, copy: Path, name: str) -> None:
+    """Put what a page shows as Markdown at the end of another page."""
+    (rows,) = Page(page).blocks("markdown")
+    with (copy / "docs" / name).open("a", encoding="utf-8") as opened:
+        opened.write(rows)
+
+
 def test_an_option(copy: Path) -> None:
     """A field, a line and a row make an option of `serve` that its environment variable sets."""
     field, line = Page("docs/adding-an-option.md").blocks("text")
-    settings = copy / "mock_platform" / "settings.py"
-    start = "    max_nesting: int = 64\n"
-    text = settings.read_text("utf-8")
-    assert start in text
-    settings.write_text(text.replace(start, start + field), "utf-8")
-    options = copy / "mock_platform" / "cli" / "options.py"
-    start = '    Setting("max-worlds"'
-    text = options.read_text("utf-8")
-    assert start in text
-    options.write_text(text.replace(start, line + start), "utf-8")
-    page = copy / "docs" / "command-line.md"
-    (row,) = Page("docs/adding-an-option.md").blocks("markdown")
-    page.write_text(page.read_text("utf-8") + row.strip() + "\n", "utf-8")
+    put_before(copy / "mock_platform/settings.py", "    max_worlds: int", field)
+    put_before(copy / "mock_platform/cli/options.py", '    Setting("max-worlds"', line)
+    add_rows("docs/adding-an-option.md", copy, "command-line.md")
 
     refused = run(copy, "-m", "mock_platform", "serve", MOCK_PLATFORM_SERVE_MAX_PARAMETERS="0")
     summary = run_tests(copy, "tests/cli/test_commands.py", "-k", "option")
 
     assert refused.returncode == 2
     assert "'--max-parameters'" in refused.stderr
+    assert "failed" not in summary
+
+
+def test_a_command(copy: Path) -> None:
+    """Two functions, a line and a section make a command, which asks a running server."""
+    page = "docs/adding-a-command.md"
+    options, _, work = Page(page).blocks("text")
+    put_before(copy / "mock_platform/cli/live_commands.py", "LIVE_COMMANDS: ", options)
+    put_before(copy / "mock_platform/cli/remote_commands.py", "def show_worlds(", work)
+    follow(page, copy)
+    add_rows(page, copy, "command-line.md")
+
+    command = ["-m", "mock_platform", "count"]
+    done = run(copy, "-m", "mock_platform", "run", "--", sys.executable, *command)
+    summary = run_tests(
+        copy, "tests/cli/test_commands.py", "-k", "documented or twin or (explains and count)"
+    )
+
+    assert (done.stdout, done.returncode) == ("0\n", 0), done.stderr
+    assert summary.startswith("3 passed")
+
+
+def test_a_control_route(copy: Path) -> None:
+    """A module, a line and a row make a route that checks its query and is described."""
+    page = "docs/adding-a-control-route.md"
+    imported, _ = Page(page).blocks("text")
+    put_before(copy / "mock_platform/control/routes.py", "    coverage,\n", imported)
+    follow(page, copy)
+    add_rows(page, copy, "control-plane.md")
+
+    described = run(copy, "-m", "mock_platform", "openapi")
+    summary = run_tests(
+        copy, "tests/control/test_counts.py", "tests/control/test_description.py",
+        "tests/test_docs.py::test_every_control_route_is_documented",
+    )  # fmt: skip
+
+    found = json.loads(described.stdout)["paths"]["/_mock/counts"]["get"]
+    assert found["operationId"] == "control.counts.count_records"
+    assert [each["name"] for each in found["parameters"]] == ["begins"]
     assert "failed" not in summary

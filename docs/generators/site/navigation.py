@@ -90,6 +90,8 @@ KINDS = (
             "docs/adding-an-operation",
             "docs/adding-an-effect",
             "docs/adding-an-option",
+            "docs/adding-a-command",
+            "docs/adding-a-control-route",
             "docs/adding-a-store",
         ),
     ),

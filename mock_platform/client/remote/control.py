@@ -9,8 +9,7 @@ from typing import Any
 
 import requests
 
-from mock_platform.control.headers import TOKEN_HEADER
-from mock_platform.control.mistakes import rebuild_mistake
+from mock_platform.control.mistakes import TOKEN_HEADER, rebuild_mistake
 from mock_platform.core.errors import Refused, Unreachable
 from mock_platform.core.jsonio import dumps
 

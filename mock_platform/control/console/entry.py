@@ -1,39 +1,23 @@
-"""One request: what was sent and answered, why, and what to do with it."""
+"""One request: what was sent and answered, why, and how to send it again."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from flask import Response
 from msgspec import Struct
-from msgspec.structs import replace
 
-from mock_platform.control.console.answers import go, render
-from mock_platform.control.console.filters import explain_entry
-from mock_platform.control.console.forms import FormState, attempt, read_form, refuse_form
-from mock_platform.control.console.snippets import write_snippets
+from mock_platform.control.console.answers import render
 from mock_platform.control.journal import find_entry
-from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import HTML, ControlRequest, Route
-from mock_platform.control.scenarios import (
-    check_scenario_text,
-    find_scenario_folder,
-    put_scenario,
-    refuse_text,
-    save_scenario,
-)
-from mock_platform.core.address import split_surface, split_world
+from mock_platform.core.curl import WITH_HEADERS, Variable, Words, write_curl
 from mock_platform.core.failures.codes import phrase
 from mock_platform.core.jsonio import BadJson, loads, pretty
-from mock_platform.core.operation import Operation
-from mock_platform.core.pairs import decode_pairs, first_values
-from mock_platform.core.routing import Router
-from mock_platform.platform import Platform
-from mock_platform.scenario.writing import write_document
-from mock_platform.world.redact import MASK
+from mock_platform.world import redact
+from mock_platform.world.journal import JournalEntry
 
 _EXPLAINED = ("explanation", "mistake", "nearest")
 """Parts of a diagnosis that the page words itself."""
@@ -106,265 +90,252 @@ def _format_body(body: dict[str, Any]) -> str:
 ENTRY_ROUTES = (Route("GET", "/console/requests/<key>", show_entry, media_type=HTML),)
 
 
-# Turns a request of the journal into a scenario: such requests are answered with what was seen.
+# Why a request was answered as it was, in words.
 
-_KEPT_HEADERS = frozenset({"location", "retry-after"})
-_KEPT_PREFIXES = ("x-rate-limit-", "x-account-rate-limit-", "x-cost-rate-limit-")
-_CHANGING = frozenset({"cursor", "pagination_token", "next_token"})
-"""Parameters whose values differ from call to call."""
-_MAX_CONDITION = 200
-"""Characters of a value that a person would still match on."""
+_SHOWN_CHANGES = 3
 
 
-class Condition(Struct, frozen=True):
-    """A value of the request that the scenario can match."""
-
-    place: str
-    """`path`, `query`, `json` or `form`, as in `when` of a rule."""
-    name: str
-    value: Any
-    usual: bool
-    """Whether it says which request this is, so that it is matched unless told otherwise."""
-
-    @property
-    def key(self) -> str:
-        """How a form names it."""
-        return f"{self.place}.{self.name}"
-
-
-class SeenRequest(Struct, frozen=True):
-    """What a scenario can be made of."""
-
-    on: str
-    """The operation's id, or method and path where no operation answered."""
-    conditions: Sequence[Condition]
-    name: str
-    """A name for the scenario."""
-    description: str
-    respond: Mapping[str, Any]
-
-    def make_document(
-        self, name: str, description: str, matched: Collection[str]
-    ) -> dict[str, Any]:
-        """Returns the scenario that matches the conditions with these keys."""
-        when: dict[str, dict[str, Any]] = {}
-        for condition in self.conditions:
-            if condition.key in matched:
-                when.setdefault(condition.place, {})[condition.name] = _literal(condition.value)
-        rule: dict[str, Any] = {"on": self.on}
-        if when:
-            rule["when"] = when
-        if self.respond["status"] >= 400:
-            rule["stage"] = "before_auth"
-        document: dict[str, Any] = {"name": name}
-        if description:
-            document["description"] = description
-        return document | {"rules": [rule | {"then": {"respond": _literal(dict(self.respond))}}]}
-
-
-def read_seen(platform: Platform, entry: Mapping[str, Any]) -> SeenRequest:
-    """Returns what a scenario can be made of; `entry` is the JSON of the control plane."""
-    parts = urlsplit(entry["url"])
-    world_path = split_world(parts.path)[1]
-    _, _, path = split_surface(world_path, parts.netloc)
-    operation = next((op for op in platform.operations if op.id == entry["operation"]), None)
-    status, name = entry["status"], entry["operation"] or "unknown-path"
-    method = "GET" if entry["method"] == "HEAD" else entry["method"]
-    return SeenRequest(
-        entry["operation"] or f"{method} {path}",
-        [
-            *_find_path_conditions(operation, method, path),
-            *_find_sent_conditions(entry, parts.query),
-        ],
-        re.sub(r"[^a-z0-9._-]+", "-", f"{name}-{status}".replace("_", "-").replace(".", "-")),
-        f"Answers {method} {path} with {status}, as request {entry['id']} was answered.",
-        _read_answer(entry),
+def explain_entry(found: JournalEntry) -> str:
+    """Returns the most important reason for an answer, in one line."""
+    diagnosis, rule = found.diagnosis or {}, found.rule
+    changed = ", ".join(
+        f"{change.table}/{redact.key(change.table, change.key)}"
+        for change in found.changes[:_SHOWN_CHANGES]
     )
-
-
-def _find_path_conditions(operation: Operation | None, method: str, path: str) -> list[Condition]:
-    if operation is None:
-        return []
-    router = Router(
-        (operation.method, each, operation) for each in (operation.path, *operation.also)
+    if len(found.changes) > _SHOWN_CHANGES:
+        changed += f" and {len(found.changes) - _SHOWN_CHANGES} more"
+    reasons = (
+        "the sandbox itself failed" if found.traceback is not None else "",
+        f"rule of scenario {rule.get('scenario')}" if rule is not None else "",
+        str(diagnosis.get("explanation") or ""),
+        read_message(found.response_body) if found.status >= 400 else "",
+        "; ".join(found.warnings),
+        f"changed {changed}" if changed else "",
     )
-    found = router.find(method, path).params
-    return [Condition("path", name, value, usual=True) for name, value in found.items()]
+    return next(filter(None, reasons), "")
 
 
-def _find_sent_conditions(entry: Mapping[str, Any], query: str) -> list[Condition]:
-    sent, _ = first_values(decode_pairs(query))
-    found = [("query", name, value) for name, value in sent.items()]
-    body, kind = entry["request"]["body"]["text"], entry["request"]["body"]["content_type"] or ""
-    if "json" in kind:
-        found += [("json", name, value) for name, value in _read_object(body).items()]
-    elif "x-www-form-urlencoded" in kind:
-        pairs = parse_qsl(body, keep_blank_values=True)
-        found += [("form", name, value) for name, value in first_values(pairs)[0].items()]
-    return [
-        Condition(place, name, value, usual=place == "query" and name not in _CHANGING)
-        for place, name, value in found
-        if not name.startswith("oauth_") and _is_plain(value)
-    ]
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether a person would match on a value: a short text, a number or a truth value."""
-    if isinstance(value, str):
-        return MASK not in value and len(value) <= _MAX_CONDITION
-    return isinstance(value, bool | int | float)
-
-
-def _read_object(text: str) -> dict[str, Any]:
+def read_message(body: bytes) -> str:
+    """Returns the message in the body of a failure, in any dialect."""
     try:
-        value = loads(text.encode())
+        value = loads(body)
     except BadJson:
-        return {}
-    return value if isinstance(value, dict) else {}
+        return body[:200].decode("utf-8", "replace")
+    if not isinstance(value, dict):
+        return ""
+    errors = value.get("errors")
+    first = errors[0] if isinstance(errors, list) and errors else value
+    if not isinstance(first, dict):
+        return ""
+    return str(first.get("detail") or first.get("message") or first.get("title") or "")
 
 
-def _read_answer(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the answer as the effect `respond` takes it."""
-    respond: dict[str, Any] = {"status": entry["status"]}
-    body = entry["response"]["body"]
-    kind, kept = body["content_type"] or "", {}
-    for name, value in entry["response"]["headers"]:
-        lower = name.lower()
-        if lower in _KEPT_HEADERS or lower.startswith(_KEPT_PREFIXES):
-            kept[name] = value
-    text = body["text"]
-    if text and "json" in kind:
-        try:
-            respond["json"] = loads(text.encode())
-        except BadJson:  # it was too long to be kept whole
-            respond["text"] = text
-    elif text:
-        respond["text"] = text
-    if kind and text and not kind.startswith("application/json"):
-        kept["Content-Type"] = kind
-    return respond | ({"headers": kept} if kept else {})
+# A request as something to run: for curl, in Python, as a pytest test. The journal has no
+# credentials, and a signature is good only once. So a snippet takes credentials from the
+# environment that `mock-platform run` sets, and from `GET /_mock/credentials` in a test.
+
+_LEFT_OUT = frozenset(
+    {
+        "accept-encoding", "authorization", "connection", "content-length", "cookie", "host",
+        "user-agent", "accept", "cache-control", "transfer-encoding",
+    }
+)  # fmt: skip
+"""Headers that clients set by themselves, and those of credentials."""
+_PREFIX = "MOCK_PLATFORM"
+_BODY_NOTE = (
+    "The journal does not have the whole body as text, so this one differs from what was sent."
+)
+_TEST_NOTE = "It runs as it is wherever mock_platform is installed; its plugin has the fixture."
 
 
-def _literal(value: Any) -> Any:
-    """Returns a value as a scenario that means this value: a text may look like a parameter."""
-    if isinstance(value, str):
-        return f"${value}" if value.startswith("$") else value
-    if isinstance(value, dict):
-        return {name: _literal(each) for name, each in value.items()}
-    return [_literal(each) for each in value] if isinstance(value, list) else value
+class Snippet(Struct, frozen=True):
+    """One way to repeat a request."""
 
-
-# A request saved as a scenario: choose what it matches, look at the file, take it along.
-
-ACTIONS = ("preview", "download", "save", "define")
-_MATCH = "match"
-
-
-class _Draft(Struct, frozen=True):
-    """The file as it would be saved."""
-
-    name: str
+    id: str
+    title: str
     text: str
-    suffix: str
-    matched: frozenset[str]
+    note: str = ""
+
+
+def write_snippets(entry: Mapping[str, Any]) -> Sequence[Snippet]:
+    """Returns all ways to repeat an entry, given as the JSON of the control plane."""
+    sent = _Sent.read(entry)
+    body = entry["request"]["body"]
+    is_whole = not (body.get("truncated") or body.get("lossy"))
+    for_curl, for_python = (
+        note if is_whole else f"{note} {_BODY_NOTE}".strip() for note in _NOTES[sent.scheme]
+    )
+    return (
+        Snippet("curl", "curl", _write_curl(sent), for_curl),
+        Snippet("python", "Python", _write_python(sent), for_python),
+        Snippet(
+            "pytest",
+            "pytest",
+            _write_test(sent, entry),
+            _TEST_NOTE,
+        ),
+    )
+
+
+class _Sent(Struct, frozen=True):
+    """What a client sent, without its credentials."""
+
+    method: str
+    url: str
+    headers: Sequence[tuple[str, str]]
+    body: str
+    content_type: str
+    scheme: str
+    """`oauth1`, `bearer`, `basic` or `none`."""
+
+    @classmethod
+    def read(cls, entry: Mapping[str, Any]) -> _Sent:
+        headers = [(name, value) for name, value in entry["request"]["headers"]]
+        sent = {name.lower(): value for name, value in headers}
+        begin = sent.get("authorization", "").partition(" ")[0].lower()
+        scheme = {"oauth": "oauth1", "bearer": "bearer", "basic": "basic"}.get(begin, "none")
+        return cls(
+            entry["method"],
+            entry["url"],
+            [pair for pair in headers if pair[0].lower() not in _LEFT_OUT],
+            entry["request"]["body"]["text"],
+            sent.get("content-type", ""),
+            scheme,
+        )
 
     @property
-    def file(self) -> str:
-        """The name of the file."""
-        return f"{self.name}{self.suffix}"
+    def path(self) -> str:
+        """The path and query, without a world's prefix: a test has a world of its own."""
+        parts = urlsplit(self.url)
+        path = parts.path
+        if path.startswith("/~"):
+            path = "/" + path[2:].partition("/")[2]
+        return f"{path}?{parts.query}" if parts.query else path
+
+    def json(self) -> Any:
+        """Returns the body if it is JSON; else `None`."""
+        if "json" not in self.content_type or not self.body:
+            return None
+        try:
+            return loads(self.body.encode())
+        except BadJson:
+            return None
+
+    def form(self) -> dict[str, str] | None:
+        """Returns the body if it is a form without repeated names; else `None`."""
+        if "x-www-form-urlencoded" not in self.content_type or not self.body:
+            return None
+        pairs = parse_qsl(self.body, keep_blank_values=True)
+        return dict(pairs) if len(dict(pairs)) == len(pairs) else None
 
 
-def draft_scenario(request: ControlRequest) -> Response:
-    """The form that makes a scenario of a request."""
-    seen = _read_entry(request)
-    usual = frozenset(each.key for each in seen.conditions if each.usual)
-    return _entry_scenario_show(request, seen, _draft(seen, {}, usual))
+_NOTES: Mapping[str, tuple[str, str]] = {
+    "oauth1": (
+        "The request was signed with OAuth 1.0a, which curl cannot do: this one is unsigned. It is "
+        "accepted by a server with --auth off.",
+        f"The credentials come from the environment: {_PREFIX}_CONSUMER_KEY and so on, as "
+        "mock-platform credentials --format env prints them. It needs requests-oauthlib.",
+    ),
+    "bearer": (
+        f"The token comes from the environment: {_PREFIX}_BEARER_TOKEN, as mock-platform "
+        "credentials --format env prints it.",
+        f"The token comes from the environment: {_PREFIX}_BEARER_TOKEN, as mock-platform "
+        "credentials --format env prints it.",
+    ),
+    "basic": (
+        f"Key and secret come from the environment: {_PREFIX}_CONSUMER_KEY and "
+        f"{_PREFIX}_CONSUMER_SECRET.",
+    )
+    * 2,
+    "none": ("", ""),
+}
 
 
-def act_on_draft(request: ControlRequest) -> Response:
-    """Show the draft again, or download it, save it, or define it in this world."""
-    seen, values = _read_entry(request), read_form(request)
-    draft = _draft(seen, values, frozenset(request.flask.form.getlist(_MATCH)))
-    action = values.get("action", "preview")
-    said: list[str] = []
-    refused = attempt(values, lambda: said.append(_act(request, draft, action, values)))
-    if refused is not None:
-        return _entry_scenario_show(request, seen, draft, refused)
-    if action == "download":
-        return Response(
-            draft.text,
-            content_type="application/yaml; charset=utf-8",
-            headers={"Content-Disposition": f'attachment; filename="{draft.file}"'},
-        )
-    if action == "preview":
-        return _entry_scenario_show(request, seen, draft, FormState(values))
-    return go(request, f"/console/requests/{request.args['key']}", said=said[0])
+def _write_curl(sent: _Sent) -> str:
+    key, secret = Variable(f"{_PREFIX}_CONSUMER_KEY"), Variable(f"{_PREFIX}_CONSUMER_SECRET")
+    headers: list[Words] = [f"{name}: {value}" for name, value in sent.headers]
+    if sent.scheme == "bearer":
+        headers.insert(0, ("Authorization: Bearer ", Variable(f"{_PREFIX}_BEARER_TOKEN")))
+    return write_curl(
+        sent.method,
+        sent.url,
+        headers,
+        sent.body or None,
+        options=WITH_HEADERS,
+        user=(key, ":", secret) if sent.scheme == "basic" else None,
+    )
 
 
-def _act(request: ControlRequest, draft: _Draft, action: str, values: Mapping[str, str]) -> str:
-    """Do what a button says; returns what to tell.
-
-    Raises:
-        ControlRefusal: The draft has faults, or cannot be saved.
-    """
-    if action not in ACTIONS:
-        raise ControlRefusal(422, f"The action {action!r} does not exist: {', '.join(ACTIONS)}.")
-    checked = check_scenario_text(request.platform, draft.text, f"scenario{draft.suffix}")
-    if checked.scenario is None:
-        raise refuse_text(checked.complaints, "The scenario cannot be used")
-    if action == "save":
-        folder = find_scenario_folder(request.platform)
-        overwrites = values.get("replace") == "on"
-        saved = save_scenario(request.platform, draft.text, draft.file, folder, replace=overwrites)
-        return f"The scenario {draft.name} was saved as {saved.file}."
-    if action == "define":
-        whole = dict(checked.scenario.document)
-        put_scenario(replace(request, args={"name": draft.name}, body=whole))
-        return f"This world knows the scenario {draft.name} now; switch it on under Scenarios."
-    return ""
-
-
-def _read_entry(request: ControlRequest) -> SeenRequest:
-    found = find_entry(request.platform, request.world, request.args["key"])
-    if not 200 <= found.status <= 599:
-        raise ControlRefusal(422, "No answer was sent, so a scenario has none to repeat.")
-    return read_seen(request.platform, found.as_json())
+def _write_python(sent: _Sent) -> str:
+    lines = ["import os", "", "import requests"]
+    arguments = [repr(sent.method), repr(sent.url)]
+    if sent.scheme == "oauth1":
+        lines += ["from requests_oauthlib import OAuth1"]
+        names = ("CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET")
+        found = [f'    os.environ["{_PREFIX}_{name}"],' for name in names]
+        lines += ["", "auth = OAuth1(", *found, ")"]
+        arguments.append("auth=auth")
+    elif sent.scheme == "basic":
+        pair = f'os.environ["{_PREFIX}_CONSUMER_KEY"], os.environ["{_PREFIX}_CONSUMER_SECRET"]'
+        arguments.append(f"auth=({pair})")
+    else:
+        lines = lines if sent.scheme == "bearer" else lines[2:]
+    body, extra = _body_of(sent)
+    headers = [f"        {name!r}: {value!r}," for name, value in extra]
+    if sent.scheme == "bearer":
+        token = f"os.environ['{_PREFIX}_BEARER_TOKEN']"
+        headers.insert(0, f'        "Authorization": f"Bearer {{{token}}}",')
+    if headers:
+        arguments.append("\n".join(["headers={", *headers, "    }"]))
+    arguments += [*body, "timeout=10"]
+    call = "".join(f"    {argument},\n" for argument in arguments)
+    return "\n".join([*lines, "", f"answer = requests.request(\n{call})"]) + (
+        "\nprint(answer.status_code, answer.text)\n"
+    )
 
 
-def _draft(seen: SeenRequest, values: Mapping[str, str], matched: frozenset[str]) -> _Draft:
-    name = values.get("name", seen.name).strip()
-    description = values.get("description", seen.description).strip()
-    text, suffix = write_document(seen.make_document(name, description, matched))
-    return _Draft(name, text, suffix, matched)
+def _write_test(sent: _Sent, entry: Mapping[str, Any]) -> str:
+    name = re.sub(r"\W+", "_", entry["operation"] or "request", flags=re.ASCII).strip("_")
+    told = f"{sent.method} {urlsplit(sent.path).path} is answered with {entry['status']}."
+    arguments = [repr(sent.method), repr(sent.path)]
+    scheme = f'"{_find_session(sent, entry)}"' if sent.scheme in {"oauth1", "bearer"} else ""
+    lines = [
+        f"def test_{name}(mock_platform):",
+        f'    """{_for_docstring(told)}"""',
+        f"    session = mock_platform.session({scheme})",
+    ]
+    if sent.scheme == "basic":
+        lines.append('    app = mock_platform.credentials["app"]')
+        arguments.append('auth=(app["consumer_key"], app["consumer_secret"])')
+    body, extra = _body_of(sent)
+    if extra:
+        arguments.append(f"headers={dict(extra)!r}")
+    call = "".join(f"        {argument},\n" for argument in [*arguments, *body])
+    lines += [
+        "",
+        f"    answer = session.request(\n{call}    )",
+        "",
+        f"    assert answer.status_code == {entry['status']}",
+    ]
+    return "\n".join(lines) + "\n"
 
 
-def _entry_scenario_show(
-    request: ControlRequest, seen: SeenRequest, draft: _Draft, form: FormState | None = None
-) -> Response:
-    checked = check_scenario_text(request.platform, draft.text, f"scenario{draft.suffix}")
-    if form is None or not form.text:
-        form = form or FormState()
-        if checked.scenario is None:  # what is typed is explained as it is typed
-            form = refuse_form(form.values, refuse_text(checked.complaints, "It has faults"))
-    folders = request.platform.start_up.folders
-    oddities = [complaint.text for complaint in checked.warnings]
-    if request.origin in draft.text:
-        oddities.append(
-            f"The answer contains this server's address, {request.origin}, which will be the same "
-            "wherever the scenario is used."
-        )
-    data: dict[str, Any] = {
-        "key": request.args["key"],
-        "seen": seen,
-        "draft": draft,
-        "folder": folders[0] if folders else None,
-        "oddities": oddities,
-    }
-    return render(request, "entry_scenario.html", block="preview", form=form, **data)
+def _find_session(sent: _Sent, entry: Mapping[str, Any]) -> str:
+    """Returns what `session` takes for credentials like those of the request."""
+    if sent.scheme == "oauth1":
+        return "oauth1"
+    return "oauth2" if "OAuth 2" in (entry["caller"] or {}).get("how", "") else "bearer"
 
 
-_PATH = "/console/requests/<key>/scenario"
-ENTRY_SCENARIO_ROUTES = (
-    Route("GET", _PATH, draft_scenario, media_type=HTML),
-    Route("POST", _PATH, act_on_draft, media_type=HTML, form=True),
-)
+def _body_of(sent: _Sent) -> tuple[list[str], list[tuple[str, str]]]:
+    """Returns the argument for the body, and the headers that it does not set by itself."""
+    value, form = sent.json(), sent.form()
+    if value is None and form is None:
+        body = [f"data={sent.body.encode()!r}"] if sent.body else []
+        return body, list(sent.headers)
+    others = [pair for pair in sent.headers if pair[0].lower() != "content-type"]
+    return [f"json={value!r}" if value is not None else f"data={form!r}"], others
+
+
+def _for_docstring(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', "'")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from flask import Response
 from msgspec import Struct, field
 
 from mock_platform.control.refusals import ControlRefusal, as_refusal, refuse_values
@@ -63,6 +64,20 @@ def attempt(values: Mapping[str, str], act: Callable[[], object]) -> FormState |
     return None
 
 
+def answer_form(
+    request: ControlRequest,
+    act: Callable[[dict[str, str]], Response],
+    show: Callable[[ControlRequest, FormState], Response],
+) -> Response:
+    """Returns what `act` answers to the values of a form; if it refuses them, the form again.
+
+    `show` returns the page with the form.
+    """
+    values, answers = read_form(request), list[Response]()
+    refused = attempt(values, lambda: answers.append(act(values)))
+    return answers[0] if refused is None else show(request, refused)
+
+
 def refuse_form(values: Mapping[str, str], refusal: ControlRefusal) -> FormState:
     """Returns a form as it was sent, with the messages of a refusal at their fields."""
     faults: dict[str, list[str]] = {}
@@ -81,16 +96,10 @@ def to_number(text: str) -> int | float | str:
     try:
         if text.strip().lstrip("+-").isdecimal() and abs(number := int(text)) < _NO_INTEGER:
             return number
-        return _to_float(text)  # as JSON reads a number that is too large for an integer
+        # As JSON reads a number that is too large for an integer.
+        return found if math.isfinite(found := float(text)) else text
     except ValueError:
         return text
-
-
-def _to_float(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(text)
-    return number
 
 
 def read_json(values: Mapping[str, str], name: str, failed: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mock_platform.control.console.answers import ConsolePage, go, render
-from mock_platform.control.console.forms import FormState, attempt, read_form
+from mock_platform.control.console.forms import FormState, answer_form
 from mock_platform.control.refusals import ControlRefusal, refuse_values
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.control.state import Storing, delete_record, get_record, put_record
@@ -69,12 +69,21 @@ def show_record(request: ControlRequest, form: FormState | None = None) -> Respo
 
 def save(request: ControlRequest) -> Response:
     """Replace a record, as `PUT /_mock/state/TABLE/KEY` does."""
-    values, key = read_form(request), request.query["key"]
-    refused = attempt(values, lambda: _save(request, key, values))
-    if refused is not None:
-        return show_record(request, refused)
-    table = request.args["table"]
-    return go(request, address_of(table, key), f"{table}/{key} was saved.")
+
+    def store(values: Mapping[str, str]) -> Response:
+        table, key = request.args["table"], request.query["key"]
+        record = _read(request, values)
+        with request.world.work():  # nothing changes between the comparison and the replacement
+            if values.get("seen") != _digest(get_record(_at(request, key))):
+                raise ControlRefusal(
+                    409,
+                    f"{_NOT_STORED}: it changed since this page showed it. Copy what you wrote, "
+                    "open the record again, and change what it is now.",
+                )
+            _put(request, key, record, values)
+        return go(request, address_of(table, key), f"{table}/{key} was saved.")
+
+    return answer_form(request, store, show_record)
 
 
 def show_new(request: ControlRequest, form: FormState | None = None) -> Response:
@@ -93,12 +102,21 @@ def show_new(request: ControlRequest, form: FormState | None = None) -> Response
 
 def add(request: ControlRequest) -> Response:
     """Create a record whose key is not taken."""
-    values, keys = read_form(request), list[str]()
-    refused = attempt(values, lambda: keys.append(_add(request, values)))
-    if refused is not None:
-        return show_new(request, refused)
-    table, key = request.args["table"], keys[0]
-    return go(request, address_of(table, key), f"{table}/{key} was created.")
+
+    def create(values: Mapping[str, str]) -> Response:
+        table, record = _table(request), _read(request, values)
+        key = table.key_of(record) if isinstance(record, dict) else None
+        if key is None:
+            text = f"record: {table.key} is the key of {table.name}; write a text of your own there"
+            raise refuse_values(422, [("record", text)], _NOT_STORED)
+        with request.world.work():
+            if key in request.state[table.name]:
+                text = f"record: {table.name} has a record {key!r} already; open it to change it"
+                raise refuse_values(409, [("record", text)], _NOT_STORED)
+            _put(request, key, record, values)
+        return go(request, address_of(table.name, key), f"{table.name}/{key} was created.")
+
+    return answer_form(request, create, show_new)
 
 
 def ask_delete(request: ControlRequest) -> Response:
@@ -132,32 +150,6 @@ def _table(request: ControlRequest) -> Table:
 
 def _at(request: ControlRequest, key: str) -> ControlRequest:
     return replace(request, args={"table": request.args["table"], "key": key})
-
-
-def _save(request: ControlRequest, key: str, values: Mapping[str, str]) -> None:
-    record = _read(request, values)
-    with request.world.work():  # nothing changes between the comparison and the replacement
-        if values.get("seen") != _digest(get_record(_at(request, key))):
-            raise ControlRefusal(
-                409,
-                f"{_NOT_STORED}: it changed since this page showed it. Copy what you wrote, open "
-                "the record again, and change what it is now.",
-            )
-        _put(request, key, record, values)
-
-
-def _add(request: ControlRequest, values: Mapping[str, str]) -> str:
-    table, record = _table(request), _read(request, values)
-    key = table.key_of(record) if isinstance(record, dict) else None
-    if key is None:
-        text = f"record: {table.key} is the key of {table.name}; write a text of your own there"
-        raise refuse_values(422, [("record", text)], _NOT_STORED)
-    with request.world.work():
-        if key in request.state[table.name]:
-            text = f"record: {table.name} has a record {key!r} already; open it to change it"
-            raise refuse_values(409, [("record", text)], _NOT_STORED)
-        _put(request, key, record, values)
-    return key
 
 
 def _put(request: ControlRequest, key: str, record: Any, values: Mapping[str, str]) -> None:

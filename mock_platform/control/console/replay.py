@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from mock_platform.api.v2.webhooks.replay_jobs import REPLAY_JOB, parse_minute
 from mock_platform.control.console.answers import ConsolePage, go, render
-from mock_platform.control.console.forms import FormState, attempt, read_form
+from mock_platform.control.console.forms import FormState, answer_form
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import HTML, ControlRequest, Route, load_body
 from mock_platform.control.transitions import MoveBody, move
@@ -128,11 +128,14 @@ def show_job(request: ControlRequest, form: FormState | None = None) -> Response
 
 def move_job(request: ControlRequest) -> Response:
     """End a job now, whatever its progression."""
-    values, key = read_form(request), request.args["key"]
-    refused = attempt(values, lambda: _move(request, values))
-    if refused is not None:
-        return show_job(request, refused)
-    return go(request, f"{PATH}/{quote(key)}", f"The job was moved to {values['to']}.")
+
+    def end(values: Mapping[str, str]) -> Response:
+        key = request.args["key"]
+        body = load_body(MoveBody(), {"to": values.get("to", "")})
+        move(replace(request, args={"kind": REPLAY_JOB.name, "key": key}, body=body))
+        return go(request, f"{PATH}/{quote(key)}", f"The job was moved to {values['to']}.")
+
+    return answer_form(request, end, show_job)
 
 
 def show_delivery(request: ControlRequest) -> Response:
@@ -151,11 +154,6 @@ def show_delivery(request: ControlRequest) -> Response:
 
 
 # -- within ------------------------------------------------------------------------------------
-
-
-def _move(request: ControlRequest, values: Mapping[str, str]) -> None:
-    args = {"kind": REPLAY_JOB.name, "key": request.args["key"]}
-    move(replace(request, args=args, body=load_body(MoveBody(), {"to": values.get("to", "")})))
 
 
 def _list_of(request: ControlRequest, **query: Any) -> list[dict[str, Any]]:

@@ -1,13 +1,344 @@
-"""The page of requests: the list, one of them, and a request saved as a scenario."""
+"""The requests of a world: filtered, searched, page by page, and live."""
 
 from __future__ import annotations
 
-from mock_platform.control.console import entry, request_list
-from mock_platform.control.console import entry as entry_scenario
-from mock_platform.control.console.answers import ConsolePage
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from typing import Any, Self
+from urllib.parse import urlencode
+
+from flask import Response, current_app
+from msgspec import Struct
+
+from mock_platform.control.console import seen
+from mock_platform.control.console.answers import KEY, Console, ConsolePage, go, render, root_of
+from mock_platform.control.console.entry import ENTRY_ROUTES, explain_entry
+from mock_platform.control.console.forms import FormState, attempt
+from mock_platform.control.journal import METHODS, delete_requests, read_query
+from mock_platform.control.refusals import as_refusal, refuse_values
+from mock_platform.control.route import HTML, ControlRequest, Route
+from mock_platform.core.connection import CONNECTION, Connection, Pause
+from mock_platform.core.fields import Text
+from mock_platform.core.jsonio import dumps
+from mock_platform.core.schema import Schema
+from mock_platform.platform import Platform
+from mock_platform.world import redact
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.journal import Journal, JournalEntry, Query
+
+NAMES = ("text", "operation", "status", "method", "path", "rule")
+_CLASS = re.compile(r"([1-5])xx", re.IGNORECASE)
+
+
+class QueryOfFilter(Schema):
+    """What a person typed; it is checked later, to be explained beside the field."""
+
+    text = Text()
+    operation = Text()
+    status = Text()
+    method = Text()
+    path = Text()
+    rule = Text()
+
+
+class EntryFilter(Struct, frozen=True):
+    """Which entries are shown."""
+
+    query: Query
+    status_class: int | None = None
+    """The first digit of the status."""
+    text: str = ""
+    """In lower case; part of the address, the bodies, the warnings or the reason."""
+
+    def matches(self, entry: JournalEntry) -> bool:
+        """Whether an entry is shown."""
+        if self.status_class is not None and entry.status // 100 != self.status_class:
+            return False
+        return self.query.matches(entry) and (not self.text or self._has_text(entry))
+
+    def newest(self, entries: Iterable[JournalEntry], limit: int) -> list[JournalEntry]:
+        """Returns the first `limit` matching ones."""
+        return list(islice(filter(self.matches, entries), limit))
+
+    def _has_text(self, entry: JournalEntry) -> bool:
+        wanted = self.text.encode()
+        return (
+            self.text in entry.url.lower()
+            or wanted in entry.request_body.lower()
+            or wanted in entry.response_body.lower()
+            or self.text in (entry.operation or "")
+            or self.text == entry.id
+            or any(self.text in warning.lower() for warning in entry.warnings)
+            or self.text in explain_entry(entry).lower()
+        )
+
+
+def read_filter(platform: Platform, sent: Mapping[str, str]) -> EntryFilter:
+    """Returns the filter that was typed.
+
+    Raises:
+        ControlRefusal: 422 with every value that no entry can have, and what it may be.
+    """
+    values = {name: sent[name].strip() for name in NAMES if sent.get(name, "").strip()}
+    faults: list[tuple[str, str]] = []
+    status, status_class = values.pop("status", ""), None
+    if found := _CLASS.fullmatch(status):
+        status_class = int(found[1])
+    elif status and not re.fullmatch(r"[1-5]\d\d", status, re.ASCII):
+        text = f"status: expected a status such as 404, or a class such as 4xx, got {status!r}"
+        faults.append(("status", text))
+        status = ""
+    text = values.pop("text", "").lower()
+    query = Query()
+    try:
+        exact = {"status": int(status)} if status and status_class is None else {}
+        query = read_query(platform, values | exact)
+    except Exception as fault:
+        refusal = as_refusal(fault)
+        if refusal is None:
+            raise
+        faults += [(each["field"], each["message"]) for each in refusal.extra["faults"]]
+    if faults:
+        raise refuse_values(422, faults, "The filter cannot be used")
+    return EntryFilter(query, status_class, text)
+
+
+def encode_filter(sent: Mapping[str, str], **more: str) -> str:
+    """Returns a filter as a query, without empty values."""
+    pairs = [(name, sent[name]) for name in NAMES if sent.get(name)]
+    return urlencode([*pairs, *more.items()])
+
+
+# The list of requests, live: server-sent events with the rows that are new. A request costs
+# nothing here: once a second each open page reads the end of the journal. What it sends is
+# limited, so that a busy server does not keep browsers busy.
+
+TICK_SECONDS = 1.0
+"""Real seconds between two looks at the journal."""
+MAX_ROWS = 25
+"""Maximum number of rows in an event; the page says how many it leaves out."""
+_MAX_READ = 2000
+"""Maximum number of new entries that a filter looks at."""
+_SILENT_TICKS = 15
+"""After so many looks without news a comment is sent: proxies close silent connections."""
+_RETRY = b"retry: 2000\n\n"
+
+
+class Tail:
+    """A position in a journal, and the entries after it."""
+
+    def __init__(self, journal: Journal, position: str = "") -> None:
+        """`position` is one that `position` returned; without one, the beginning."""
+        self._journal = journal
+        cleared, _, number = position.partition("-")
+        known = cleared.isdecimal() and number.isdecimal()
+        self._cleared, self._position = (
+            (int(cleared), int(number)) if known else (journal.cleared, 0)
+        )
+
+    @property
+    def position(self) -> str:
+        """The position as text."""
+        return f"{self._cleared}-{self._position}"
+
+    def read_all(self) -> list[JournalEntry]:
+        """Returns all entries, the newest first; what comes later is new."""
+        entries, self._position = self._journal.find_newer(0, sys.maxsize)
+        return entries
+
+    def read(self) -> tuple[list[JournalEntry], int, bool]:
+        """Returns the newest new entries, how many there are in all, and if the rest is gone."""
+        journal, before = self._journal, self._position
+        cleared = journal.cleared
+        emptied = cleared != self._cleared
+        if emptied:
+            self._cleared, before = cleared, 0
+        entries, self._position = journal.find_newer(before, _MAX_READ)
+        return entries, max(0, self._position - before), emptied
+
+
+class LiveRows:
+    """The body of the events: bytes to send, and pauses in which no thread waits."""
+
+    def __init__(
+        self,
+        find_journal: Callable[[], Journal],
+        wanted: EntryFilter,
+        show: Callable[[Iterable[JournalEntry]], str],
+        after: str,
+        connection: Connection | None,
+    ) -> None:
+        """`show` returns the rows of entries as HTML; `after` is a position, or empty."""
+        self._tail = Tail(find_journal(), after)
+        self._wanted = wanted
+        self._show = show
+        self._connection = connection
+        self._begun = self._looks = False
+        self._silent = 0
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> bytes | Pause:
+        """Return the next event, or a pause.
+
+        Servers that know no pause send what there is and end; the browser asks again.
+        """
+        connection = self._connection
+        if connection is None or not connection.pauses:
+            if self._begun:
+                raise StopIteration
+            self._begun = True
+            return _RETRY + (self._read() or b"")
+        if not self._begun:
+            self._begun = True
+            return _RETRY
+        if connection.is_stopping:
+            raise StopIteration
+        event = self._read() if self._looks else None
+        self._looks = event is None
+        if event is not None:
+            return event
+        self._silent += 1
+        if self._silent % _SILENT_TICKS == 0:
+            self._looks = False
+            return b": nothing new\n\n"
+        return Pause(TICK_SECONDS, endless=True)
+
+    def _read(self) -> bytes | None:
+        """Returns the event with what is new; `None` if nothing is."""
+        entries, count, emptied = self._tail.read()
+        found = [entry for entry in entries if self._wanted.matches(entry)]
+        if not found and not emptied:
+            return None
+        data = dumps(
+            {
+                "rows": self._show(found[:MAX_ROWS]),
+                "shown": min(len(found), MAX_ROWS),
+                "left_out": max(0, len(found) - MAX_ROWS),
+                "read": count,
+                "emptied": emptied,
+                "position": self._tail.position,
+            }
+        )
+        return b"id: %b\nevent: requests\ndata: %b\n\n" % (self._tail.position.encode(), data)
+
+
+SHOWN = 50
+"""Number of requests on a page."""
+_ADDRESS = 160
+_REASON = 200
+
+
+class QueryOfPage(QueryOfFilter):
+    """A filter, and where the page begins."""
+
+    before = Text(metadata={"description": "only requests older than this one"})
+
+
+class QueryOfLive(QueryOfFilter):
+    """A filter, and the position in the journal that the page has reached."""
+
+    after = Text()
+
+
+def show_requests(request: ControlRequest) -> Response:
+    """The newest requests, or those before one."""
+    sent = request.query
+    chosen: list[EntryFilter] = []
+    refused = attempt(sent, lambda: chosen.append(read_filter(request.platform, sent)))
+    journal = request.world.journal
+    tail = Tail(journal)
+    entries = tail.read_all()
+    before = sent.get("before", "")
+    if before:
+        place = next((i for i, entry in enumerate(entries) if entry.id == before), len(entries))
+        entries = entries[place + 1 :]
+    found = chosen[0].newest(entries, SHOWN + 1) if chosen else []
+    base_url = request.base_url
+    rows = [describe_row(base_url, entry) for entry in found[:SHOWN]]
+    return render(
+        request,
+        "requests.html",
+        block="results",
+        form=refused or FormState(sent),
+        rows=rows,
+        total=len(journal),
+        dropped=journal.dropped,
+        filtered=any(sent.get(name) for name in NAMES),
+        query=encode_filter(sent),
+        older=encode_filter(sent, before=found[SHOWN - 1].id) if len(found) > SHOWN else None,
+        before=before,
+        live=encode_filter(sent, after=tail.position) if chosen and not before else None,
+        methods=METHODS,
+        operations=[operation.id for operation in request.platform.operations],
+    )
+
+
+def stream_requests(request: ControlRequest) -> Response:
+    """New requests as server-sent events, as long as somebody looks."""
+    wanted = read_filter(request.platform, request.query)
+    # A browser that was cut off sends where it was.
+    after = request.flask.headers.get("Last-Event-ID") or request.query.get("after", "")
+    console: Console = current_app.extensions[KEY]
+    template = console.templates.get_template("request_rows.html")
+    # The request is over when the events begin.
+    root, base_url, world = root_of(request), request.base_url, request.world
+
+    def show(entries: Iterable[JournalEntry]) -> str:
+        return template.render(
+            root=root, rows=[describe_row(base_url, entry) for entry in entries], fresh=True
+        )
+
+    body = LiveRows(
+        lambda: world.journal,
+        wanted,
+        show,
+        after,
+        request.flask.environ.get(CONNECTION),
+    )
+    headers = {"X-Accel-Buffering": "no"}
+    return Response(body, content_type="text/event-stream", headers=headers)  # type: ignore[arg-type]
+
+
+def empty_requests(request: ControlRequest) -> Response:
+    """Delete all entries of the journal."""
+    delete_requests(request)
+    return go(request, "/", said="The list of requests was emptied.")
+
+
+def describe_row(base_url: str, entry: JournalEntry) -> dict[str, Any]:
+    """Returns what a row of the list shows of a request."""
+    address = redact.address(entry.url).removeprefix(base_url)
+    at = wire_millis(entry.at)
+    return {
+        "id": entry.id,
+        "at": at,
+        "time": at[11:23],
+        "method": entry.method,
+        "address": address if len(address) <= _ADDRESS else f"{address[:_ADDRESS]}…",
+        "operation": entry.operation or entry.custom,
+        "status": entry.status,
+        "milliseconds": f"{entry.milliseconds:.1f}",
+        "why": explain_entry(entry)[:_REASON],
+        "ruled": entry.rule is not None,
+        "warned": bool(entry.warnings),
+    }
+
 
 PAGE = ConsolePage(
     "Requests",
     "/",
-    (*request_list.ROUTES, *entry.ENTRY_ROUTES, *entry_scenario.ENTRY_SCENARIO_ROUTES),
-)
+    (
+        Route("GET", "/", show_requests, query=QueryOfPage, media_type=HTML),
+        Route(
+            "GET", "/console/live", stream_requests,
+            query=QueryOfLive, media_type="text/event-stream",
+        ),
+        Route("POST", "/console/requests/empty", empty_requests, media_type=HTML, form=True),
+        *ENTRY_ROUTES,
+        *seen.ROUTES,
+    ),
+)  # fmt: skip

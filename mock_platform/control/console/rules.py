@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mock_platform.control.console.answers import ConsolePage, render
-from mock_platform.control.console.forms import FormState, attempt, read_form, read_json
+from mock_platform.control.console.forms import FormState, answer_form, read_json
 from mock_platform.control.route import HTML, ControlRequest, Route, load_body
 from mock_platform.control.rules import Explanation, explain_rule
 from mock_platform.world.store.interface import Order
@@ -58,12 +58,18 @@ def show_rules(
 
 def try_rule(request: ControlRequest) -> Response:
     """Explain part by part why a rule matches a post, or does not."""
-    values = read_form(request)
-    found: dict[str, Any] = {}
-    refused = attempt(values, lambda: found.update(_explain(request, values)))
-    if refused is not None:
-        return show_rules(request, refused)
-    return show_rules(request, FormState(values), found)
+
+    def explain(values: Mapping[str, str]) -> Response:
+        body: dict[str, Any] = {"rule": values.get("rule", "")}
+        if values.get("product"):
+            body["product"] = values["product"]
+        if post_id := values.get("post_id", "").strip():
+            body["post_id"] = post_id
+        body |= read_json(values, "post", "The rule was not tried")
+        found = explain_rule(replace(request, body=load_body(Explanation(), body)))
+        return show_rules(request, FormState(values), found)
+
+    return answer_form(request, explain, show_rules)
 
 
 def list_parts(found: Mapping[str, Any]) -> Iterator[ExplainedPart]:
@@ -75,19 +81,6 @@ def list_parts(found: Mapping[str, Any]) -> Iterator[ExplainedPart]:
         is_failed = (part["text"], part.get("position")) in failed
         yield ExplainedPart(part["text"], part["kind"], part["matches"], depth, is_failed)
         waiting += [(term, depth + 1) for term in reversed(part.get("terms", ()))]
-
-
-# -- within ------------------------------------------------------------------------------------
-
-
-def _explain(request: ControlRequest, values: Mapping[str, str]) -> dict[str, Any]:
-    body: dict[str, Any] = {"rule": values.get("rule", "")}
-    if values.get("product"):
-        body["product"] = values["product"]
-    if post_id := values.get("post_id", "").strip():
-        body["post_id"] = post_id
-    body |= read_json(values, "post", "The rule was not tried")
-    return explain_rule(replace(request, body=load_body(Explanation(), body)))
 
 
 PAGE = ConsolePage(

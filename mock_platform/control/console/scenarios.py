@@ -12,8 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mock_platform.control.console.answers import go, render
-from mock_platform.control.console.forms import FormState, attempt, read_form, to_number
-from mock_platform.control.failure_examples import find_operation_parameter
+from mock_platform.control.console.forms import FormState, answer_form, read_form, to_number
+from mock_platform.control.operation_pages import find_operation_parameter
 from mock_platform.control.refusals import refuse_values
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.control.scenarios import (
@@ -327,11 +327,16 @@ def _name_file(file: Path, request: ControlRequest) -> str:
 
 def switch_on(request: ControlRequest) -> Response:
     """Switch a scenario on with the parameters of its form; an active one starts again."""
-    values, name = read_form(request), request.args["name"]
-    refused = attempt(values, lambda: _switch_on(request, name, values))
-    if refused is not None:
-        return show_scenario(request, refused)
-    return go(request, f"{PATH}/{quote(name)}", f"{name} is on.")
+
+    def switch(values: Mapping[str, str]) -> Response:
+        name = request.args["name"]
+        given, faults = read_parameters(find_engine(request.world).find(name), values)
+        if faults:
+            raise refuse_values(422, faults, "The scenario was not activated")
+        activate(replace(request, body={"parameters": given}))
+        return go(request, f"{PATH}/{quote(name)}", f"{name} is on.")
+
+    return answer_form(request, switch, show_scenario)
 
 
 def switch_off(request: ControlRequest) -> Response:
@@ -392,13 +397,6 @@ def _page(request: ControlRequest, skip: int) -> str:
 def _has_words(told: Mapping[str, Any], words: Sequence[str]) -> bool:
     text = f"{told['name']} {told['description']} {told['spec']}".lower()
     return all(word in text for word in words)
-
-
-def _switch_on(request: ControlRequest, name: str, values: Mapping[str, str]) -> None:
-    given, faults = read_parameters(find_engine(request.world).find(name), values)
-    if faults:
-        raise refuse_values(422, faults, "The scenario was not activated")
-    activate(replace(request, body={"parameters": given}))
 
 
 PAGE_ROUTES = (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -10,11 +11,8 @@ from flask import Flask, Request, Response
 from flask import request as current
 
 from mock_platform.control.console import (
-    assumptions_page,
     clock,
-    coverage_page,
-    login,
-    operations_page,
+    contract_pages,
     records,
     replay,
     requests_page,
@@ -25,10 +23,111 @@ from mock_platform.control.console import (
     webhooks,
     worlds,
 )
-from mock_platform.control.console.answers import KEY, ConsolePage, go, make_console, render_refusal
+from mock_platform.control.console.answers import (
+    KEY,
+    ConsolePage,
+    go,
+    make_console,
+    render,
+    render_refusal,
+    root_of,
+)
+from mock_platform.control.console.forms import FormState, read_form
+from mock_platform.control.guard import MAX_SECONDS, name_cookie, try_token
 from mock_platform.control.refusals import MEDIA_TYPE, ControlRefusal, as_refusal
 from mock_platform.control.route import HTML, ControlRequest, Route, Services
 from mock_platform.control.routes import PUBLIC, add_route, bind
+from mock_platform.core.fields import Text
+from mock_platform.core.schema import Schema
+
+LOGIN = "/console/login"
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_ADDRESS = "a path without control characters"
+
+
+class QueryOfLogin(Schema):
+    """The page to which the login leads."""
+
+    next = Text(pattern=r"[^\x00-\x1f\x7f]*", pattern_text=_ADDRESS)
+
+
+def show_login(request: ControlRequest) -> Response:
+    """The form that asks for the control token."""
+    if request.platform.settings.control_token is None:
+        return go(request, "/")
+    return render(request, "login.html", form=FormState({"next": request.query.get("next", "")}))
+
+
+def log_in(request: ControlRequest) -> Response:
+    """Start a session if the token is right, and lead to the page that was asked for."""
+    values = read_form(request)
+    token = request.platform.settings.control_token
+    if token is None:
+        return go(request, "/")
+    if _CONTROL.search(values.get("next", "")):
+        text = f"next must be {_ADDRESS} such as /console/requests; got {values['next'][:200]!r}."
+        raise ControlRefusal(400, text)
+    given = values.get("token", "").strip().encode()
+    environ, settings = request.flask.environ, request.platform.settings
+    try:
+        right = try_token(given, environ, settings, request.services.guesses)
+    except ControlRefusal as refusal:
+        answer = _ask_again(request, values, refusal.detail, refusal.status)
+        answer.headers.extend(refusal.headers)
+        return answer
+    if not right:
+        text = "This is not the server's control token: the one given with --control-token."
+        return _ask_again(request, values, text, 422)
+    response = go(request, _find_target(values.get("next", "")))
+    response.set_cookie(
+        name_cookie(request.flask.environ),
+        request.services.sessions.start(token),
+        max_age=MAX_SECONDS,
+        path=_cookie_path(request),
+        secure=request.flask.is_secure,
+        httponly=True,
+        samesite="Strict",
+    )
+    return response
+
+
+def log_out(request: ControlRequest) -> Response:
+    """End the session: also a copy of its cookie opens nothing afterwards."""
+    response = go(request, LOGIN)
+    environ, token = request.flask.environ, request.platform.settings.control_token
+    if token is not None:
+        request.services.sessions.end(environ, token)
+    name = name_cookie(environ)
+    response.delete_cookie(name, _cookie_path(request), httponly=True, samesite="Strict")
+    return response
+
+
+LOGIN_ROUTES = (
+    Route("GET", LOGIN, show_login, query=QueryOfLogin, media_type=HTML),
+    Route("POST", LOGIN, log_in, media_type=HTML, form=True),
+)
+"""These need no token."""
+LOGOUT = Route("POST", "/console/logout", log_out, media_type=HTML, form=True)
+
+
+def _ask_again(
+    request: ControlRequest, values: Mapping[str, str], text: str, status: int
+) -> Response:
+    kept = {"next": values.get("next", "")}
+    return render(request, "login.html", form=FormState(kept, {"token": [text]}, text, status))
+
+
+def _find_target(path: str) -> str:
+    """Returns a path below `/_mock` on this server; anything else leads to the first page."""
+    return path if path.startswith("/") and not path.startswith(("//", "/\\")) else "/"
+
+
+def _cookie_path(request: ControlRequest) -> str:
+    """All worlds of this server, wherever it is mounted."""
+    return root_of(request).partition("/~")[0].removesuffix("/_mock") or "/"
+
 
 # All pages of the console, in the order of the navigation. A page is added here in one line.
 
@@ -43,9 +142,7 @@ PAGES: tuple[ConsolePage, ...] = (
     webhooks.PAGE,
     streams.PAGE,
     rules.PAGE,
-    coverage_page.PAGE,
-    operations_page.PAGE,
-    assumptions_page.PAGE,
+    *contract_pages.PAGES,
 )  # fmt: skip
 """Requests, Scenarios, Worlds, Clock, Records, Transitions, Replay and deliveries, Webhooks,
 Streams, Rules, Coverage, Operations, Assumptions: in this order, as far as they exist.
@@ -57,10 +154,10 @@ def add_console(app: Flask, services: Services) -> None:
     console = make_console(PAGES)
     app.extensions[KEY] = console
     routes = [route for page in PAGES for route in page.routes]
-    routes += [*login.ROUTES, login.LOGOUT, console.assets.route]
+    routes += [*LOGIN_ROUTES, LOGOUT, console.assets.route]
     for route in routes:
         add_route(app, route, _show_refusals(route, services))
-    app.extensions[PUBLIC].update(route.id for route in (*login.ROUTES, console.assets.route))
+    app.extensions[PUBLIC].update(route.id for route in (*LOGIN_ROUTES, console.assets.route))
     ids = frozenset(route.id for route in routes)
 
     def lead_to_login(response: Response) -> Response:
@@ -95,7 +192,7 @@ def _replace(request: ControlRequest, refused: Response) -> Response:
         path, query = request.flask.path, request.flask.query_string.decode("latin-1")
         here = quote(path.removeprefix("/_mock")) + (f"?{query}" if query else "")
         wanted = here if request.flask.method == "GET" else "/"
-        response = go(request, f"{login.PATH}?next={quote(wanted)}")
+        response = go(request, f"{LOGIN}?next={quote(wanted)}")
         if "HX-Request" in request.flask.headers:  # a part of a page cannot show the login
             response.headers["HX-Redirect"] = response.headers.pop("Location")
             response.status_code = 200

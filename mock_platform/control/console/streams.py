@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from mock_platform.api.v2.streams.steering import ALL, DISCONNECT_TYPE, FAULTS
 from mock_platform.control.console.answers import ConsolePage, go, render
-from mock_platform.control.console.forms import FormState, attempt, read_form, to_number
+from mock_platform.control.console.forms import FormState, answer_form, to_number
 from mock_platform.control.route import HTML, ControlRequest, Route, load_body
 from mock_platform.control.streams import DisconnectBody, StallBody, disconnect, list_open, stall
 from mock_platform.core.failures.problems import DISCONNECT_TYPES
@@ -41,36 +41,30 @@ def list_streams_live(request: ControlRequest) -> Response:
 
 def end_streams(request: ControlRequest) -> Response:
     """End one stream or all of them."""
-    values = read_form(request)
-    refused = attempt(values, lambda: _disconnect(request, values))
-    if refused is not None:
-        return show_streams(request, refused)
-    return go(request, PATH, f"Ended: {_name(values)}.")
+
+    def end(values: Mapping[str, str]) -> Response:
+        body: dict[str, object] = {"line": values.get("line", "") == "yes"}
+        for name in ("disconnect_type", "fault"):
+            if values.get(name):
+                body[name] = values[name]
+        disconnect(_aim(request, values, load_body(DisconnectBody(), body)))
+        return go(request, PATH, f"Ended: {_name(values)}.")
+
+    return answer_form(request, end, show_streams)
 
 
 def silence_streams(request: ControlRequest) -> Response:
     """Let one stream or all of them send nothing for some seconds."""
-    values = read_form(request)
-    refused = attempt(values, lambda: _stall(request, values))
-    if refused is not None:
-        return show_streams(request, refused)
-    return go(request, PATH, f"Silent, {values['seconds']} (real time): {_name(values)}.")
+
+    def silence(values: Mapping[str, str]) -> Response:
+        seconds = to_number(values.get("seconds", "").strip())  # with a unit it is a text
+        stall(_aim(request, values, load_body(StallBody(), {"seconds": seconds})))
+        return go(request, PATH, f"Silent, {values['seconds']} (real time): {_name(values)}.")
+
+    return answer_form(request, silence, show_streams)
 
 
 # -- within ------------------------------------------------------------------------------------
-
-
-def _disconnect(request: ControlRequest, values: Mapping[str, str]) -> None:
-    body: dict[str, object] = {"line": values.get("line", "") == "yes"}
-    for name in ("disconnect_type", "fault"):
-        if values.get(name):
-            body[name] = values[name]
-    disconnect(_aim(request, values, load_body(DisconnectBody(), body)))
-
-
-def _stall(request: ControlRequest, values: Mapping[str, str]) -> None:
-    seconds = to_number(values.get("seconds", "").strip())  # with a unit it is a text
-    stall(_aim(request, values, load_body(StallBody(), {"seconds": seconds})))
 
 
 def _aim(request: ControlRequest, values: Mapping[str, str], body: object) -> ControlRequest:

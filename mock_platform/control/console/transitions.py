@@ -10,7 +10,7 @@ from flask import Response
 from msgspec.structs import replace
 
 from mock_platform.control.console.answers import ConsolePage, go, render
-from mock_platform.control.console.forms import FormState, attempt, read_form, to_number
+from mock_platform.control.console.forms import FormState, answer_form, to_number
 from mock_platform.control.console.records import address_of
 from mock_platform.control.refusals import refuse_values
 from mock_platform.control.route import HTML, ControlRequest, Route, load_body
@@ -63,20 +63,33 @@ def show_transition(request: ControlRequest, form: FormState | None = None) -> R
 
 def set_pace(request: ControlRequest) -> Response:
     """Change the progression of a kind, also for records that are already changing."""
-    values = read_form(request)
-    refused = attempt(values, lambda: _set_pace(request, values))
-    if refused is not None:
-        return show_transition(request, refused)
-    return _go_back(request, "The progression was changed.")
+
+    def change(values: Mapping[str, str]) -> Response:
+        body: dict[str, Any] = {"progression": values.get("progression", "")}
+        for name in ("seconds", "polls"):
+            text = values.get(name, "").strip()
+            if text:
+                body[name] = to_number(text)
+        put_transition(replace(request, body=load_body(PaceBody(), body)))
+        return _go_back(request, "The progression was changed.")
+
+    return answer_form(request, change, show_transition)
 
 
 def move_one(request: ControlRequest) -> Response:
     """Move one record now, whatever the progression."""
-    values = read_form(request)
-    refused = attempt(values, lambda: _move(request, values))
-    if refused is not None:
-        return show_transition(request, refused)
-    return _go_back(request, f"{values['key']} was moved to {values['to']}.")
+
+    def move(values: Mapping[str, str]) -> Response:
+        key = values.get("key", "").strip()
+        kind = require_kind(request.world, request.args["kind"])
+        if not key:
+            text = f"key: write the key of a record of {kind.table}"
+            raise refuse_values(422, [("key", text)], "The record was not moved")
+        body = load_body(MoveBody(), {"to": values.get("to", "")})
+        move_record(replace(request, args={"kind": kind.name, "key": key}, body=body))
+        return _go_back(request, f"{values['key']} was moved to {values['to']}.")
+
+    return answer_form(request, move, show_transition)
 
 
 # -- within ------------------------------------------------------------------------------------
@@ -84,25 +97,6 @@ def move_one(request: ControlRequest) -> Response:
 
 def _go_back(request: ControlRequest, said: str) -> Response:
     return go(request, f"{PATH}/{quote(request.args['kind'])}", said)
-
-
-def _set_pace(request: ControlRequest, values: Mapping[str, str]) -> None:
-    body: dict[str, Any] = {"progression": values.get("progression", "")}
-    for name in ("seconds", "polls"):
-        text = values.get(name, "").strip()
-        if text:
-            body[name] = to_number(text)
-    put_transition(replace(request, body=load_body(PaceBody(), body)))
-
-
-def _move(request: ControlRequest, values: Mapping[str, str]) -> None:
-    key = values.get("key", "").strip()
-    kind = require_kind(request.world, request.args["kind"])
-    if not key:
-        text = f"key: write the key of a record of {kind.table}"
-        raise refuse_values(422, [("key", text)], "The record was not moved")
-    body = load_body(MoveBody(), {"to": values.get("to", "")})
-    move_record(replace(request, args={"kind": kind.name, "key": key}, body=body))
 
 
 def _describe(request: ControlRequest, kind: str, key: str) -> dict[str, Any]:

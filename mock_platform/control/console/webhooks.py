@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from mock_platform.api.v2.activity.activities import DIRECTIONS
 from mock_platform.api.v2.release_history import EVENT_NAMES, list_names_in_force
 from mock_platform.control.console.answers import ConsolePage, go, render
-from mock_platform.control.console.forms import FormState, attempt, read_form, read_json
+from mock_platform.control.console.forms import FormState, answer_form, attempt, read_json
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.control.webhooks import post_event, validate
 from mock_platform.core.jsonio import pretty
@@ -58,12 +58,16 @@ def show_webhooks(
 
 def emit_event(request: ControlRequest) -> Response:
     """Let something happen to a user, and show where it went and where it did not."""
-    values = read_form(request)
-    happened: dict[str, Any] = {}
-    refused = attempt(values, lambda: happened.update(_emit(request, values)))
-    if refused is not None:
-        return show_webhooks(request, refused)
-    return show_webhooks(request, FormState(values), happened)
+
+    def emit(values: Mapping[str, str]) -> Response:
+        body: dict[str, Any] = {
+            name: text for name in _GIVEN if (text := values.get(name, "").strip())
+        }
+        body |= read_json(values, "payload", "The event was not added")
+        happened = post_event(replace(request, body=body))
+        return show_webhooks(request, FormState(values), happened)
+
+    return answer_form(request, emit, show_webhooks)
 
 
 def challenge_webhook(request: ControlRequest) -> Response:
@@ -80,15 +84,6 @@ def challenge_webhook(request: ControlRequest) -> Response:
     else:
         result = f"is invalid: {found['error']}."
     return go(request, PATH, f"Webhook {key} {result}")
-
-
-# -- within ------------------------------------------------------------------------------------
-
-
-def _emit(request: ControlRequest, values: Mapping[str, str]) -> dict[str, Any]:
-    body: dict[str, Any] = {name: text for name in _GIVEN if (text := values.get(name, "").strip())}
-    body |= read_json(values, "payload", "The event was not added")
-    return post_event(replace(request, body=body))
 
 
 PAGE = ConsolePage(

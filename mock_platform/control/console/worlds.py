@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from mock_platform.api.oauth.known_credentials import credentials
 from mock_platform.control.console.answers import ConsolePage, go, render
-from mock_platform.control.console.forms import FormState, attempt, read_form, to_number
+from mock_platform.control.console.forms import FormState, answer_form, to_number
 from mock_platform.control.refusals import refuse_values
 from mock_platform.control.route import HTML, ControlRequest, Route, load_body
 from mock_platform.control.worlds import (
@@ -57,12 +57,12 @@ def show_worlds(request: ControlRequest, form: FormState | None = None) -> Respo
 
 def make(request: ControlRequest) -> Response:
     """Make a world, and show its addresses and credentials."""
-    values = read_form(request)
-    name = values.get("name", "").strip()
-    refused = attempt(values, lambda: _create(request, name, values))
-    if refused is not None:
-        return show_worlds(request, refused)
-    return _show_made(request, name, f"The world {name} was made.")
+
+    def create(values: Mapping[str, str]) -> Response:
+        name = _create(request, values)
+        return _show_made(request, name, f"The world {name} was made.")
+
+    return answer_form(request, create, show_worlds)
 
 
 def show_world(request: ControlRequest, form: FormState | None = None) -> Response:
@@ -84,12 +84,13 @@ def show_world(request: ControlRequest, form: FormState | None = None) -> Respon
 
 def copy(request: ControlRequest) -> Response:
     """Copy a world with all that it holds."""
-    values, world = read_form(request), _find(request)
-    name = values.get("name", "").strip()
-    refused = attempt(values, lambda: _create(request, name, {"from": world.name}))
-    if refused is not None:
-        return show_world(request, refused)
-    return _show_made(request, name, f"The world {name} is a copy of {world.name}.")
+    source = _find(request).name
+
+    def create(values: Mapping[str, str]) -> Response:
+        name = _create(request, {"from": source, "name": values.get("name", "")})
+        return _show_made(request, name, f"The world {name} is a copy of {source}.")
+
+    return answer_form(request, create, show_world)
 
 
 def ask_reset(request: ControlRequest) -> Response:
@@ -129,8 +130,9 @@ def drop(request: ControlRequest) -> Response:
 _GROUPS = ("app", "user", "more")
 
 
-def _create(request: ControlRequest, name: str, values: Mapping[str, str]) -> None:
-    """Make a world from the values of a form; there must not be one of this name."""
+def _create(request: ControlRequest, values: Mapping[str, str]) -> str:
+    """Make a world from the values of a form, and return its name, which must be a new one."""
+    name = values.get("name", "").strip()
     if name in {world.name for world in request.platform.worlds}:
         text = f"name: there is a world {name!r} already; choose another name, or delete it first"
         raise refuse_values(409, [("name", text)], _NOT_MADE)
@@ -146,6 +148,7 @@ def _create(request: ControlRequest, name: str, values: Mapping[str, str]) -> No
         put_world(replace(request, args={"name": name}, body=load_body(WorldBody(), body)))
     except BadWorldName as fault:
         raise refuse_values(422, [("name", f"name: {fault}")], _NOT_MADE) from fault
+    return name
 
 
 def _show_made(request: ControlRequest, name: str, said: str) -> Response:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mock_platform.control.console.replay import WIDTH, draw_timeline
-from tests.control.console.support import OWN, done, refused, show, submit, text_of
+from tests.control.console.support import OWN, done, show, submit, text_of
 from tests.control.support import call
 from tests.support import Sandbox
 from tests.support_receiver import Receiver
@@ -106,22 +106,6 @@ def test_something_happens(box: Sandbox) -> None:
     assert "It goes nowhere" in text_of(nowhere, 200)
 
 
-@pytest.mark.parametrize(
-    ("form", "text"),
-    [
-        ({"event_type": "profile.update.boi", "user_id": USER}, "Did you mean"),
-        ({"event_type": "post.create", "user_id": "1"}, "user_id"),
-        ({"event_type": "post.create", "user_id": USER, "payload": "{"}, "not valid JSON"),
-        ({"event_type": "post.create", "user_id": USER, "created_at": "soon"}, "created_at"),
-    ],
-)
-def test_refused_events(box: Sandbox, form: dict[str, str], text: str) -> None:
-    """What cannot happen is shown again, with the reason beside its field."""
-    page = refused(submit(box, "/console/webhooks/events", **form), 422)
-
-    assert text in page
-
-
 def test_a_challenge(receiver: Receiver) -> None:
     """A webhook is challenged by its button, and the page says what came of it."""
     with Desk(receiver.url) as desk:
@@ -154,22 +138,6 @@ def test_streams(client: StreamClient) -> None:
     assert "No stream is open" in read(client.desk, path)
 
 
-@pytest.mark.parametrize(
-    ("path", "form", "status", "text"),
-    [
-        ("stall", {"stream": "all", "seconds": "soon"}, 422, 'got "soon"'),
-        ("stall", {"stream": "s1", "seconds": "1"}, 404, "s1"),
-        ("disconnect", {"stream": "all", "disconnect_type": "Force"}, 422, "ForceDisconnect"),
-        ("disconnect", {"stream": "all", "fault": "fire"}, 422, "truncate"),
-    ],
-)
-def test_refused_acts_on_streams(
-    box: Sandbox, path: str, form: dict[str, str], status: int, text: str
-) -> None:
-    """What cannot be done to a stream is shown with the reason."""
-    assert text in refused(submit(box, f"/console/streams/{path}", **form), status)
-
-
 def test_rules(box: Sandbox) -> None:
     """The rules of the stream are listed, and one is tried part by part."""
     assert "cold brew coffee" in show(box, "/console/rules")
@@ -180,23 +148,6 @@ def test_rules(box: Sandbox) -> None:
     assert "<mark><code>coffee</code></mark>" in answer.text
     assert "does not match" in text_of(answer, 200)
     assert "this part failed" in text_of(answer, 200)
-
-
-@pytest.mark.parametrize(
-    ("form", "status", "text"),
-    [
-        ({"rule": "coffee ("}, 422, "exactly one of post and post_id"),
-        ({"rule": "coffee (", "post_id": "1"}, 422, "at position 9"),
-        ({"rule": "coffee", "post": "{"}, 422, "not valid JSON"),
-        ({"rule": "coffee", "post_id": "1"}, 404, "No post has the id '1'"),
-        ({"rule": "", "post_id": "1"}, 422, "rule"),
-    ],
-)
-def test_rules_that_cannot_be_tried(
-    box: Sandbox, form: dict[str, str], status: int, text: str
-) -> None:
-    """What is wrong with a rule or a post is shown with its place."""
-    assert text in refused(submit(box, "/console/rules", **form), status)
 
 
 def test_markup_is_escaped(box: Sandbox) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.control.console.support import done, refused, show, submit
+from tests.control.console.support import done, show, submit
 from tests.support import Sandbox
 
 TRANSITIONS = "/console/transitions"
@@ -36,19 +34,6 @@ def test_progression(box: Sandbox) -> None:
     assert "after 3 reads" in show(box, TRANSITIONS)
 
 
-@pytest.mark.parametrize(
-    ("form", "text"),
-    [
-        ({"progression": "soon"}, "soon"),
-        ({"progression": "time", "seconds": "x"}, 'got "x" for seconds'),
-        ({"progression": "polls", "polls": "0"}, "polls"),
-    ],
-)
-def test_refused_progressions(box: Sandbox, form: dict[str, str], text: str) -> None:
-    """A progression that cannot be used is shown again with the reason."""
-    assert text in refused(submit(box, f"{TRANSITIONS}/stats_job/pace", **form), 422)
-
-
 def test_move(box: Sandbox) -> None:
     """A record that is changing is listed with its due time, and moved by its button."""
     key, path = find_running(box), f"{TRANSITIONS}/audience"
@@ -59,19 +44,6 @@ def test_move(box: Sandbox) -> None:
     )
 
     assert "One in the state PROCESSING appears here." in show(box, path)
-
-
-@pytest.mark.parametrize(
-    ("form", "status", "text"),
-    [
-        ({"key": "", "to": "PROCESSED"}, 422, "write the key"),
-        ({"key": "nothing", "to": "PROCESSED"}, 404, "no record 'nothing'"),
-        ({"key": "x", "to": "DONE"}, 422, "its states: PROCESSING, PROCESSED"),
-    ],
-)
-def test_refused_moves(box: Sandbox, form: dict[str, str], status: int, text: str) -> None:
-    """A move that is not possible says why, on the page."""
-    assert text in refused(submit(box, f"{TRANSITIONS}/audience/move", **form), status)
 
 
 def test_unknown_kind(box: Sandbox) -> None:

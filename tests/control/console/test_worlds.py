@@ -41,26 +41,6 @@ def test_copy(box: Sandbox) -> None:
         assert box.platform.worlds.get(name).store.get("lists_of_test", "1")
 
 
-@pytest.mark.parametrize(
-    ("form", "status", "text"),
-    [
-        ({"name": "default"}, 409, "there is a world 'default' already"),
-        ({"name": ""}, 422, "1 to 64 letters"),
-        ({"name": "a/b"}, 422, "1 to 64 letters"),
-        ({"name": "a", "seed": "x"}, 422, 'got "x" for seed'),
-        ({"name": "a", "freeze": "x"}, 422, 'got "x" for freeze'),
-        ({"name": "a", "from": "nowhere"}, 422, "no world 'nowhere'"),
-        ({"name": "a", "names": "both"}, 422, '"both"'),
-    ],
-)
-def test_refusals(box: Sandbox, form: dict[str, str], status: int, text: str) -> None:
-    """What cannot be made is shown again with the reason, and no world is made."""
-    page = refused(submit(box, WORLDS, **form), status)
-
-    assert text in page
-    assert 1 == len(box.platform.worlds)
-
-
 def test_reset_and_delete(box: Sandbox) -> None:
     """Both are asked first; a deleted world is gone, and its own console leads to another one."""
     submit(box, WORLDS, name="w1")

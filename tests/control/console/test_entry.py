@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from mock_platform.control.console.snippets import write_snippets
+from mock_platform.control.console.entry import write_snippets
 from tests.control.support import call
 from tests.shells import open_shell, read_words
 from tests.support import BEARER, HARBOR, Keys, Sandbox, sandbox

@@ -1,20 +1,31 @@
-"""The generated part of `docs/architecture.md`: the picture of the rooms, and what is in them."""
+"""The generated parts of pages that are written by hand: the rooms, and changes of a contract."""
 
 from __future__ import annotations
 
 from docs.generators.markdown import table
 from docs.generators.rooms import BESIDE, ROOT, find_direct_imports, read_rooms, read_subjects
+from mock_platform.verification.contract import RULES
 
-_BEGIN = "<!-- Made by `make docs` from the imports and the docstrings; do not edit. -->"
 _END = "<!-- The end of what `make docs` makes. -->"
 
 
-def write_page() -> str:
-    """Returns the page with its generated part renewed."""
-    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-    before, _, rest = page.partition(_BEGIN)
+def write_architecture() -> str:
+    """Returns the page with a new picture of the rooms, and what is in them."""
+    return _renew("architecture.md", "the imports and the docstrings", _draw())
+
+
+def write_contract() -> str:
+    """Returns the page with the kinds of changes between two contracts."""
+    rows = [(rule.level, f"`{rule.id}`", rule.meaning) for rule in RULES.values()]
+    lines = "\n".join(table(("level", "change", "what it means"), rows))
+    return _renew("contract.md", "the rules", f"{lines}\n")
+
+
+def _renew(page: str, source: str, part: str) -> str:
+    begin = f"<!-- Made by `make docs` from {source}; do not edit. -->"
+    before, _, rest = (ROOT / "docs" / page).read_text("utf-8").partition(begin)
     _, _, after = rest.partition(_END)
-    return f"{before}{_BEGIN}\n\n{_draw()}\n{_END}{after}"
+    return f"{before}{begin}\n\n{part}\n{_END}{after}"
 
 
 def _draw() -> str:

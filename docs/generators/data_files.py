@@ -1,9 +1,18 @@
-"""What `mock-platform operations`, `where` and `credentials` print without building a sandbox."""
+"""The generated data of the package: codes of countries, and what commands print at once.
+
+pycountry and iso4217 would be more than half of what a user installs, for two lists that hardly
+change. With `constants.json`, `mock-platform operations`, `where` and `credentials` build no
+sandbox.
+"""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
+
+import pycountry
+from iso4217 import Currency
 
 import mock_platform
 from mock_platform.api.oauth.known_credentials import credentials
@@ -14,7 +23,17 @@ from mock_platform.platform import Platform
 _ROOT = Path(mock_platform.__file__).parents[1]
 
 
-def write_page() -> str:
+def write_codes() -> str:
+    """Returns the text of `mock_platform/core/codes.json`: one list for each kind of code."""
+    lists = {
+        "countries": sorted(country.alpha_2 for country in pycountry.countries),
+        "currencies": sorted(currency.code for currency in Currency),
+    }
+    rows = [f'  "{name}": {json.dumps(codes)}' for name, codes in lists.items()]
+    return "{\n" + ",\n".join(rows) + "\n}\n"
+
+
+def write_constants() -> str:
     """Returns the text of `mock_platform/cli/constants.json`: one operation in each line."""
     platform = Platform()
     known = dumps(credentials(platform.worlds.default)).decode()
