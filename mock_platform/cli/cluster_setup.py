@@ -16,9 +16,8 @@ from mock_platform.cli.kinds import split_address
 from mock_platform.cli.trouble import BadInput, CannotListen
 from mock_platform.serving.app import CONTROL
 from mock_platform.serving.cluster import Place, Placement
-from mock_platform.serving.cluster.by_lease import ByLease
-from mock_platform.serving.cluster.hop import Hop
-from mock_platform.serving.cluster.placed_application import Application, PlacedApplication
+from mock_platform.serving.cluster.hop import Hop, PlacedApplication
+from mock_platform.serving.cluster.placement import ByLease
 from mock_platform.serving.cluster.shared_worlds import EngineLeases
 from mock_platform.serving.http import CannotBind
 from mock_platform.serving.http.binding import bind
@@ -27,6 +26,7 @@ from mock_platform.world.shared_worlds import SharedWorlds
 if TYPE_CHECKING:
     from mock_platform.control.plane import ControlPlane
     from mock_platform.serving.flask.application import PlatformApplication
+    from mock_platform.serving.flask.wsgi import Edge
     from mock_platform.serving.restoring import Opened
     from mock_platform.world.store.redis_archive import RedisArchive
 
@@ -63,7 +63,7 @@ def make_hop(
 ) -> tuple[Hop, PlacedApplication]:
     """Returns what hands requests to other processes, and the application that uses it."""
     control: ControlPlane = application.extensions[CONTROL]
-    edge = cast("Application", application.wsgi_app)
+    edge = cast("Edge", application.wsgi_app)
     hop = Hop(placement, edge, control.list_questions(), listener)
     opened.platform.peers = hop
     return hop, PlacedApplication(edge, placement, hop.hand_over)

@@ -26,9 +26,8 @@ from mock_platform.cli.signals import STOPPING, StopSignals
 from mock_platform.cli.trouble import BadInput, convert_errors
 from mock_platform.serving.app import create_app
 from mock_platform.serving.cluster import Place
-from mock_platform.serving.cluster.by_hash import ByHash
-from mock_platform.serving.cluster.by_lease import ByLease
 from mock_platform.serving.cluster.directory import Directory
+from mock_platform.serving.cluster.placement import ByHash, ByLease
 from mock_platform.serving.garbage import collect_rarely
 from mock_platform.serving.http import Bound, serve_forever
 from mock_platform.serving.http.binding import share

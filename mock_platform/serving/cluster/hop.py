@@ -7,9 +7,9 @@ import logging
 import socket
 import stat
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -22,9 +22,42 @@ from mock_platform.serving.cluster.connection_moves import Door
 from mock_platform.serving.cluster.forwarding import HandedRequest
 from mock_platform.serving.cluster.frames import Kind, pack
 from mock_platform.serving.cluster.link import Link, listen
-from mock_platform.serving.cluster.placed_application import Application
 from mock_platform.serving.http.backend import Backend
 from mock_platform.serving.http.workers import Workers
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+    from mock_platform.serving.flask.wsgi import Edge
+
+
+HandOver = Callable[[str, Place | None], Direct]
+"""Returns what lets the process at a place answer a request for a world."""
+
+
+class PlacedApplication:
+    """Answers the requests of this process's worlds, and hands the others over."""
+
+    def __init__(self, application: Edge, placement: Placement, hand_over: HandOver) -> None:
+        self._application = application
+        self._find = placement.find
+        self._here = placement.here
+        self._hand_over = hand_over
+        self.never_blocks = application.never_blocks
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer a WSGI request here."""
+        return self._application(environ, start_response)
+
+    def at_once(self, request: Request) -> Direct | None:
+        """Returns what answers on the loop: this process, or another one; `None` for a thread."""
+        world = self._application.name_world(request)
+        if world is not None:
+            place = self._find(world)
+            if place != self._here:
+                return self._hand_over(world, place)
+        return self._application.at_once(request)
+
 
 _LOG = logging.getLogger(__name__)
 _ANSWER_SECONDS = 10.0
@@ -43,7 +76,7 @@ class Hop:
     def __init__(
         self,
         placement: Placement,
-        application: Application,
+        application: Edge,
         questions: Mapping[str, Answerer],
         listener: socket.socket | None = None,
     ) -> None:

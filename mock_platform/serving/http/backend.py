@@ -104,6 +104,8 @@ _LOG = logging.getLogger(__name__)
 
 _LOG_SECONDS = 0.1
 """Seconds between two writes of the request log."""
+SWEEP_SECONDS = 0.5
+"""Seconds between two checks of the deadlines of connections."""
 _MAX_LINES = 100
 """Number of requests after which the log is written at once: other requests wait meanwhile."""
 
@@ -371,6 +373,14 @@ class Backend:
         """Run something after real seconds, also while the server stops."""
         assert self._loop is not None
         return self._loop.call_later(seconds, act)
+
+    async def sweep(self) -> None:
+        """Check the deadlines of all connections, again and again."""
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            now = UPTIME()
+            for connection in list(self.connections):
+                connection.expire(now)
 
     def date_line(self) -> str:
         """The header `Date`, made once a second."""

@@ -16,8 +16,7 @@ from typing import cast
 from mock_platform.core.connection import Pause, Peer, Request
 from mock_platform.serving.http.answer import Answer
 from mock_platform.serving.http.backend import Backend, Journey, Timer
-from mock_platform.serving.http.client_socket import ClientSocket
-from mock_platform.serving.http.handle import Handle
+from mock_platform.serving.http.client_socket import ClientSocket, Handle
 from mock_platform.serving.http.reader import Refusal, RequestReader, refuse_overload
 from mock_platform.world.clock import UPTIME
 

@@ -19,23 +19,20 @@ from mock_platform.core.connection import Pause
 from mock_platform.serving.http.answer import Answer
 from mock_platform.serving.http.backend import Backend
 from mock_platform.serving.http.connection import ClientConnection
-from mock_platform.serving.http.http2_head import Header
 from mock_platform.serving.http.http2_intake import (
     DATA,
     END_STREAM,
+    WINDOW,
     Breach,
     Frame,
     FrameAllowance,
     Intake,
-)
-from mock_platform.serving.http.http2_state import (
-    WINDOW,
     drop_unknown,
     free,
     limit_block,
     new_state,
 )
-from mock_platform.serving.http.http2_stream import StreamTransport
+from mock_platform.serving.http.http2_stream import Header, StreamTransport
 from mock_platform.world.clock import UPTIME
 
 log = logging.getLogger(__name__)

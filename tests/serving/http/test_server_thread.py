@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from mock_platform.core.connection import CONNECTION
-from mock_platform.serving.http import CannotBind, ServerThread, loop_server
+from mock_platform.serving.http import CannotBind, ServerThread, backend
 from mock_platform.serving.http.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
 from mock_platform.world.clock import UPTIME
@@ -103,7 +103,7 @@ def test_a_port_in_use_is_told_by_the_constructor() -> None:
 @pytest.fixture
 def rare_ticks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever looks at intervals looks so rarely that to wait for it shows."""
-    monkeypatch.setattr(loop_server, "SWEEP_SECONDS", LONG)
+    monkeypatch.setattr(backend, "SWEEP_SECONDS", LONG)
 
 
 @pytest.mark.usefixtures("rare_ticks")
