@@ -66,7 +66,7 @@ def make_hop(
     edge = cast("Edge", application.wsgi_app)
     hop = Hop(placement, edge, control.list_questions(), listener)
     opened.platform.peers = hop
-    return hop, PlacedApplication(edge, placement, hop.hand_over)
+    return hop, PlacedApplication(edge, placement, hop)
 
 
 def join_engine(

@@ -16,9 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, cast
 
-from mock_platform.core.connection import Pause
 from mock_platform.core.platform_hosts import DEFAULT_PORTS
-from mock_platform.serving.http.answer import Answer
 from mock_platform.serving.http.backend import Backend
 from mock_platform.serving.http.connection import ClientConnection
 from mock_platform.serving.http.loop_server import ServerThread
@@ -163,7 +161,7 @@ class ProxyConnection(asyncio.Protocol):
             head, _, self._early = self._head.partition(_END)
             self._connect(head[len(_CONNECT) :].split(b" ", 1)[0].decode("latin-1"))
 
-    # -- called by the server (`backend.Client`) --------------------------------------------------
+    # -- called by the server (`backend.Connection`) -----------------------------------------------
 
     def expire(self, now: float) -> None:
         """End a connection whose request does not come."""
@@ -180,9 +178,6 @@ class ProxyConnection(asyncio.Protocol):
             self._task.cancel()
         if self._transport is not None:
             self._transport.abort()
-
-    def send_pieces(self, answer: Answer, pieces: list[bytes] | Pause) -> None:
-        """Never called: it has no answers."""
 
     # -- details ---------------------------------------------------------------------------------
 
@@ -391,10 +386,6 @@ class _Relay(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Pass bytes on to the other side."""
         self._to.write(data)
-
-    def eof_received(self) -> bool:
-        """One side has said everything."""
-        return False
 
     def connection_lost(self, exc: Exception | None) -> None:
         """One side has left, so the other is closed."""

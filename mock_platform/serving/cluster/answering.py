@@ -290,16 +290,6 @@ class TakenRequest:
         elif not self._clogged:
             self._continue_soon()
 
-    def expire(self, now: float) -> None:
-        """Do nothing: deadlines are the front's."""
-
-    def stop(self) -> None:
-        """Do nothing: the front stops, or says that its client has left."""
-
-    def cut(self) -> None:
-        """Drop the answer: the time of a graceful stop is over."""
-        self._connection.abort()
-
     # -- details ----------------------------------------------------------------------------------
 
     def _write(self, answer: TakenAnswer, body: bytes) -> None:

@@ -31,18 +31,14 @@ if TYPE_CHECKING:
     from mock_platform.serving.flask.wsgi import Edge
 
 
-HandOver = Callable[[str, Place | None], Direct]
-"""Returns what lets the process at a place answer a request for a world."""
-
-
 class PlacedApplication:
     """Answers the requests of this process's worlds, and hands the others over."""
 
-    def __init__(self, application: Edge, placement: Placement, hand_over: HandOver) -> None:
+    def __init__(self, application: Edge, placement: Placement, hop: Hop) -> None:
         self._application = application
         self._find = placement.find
         self._here = placement.here
-        self._hand_over = hand_over
+        self._hop = hop
         self.never_blocks = application.never_blocks
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -55,7 +51,7 @@ class PlacedApplication:
         if world is not None:
             place = self._find(world)
             if place != self._here:
-                return self._hand_over(world, place)
+                return HandedRequest(self._hop, world, place)
         return self._application.at_once(request)
 
 
@@ -171,10 +167,6 @@ class Hop:
         self._threads.dismiss(0)
 
     # -- the front's ------------------------------------------------------------------------------
-
-    def hand_over(self, world: str, place: Place | None) -> Direct:
-        """Returns what lets another process answer a request."""
-        return HandedRequest(self, world, place)
 
     def open_link(self, place: Place) -> Link:
         """Returns the connection to a process; opens it if needed."""

@@ -27,6 +27,7 @@ class ClientSocket:
         self._rounds = rounds
         self._keeps = False
         self._reading = True
+        self._unsent = 0
 
     @property
     def is_closing(self) -> bool:
@@ -46,6 +47,11 @@ class ClientSocket:
         """Write now, after what was kept."""
         self._write_earlier()
         self._transport.write(data)
+
+    def write_if_open(self, data: bytes) -> None:
+        """Write now, unless the client has left."""
+        if not self.is_closing:
+            self.write(data)
 
     def write_kept(self, data: bytes) -> None:
         """Send an answer that was kept."""
@@ -91,6 +97,13 @@ class ClientSocket:
         self._write_earlier()
         return self._transport.get_write_buffer_size()
 
+    def takes_more(self) -> bool:
+        """Whether fewer bytes wait than when this was asked last."""
+        # Progress is what counts. A client that reads anything between two looks gets the time
+        # again; one that reads nothing is ended, as its answer would stay in memory.
+        before, self._unsent = self._unsent, self.count_unsent()
+        return self._unsent < before
+
     def find_descriptor(self) -> int:
         """Returns the socket's descriptor; a negative number if it is closed."""
         found = None if self.is_closing else self._transport.get_extra_info("socket")
@@ -99,6 +112,34 @@ class ClientSocket:
     def _write_earlier(self) -> None:
         if self._keeps:
             self._rounds.write()
+
+
+class BodyWatch:
+    """The body that a client sends: there must be space for it, and it must come fast enough."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._begun = 0.0
+        self.counted = 0
+        """Bytes that were counted last."""
+
+    def begin(self, now: float) -> None:
+        """Measure the time from now on."""
+        self._begun = now
+
+    def is_too_slow(self, size: int, now: float) -> bool:
+        """Whether so few bytes have come by now that the request is refused."""
+        # A body has no single deadline: a large one over a slow line may take minutes. It has to
+        # keep up a minimum rate instead, so that a client cannot hold memory with a byte now and
+        # then.
+        limits, took = self._backend.limits, now - self._begun
+        due = (took - limits.head_seconds) * limits.body_bytes_per_second
+        return took > limits.body_seconds or size < due
+
+    def count(self, size: int) -> bool:
+        """Count the bytes that have come; returns whether there is space for them."""
+        counted, self.counted = self.counted, size
+        return self._backend.count_body(size - counted)
 
 
 # What an application may do to the connection that it answers on.
