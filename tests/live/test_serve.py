@@ -175,9 +175,9 @@ def test_a_taken_port_is_status_3(served: Served) -> None:
     """The message says what to do; nothing is printed on standard output."""
     port = served.url.rpartition(":")[2]
 
-    result = ended("serve", "--port", port)
+    result = refused("serve", "--port", port)
 
-    assert (3, "") == (result.returncode, result.stdout)
+    assert (3, "") == (result.exit_code, result.stdout)
     assert f"127.0.0.1:{port}: the port is in use" in result.stderr
     assert "or 0 to choose a free one" in result.stderr
 

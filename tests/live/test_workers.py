@@ -18,7 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from mock_platform import MockPlatform
 from mock_platform.cli.main import group
-from tests.live.processes import Served, ended, serving
+from tests.live.processes import Served, serving
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
@@ -266,8 +266,8 @@ def test_a_port_in_use_is_refused(served: Served) -> None:
     """By one process and by several; the workers of one server share a port, others do not."""
     port = served.url.rpartition(":")[2]
     for workers in (1, 2):
-        result = ended("serve", "--port", port, "--workers", workers)
-        assert 3 == result.returncode
+        result = CliRunner().invoke(group, ["serve", "--port", port, "--workers", str(workers)])
+        assert 3 == result.exit_code
         assert "in use" in result.stderr
 
 
