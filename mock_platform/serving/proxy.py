@@ -161,7 +161,7 @@ class ProxyConnection(asyncio.Protocol):
             head, _, self._early = self._head.partition(_END)
             self._connect(head[len(_CONNECT) :].split(b" ", 1)[0].decode("latin-1"))
 
-    # -- called by the server (`backend.Connection`) -----------------------------------------------
+    # -- called by the server (`backend.AnyConnection`) --------------------------------------------
 
     def expire(self, now: float) -> None:
         """End a connection whose request does not come."""

@@ -22,7 +22,7 @@ from mock_platform.serving.http.tls import TlsMaterial
 from tests.commands import environment, finished
 from tests.live.processes import Served, command, ended, serving
 from tests.loops import at_once
-from tests.support import BEARER, HARBOR
+from tests.support import HARBOR, bearer
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
@@ -35,11 +35,6 @@ def served() -> Iterator[Served]:
     """A server with the usual settings, for tests that change nothing."""
     with serving() as running:
         yield running
-
-
-def bearer() -> dict[str, str]:
-    """The header of the well-known bearer token."""
-    return {"Authorization": f"Bearer {BEARER}"}
 
 
 def put(served: Served, table: str, record: Mapping[str, object]) -> None:

@@ -149,7 +149,7 @@ class Journey(Protocol):
         """Move a socket, with the request that leads away; returns whether it went."""
 
 
-class Connection(Protocol):
+class AnyConnection(Protocol):
     """The methods of any connection that this module calls."""
 
     def expire(self, now: float) -> None:
@@ -186,7 +186,7 @@ class Backend:
         self.listens_at = f"{bound.host}:{bound.port}"
         self.stopping = threading.Event()
         self.errors: list[BaseException] = []
-        self.connections: set[Connection] = set()
+        self.connections: set[AnyConnection] = set()
         self.workers = Workers(threads)
         self.rounds = Rounds(self.call_soon)
         self.follow: Callable[[int], Journey] | None = None
@@ -251,7 +251,7 @@ class Backend:
 
     # -- limits -----------------------------------------------------------------------------------
 
-    def admit(self, connection: Connection, address: str) -> Refusal | None:
+    def admit(self, connection: AnyConnection, address: str) -> Refusal | None:
         """Count a new connection; returns why it is refused, if it is."""
         self.connections.add(connection)
         self._addresses[address] += 1
@@ -275,7 +275,7 @@ class Backend:
             and self._addresses[address] < limits.connections_per_address
         )
 
-    def forget(self, connection: Connection, address: str) -> None:
+    def forget(self, connection: AnyConnection, address: str) -> None:
         """Stop counting a connection."""
         self.connections.discard(connection)
         self._addresses[address] -= 1

@@ -112,7 +112,7 @@ class Http2Connection(asyncio.Protocol):
         self._send_waiting()
         self._read_on()
 
-    # -- called by the server (`backend.Connection`) -----------------------------------------------
+    # -- called by the server (`backend.AnyConnection`) --------------------------------------------
 
     def expire(self, now: float) -> None:
         """End a connection without requests, or whose client does not read or sends too slowly."""

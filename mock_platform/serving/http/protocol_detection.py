@@ -74,7 +74,7 @@ class Entrance(asyncio.Protocol):
         connection = _hand_over(self._backend, self._transport, None, speaks_http2=speaks_http2)
         connection.data_received(self._head)
 
-    # -- called by the server (`backend.Connection`) -----------------------------------------------
+    # -- called by the server (`backend.AnyConnection`) --------------------------------------------
 
     def expire(self, now: float) -> None:
         """End a connection whose first bytes do not come."""
