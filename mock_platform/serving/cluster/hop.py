@@ -175,7 +175,7 @@ class Hop:
             link = self._links[place] = Link(place, self.secret, self._lose)
         return link
 
-    def settle(self, world: str, not_at: Place | None, act: Callable[..., object]) -> None:
+    def locate(self, world: str, not_at: Place | None, act: Callable[..., object]) -> None:
         """Find out in a thread where a world lives, then call `act` on the loop."""
 
         def ask() -> None:
@@ -184,7 +184,7 @@ class Hop:
             # waits for an answer.
             found: Place | Misplaced
             try:
-                found = self._placement.settle(world, not_at)
+                found = self._placement.locate(world, not_at)
             except Misplaced as fault:
                 found = fault
             except Exception as fault:  # noqa: BLE001 - the client must get an answer
@@ -271,7 +271,7 @@ class Hop:
             NoAnswer: It does not answer, or refuses.
         """
         try:
-            place = self._placement.settle(world)
+            place = self._placement.locate(world)
         except Misplaced as fault:
             raise NoAnswer(str(fault)) from fault
         return self._ask(place, question, argument).wait(_ANSWER_SECONDS)

@@ -34,8 +34,8 @@ class Placement:
     """Knows in which process each world lives. Thread-safe.
 
     The order of calls for a request: `find`; if that does not know, or the found process says that
-    the world is not its own, or cannot be reached, `settle`. `find` is called for each request on
-    the event loop, so it must not wait. `settle` is called in a thread.
+    the world is not its own, or cannot be reached, `locate`. `find` is called for each request on
+    the event loop, so it must not wait. `locate` is called in a thread.
     """
 
     moves = False
@@ -59,12 +59,12 @@ class Placement:
     def find(self, world: str) -> Place | None:
         """Returns where a world lives as far as is known without asking; never waits.
 
-        `None` if that must be found out with `settle`. A world that does not exist has a place as
+        `None` if that must be found out with `locate`. A world that does not exist has a place as
         well: that of the process which says that it does not exist, and which creates it.
         """
         raise NotImplementedError
 
-    def settle(self, world: str, not_at: Place | None = None) -> Place:
+    def locate(self, world: str, not_at: Place | None = None) -> Place:
         """Find out where a world lives; if it lives nowhere, this process claims it.
 
         `not_at` is a process that did not have the world, or did not answer. Returns this process
@@ -118,7 +118,7 @@ class ByHash(Placement):
             index = crc32(world.encode("utf-8", "surrogateescape")) % len(self._places)
         return self._places[index]
 
-    def settle(self, world: str, not_at: Place | None = None) -> Place:
+    def locate(self, world: str, not_at: Place | None = None) -> Place:
         """Returns where a world lives; a process that does not answer is started again there."""
         return self.find(world)
 
@@ -186,7 +186,7 @@ class ByLease(Placement):
             return None
         return place
 
-    def settle(self, world: str, not_at: Place | None = None) -> Place:
+    def locate(self, world: str, not_at: Place | None = None) -> Place:
         """Returns the process that has a world; this one if none has it, or it is not reachable.
 
         Then the platform answers: it has the world open, or refuses with the reason.

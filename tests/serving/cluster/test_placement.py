@@ -22,7 +22,7 @@ def test_every_process_finds_the_same_place() -> None:
     views: list[Placement] = [ByHash(PLACES, index, b"secret") for index in range(3)]
     for number in range(200):
         assert 1 == len({view.find(f"w{number}") for view in views})
-        assert views[0].find(f"w{number}") == views[1].settle(f"w{number}", PLACES[0])
+        assert views[0].find(f"w{number}") == views[1].locate(f"w{number}", PLACES[0])
 
 
 def test_each_process_has_a_share() -> None:
@@ -123,7 +123,7 @@ def placement(engine: Engine) -> Placement:
 def test_a_world_without_owner_is_claimed(placement: Placement, engine: Engine) -> None:
     """It is not known before, and here afterwards."""
     assert placement.find("w") is None
-    assert HERE == placement.settle("w") == placement.find("w")
+    assert HERE == placement.locate("w") == placement.find("w")
     assert 1 == engine.claims
 
 
@@ -133,7 +133,7 @@ def test_an_owner_is_remembered_while_it_lives(
 ) -> None:
     """The engine is asked once; not longer than the process lives."""
     engine.owners["w"] = owner
-    assert owner == placement.settle("w")
+    assert owner == placement.locate("w")
     assert owner == placement.find("w")
     gone: list[Place] = []
     placement.gone_listeners.append(gone.append)
@@ -142,7 +142,7 @@ def test_an_owner_is_remembered_while_it_lives(
     assert placement.find("w") is None
     assert {NEAR, FAR} == {*gone}
     del engine.owners["w"]
-    assert HERE == placement.settle("w", owner)
+    assert HERE == placement.locate("w", owner)
 
 
 @pytest.mark.parametrize("owner", [HIDDEN, PRIVATE])
@@ -151,14 +151,14 @@ def test_an_address_within_another_machine_is_not_used(
 ) -> None:
     """This process refuses such a request, and says which one has the world."""
     engine.owners["w"] = owner
-    assert HERE == placement.settle("w")
+    assert HERE == placement.locate("w")
     assert [HERE, NEAR, FAR] == placement.list_places()
 
 
 def test_what_is_known_stays_while_the_engine_is_gone(placement: Placement, engine: Engine) -> None:
     """Requests for worlds elsewhere still reach their owner."""
     engine.owners["w"] = NEAR
-    placement.settle("w")
+    placement.locate("w")
     engine.living = None
     placement.refresh()
     assert NEAR == placement.find("w")
