@@ -17,7 +17,7 @@ LANES: tuple[tuple[str, ...], ...] = (
         "live/test_github_actions.py",
         "live/test_node_ads.py",
         "live/test_oauth_clients.py",
-        "live/test_as_a_flask_application.py",
+        "live/test_pages.py",
     ),
     (
         "browser/test_site.py",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -144,6 +144,24 @@ class Sandbox:
         target = url.removeprefix("http://localhost")
         return self.client.open(target, method=method, headers={**found, **(headers or {})}, **more)
 
+    def ask(
+        self, method: str, path: str, *, keys: Keys | str | None = HARBOR, **params: Any
+    ) -> TestResponse:
+        """One request with these parameters in its query; those that are None are left out."""
+        query = {name: value for name, value in params.items() if value is not None}
+        return self.call(method, path, keys=keys, query_string=query)
+
+    def read(
+        self, path: str, *, keys: Keys | str | None = HARBOR, status: int = 200, **query: Any
+    ) -> Any:
+        """The body of the answer to a GET, which must have this status."""
+        return body_of(self.ask("GET", path, keys=keys, **query), status)
+
+    def advance(self, **by: float) -> None:
+        """Move the clock as users do; `by` is what a `timedelta` takes."""
+        body = {"action": "advance", "seconds": timedelta(**by).total_seconds()}
+        body_of(self.client.put("/_mock/clock", json=body))
+
     @property
     def world(self) -> World:
         """The default world."""
@@ -201,6 +219,27 @@ def _parts(platform: Platform) -> list[object]:
     own = [id(worlds.default), worlds.default.seed, len(worlds), len(worlds.dropped_listeners)]
     own.append(platform._scenarios.connections)
     return [*map(id, values), *lists, *own, platform.closing.is_set()]
+
+
+def bearer(token: str = BEARER) -> dict[str, str]:
+    """The header of a request with a bearer token, for clients that are not `Sandbox.call`."""
+    return {"Authorization": f"Bearer {token}"}
+
+
+def body_of(response: TestResponse, status: int = 200) -> Any:
+    """The JSON of an answer, which must have this status."""
+    assert response.status_code == status, response.text
+    return response.get_json()
+
+
+def data_of(response: TestResponse, status: int = 200) -> Any:
+    """The `data` of an answer, which must have this status."""
+    return body_of(response, status)["data"]
+
+
+def echo_of(response: TestResponse) -> Any:
+    """The parameters that an advertising success repeats."""
+    return body_of(response)["request"]["params"]
 
 
 def faults(response: TestResponse) -> list[tuple[str, str | None]]:

@@ -14,7 +14,10 @@ from mock_platform.control.routes import ROUTES
 from tests.live.pages import ROOT, Page
 
 DOCS = Path(__file__).parent.parent / "docs"
-FRONT = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+FRONT = (
+    "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/examples/README.md",
+    "clients/javascript/README.md",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PAGES)

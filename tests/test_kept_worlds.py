@@ -22,7 +22,7 @@ from mock_platform.serving.restoring import Opened, open_platform
 from mock_platform.settings import Settings
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import StoreUnwritable
-from tests.support import BEARER
+from tests.support import bearer
 from tests.world.backends import crash
 from tests.world.store.test_tinydb_archive import largest_file
 
@@ -50,7 +50,7 @@ class Server:
 
     def ask(self, method: str, path: str, body: Any = None) -> TestResponse:
         """One request, with the well-known bearer token."""
-        headers = {"Authorization": f"Bearer {BEARER}"}
+        headers = bearer()
         more = {} if body is None else {"json": body}
         return self.client.open(path, method=method, headers=headers, **more)
 

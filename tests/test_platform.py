@@ -20,6 +20,7 @@ from tests.support import (
     NORTHBIKE,
     Keys,
     Sandbox,
+    bearer,
     faults,
     refusal,
     sandbox,
@@ -151,7 +152,7 @@ def test_a_credential_of_one_world_chooses_it(box: Sandbox) -> None:
         world.store.put("tokens", "only-in-one", record)
 
     response = box.client.get(MEDIA, headers={"Authorization": "Bearer only-in-one"})
-    shared = box.client.get(MEDIA, headers={"Authorization": f"Bearer {BEARER}"})
+    shared = box.client.get(MEDIA, headers=bearer())
 
     assert (response.status_code, shared.status_code) == (200, 200)
     assert {w.name: len(w.journal) for w in box.platform.worlds} == {"default": 1, "one": 1}
@@ -233,7 +234,7 @@ def test_two_hundred_worlds_never_see_each_other(box: Sandbox) -> None:
             data={"grant_type": "client_credentials"},
         )
         tokens[name] = response.get_json()["access_token"]
-    box.client.delete(f"{MEDIA}/2pzo", headers={"Authorization": f"Bearer {tokens['w7']}"})
+    box.client.delete(f"{MEDIA}/2pzo", headers=bearer(tokens["w7"]))
 
     assert len(set(tokens.values())) == 200
     for name in names:
@@ -402,7 +403,7 @@ def test_clients_in_process_may_be_given_a_base_address(base: str) -> None:
     with MockPlatform.start() as platform:
         world = platform.world("w1")
         client = Client(world.wsgi)
-        headers = {"Authorization": f"Bearer {world.credentials['bearer_token']}"}
+        headers = bearer(world.credentials["bearer_token"])
         answer = client.get("/12/accounts", base_url=getattr(world, base), headers=headers)
 
         assert 200 == answer.status_code
@@ -475,7 +476,7 @@ def test_bearer_tokens_of_another_user_do_not_reach(box: Sandbox) -> None:
 @pytest.mark.spec("B, Authentication", "The credential")
 def test_bearer_is_refused_where_only_oauth1_is_asked_for() -> None:
     """`--ads-auth oauth1` and `--strict` leave OAuth 1.0a alone."""
-    headers = {"Authorization": f"Bearer {BEARER}"}
+    headers = bearer()
     answers = [
         sandbox(**settings).client.get(MEDIA, headers=headers).status_code
         for settings in ({}, {"ads_auth": "oauth1"}, {"strict": True})

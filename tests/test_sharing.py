@@ -26,7 +26,7 @@ from mock_platform.world.store.redis_archive import RedisArchive
 from mock_platform.world.store.sealing import seal_line
 from mock_platform.world.world import World
 from tests.engine import EngineServer
-from tests.support import ACCOUNT, signed
+from tests.support import ACCOUNT, bearer, signed
 from tests.test_kept_worlds import NOON, OWN, USER, Server
 from tests.waits import PATIENCE
 from tests.world.store.test_redis_archive import wait_for_turn
@@ -200,12 +200,12 @@ def test_a_credential_finds_a_world_that_rests(servers: list[Server]) -> None:
     assert worlds_of(first).rest("w1")
     token = made["credentials"]["bearer_token"]
 
-    answer = second.client.get(ACCOUNTS, headers={"Authorization": f"Bearer {token}"})
+    answer = second.client.get(ACCOUNTS, headers=bearer(token))
 
     assert 200 == answer.status_code
     assert {"w1"} == {world.name for world in second.platform.worlds}
     assert 204 == second.ask("DELETE", "/_mock/worlds/w1").status_code
-    refused = second.client.get(ACCOUNTS, headers={"Authorization": f"Bearer {token}"})
+    refused = second.client.get(ACCOUNTS, headers=bearer(token))
     assert 401 == refused.status_code
 
 
@@ -597,7 +597,7 @@ def test_credentials_outlive_an_engine_that_forgot_them(settings: Settings) -> N
         assert isinstance(archive, RedisArchive)
         wait_for_turn(archive)
         wait_for_turn(archive)
-        headers = {"Authorization": f"Bearer {token}"}
+        headers = bearer(token)
         assert 200 == server.client.get(ACCOUNTS, headers=headers).status_code
         assert 1 == server.ask("GET", "/~w1/_mock/requests/count").get_json()["count"]
     finally:

@@ -35,11 +35,9 @@ from mock_platform.cli.signals import STOPPING, StopSignals
 from mock_platform.cli.trouble import BadInput, CannotListen, convert_errors
 from mock_platform.serving.app import CONTROL, create_app
 from mock_platform.serving.cluster import Place, Placement
-from mock_platform.serving.cluster.by_hash import ByHash
-from mock_platform.serving.cluster.by_lease import ByLease
 from mock_platform.serving.cluster.directory import Directory
-from mock_platform.serving.cluster.hop import Hop
-from mock_platform.serving.cluster.placed_application import Application, PlacedApplication
+from mock_platform.serving.cluster.hop import Hop, PlacedApplication
+from mock_platform.serving.cluster.placement import ByHash, ByLease
 from mock_platform.serving.cluster.shared_worlds import EngineLeases
 from mock_platform.serving.garbage import collect_rarely
 from mock_platform.serving.http import Bound, CannotBind, serve_forever
@@ -52,6 +50,7 @@ from mock_platform.world.store.shares import name_share
 if TYPE_CHECKING:
     from mock_platform.control.plane import ControlPlane
     from mock_platform.serving.flask.application import PlatformApplication
+    from mock_platform.serving.flask.wsgi import Edge
     from mock_platform.serving.http.tls import TlsMaterial
     from mock_platform.serving.proxy_in_cluster import SharedProxy
     from mock_platform.serving.restoring import Opened
@@ -91,10 +90,10 @@ def make_hop(
 ) -> tuple[Hop, PlacedApplication]:
     """Returns what hands requests to other processes, and the application that uses it."""
     control: ControlPlane = application.extensions[CONTROL]
-    edge = cast("Application", application.wsgi_app)
+    edge = cast("Edge", application.wsgi_app)
     hop = Hop(placement, edge, control.list_questions(), listener)
     opened.platform.peers = hop
-    return hop, PlacedApplication(edge, placement, hop.hand_over)
+    return hop, PlacedApplication(edge, placement, hop)
 
 
 def join_engine(

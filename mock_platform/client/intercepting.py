@@ -12,7 +12,7 @@ from requests.utils import DEFAULT_CA_BUNDLE_PATH
 
 from mock_platform.core.extras import require_extra
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS, Interception, check_host, read_allowed
-from mock_platform.serving.flask.intercepted import Intercepted
+from mock_platform.serving.flask.wsgi import Intercepted
 from mock_platform.serving.http.binding import reserve
 from mock_platform.serving.http.loop_server import LoopCompanion
 from mock_platform.serving.http.tls import TlsMaterial

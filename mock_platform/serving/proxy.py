@@ -12,21 +12,61 @@ import asyncio
 import logging
 import socket
 import ssl
+from collections import Counter
 from collections.abc import Callable, Collection
-from typing import Any, cast
+from typing import TYPE_CHECKING, cast
 
-from mock_platform.core.connection import Pause
 from mock_platform.core.platform_hosts import DEFAULT_PORTS
-from mock_platform.serving.http.answer import Answer
 from mock_platform.serving.http.backend import Backend
-from mock_platform.serving.http.binding import bind
 from mock_platform.serving.http.connection import ClientConnection
-from mock_platform.serving.http.loop_server import LoopServer
-from mock_platform.serving.http.protocol_detection import greet, require_http2
+from mock_platform.serving.http.loop_server import ServerThread
+from mock_platform.serving.http.protocol_detection import greet
 from mock_platform.serving.http.tls import TlsMaterial
-from mock_platform.serving.proxy_tunnels import Tunnels
 from mock_platform.settings import ConnectionSettings
 from mock_platform.world.clock import UPTIME
+
+MAX_TUNNELS = 512
+"""Tunnels of a proxy at a time: each is a connection to a host outside."""
+MAX_TUNNELS_PER_CLIENT = 128
+"""Tunnels of the clients at one address at a time; a browser has some dozens."""
+
+
+class Tunnels:
+    """The open tunnels of one proxy. Used on its loop alone."""
+
+    def __init__(self, allowed: Collection[tuple[str, int]]) -> None:
+        """`allowed` are the hosts and ports to which tunnels may lead."""
+        self._allowed = frozenset(allowed)
+        self._open: Counter[str] = Counter()
+
+    @property
+    def count(self) -> int:
+        """How many are open, or being opened."""
+        return self._open.total()
+
+    def allows(self, host: str, port: int) -> bool:
+        """Whether a tunnel may lead there."""
+        return (host, port) in self._allowed
+
+    def begin(self, client: str) -> str | None:
+        """Count a tunnel of a client; returns why it is refused instead, if it is."""
+        if self.count >= MAX_TUNNELS or self._open[client] >= MAX_TUNNELS_PER_CLIENT:
+            return (
+                f"This proxy allows {MAX_TUNNELS_PER_CLIENT} tunnels of one client at a time, and "
+                f"{MAX_TUNNELS} in all. Close some, then try again."
+            )
+        self._open[client] += 1
+        return None
+
+    def end(self, client: str) -> None:
+        """Stop counting a tunnel."""
+        self._open[client] -= 1
+        if self._open[client] <= 0:
+            del self._open[client]
+
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
 
 log = logging.getLogger(__name__)
 
@@ -36,49 +76,29 @@ _ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 THREADS = 8
 
 
-class ProxyServer:
-    """A proxy for one WSGI application, in a thread of this process; bound when constructed.
+class ProxyServer(ServerThread):
+    """A proxy for one WSGI application, in a thread of this process; it runs when constructed.
 
-    `hosts` are answered by the application, `allowed` hosts and ports are passed on to; `url` is
-    its address.
-
-    Raises:
-        CannotBind: It cannot listen on the address.
-        MissingExtra: HTTP/2 is wanted, and its library is not installed.
+    `hosts` are answered by the application, `allowed` hosts and ports are passed on to.
     """
 
     def __init__(
         self,
-        wsgi: Any,
+        wsgi: WSGIApplication,
         tls: TlsMaterial,
         hosts: Collection[str],
         allowed: Collection[tuple[str, int]],
         limits: ConnectionSettings,
     ) -> None:
-        if limits.http2:
-            require_http2()
-        self.tls = tls  # whose files go with it
         context = tls.server_context(http2=limits.http2)
-        listener, self.bound = bind("127.0.0.1", 0, "http")
-
         tunnels = Tunnels(allowed)
 
         def enter(backend: Backend) -> asyncio.Protocol:
             return ProxyConnection(backend, context, frozenset(hosts), tunnels)
 
-        self._server = LoopServer(
-            wsgi, listener, self.bound, None, THREADS, limits, None, entrance=enter
-        )
-        self._server.start()
-
-    @property
-    def url(self) -> str:
-        """The address that clients use as their proxy."""
-        return self.bound.url
-
-    def stop(self) -> None:
-        """Close the socket and every connection. Idempotent."""
-        self._server.stop()
+        super().__init__(wsgi, threads=THREADS, limits=limits, entrance=enter)
+        self.tls: TlsMaterial = tls  # of the tunnels; the proxy itself is spoken to without TLS
+        self.start()
 
 
 class ProxyConnection(asyncio.Protocol):
@@ -141,7 +161,7 @@ class ProxyConnection(asyncio.Protocol):
             head, _, self._early = self._head.partition(_END)
             self._connect(head[len(_CONNECT) :].split(b" ", 1)[0].decode("latin-1"))
 
-    # -- called by the server (`backend.Client`) --------------------------------------------------
+    # -- called by the server (`backend.AnyConnection`) --------------------------------------------
 
     def expire(self, now: float) -> None:
         """End a connection whose request does not come."""
@@ -158,9 +178,6 @@ class ProxyConnection(asyncio.Protocol):
             self._task.cancel()
         if self._transport is not None:
             self._transport.abort()
-
-    def send_pieces(self, answer: Answer, pieces: list[bytes] | Pause) -> None:
-        """Never called: it has no answers."""
 
     # -- details ---------------------------------------------------------------------------------
 
@@ -369,10 +386,6 @@ class _Relay(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Pass bytes on to the other side."""
         self._to.write(data)
-
-    def eof_received(self) -> bool:
-        """One side has said everything."""
-        return False
 
     def connection_lost(self, exc: Exception | None) -> None:
         """One side has left, so the other is closed."""

@@ -14,15 +14,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.serving.http.acceptor import Acceptor, open_connection
 from mock_platform.serving.http.backend import Backend
 from mock_platform.serving.http.binding import Bound, share
-from mock_platform.serving.http.loop_server import SWEEP_SECONDS, LoopCompanion
+from mock_platform.serving.http.loop_server import Acceptor, LoopCompanion, open_connection
 from mock_platform.serving.http.tls import TlsMaterial
-from mock_platform.serving.proxy import THREADS, ProxyConnection
-from mock_platform.serving.proxy_tunnels import Tunnels
+from mock_platform.serving.proxy import THREADS, ProxyConnection, Tunnels
 from mock_platform.settings import ConnectionSettings
-from mock_platform.world.clock import UPTIME
 
 
 class SharedProxy(Struct, frozen=True):
@@ -64,7 +61,7 @@ class ProxyBeside:
         loop = asyncio.get_running_loop()
         self._backend.attach(loop)
         self._acceptor = Acceptor(self._listener, partial(open_connection, self._enter))
-        self._sweep = loop.create_task(self._expire())
+        self._sweep = loop.create_task(self._backend.sweep())
 
     def hurry(self) -> None:
         """Accept no more connections; each ends after its current answer."""
@@ -103,10 +100,3 @@ class ProxyBeside:
         shared = self._shared
         hosts = frozenset(shared.hosts)
         return ProxyConnection(self._backend, self._context, hosts, self._tunnels)
-
-    async def _expire(self) -> None:
-        while True:
-            await asyncio.sleep(SWEEP_SECONDS)
-            now = UPTIME()
-            for connection in list(self._backend.connections):
-                connection.expire(now)

@@ -94,7 +94,7 @@ def test_addresses_are_those_of_the_spec(platform: MockPlatform) -> None:
 @pytest.mark.live
 def test_it_stops_at_once_and_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopping waits for no interval, closes the port, and may be repeated."""
-    monkeypatch.setattr("mock_platform.serving.http.loop_server.SWEEP_SECONDS", 10 * PATIENCE)
+    monkeypatch.setattr("mock_platform.serving.http.backend.SWEEP_SECONDS", 10 * PATIENCE)
     platform = MockPlatform.start()
     requests.get(f"{platform.control_url}/health", timeout=PATIENCE)
     began = UPTIME()

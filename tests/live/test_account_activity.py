@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from tests.live_servers import LiveServer
-from tests.support import BEARER, HARBOR, USER_TOKEN
+from tests.support import BEARER, HARBOR, USER_TOKEN, bearer
 from tests.support_receiver import Receiver, sign
 from tests.waits import PATIENCE
 
@@ -33,7 +33,7 @@ class Client:
         answer = self.session.request(
             method,
             f"{self.base_url}{path}",
-            headers={"Authorization": f"Bearer {token}"},
+            headers=bearer(token),
             timeout=PATIENCE,
             **more,
         )

@@ -134,9 +134,8 @@ def test_python_examples_are_a_users() -> None:
     assert not any(name.split(".")[0] == "tests" for name in imported)
 
 
-def test_links_lead_somewhere() -> None:
-    """Every file that the page links to is there, and every example is linked to."""
-    assert [] == PAGE.dead_links()
+def test_every_example_is_linked_to() -> None:
+    """Readers of the page find all of them."""
     for file in _python_files():
         assert f"](python/{file.name})" in PAGE.text
 

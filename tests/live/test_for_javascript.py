@@ -34,12 +34,6 @@ def test_its_tests_pass(page: Page, node_project: NodeProject, tmp_path: Path) -
     assert f"\n# pass {len(written)}\n" in ran.stdout
 
 
-@pytest.mark.parametrize("page", [PAGE, README], ids=["page", "readme"])
-def test_links_lead_somewhere(page: Page) -> None:
-    """Files and headings exist."""
-    assert [] == page.dead_links()
-
-
 def test_a_world_for_each_test_takes_four_lines() -> None:
     """The page's figure: the lines of its first block that are there for the sandbox."""
     first = PAGE.blocks("js")[0]

@@ -60,9 +60,3 @@ def test_python_examples_work(program: str, tmp_path: Path) -> None:
     done = run_python(program, tmp_path)
 
     assert (0, "") == (done.returncode, done.stderr)
-
-
-def test_links_lead_somewhere() -> None:
-    """Files and headings that the page links to are there."""
-    assert [] == PAGE.dead_links()
-    assert [] == Page("docs/scenarios.md").dead_links()

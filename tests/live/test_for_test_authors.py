@@ -96,12 +96,6 @@ def test_nothing_of_the_plugin_is_left_out(pytester: pytest.Pytester) -> None:
     assert there == told
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.file.stem)
-def test_links_lead_somewhere(page: Page) -> None:
-    """Files and headings that the pages link to are there."""
-    assert [] == page.dead_links()
-
-
 def _shown(name: str) -> bool:
     alone = {f"pytest {name}", f"pytest {name} --mock-block-network"}
     return any(command in alone for command, _ in RUNS)

@@ -14,6 +14,7 @@ from mock_platform.core.auth.credential_texts import environment
 from mock_platform.settings import ConnectionSettings
 from tests.commands import finished
 from tests.conftest import Tool
+from tests.support import bearer
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
@@ -79,7 +80,7 @@ def test_scenarios_act_in_it(platform: MockPlatform) -> None:
     platform.activate("faults")
     with httpx.Client(
         http1=False, http2=True, base_url=platform.base_url, timeout=PATIENCE, trust_env=False,
-        headers={"Authorization": f"Bearer {token}"},
+        headers=bearer(token),
     ) as client:  # fmt: skip
         with pytest.raises(httpx.RemoteProtocolError, match="StreamReset"):
             client.get("/2/webhooks")

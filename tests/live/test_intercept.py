@@ -19,7 +19,7 @@ import requests
 
 from mock_platform import MockPlatform, WorldFace
 from mock_platform.core.auth.credential_texts import environment
-from mock_platform.serving import proxy_tunnels as tunnels
+from mock_platform.serving import proxy as tunnels
 from tests.commands import finished
 from tests.conftest import Tool
 from tests.waits import PATIENCE

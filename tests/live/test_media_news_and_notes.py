@@ -1,8 +1,7 @@
-"""What is uploaded over a socket is shown in posts; and the page about it is true."""
+"""What is uploaded over a socket is shown in posts."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,13 +9,11 @@ import requests
 from requests_oauthlib import OAuth1
 
 from tests.images import make_png
-from tests.live.pages import Page, run_bash
-from tests.live.processes import serving
 from tests.live_servers import LiveWorld
+from tests.support import bearer
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
-PAGE = Page("docs/media-news-and-notes.md")
 
 
 def sign(world: LiveWorld) -> OAuth1:
@@ -52,7 +49,7 @@ def test_uploaded_posted_and_read(live_world: LiveWorld) -> None:
     shown = requests.get(
         f"{url}/posts/{made['id']}",
         params={"expansions": "attachments.media_keys", "media.fields": "width,height"},
-        headers={"Authorization": f"Bearer {live_world.credentials['bearer_token']}"},
+        headers=bearer(live_world.credentials["bearer_token"]),
         timeout=PATIENCE,
     ).json()
 
@@ -60,24 +57,3 @@ def test_uploaded_posted_and_read(live_world: LiveWorld) -> None:
     assert [done["media_key"]] == shown["data"]["attachments"]["media_keys"]
     (media,) = shown["includes"]["media"]
     assert ("photo", 640, 480) == (media["type"], media["width"], media["height"])
-
-
-def test_the_commands_work_one_after_the_other(tmp_path: Path) -> None:
-    """The page from the first upload to the cap that refuses a read."""
-    with serving() as served:
-        script = "\n".join(PAGE.blocks("bash")).replace("http://127.0.0.1:8080", served.url)
-        done = run_bash(f"export MOCK_PLATFORM_URL={served.url}\n{script}", tmp_path)
-
-    assert {"bash"} == PAGE.languages
-    assert 0 == done.returncode, done.stderr
-    assert '"state":"succeeded"' in done.stdout
-    assert '"variants"' in done.stdout
-    assert "Waterfront market opens with a coffee mile" in done.stdout
-    assert '"evaluator_score_bucket"' in done.stdout
-    assert '"post_id"' in done.stdout
-    assert "UsageCapExceeded" in done.stdout
-
-
-def test_links_lead_somewhere() -> None:
-    """Files and headings that the page links to are there."""
-    assert [] == PAGE.dead_links()

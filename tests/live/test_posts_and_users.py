@@ -1,16 +1,13 @@
-"""tweepy's Client, as published, posts, reads and searches; and the page about it is true."""
+"""tweepy's Client, as published, posts, reads and searches."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
 import tweepy
 
-from tests.live.pages import Page, run_bash
-from tests.live.processes import serving
 from tests.live_servers import LiveWorld
 
 # The client knows one default field of posts by its older name alone.
@@ -18,7 +15,6 @@ pytestmark = [
     pytest.mark.live,
     pytest.mark.filterwarnings("ignore:Tweet data missing default edit_history:RuntimeWarning"),
 ]
-PAGE = Page("docs/posts-and-users.md")
 PLATFORM = "https://api.twitter.com"
 
 
@@ -97,17 +93,3 @@ def test_search_and_count(live_world: LiveWorld) -> None:
     assert 12 == counts.meta["total_post_count"] == sum(each["post_count"] for each in counts.data)
     with pytest.raises(tweepy.BadRequest, match="Reference to invalid operator 'has:polls'"):
         client.search_recent_tweets("zebra has:polls")
-
-
-def test_the_page(tmp_path: Path) -> None:
-    """The commands work one after the other, and show what the page says."""
-    with serving() as served:
-        script = "\n".join(PAGE.blocks("bash")).replace("http://127.0.0.1:8080", served.url)
-        done = run_bash(f"export MOCK_PLATFORM_URL={served.url}\n{script}", tmp_path)
-
-    assert {"bash"} == PAGE.languages
-    assert 0 == done.returncode, done.stderr
-    assert '"username":"northbike_co"' in done.stdout
-    assert "Could not find post with ids: [5]." in done.stdout
-    assert '"result_count":1' in done.stdout
-    assert '"created_at":"2026-01-05T10:00:00.000Z"' in done.stdout

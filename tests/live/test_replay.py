@@ -9,7 +9,7 @@ import requests
 
 from mock_platform import MockPlatform
 from tests.loops import at_once
-from tests.support import BEARER, HARBOR
+from tests.support import HARBOR, bearer
 from tests.support_receiver import Receiver, hang, redirect, sign, unused_port
 from tests.support_replay import WEBHOOK
 from tests.waits import PATIENCE
@@ -43,7 +43,7 @@ class Client:
         return requests.post(
             f"{self.url}/2/webhooks/replay",
             json=body,
-            headers={"Authorization": f"Bearer {BEARER}"},
+            headers=bearer(),
             timeout=WAIT,
         )
 
@@ -168,7 +168,7 @@ def test_a_journey_outlives_the_conflict(
 def test_the_retired_path_follows_the_worlds_clock(client: Client) -> None:
     """Sent back before its end, the world serves the retired path again."""
     path = f"{client.url}/2/account_activity/replay/webhooks/{WEBHOOK}/subscriptions/all"
-    headers = {"Authorization": f"Bearer {BEARER}"}
+    headers = bearer()
     assert 410 == requests.post(path, headers=headers, timeout=WAIT).status_code
 
     moment = datetime(2026, 3, 25, 15, 0, tzinfo=UTC)

@@ -22,7 +22,7 @@ from mock_platform.serving.http.tls import TlsMaterial
 from tests.commands import environment, finished
 from tests.live.processes import Served, command, ended, serving
 from tests.loops import at_once
-from tests.support import BEARER, HARBOR
+from tests.support import HARBOR, bearer
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
@@ -35,11 +35,6 @@ def served() -> Iterator[Served]:
     """A server with the usual settings, for tests that change nothing."""
     with serving() as running:
         yield running
-
-
-def bearer() -> dict[str, str]:
-    """The header of the well-known bearer token."""
-    return {"Authorization": f"Bearer {BEARER}"}
 
 
 def put(served: Served, table: str, record: Mapping[str, object]) -> None:
@@ -175,9 +170,9 @@ def test_a_taken_port_is_status_3(served: Served) -> None:
     """The message says what to do; nothing is printed on standard output."""
     port = served.url.rpartition(":")[2]
 
-    result = ended("serve", "--port", port)
+    result = refused("serve", "--port", port)
 
-    assert (3, "") == (result.returncode, result.stdout)
+    assert (3, "") == (result.exit_code, result.stdout)
     assert f"127.0.0.1:{port}: the port is in use" in result.stderr
     assert "or 0 to choose a free one" in result.stderr
 

@@ -17,6 +17,7 @@ from mock_platform.serving.flask.sending import NoConnection
 from mock_platform.world.clock import UPTIME
 from tests.live.parity import direct
 from tests.loops import awaited
+from tests.support import bearer
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
@@ -228,7 +229,7 @@ def test_an_asynchronous_client_calls_over_the_socket(mock_platform: WorldFace) 
 
 
 async def _calls(mock_platform: WorldFace) -> None:
-    headers = {"Authorization": f"Bearer {mock_platform.credentials['bearer_token']}"}
+    headers = bearer(mock_platform.credentials["bearer_token"])
     account = mock_platform.credentials["accounts"][0]
     address = f"{mock_platform.base_url}/12/accounts/{account}"
 
@@ -255,7 +256,7 @@ async def _meets_a_broken_connection(mock_platform: WorldFace) -> None:
     rule = {"on": "*", "call": 1, "then": {"fault": "reset"}}
     mock_platform.activate(mock_platform.define({"name": "s", "rules": [rule]}))
 
-    headers = {"Authorization": f"Bearer {mock_platform.credentials['bearer_token']}"}
+    headers = bearer(mock_platform.credentials["bearer_token"])
     address = f"{mock_platform.base_url}/12/accounts"
 
     async with httpx.AsyncClient(headers=headers, trust_env=False) as client:

@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from tests.live_servers import LiveServer
-from tests.support import BEARER
+from tests.support import bearer
 from tests.support_receiver import Receiver
 from tests.waits import PATIENCE
 
@@ -17,7 +17,7 @@ from tests.waits import PATIENCE
 def test_a_slow_challenge_holds_nobody_up(live_server: LiveServer, receiver: Receiver) -> None:
     """While a receiver is challenged, the server answers everybody else, the receiver included."""
     url, right = live_server.url, receiver.right
-    headers = {"Authorization": f"Bearer {BEARER}"}
+    headers = bearer()
     asked, go_on = threading.Event(), threading.Event()
 
     def answer(token: str) -> tuple[int, bytes]:

@@ -18,7 +18,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from mock_platform import MockPlatform
 from mock_platform.cli.main import group
-from tests.live.processes import Served, ended, serving
+from tests.live.processes import Served, serving
+from tests.support import bearer
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
@@ -129,10 +130,10 @@ def test_faults_and_delays_are_those_of_one_process(served: Served, token: str, 
     ask(served, "PUT", f"{control}/scenarios/broken", json={"rules": [rule]})
     ask(served, "POST", f"{control}/scenarios/broken/activate")
     for _ in range(4):
-        answer = ask(served, "GET", call, headers={"Authorization": f"Bearer {token}"})
+        answer = ask(served, "GET", call, headers=bearer(token))
         assert answer.ok
         assert answer.json()["data"]
-        answer = ask(served, "HEAD", call, headers={"Authorization": f"Bearer {token}"})
+        answer = ask(served, "HEAD", call, headers=bearer(token))
         assert answer.headers["Content-Length"] != "0"
 
 
@@ -162,9 +163,9 @@ def test_own_credentials_choose_their_world_on_every_connection(served: Served) 
         name = f"own{number}"
         body = {"own_credentials": True}
         made = ask(served, "PUT", f"/_mock/worlds/{name}", json=body).json()
-        bearer = {"Authorization": f"Bearer {made['credentials']['bearer_token']}"}
+        own = bearer(made["credentials"]["bearer_token"])
         for _ in range(3):
-            assert ask(served, "GET", "/12/accounts", headers=bearer).ok
+            assert ask(served, "GET", "/12/accounts", headers=own).ok
         counted = ask(served, "GET", f"/~{name}/_mock/requests/count").json()
         assert 3 == counted["count"]
 
@@ -195,7 +196,7 @@ def test_counts_are_those_of_all_processes(served: Served, token: str) -> None:
     ask(served, "DELETE", "/_mock/warnings")
     for name in names:
         path = f"/~{name}/12/accounts?no_such_parameter=1"
-        ask(served, "GET", path, headers={"Authorization": f"Bearer {token}"})
+        ask(served, "GET", path, headers=bearer(token))
     for _ in range(3):
         covered = ask(served, "GET", "/_mock/coverage?only=accounts.list").json()
         assert 6 == covered["operations"][0]["requests"]
@@ -266,8 +267,8 @@ def test_a_port_in_use_is_refused(served: Served) -> None:
     """By one process and by several; the workers of one server share a port, others do not."""
     port = served.url.rpartition(":")[2]
     for workers in (1, 2):
-        result = ended("serve", "--port", port, "--workers", workers)
-        assert 3 == result.returncode
+        result = CliRunner().invoke(group, ["serve", "--port", port, "--workers", str(workers)])
+        assert 3 == result.exit_code
         assert "in use" in result.stderr
 
 

@@ -12,8 +12,13 @@ from typing import Any
 import pytest
 
 from mock_platform.serving.http.tls import TlsMaterial
-from mock_platform.serving.proxy import ProxyConnection, ProxyServer
-from mock_platform.serving.proxy_tunnels import MAX_TUNNELS, MAX_TUNNELS_PER_CLIENT, Tunnels
+from mock_platform.serving.proxy import (
+    MAX_TUNNELS,
+    MAX_TUNNELS_PER_CLIENT,
+    ProxyConnection,
+    ProxyServer,
+    Tunnels,
+)
 from mock_platform.settings import ConnectionSettings
 from tests.waits import PATIENCE
 

@@ -13,13 +13,19 @@ from typing import Protocol
 
 from mock_platform.core.connection import Direct, Pause, Peer, Request
 from mock_platform.serving.cluster import Place
-from mock_platform.serving.cluster.channel import is_stranger
+from mock_platform.serving.cluster.channel import (
+    FRONT,
+    NONCE_BYTES,
+    OWNER,
+    Greeting,
+    draw,
+    is_stranger,
+)
 from mock_platform.serving.cluster.frames import Kind, pack, pack_start, read_length, read_request
 from mock_platform.serving.cluster.link import FrameProtocol
-from mock_platform.serving.cluster.proof import FRONT, NONCE_BYTES, OWNER, Greeting, draw
 from mock_platform.serving.http.answer import Answer, ExcInfo, Pair
 from mock_platform.serving.http.backend import Backend, Timer
-from mock_platform.serving.http.handle import Handle
+from mock_platform.serving.http.client_socket import Handle
 from mock_platform.world.clock import UPTIME
 
 _PEER_TEXTS = 4
@@ -283,16 +289,6 @@ class TakenRequest:
             self._finish()
         elif not self._clogged:
             self._continue_soon()
-
-    def expire(self, now: float) -> None:
-        """Do nothing: deadlines are the front's."""
-
-    def stop(self) -> None:
-        """Do nothing: the front stops, or says that its client has left."""
-
-    def cut(self) -> None:
-        """Drop the answer: the time of a graceful stop is over."""
-        self._connection.abort()
 
     # -- details ----------------------------------------------------------------------------------
 

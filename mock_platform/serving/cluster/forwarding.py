@@ -44,7 +44,7 @@ class Carrier(Protocol):
     def is_here(self, place: Place) -> bool:
         """Whether a place is that of this process."""
 
-    def settle(self, world: str, not_at: Place | None, act: Callable[..., object]) -> None:
+    def locate(self, world: str, not_at: Place | None, act: Callable[..., object]) -> None:
         """Find out in a thread where a world lives, then call `act` on the loop with it.
 
         `act` gets the place, or a `Misplaced`.
@@ -125,7 +125,7 @@ class HandedRequest:
         if kind == Kind.MOVED:
             self._forget()
             self._moved_from = self.place
-            self._carrier.settle(self._world, self.place, self._settle)
+            self._carrier.locate(self._world, self.place, self._take_place)
             return
         self._is_raw = self._is_raw or kind == Kind.RAW
         urgent = self._clogged and kind not in {Kind.DATA, Kind.START}
@@ -175,7 +175,7 @@ class HandedRequest:
             return
         self._until = self._until or UPTIME() + PATIENCE_SECONDS
         if self.place is None:
-            self._carrier.settle(self._world, None, self._settle)
+            self._carrier.locate(self._world, None, self._take_place)
             return
         peer = self._peer
         self._link = link = self._carrier.open_link(self.place)
@@ -187,9 +187,9 @@ class HandedRequest:
 
     def _try_again(self) -> None:
         if not self._ended:
-            self._carrier.settle(self._world, self.place, self._settle)
+            self._carrier.locate(self._world, self.place, self._take_place)
 
-    def _settle(self, found: Place | Misplaced) -> None:
+    def _take_place(self, found: Place | Misplaced) -> None:
         if self._ended:
             return
         if isinstance(found, Misplaced):

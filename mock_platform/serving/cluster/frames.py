@@ -27,7 +27,7 @@ class Kind(IntEnum):
 
     # From the front, which opened the connection, to the owner.
     HELLO = 1
-    """The answer to a challenge, as the first frame: a text, and a code (`proof`)."""
+    """The answer to a challenge, as the first frame: a text, and a code (`channel.Greeting`)."""
     REQUEST = 2
     """A whole request."""
     LEFT = 3

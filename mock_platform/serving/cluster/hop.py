@@ -7,9 +7,9 @@ import logging
 import socket
 import stat
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -22,9 +22,38 @@ from mock_platform.serving.cluster.connection_moves import Door
 from mock_platform.serving.cluster.forwarding import HandedRequest
 from mock_platform.serving.cluster.frames import Kind, pack
 from mock_platform.serving.cluster.link import Link, listen
-from mock_platform.serving.cluster.placed_application import Application
 from mock_platform.serving.http.backend import Backend
 from mock_platform.serving.http.workers import Workers
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+    from mock_platform.serving.flask.wsgi import Edge
+
+
+class PlacedApplication:
+    """Answers the requests of this process's worlds, and hands the others over."""
+
+    def __init__(self, application: Edge, placement: Placement, hop: Hop) -> None:
+        self._application = application
+        self._find = placement.find
+        self._here = placement.here
+        self._hop = hop
+        self.never_blocks = application.never_blocks
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer a WSGI request here."""
+        return self._application(environ, start_response)
+
+    def at_once(self, request: Request) -> Direct | None:
+        """Returns what answers on the loop: this process, or another one; `None` for a thread."""
+        world = self._application.name_world(request)
+        if world is not None:
+            place = self._find(world)
+            if place != self._here:
+                return HandedRequest(self._hop, world, place)
+        return self._application.at_once(request)
+
 
 _LOG = logging.getLogger(__name__)
 _ANSWER_SECONDS = 10.0
@@ -43,7 +72,7 @@ class Hop:
     def __init__(
         self,
         placement: Placement,
-        application: Application,
+        application: Edge,
         questions: Mapping[str, Answerer],
         listener: socket.socket | None = None,
     ) -> None:
@@ -139,10 +168,6 @@ class Hop:
 
     # -- the front's ------------------------------------------------------------------------------
 
-    def hand_over(self, world: str, place: Place | None) -> Direct:
-        """Returns what lets another process answer a request."""
-        return HandedRequest(self, world, place)
-
     def open_link(self, place: Place) -> Link:
         """Returns the connection to a process; opens it if needed."""
         link = self._links.get(place)
@@ -150,7 +175,7 @@ class Hop:
             link = self._links[place] = Link(place, self.secret, self._lose)
         return link
 
-    def settle(self, world: str, not_at: Place | None, act: Callable[..., object]) -> None:
+    def locate(self, world: str, not_at: Place | None, act: Callable[..., object]) -> None:
         """Find out in a thread where a world lives, then call `act` on the loop."""
 
         def ask() -> None:
@@ -159,7 +184,7 @@ class Hop:
             # waits for an answer.
             found: Place | Misplaced
             try:
-                found = self._placement.settle(world, not_at)
+                found = self._placement.locate(world, not_at)
             except Misplaced as fault:
                 found = fault
             except Exception as fault:  # noqa: BLE001 - the client must get an answer
@@ -246,7 +271,7 @@ class Hop:
             NoAnswer: It does not answer, or refuses.
         """
         try:
-            place = self._placement.settle(world)
+            place = self._placement.locate(world)
         except Misplaced as fault:
             raise NoAnswer(str(fault)) from fault
         return self._ask(place, question, argument).wait(_ANSWER_SECONDS)

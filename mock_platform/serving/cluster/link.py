@@ -10,13 +10,16 @@ from typing import Protocol, cast
 
 from mock_platform.serving.cluster import Place
 from mock_platform.serving.cluster.channel import (
+    FRONT,
+    OWNER,
     Certificate,
+    Greeting,
+    draw,
     find_fingerprint,
     is_stranger,
     make_client_context,
 )
 from mock_platform.serving.cluster.frames import MAX_PAYLOAD, FrameReader, Kind, pack
-from mock_platform.serving.cluster.proof import FRONT, OWNER, Greeting, draw
 
 _LOG = logging.getLogger(__name__)
 _UNIX = "unix:"

@@ -104,6 +104,8 @@ _LOG = logging.getLogger(__name__)
 
 _LOG_SECONDS = 0.1
 """Seconds between two writes of the request log."""
+SWEEP_SECONDS = 0.5
+"""Seconds between two checks of the deadlines of connections."""
 _MAX_LINES = 100
 """Number of requests after which the log is written at once: other requests wait meanwhile."""
 
@@ -147,11 +149,8 @@ class Journey(Protocol):
         """Move a socket, with the request that leads away; returns whether it went."""
 
 
-class Client(Protocol):
-    """The methods of a connection that this module calls."""
-
-    def send_pieces(self, answer: Answer, pieces: list[bytes] | Pause) -> None:
-        """Send the pieces that the application made."""
+class AnyConnection(Protocol):
+    """The methods of any connection that this module calls."""
 
     def expire(self, now: float) -> None:
         """End the connection if it takes too long."""
@@ -161,6 +160,13 @@ class Client(Protocol):
 
     def cut(self) -> None:
         """Close the connection now."""
+
+
+class Client(Protocol):
+    """What gets an answer."""
+
+    def send_pieces(self, answer: Answer, pieces: list[bytes] | Pause) -> None:
+        """Send the pieces that the application made."""
 
 
 class Backend:
@@ -180,7 +186,7 @@ class Backend:
         self.listens_at = f"{bound.host}:{bound.port}"
         self.stopping = threading.Event()
         self.errors: list[BaseException] = []
-        self.connections: set[Client] = set()
+        self.connections: set[AnyConnection] = set()
         self.workers = Workers(threads)
         self.rounds = Rounds(self.call_soon)
         self.follow: Callable[[int], Journey] | None = None
@@ -224,25 +230,19 @@ class Backend:
         if threading.get_ident() == self._thread:
             act(*arguments)
             return
-        loop = self._loop
-        if loop is None or loop.is_closed():
-            return
-        try:
-            loop.call_soon_threadsafe(act, *arguments)
-        except RuntimeError:  # it closed just now; nothing is open any more
-            _LOG.debug("The server had stopped already")
+        self.on_loop_soon(act, *arguments)
 
-    def on_loop_soon(self, act: Callable[[], object]) -> None:
+    def on_loop_soon(self, act: Callable[..., object], *arguments: Any) -> None:
         """Run something in the loop's next round, from any thread."""
         loop = self._loop
         if loop is None or loop.is_closed():
             return
         try:
             if threading.get_ident() == self._thread:
-                loop.call_soon(act)
+                loop.call_soon(act, *arguments)
             else:
-                loop.call_soon_threadsafe(act)
-        except RuntimeError:  # it closed just now
+                loop.call_soon_threadsafe(act, *arguments)
+        except RuntimeError:  # it closed just now; nothing is open any more
             _LOG.debug("The server had stopped already")
 
     def begin_trail(self) -> Journey | None:
@@ -251,7 +251,7 @@ class Backend:
 
     # -- limits -----------------------------------------------------------------------------------
 
-    def admit(self, connection: Client, address: str) -> Refusal | None:
+    def admit(self, connection: AnyConnection, address: str) -> Refusal | None:
         """Count a new connection; returns why it is refused, if it is."""
         self.connections.add(connection)
         self._addresses[address] += 1
@@ -275,7 +275,7 @@ class Backend:
             and self._addresses[address] < limits.connections_per_address
         )
 
-    def forget(self, connection: Client, address: str) -> None:
+    def forget(self, connection: AnyConnection, address: str) -> None:
         """Stop counting a connection."""
         self.connections.discard(connection)
         self._addresses[address] -= 1
@@ -371,6 +371,14 @@ class Backend:
         """Run something after real seconds, also while the server stops."""
         assert self._loop is not None
         return self._loop.call_later(seconds, act)
+
+    async def sweep(self) -> None:
+        """Check the deadlines of all connections, again and again."""
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            now = UPTIME()
+            for connection in list(self.connections):
+                connection.expire(now)
 
     def date_line(self) -> str:
         """The header `Date`, made once a second."""

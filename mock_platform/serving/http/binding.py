@@ -67,9 +67,8 @@ def bind(
         raise CannotBind(host, port, _reason(fault, host, port)) from fault
     listener.settimeout(0)
     taken = listener.getsockname()[1]
-    return listener, Bound(
-        host, taken, f"{scheme}://{_authority(_choose_reachable_host(host), taken)}"
-    )
+    reachable = _WILDCARDS.get(host, host)
+    return listener, Bound(host, taken, f"{scheme}://{_authority(reachable, taken)}")
 
 
 def reserve(host: str, port: int, scheme: str = "http") -> tuple[socket.socket, Bound]:
@@ -133,10 +132,6 @@ def _reason(fault: OSError, host: str, port: int) -> str:
             "Use 127.0.0.1 (this machine only) or 0.0.0.0 (every interface)."
         )
     return f"{fault}."
-
-
-def _choose_reachable_host(host: str) -> str:
-    return _WILDCARDS.get(host, host)
 
 
 def _authority(host: str, port: int) -> str:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import select
 import socket
 import struct
+import threading
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
+from mock_platform.serving.http.backend import Backend
 from mock_platform.serving.http.batching import Rounds
 
 _RESET = struct.pack("ii", 1, 0)
@@ -22,6 +27,7 @@ class ClientSocket:
         self._rounds = rounds
         self._keeps = False
         self._reading = True
+        self._unsent = 0
 
     @property
     def is_closing(self) -> bool:
@@ -41,6 +47,11 @@ class ClientSocket:
         """Write now, after what was kept."""
         self._write_earlier()
         self._transport.write(data)
+
+    def write_if_open(self, data: bytes) -> None:
+        """Write now, unless the client has left."""
+        if not self.is_closing:
+            self.write(data)
 
     def write_kept(self, data: bytes) -> None:
         """Send an answer that was kept."""
@@ -86,6 +97,13 @@ class ClientSocket:
         self._write_earlier()
         return self._transport.get_write_buffer_size()
 
+    def takes_more(self) -> bool:
+        """Whether fewer bytes wait than when this was asked last."""
+        # Progress is what counts. A client that reads anything between two looks gets the time
+        # again; one that reads nothing is ended, as its answer would stay in memory.
+        before, self._unsent = self._unsent, self.count_unsent()
+        return self._unsent < before
+
     def find_descriptor(self) -> int:
         """Returns the socket's descriptor; a negative number if it is closed."""
         found = None if self.is_closing else self._transport.get_extra_info("socket")
@@ -94,3 +112,143 @@ class ClientSocket:
     def _write_earlier(self) -> None:
         if self._keeps:
             self._rounds.write()
+
+
+class BodyWatch:
+    """The body that a client sends: there must be space for it, and it must come fast enough."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._begun = 0.0
+        self.counted = 0
+        """Bytes that were counted last."""
+
+    def begin(self, now: float) -> None:
+        """Measure the time from now on."""
+        self._begun = now
+
+    def is_too_slow(self, size: int, now: float) -> bool:
+        """Whether so few bytes have come by now that the request is refused."""
+        # A body has no single deadline: a large one over a slow line may take minutes. It has to
+        # keep up a minimum rate instead, so that a client cannot hold memory with a byte now and
+        # then.
+        limits, took = self._backend.limits, now - self._begun
+        due = (took - limits.head_seconds) * limits.body_bytes_per_second
+        return took > limits.body_seconds or size < due
+
+    def count(self, size: int) -> bool:
+        """Count the bytes that have come; returns whether there is space for them."""
+        counted, self.counted = self.counted, size
+        return self._backend.count_body(size - counted)
+
+
+# What an application may do to the connection that it answers on.
+
+_LEFT = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR
+"""What the system reports of a connection whose other side has ended (elsewhere than on Linux: only
+of one that is broken)."""
+
+
+class Handle:
+    """A `core.connection.Connection`: its methods may be called from any thread.
+
+    The server acts on the loop's thread, by what it passes here.
+    """
+
+    pauses = True
+
+    def __init__(
+        self,
+        backend: Backend,
+        *,
+        reset: Callable[[], object],
+        end: Callable[[], object],
+        write: Callable[[bytes], object],
+        resume: Callable[..., object],
+        descriptor: Callable[[], int],
+    ) -> None:
+        self._backend = backend
+        self._reset = reset
+        self._end = end
+        self._write = write
+        self._resume = resume
+        self._descriptor = descriptor
+        self.is_slow = False
+        """Whether it was ended because its client does not read."""
+        self.is_taken = False
+        """Whether nothing more is answered on the connection."""
+        self.held = False
+        """Whether it stays open without an answer."""
+        self.gone = False
+        """Whether it has ended."""
+
+    def leave(self) -> None:
+        """The connection has ended: nothing more can be done to it."""
+        self.gone = self.is_taken = True
+        # They refer to the connection, which refers to this: without them both are freed at once,
+        # not by the garbage collector, for whose scans all requests wait.
+        self._reset = self._end = self._write = self._resume = self._descriptor = _do_nothing
+
+    @property
+    def stopping(self) -> threading.Event:
+        """Set when the server starts to stop."""
+        return self._backend.stopping
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the server stops."""
+        return self._backend.stopping.is_set()
+
+    def is_gone(self) -> bool:
+        """Whether the client has ended its side, also if the loop did not read that yet."""
+        if self.gone:
+            return True
+        # The loop learns that a client has left only when it reads, which it may not do while an
+        # answer is being made. The system knows it at once, so it is asked.
+        descriptor = self._descriptor()
+        if descriptor < 0:
+            return True
+        poll = select.poll()
+        poll.register(descriptor, _LEFT)
+        return bool(poll.poll(0))
+
+    def resume(self, *, urgent: bool) -> None:
+        """Read an endless body again."""
+        self._backend.on_loop_soon(partial(self._resume, urgent=urgent))
+
+    def wait_for(self, ready: threading.Event, seconds: float) -> None:
+        """Wait in a worker."""
+        ready.wait(seconds)
+
+    def wait(self, seconds: float, closing: threading.Event) -> None:
+        """Wait in a worker. The server is stopped before the platform is closed."""
+        self._backend.stopping.wait(seconds)
+
+    def reset(self) -> None:
+        """Break the connection at once."""
+        if self._take():
+            self._backend.on_loop(self._reset)
+
+    def close(self) -> None:
+        """Close the connection regularly: what was sent arrives. Idempotent."""
+        if self._take():
+            self._backend.on_loop(self._end)
+
+    def hold(self) -> None:
+        """Never answer; the connection stays open without a thread until the client closes it."""
+        if self._take():
+            self.held = True
+
+    def send_raw(self, data: bytes) -> None:
+        """Send bytes unchanged. A client that has left is not an error."""
+        self.is_taken = True
+        self._backend.on_loop(self._write, data)
+
+    def _take(self) -> bool:
+        """Answer nothing more on the connection; returns whether it is still there."""
+        self.is_taken = True
+        return not self.gone
+
+
+def _do_nothing(*_: object, **__: object) -> int:
+    return -1

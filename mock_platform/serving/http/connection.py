@@ -16,8 +16,7 @@ from typing import cast
 from mock_platform.core.connection import Pause, Peer, Request
 from mock_platform.serving.http.answer import Answer
 from mock_platform.serving.http.backend import Backend, Journey, Timer
-from mock_platform.serving.http.client_socket import ClientSocket
-from mock_platform.serving.http.handle import Handle
+from mock_platform.serving.http.client_socket import BodyWatch, ClientSocket, Handle
 from mock_platform.serving.http.reader import Refusal, RequestReader, refuse_overload
 from mock_platform.world.clock import UPTIME
 
@@ -34,6 +33,8 @@ class ClientConnection(asyncio.Protocol):
     """A client's connection on the event loop."""
 
     _client: ClientSocket
+    _handle: Handle
+    _peer: Peer
 
     def __init__(
         self, backend: Backend, scheme: str | None = None, *, trail: Journey | None = None
@@ -51,24 +52,9 @@ class ClientConnection(asyncio.Protocol):
         self._waiting: deque[Request | Refusal] = deque()
         self._answer: Answer | None = None
         self._timer: Timer | None = None
-        self._clogged = False
-        self._discarding = False
-        self._half_closed = False
-        self._in_a_row = False
-        self._unsent = 0
-        self._body_begun = 0.0
-        self._body_counted = 0
-        self._endless = False
-        self._resumed = self._woken = False
-        self._handle = Handle(
-            backend,
-            reset=self._reset,
-            end=self._linger_or_close,
-            write=self._write_raw,
-            resume=self._resume,
-            descriptor=self._find_descriptor,
-        )
-        self._peer = Peer(self._handle, "", "", self._scheme, backend.listens_at)
+        self._clogged = self._discarding = self._half_closed = self._in_a_row = False
+        self._body = BodyWatch(backend)
+        self._endless = self._resumed = self._woken = False
         self.deadline = 0.0
         """When the loop ends the connection, on the clock `UPTIME`; 0 for never."""
 
@@ -77,9 +63,17 @@ class ClientConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Accept a client, or refuse it if there are too many."""
         # uvloop's transports behave like asyncio's, but are not subclasses of them.
-        self._client = ClientSocket(cast("asyncio.Transport", transport), self._rounds)
+        self._client = client = ClientSocket(cast("asyncio.Transport", transport), self._rounds)
         peer = transport.get_extra_info("peername") or ("", 0)
         backend = self._backend
+        self._handle = Handle(
+            backend,
+            reset=self._reset,
+            end=self._part,
+            write=client.write_if_open,
+            resume=self._resume,
+            descriptor=client.find_descriptor,
+        )
         address, port = str(peer[0]), str(peer[1])
         self._peer = Peer(self._handle, address, port, self._scheme, backend.listens_at)
         refusal = backend.admit(self, address)
@@ -101,7 +95,7 @@ class ClientConnection(asyncio.Protocol):
         self._handle.leave()
         self._reader.leave()
         self._backend.forget(self, self._peer.address)
-        self._count_body(0)
+        self._body.count(0)
         if self._timer is not None:
             self._timer.cancel()
         answer, self._answer = self._answer, None
@@ -120,16 +114,14 @@ class ClientConnection(asyncio.Protocol):
         """The client ended its side: incomplete requests are dropped, complete ones answered."""
         self._read_gathered()
         self._half_closed = True
-        if self._endless:
-            return False  # a stream's client has left
-        if self._answer is None and not self._waiting:
-            return False
+        if self._endless or (self._answer is None and not self._waiting):
+            return False  # a stream's client has left, or nothing is left to answer
         return self._scheme == "http" and not self._handle.held
 
     def pause_writing(self) -> None:
         """Start to wait for a client that does not read its answer."""
         self._clogged = True
-        self._unsent = self._client.count_unsent()
+        self._client.takes_more()
         self.deadline = UPTIME() + self._backend.limits.write_seconds
 
     def resume_writing(self) -> None:
@@ -162,7 +154,7 @@ class ClientConnection(asyncio.Protocol):
             self._take_ready()
         elif reader.in_body:
             if not was_in_body:
-                self._body_begun = UPTIME()
+                self._body.begin(UPTIME())
             if self._answer is None and not self._waiting:
                 self._watch_body()
 
@@ -177,26 +169,18 @@ class ClientConnection(asyncio.Protocol):
         """End what takes too long; called regularly, with the current time."""
         if self.deadline > now:  # most of them, and there may be thousands
             return
-        limits, reader = self._backend.limits, self._reader
+        reader = self._reader
         if reader.in_body and self._answer is None and not self._waiting and not self._discarding:
-            # A body has no single deadline: a large one over a slow line may take minutes. It has
-            # to keep up a minimum rate instead, so that a client cannot hold memory with a byte now
-            # and then.
-            took = now - self._body_begun
-            due = (took - limits.head_seconds) * limits.body_bytes_per_second
-            if took > limits.body_seconds or reader.body_bytes < due:
+            if self._body.is_too_slow(reader.body_bytes, now):
                 self.refuse(Refusal(408, "The body came too slowly."))
             return
         if not self.deadline:
             return
         if self._clogged:
-            unsent = self._client.count_unsent()
-            # Progress is what counts. A client that reads anything between two looks gets the time
-            # again; one that reads nothing is ended, as its answer would stay in memory.
-            if unsent < self._unsent:  # it takes something: slowly, but it does
-                self._unsent, self.deadline = unsent, now + limits.write_seconds
-                return
-            self.give_up()
+            if self._client.takes_more():  # slowly, but it does
+                self.deadline = now + self._backend.limits.write_seconds
+            else:
+                self.give_up()
         elif self._discarding:
             self._abort()
         elif reader.has_begun:
@@ -220,8 +204,8 @@ class ClientConnection(asyncio.Protocol):
         ready = self._reader.ready
         self._waiting.extend(ready)
         ready.clear()
-        if self._body_counted:
-            self._count_body(0)
+        if self._body.counted:
+            self._body.count(0)
         self._set_reading()
         self._next()
 
@@ -386,7 +370,7 @@ class ClientConnection(asyncio.Protocol):
             return
         now, limits, reader = UPTIME(), self._backend.limits, self._reader
         if reader.in_body:
-            self._body_begun = now
+            self._body.begin(now)
             self._watch_body()
         else:
             self.deadline = now + (limits.head_seconds if reader.has_begun else limits.idle_seconds)
@@ -396,13 +380,8 @@ class ClientConnection(asyncio.Protocol):
         if self._reader.wants_continue and not self._clogged:
             self._reader.wants_continue = False
             self._client.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        if not self._count_body(self._reader.body_bytes):
+        if not self._body.count(self._reader.body_bytes):
             self.refuse(refuse_overload("Too many large bodies are on their way at once."))
-
-    def _count_body(self, size: int) -> bool:
-        """Count the bytes of the current body; returns whether there is space for it."""
-        counted, self._body_counted = self._body_counted, size
-        return self._backend.count_body(size - counted)
 
     # -- closing ----------------------------------------------------------------------------------
 
@@ -432,7 +411,7 @@ class ClientConnection(asyncio.Protocol):
         # over.
         self._handle.is_taken = self._discarding = True
         self._waiting.clear()
-        self._count_body(0)
+        self._body.count(0)
         self.deadline = UPTIME() + self._backend.limits.linger_seconds
         self._set_reading()
         if self._half_closed or self._backend.stopping.is_set():
@@ -457,7 +436,7 @@ class ClientConnection(asyncio.Protocol):
             self.deadline = 0.0
             self._set_reading()
         elif not self._discarding:
-            self._linger_or_close()  # raw bytes were sent, and nothing follows them
+            self._part()  # raw bytes were sent, and nothing follows them
 
     def _set_reading(self) -> None:
         """Read, unless enough requests are waiting: further bytes stay with the client."""
@@ -494,16 +473,3 @@ class ClientConnection(asyncio.Protocol):
     def _reset(self) -> None:
         if not self._handle.gone:
             self._client.reset()
-
-    def _linger_or_close(self) -> None:
-        if self._reader.has_begun or self._waiting:
-            self._linger()
-        else:
-            self._close()
-
-    def _find_descriptor(self) -> int:
-        return self._client.find_descriptor()
-
-    def _write_raw(self, data: bytes) -> None:
-        if not self._client.is_closing:
-            self._client.write(data)

@@ -15,27 +15,22 @@ import h2.events
 import h2.exceptions
 from h2.errors import ErrorCodes
 
-from mock_platform.core.connection import Pause
-from mock_platform.serving.http.answer import Answer
 from mock_platform.serving.http.backend import Backend
 from mock_platform.serving.http.connection import ClientConnection
-from mock_platform.serving.http.http2_head import Header
 from mock_platform.serving.http.http2_intake import (
     DATA,
     END_STREAM,
+    WINDOW,
     Breach,
     Frame,
     FrameAllowance,
     Intake,
-)
-from mock_platform.serving.http.http2_state import (
-    WINDOW,
     drop_unknown,
     free,
     limit_block,
     new_state,
 )
-from mock_platform.serving.http.http2_stream import StreamTransport
+from mock_platform.serving.http.http2_stream import Header, StreamTransport
 from mock_platform.world.clock import UPTIME
 
 log = logging.getLogger(__name__)
@@ -44,6 +39,7 @@ _TURN_WORK = 96 * 1024
 """Bytes that are read from one client before other connections are served."""
 _FRAME_WORK, _HEADER_WORK = 2048, 64
 """As how many bytes a frame counts beside its own, and each header of a request."""
+_OfRequest = h2.events.DataReceived | h2.events.StreamEnded | h2.events.TrailersReceived
 _BODY_BYTES = 8
 """Bytes of a body that count as one: they are only passed on."""
 
@@ -101,10 +97,6 @@ class Http2Connection(asyncio.Protocol):
         if not self._waits and not self._clogged:
             self._take_turn()
 
-    def eof_received(self) -> bool:
-        """The client has left."""
-        return False
-
     def pause_writing(self) -> None:
         """Read nothing more from a client that does not read."""
         self._clogged = True
@@ -120,7 +112,7 @@ class Http2Connection(asyncio.Protocol):
         self._send_waiting()
         self._read_on()
 
-    # -- called by the server (`backend.Client`) --------------------------------------------------
+    # -- called by the server (`backend.AnyConnection`) --------------------------------------------
 
     def expire(self, now: float) -> None:
         """End a connection without requests, or whose client does not read or sends too slowly."""
@@ -153,9 +145,6 @@ class Http2Connection(asyncio.Protocol):
         """Close the connection now."""
         if self._transport is not None:
             self._transport.abort()
-
-    def send_pieces(self, answer: Answer, pieces: list[bytes] | Pause) -> None:
-        """Never called: its streams have the answers."""
 
     # -- called by the streams (`http2_stream.Frames`) ---------------------------------------------
 
@@ -301,14 +290,10 @@ class Http2Connection(asyncio.Protocol):
             if stream is not None:
                 stream.lose(ConnectionResetError("the client reset the stream"))
                 self._note_idle()
-        elif isinstance(
-            event, h2.events.DataReceived | h2.events.StreamEnded | h2.events.TrailersReceived
-        ):
-            self._take_of_stream(event)
+        elif isinstance(event, _OfRequest):
+            self._take_of_request(event)
 
-    def _take_of_stream(
-        self, event: h2.events.DataReceived | h2.events.StreamEnded | h2.events.TrailersReceived
-    ) -> None:
+    def _take_of_request(self, event: _OfRequest) -> None:
         stream = self._streams.get(event.stream_id or 0)
         if isinstance(event, h2.events.DataReceived):
             data, size = event.data or b"", event.flow_controlled_length or 0

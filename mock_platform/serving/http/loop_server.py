@@ -15,29 +15,29 @@ import socket
 import ssl
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from mock_platform.serving.http.acceptor import Acceptor, open_connection
 from mock_platform.serving.http.backend import Backend, RequestLog
-from mock_platform.serving.http.binding import Bound
+from mock_platform.serving.http.binding import Bound, bind
 from mock_platform.serving.http.connection import ClientConnection
-from mock_platform.serving.http.protocol_detection import Entrance
+from mock_platform.serving.http.protocol_detection import Entrance, require_http2
+from mock_platform.serving.http.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
-from mock_platform.world.clock import UPTIME
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
+
 log = logging.getLogger(__name__)
 
+_THREADS = 32
+"""Maximum number of requests answered at the same time beside the loop. Threads start on demand."""
 _CUT_SECONDS = 2.0
 """Seconds that a stop waits for ended connections."""
 _WORKER_SECONDS = 0.2
 """Seconds that a stop waits for each worker; blocked ones are left behind."""
-SWEEP_SECONDS = 0.5
-"""Seconds between two checks of the deadlines of connections."""
 _LAST_ROUNDS = 3
 """Rounds of the loop in which closed connections write their buffers."""
 _TLS_HANDSHAKE = b"\x16"
@@ -64,40 +64,84 @@ class LoopCompanion(Protocol):
         """The server ends now; called also if it ended in another way."""
 
 
-class LoopServer:
-    """Serves one WSGI application on a listening socket, which it owns from then on."""
+class Stop(Protocol):
+    """Waits until the server must stop."""
+
+    def wait(self) -> object:
+        """Return when the server must stop."""
+
+
+class ServerThread:
+    """A server in threads of this process. Its socket is bound when the constructor returns.
+
+    `host`, `port` and `url` are its address; port 0 chooses a free one. `start` starts to answer;
+    as a context manager it starts and stops. `errors` collects errors in the server and those of
+    the WSGI application, which answered 500.
+
+    Raises:
+        CannotBind: The server cannot listen on the address.
+        MissingExtra: HTTP/2 is wanted, and its library is not installed.
+    """
 
     def __init__(
         self,
         wsgi: WSGIApplication,
-        listener: socket.socket,
-        bound: Bound,
-        tls: ssl.SSLContext | None,
-        threads: int,
-        limits: ConnectionSettings,
-        log: RequestLog | None,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        tls: TlsMaterial | None = None,
+        threads: int = _THREADS,
+        limits: ConnectionSettings | None = None,
+        log: RequestLog | None = None,
+        listener: tuple[socket.socket, Bound] | None = None,
         entrance: Callable[[Backend], asyncio.Protocol] | None = None,
         companion: LoopCompanion | None = None,
     ) -> None:
-        """`entrance` makes what reads a new connection first, if it is not read as HTTP.
+        """`listener` is a bound socket to use; then `host` and `port` have no effect.
 
-        `companion` runs on the same loop, from before the first request until after the last.
+        `entrance` makes what reads a new connection first, if it is not read as HTTP. `companion`
+        runs on the same loop, from before the first request until after the last.
         """
+        self._limits = limits = limits or ConnectionSettings()
+        if limits.http2:
+            require_http2()
+        self.tls = tls  # whose files go with it
+        self._context = None if tls is None else tls.server_context(http2=limits.http2)
+        scheme = "http" if tls is None else "https"
+        self._listener, self.bound = listener or bind(host, port, scheme)
         self._companion = companion
         self._entrance = entrance or (Entrance if limits.http2 else _open_connection)
-        scheme = "http" if tls is None else "https"
-        self._backend = Backend(wsgi, bound, scheme, threads, limits, log)
-        self._limits = limits
-        self._listener = listener
-        self._tls = tls
+        self._backend = Backend(wsgi, self.bound, scheme, threads, limits, log)
         self._ended: asyncio.Event | None = None
         self._acceptor: Acceptor | None = None
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, name="mock-platform-server", daemon=True)
 
-    # -- called from outside ----------------------------------------------------------------------
+    @property
+    def host(self) -> str:
+        """The requested name or address."""
+        return self.bound.host
 
-    def start(self) -> None:
+    @property
+    def port(self) -> int:
+        """The port that is used, also if port 0 chose it."""
+        return self.bound.port
+
+    @property
+    def url(self) -> str:
+        """The address for clients on this machine, without a slash at its end."""
+        return self.bound.url
+
+    @property
+    def errors(self) -> list[BaseException]:
+        """Errors in the server, oldest first; grows while the server runs."""
+        return self._backend.errors
+
+    @property
+    def connections(self) -> int:
+        """Returns the number of open connections."""
+        return len(self._backend.connections)
+
+    def start(self) -> Self:
         """Start to answer, in a separate thread; returns when the loop runs.
 
         Raises:
@@ -105,6 +149,7 @@ class LoopServer:
         """
         self._thread.start()
         self._ready.wait()
+        return self
 
     def stop(self, grace: float = 5.0) -> None:
         """Accept no more, finish running requests within `grace` seconds, close everything.
@@ -125,15 +170,11 @@ class LoopServer:
             self._thread.join(_CUT_SECONDS)  # not for ever: an application may hold the loop
         self._backend.workers.dismiss(_WORKER_SECONDS)
 
-    @property
-    def connections(self) -> int:
-        """Returns the number of open connections."""
-        return len(self._backend.connections)
+    def __enter__(self) -> Self:
+        return self.start()
 
-    @property
-    def errors(self) -> list[BaseException]:
-        """Errors in the server, oldest first."""
-        return self._backend.errors
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     # -- details ----------------------------------------------------------------------------------
 
@@ -158,8 +199,8 @@ class LoopServer:
             await self._companion.open(backend)
         # For TLS the first byte is read before the handshake: a client may speak plain HTTP.
         plain = partial(open_connection, self._enter)
-        self._acceptor = Acceptor(self._listener, plain if self._tls is None else self._greet)
-        sweep = loop.create_task(self._sweep())
+        self._acceptor = Acceptor(self._listener, plain if self._context is None else self._greet)
+        sweep = loop.create_task(backend.sweep())
         self._ready.set()
         await self._ended.wait()
         sweep.cancel()
@@ -193,7 +234,7 @@ class LoopServer:
             await loop.connect_accepted_socket(
                 self._enter,
                 client,
-                ssl=self._tls,
+                ssl=self._context,
                 ssl_handshake_timeout=seconds,
                 ssl_shutdown_timeout=self._limits.linger_seconds,
             )
@@ -211,13 +252,6 @@ class LoopServer:
         async with asyncio.timeout(self._limits.linger_seconds):
             while await loop.sock_recv(client, 65_536):
                 pass
-
-    async def _sweep(self) -> None:
-        while True:
-            await asyncio.sleep(SWEEP_SECONDS)
-            now = UPTIME()
-            for connection in list(self._backend.connections):
-                connection.expire(now)
 
     def _begin_stop(self) -> None:
         backend = self._backend
@@ -260,6 +294,36 @@ class LoopServer:
             log.warning("%s", context.get("message"))
 
 
+def serve_forever(
+    wsgi: WSGIApplication,
+    host: str,
+    port: int,
+    *,
+    tls: TlsMaterial | None = None,
+    limits: ConnectionSettings | None = None,
+    log: RequestLog | None = None,
+    on_ready: Callable[[Bound], None],
+    stop: Stop,
+    listener: tuple[socket.socket, Bound] | None = None,
+    companion: LoopCompanion | None = None,
+) -> None:
+    """Serve until `stop.wait()` returns, then finish the running requests.
+
+    The socket is bound before `on_ready` is called with its address: from then on every client is
+    answered. The caller handles signals. If a signal handler ends the wait, `stop` must not be a
+    plain `threading.Event`: a main thread that waits for a lock may not notice a signal that the
+    system delivers to another thread.
+
+    Raises:
+        CannotBind: The server cannot listen on the address.
+    """
+    with ServerThread(
+        wsgi, host, port, tls, limits=limits, log=log, listener=listener, companion=companion
+    ) as server:
+        on_ready(server.bound)
+        stop.wait()
+
+
 def _open_connection(backend: Backend) -> ClientConnection:
     return ClientConnection(backend, trail=backend.begin_trail())
 
@@ -291,3 +355,88 @@ def _new_loop() -> asyncio.AbstractEventLoop:
             loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
             return loop
     return asyncio.SelectorEventLoop()  # the default loop of Windows has no add_reader
+
+
+_BACKLOG = 2048
+"""Number of connections that the system keeps waiting."""
+_RETRY_SECONDS = 0.5
+"""Seconds until it tries again when the system has no more descriptors."""
+
+
+class Acceptor:
+    """Accepts connections until it is closed, and begins to serve each in a task of its own.
+
+    A server of uvloop accepts one connection in a round of the loop, and answers the requests of
+    all others in the same round. Of 512 clients that came together, the last one waited for many
+    seconds.
+    """
+
+    def __init__(
+        self,
+        listener: socket.socket,
+        begin: Callable[[socket.socket], Coroutine[object, object, None]],
+    ) -> None:
+        """`begin` gets the socket of each client, which it owns unless it is cancelled.
+
+        Called on the thread of the loop. The acceptor closes `listener`.
+        """
+        self._loop = asyncio.get_running_loop()
+        self._listener = listener
+        self._begin = begin
+        self._retry: asyncio.TimerHandle | None = None
+        # The loop itself has only weak references to tasks.
+        self._beginning: dict[asyncio.Task[None], socket.socket] = {}
+        listener.listen(_BACKLOG)
+        listener.settimeout(0)
+        self._loop.add_reader(listener, self._accept)
+
+    def close(self) -> None:
+        """Accept no more, and drop the clients whose connection is not ready. Idempotent."""
+        if self._listener.fileno() < 0:
+            return
+        self._loop.remove_reader(self._listener)
+        self._listener.close()
+        if self._retry is not None:
+            self._retry.cancel()
+        for task in self._beginning:
+            task.cancel()
+
+    # -- details ----------------------------------------------------------------------------------
+
+    def _accept(self) -> None:
+        # All that wait are accepted at once, up to as many as the system can hold, so that the loop
+        # comes back to the others even under a flood.
+        for _ in range(_BACKLOG):
+            try:
+                client, _ = self._listener.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as fault:
+                # Mostly there are no file descriptors left. The listening socket stays readable, so
+                # without a pause the loop would do nothing but try again.
+                log.warning("A connection could not be accepted: %s", fault)
+                self._loop.remove_reader(self._listener)
+                self._retry = self._loop.call_later(_RETRY_SECONDS, self._resume)
+                return
+            client.settimeout(0)
+            task = self._loop.create_task(self._begin(client))
+            self._beginning[task] = client
+            task.add_done_callback(self._end)
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        client = self._beginning.pop(task)
+        if task.cancelled():
+            client.close()
+
+    def _resume(self) -> None:
+        self._loop.add_reader(self._listener, self._accept)
+        self._accept()
+
+
+async def open_connection(make: Callable[[], asyncio.Protocol], client: socket.socket) -> None:
+    """Serve a client without TLS with the protocol that `make` returns."""
+    loop = asyncio.get_running_loop()
+    try:
+        await loop.connect_accepted_socket(make, client)
+    except OSError:
+        client.close()

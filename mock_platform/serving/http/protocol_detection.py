@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import cast
 
-from mock_platform.core.connection import Pause
 from mock_platform.core.extras import require_extra
-from mock_platform.serving.http.answer import Answer
 from mock_platform.serving.http.backend import Backend
 from mock_platform.serving.http.connection import ClientConnection
 from mock_platform.world.clock import UPTIME
@@ -76,7 +74,7 @@ class Entrance(asyncio.Protocol):
         connection = _hand_over(self._backend, self._transport, None, speaks_http2=speaks_http2)
         connection.data_received(self._head)
 
-    # -- called by the server (`backend.Client`) --------------------------------------------------
+    # -- called by the server (`backend.AnyConnection`) --------------------------------------------
 
     def expire(self, now: float) -> None:
         """End a connection whose first bytes do not come."""
@@ -91,9 +89,6 @@ class Entrance(asyncio.Protocol):
         """Close the connection now."""
         if self._transport is not None:
             self._transport.abort()
-
-    def send_pieces(self, answer: Answer, pieces: list[bytes] | Pause) -> None:
-        """Never called: it has no answers."""
 
 
 def _hand_over(

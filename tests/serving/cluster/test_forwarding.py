@@ -42,7 +42,7 @@ class Process:
         """Whether the front has the world itself: never."""
         return False
 
-    def settle(self, world: str, not_at: Place | None, act: Callable[..., object]) -> None:
+    def locate(self, world: str, not_at: Place | None, act: Callable[..., object]) -> None:
         """Another process has the world now."""
         act(NEXT)
 

@@ -13,7 +13,7 @@ from mock_platform.serving.http import ServerThread
 from mock_platform.serving.http.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
 from mock_platform.version import __version__
-from tests.serving.http.wire import Environ, Start, Wire, hello, show
+from tests.serving.http.wire import Connect, Environ, Start, Wire, hello, show
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
@@ -45,13 +45,10 @@ def test_requests_share_a_connection(wire: Wire) -> None:
     assert ["/1", "/2", "/3"] == targets
 
 
-@pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])
-def test_requests_may_be_sent_in_advance(*, tls: bool) -> None:
+def test_requests_may_be_sent_in_advance(tls: TlsMaterial | None, connect: Connect) -> None:
     """Requests that arrive together are answered in order."""
-    material = TlsMaterial.generate() if tls else None
-    ca = None if material is None else material.ca
     asked = b"".join(b"GET /%d HTTP/1.1\r\nHost: x\r\n\r\n" % number for number in range(20))
-    with ServerThread(show, tls=material) as server, Wire(server, ca) as wire:
+    with ServerThread(show, tls=tls) as server, connect(server) as wire:
         wire.send(asked)
         seen = [wire.answer().json()["REQUEST_URI"] for _ in range(20)]
 
@@ -219,17 +216,15 @@ def test_a_longer_body_is_refused_readably(server: ServerThread) -> None:
     assert 413 == answer.status_code
 
 
-@pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])
-def test_a_refusal_before_the_body_was_read_is_readable(*, tls: bool) -> None:
+def test_a_refusal_before_the_body_was_read_is_readable(tls: TlsMaterial | None) -> None:
     """An application that answers 413 at once does not lose its answer to a reset."""
 
     def refusing(_environ: Environ, start_response: Start) -> list[bytes]:
         start_response("413 Content Too Large", [("Content-Length", "4")])
         return [b"much"]
 
-    material = TlsMaterial.generate() if tls else None
-    verify: Any = True if material is None else str(material.ca)
-    with ServerThread(refusing, tls=material) as server:
+    verify: Any = True if tls is None else str(tls.ca)
+    with ServerThread(refusing, tls=tls) as server:
         for _ in range(5):
             answer = requests.post(
                 server.url, data=bytes(6_000_000), timeout=PATIENCE, verify=verify
@@ -402,29 +397,27 @@ def test_a_body_that_fails_midway_is_cut(caplog: pytest.LogCaptureFixture) -> No
     assert "midway" in caplog.text
 
 
-def test_https_is_told_to_the_application() -> None:
+def test_https_is_told_to_the_application(certificate: TlsMaterial) -> None:
     """Under TLS the scheme is https."""
-    material = TlsMaterial.generate()
-    with ServerThread(show, tls=material) as server, Wire(server, material.ca) as wire:
+    with ServerThread(show, tls=certificate) as server, Wire(server, certificate.ca) as wire:
         assert server.url.startswith("https://127.0.0.1:")
         assert "https" == wire.get().answer().json()["wsgi.url_scheme"]
 
 
-def test_a_client_that_trusts_the_authority_gets_through() -> None:
+def test_a_client_that_trusts_the_authority_gets_through(certificate: TlsMaterial) -> None:
     """With `ca.pem` requests accept the certificate, by address and by name; without, not."""
-    material = TlsMaterial.generate()
-    with ServerThread(show, tls=material) as server:
+    ca = str(certificate.ca)
+    with ServerThread(show, tls=certificate) as server:
         for url in (server.url, f"https://localhost:{server.port}"):
-            assert 200 == requests.get(url, verify=str(material.ca), timeout=PATIENCE).status_code
+            assert 200 == requests.get(url, verify=ca, timeout=PATIENCE).status_code
         with pytest.raises(requests.exceptions.SSLError, match="CERTIFICATE_VERIFY_FAILED"):
             requests.get(server.url, timeout=PATIENCE)
     assert server.errors == []
 
 
-def test_plain_http_on_a_tls_port_is_told_so() -> None:
+def test_plain_http_on_a_tls_port_is_told_so(certificate: TlsMaterial) -> None:
     """A client that forgot the s of https reads what to do."""
-    material = TlsMaterial.generate()
-    with ServerThread(show, tls=material) as server, Wire(server) as wire:
+    with ServerThread(show, tls=certificate) as server, Wire(server) as wire:
         answer = wire.get().answer()
 
     assert 400 == answer.status

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,24 +11,10 @@ from mock_platform.core.connection import CONNECTION
 from mock_platform.serving.http import ServerThread
 from mock_platform.serving.http.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
-from tests.serving.http.wire import Environ, Start, Wire, doing, hello
+from tests.serving.http.wire import Connect, Environ, Start, Wire, doing, hello
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
-
-Connect = Callable[[ServerThread], Wire]
-
-
-@pytest.fixture(params=["http", "https"])
-def tls(request: pytest.FixtureRequest) -> TlsMaterial | None:
-    """Without and with TLS."""
-    return None if request.param == "http" else TlsMaterial.generate()
-
-
-@pytest.fixture
-def connect(tls: TlsMaterial | None) -> Connect:
-    """Connects to a server of that kind."""
-    return lambda server: Wire(server, None if tls is None else tls.ca)
 
 
 @pytest.fixture(autouse=True)

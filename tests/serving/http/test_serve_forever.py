@@ -6,7 +6,7 @@ import pytest
 
 from mock_platform.serving.http import Bound, CannotBind, ServerThread, serve_forever
 from mock_platform.serving.http.tls import TlsMaterial
-from tests.serving.http.wire import Wire, hello
+from tests.serving.http.wire import Connect, Wire, hello
 from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
@@ -44,16 +44,14 @@ def run(ready: Ready, tls: TlsMaterial | None = None) -> threading.Thread:
     return thread
 
 
-@pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])
-def test_it_serves_until_it_is_told_to_stop(*, tls: bool) -> None:
+def test_it_serves_until_it_is_told_to_stop(tls: TlsMaterial | None, connect: Connect) -> None:
     """The address is reported once it can be called; after the stop it is closed."""
-    material = TlsMaterial.generate() if tls else None
     ready = Ready()
-    thread = run(ready, material)
+    thread = run(ready, tls)
     try:
         scheme = "https" if tls else "http"
         assert ready.bound.url == f"{scheme}://127.0.0.1:{ready.bound.port}"
-        with Wire(ready.bound, None if material is None else material.ca) as wire:
+        with connect(ready.bound) as wire:
             assert b"hello" == wire.get().answer().body
     finally:
         ready.stop.set()

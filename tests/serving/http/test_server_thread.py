@@ -8,17 +8,16 @@ import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mock_platform.core.connection import CONNECTION
-from mock_platform.serving.http import CannotBind, ServerThread, loop_server
+from mock_platform.serving.http import CannotBind, ServerThread, backend
 from mock_platform.serving.http.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
 from mock_platform.world.clock import UPTIME
-from tests.serving.http.wire import Environ, Start, Wire, hello, reply, show
+from tests.serving.http.wire import Connect, Environ, Start, Wire, hello, reply, show
 from tests.waits import PATIENCE
 
 LONG = 10 * PATIENCE
@@ -54,11 +53,6 @@ def gate() -> Iterator[Gate]:
     made = Gate()
     yield made
     made.open.set()
-
-
-def ca_of(material: TlsMaterial | None) -> Path | None:
-    """What a client trusts, if there is anything to trust."""
-    return None if material is None else material.ca
 
 
 @pytest.fixture
@@ -103,7 +97,7 @@ def test_a_port_in_use_is_told_by_the_constructor() -> None:
 @pytest.fixture
 def rare_ticks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever looks at intervals looks so rarely that to wait for it shows."""
-    monkeypatch.setattr(loop_server, "SWEEP_SECONDS", LONG)
+    monkeypatch.setattr(backend, "SWEEP_SECONDS", LONG)
 
 
 @pytest.mark.usefixtures("rare_ticks")
@@ -118,14 +112,12 @@ def test_it_starts_at_once() -> None:
 
 
 @pytest.mark.usefixtures("rare_ticks")
-@pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])
 def test_it_stops_at_once_with_open_connections(
-    others: frozenset[threading.Thread], *, tls: bool
+    others: frozenset[threading.Thread], tls: TlsMaterial | None, connect: Connect
 ) -> None:
     """Neither idle connections nor silent ones nor ones never answered delay the stop."""
-    material = TlsMaterial.generate() if tls else None
-    with ExitStack() as clients, ServerThread(never_on_hold, tls=material) as server:
-        wires = [clients.enter_context(Wire(server, ca_of(material))) for _ in range(6)]
+    with ExitStack() as clients, ServerThread(never_on_hold, tls=tls) as server:
+        wires = [clients.enter_context(connect(server)) for _ in range(6)]
         for wire in wires[:4]:
             assert wire.get().answer().status == 200
         wires[0].get("/hold")
@@ -286,15 +278,15 @@ def test_one_client_needs_one_thread(others: frozenset[threading.Thread]) -> Non
         assert 1 == len([name for name in own_threads(others) if "worker" in name])
 
 
-@pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])
-def test_a_client_that_says_nothing_occupies_nobody(*, tls: bool) -> None:
+def test_a_client_that_says_nothing_occupies_nobody(
+    tls: TlsMaterial | None, connect: Connect
+) -> None:
     """Silent connections, as browsers open them in advance, leave the only worker free."""
-    material = TlsMaterial.generate() if tls else None
     with (
-        ServerThread(hello, tls=material, threads=1) as server,
+        ServerThread(hello, tls=tls, threads=1) as server,
         Wire(server),
-        Wire(server, ca_of(material)),
-        Wire(server, ca_of(material)) as wire,
+        connect(server),
+        connect(server) as wire,
     ):
         assert wire.get().answer().body == b"hello"
 

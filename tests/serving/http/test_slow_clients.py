@@ -51,12 +51,9 @@ def slow_clients(server: ServerThread, ca: Path | None, clients: ExitStack) -> N
         clients.enter_context(Wire(server, ca)).get("/large")
 
 
-@pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])
-def test_others_are_answered_beside_slow_clients(*, tls: bool) -> None:
+def test_others_are_answered_beside_slow_clients(tls: TlsMaterial | None, ca: Path | None) -> None:
     """Slow clients of every kind delay no others, even with one worker."""
-    material = TlsMaterial.generate() if tls else None
-    ca = None if material is None else material.ca
-    with ServerThread(large, tls=material, threads=1) as server, ExitStack() as clients:
+    with ServerThread(large, tls=tls, threads=1) as server, ExitStack() as clients:
         slow_clients(server, ca, clients)
         with Wire(server, ca) as wire:
             answers = [wire.get("/").answer().status for _ in range(20)]
@@ -65,16 +62,15 @@ def test_others_are_answered_beside_slow_clients(*, tls: bool) -> None:
     assert [] == server.errors
 
 
-@pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])
-def test_slow_clients_are_gone_after_their_deadlines(*, tls: bool) -> None:
+def test_slow_clients_are_gone_after_their_deadlines(
+    tls: TlsMaterial | None, ca: Path | None
+) -> None:
     """None of them stays, of whatever kind, and nothing went wrong within the server."""
-    material = TlsMaterial.generate() if tls else None
-    ca = None if material is None else material.ca
     limits = ConnectionSettings(
         head_seconds=0.5, body_seconds=0.5, idle_seconds=0.5, write_seconds=0.5, linger_seconds=0.2
     )
     with (
-        ServerThread(large, tls=material, limits=limits) as server,
+        ServerThread(large, tls=tls, limits=limits) as server,
         ExitStack() as clients,
     ):
         slow_clients(server, ca, clients)
@@ -145,12 +141,11 @@ def test_a_client_that_never_reads_is_let_go() -> None:
             assert 1 == server.connections
 
 
-def test_a_half_handshake_is_given_up() -> None:
+def test_a_half_handshake_is_given_up(certificate: TlsMaterial) -> None:
     """A client that begins TLS and goes no further is ended."""
-    material = TlsMaterial.generate()
     limits = ConnectionSettings(head_seconds=0.1)
     with (
-        ServerThread(hello, tls=material, limits=limits) as server,
+        ServerThread(hello, tls=certificate, limits=limits) as server,
         connect(server, b"\x16\x03\x01") as client,
     ):
         assert b"" == client.recv(100)

@@ -32,6 +32,10 @@ class Answer:
         return json.loads(self.body)
 
 
+Connect = Callable[[Any], "Wire"]
+"""Connects to a server by its transport."""
+
+
 class Wire:
     """One connection to a server, spoken to in bytes."""
 

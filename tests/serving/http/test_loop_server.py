@@ -16,13 +16,11 @@ from typing import Any
 import pytest
 import uvloop
 
-from mock_platform.serving.http import acceptor, loop_server
-from mock_platform.serving.http.acceptor import Acceptor, open_connection
+from mock_platform.serving.http import ServerThread, loop_server
 from mock_platform.serving.http.backend import Backend
 from mock_platform.serving.http.binding import bind
 from mock_platform.serving.http.connection import ClientConnection
-from mock_platform.serving.http.loop_server import LoopServer
-from mock_platform.settings import ConnectionSettings
+from mock_platform.serving.http.loop_server import Acceptor, open_connection
 from tests.loops import awaited
 from tests.serving.http.wire import Wire, hello
 from tests.waits import PATIENCE
@@ -130,7 +128,7 @@ def test_it_goes_on_after_descriptors_ran_out(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """A connection that cannot be accepted is logged and accepted later."""
-    monkeypatch.setattr(acceptor, "_RETRY_SECONDS", 0.001)
+    monkeypatch.setattr(loop_server, "_RETRY_SECONDS", 0.001)
     listener = listening(Short)
     waiting = connect(listener, clients, 1)
 
@@ -189,7 +187,7 @@ def test_an_ended_connection_is_freed_without_the_collector(
         return made
 
     listener, bound = bind("127.0.0.1", 0)
-    server = LoopServer(hello, listener, bound, None, 1, ConnectionSettings(), None, open_one)
+    server = ServerThread(hello, threads=1, listener=(listener, bound), entrance=open_one)
     gc.disable()
     try:
         server.start()

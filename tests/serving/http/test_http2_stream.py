@@ -6,7 +6,7 @@ import h2.events
 import pytest
 
 from mock_platform.serving.http import ServerThread
-from mock_platform.serving.http.http2_head import write_head
+from mock_platform.serving.http.http2_stream import write_head
 from mock_platform.settings import ConnectionSettings
 from tests.serving.http.frames import HEAD, Frames, frame
 from tests.serving.http.wire import Environ, Start, hello
