@@ -51,14 +51,13 @@ from mock_platform.core.unanswered import (
 from mock_platform.core.unread import IGNORED
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.delivery.sender import Stale
-from mock_platform.scenario.custom_answers import CustomAnswers
-from mock_platform.scenario.director import bind_stages, find_engine
+from mock_platform.scenario.director import CustomAnswers, bind_stages, find_engine
 from mock_platform.scenario.server_scenarios import ServerScenarios
 from mock_platform.settings import Settings
+from mock_platform.world.blueprint import Blueprint, WorldSettings
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.journal import JournalEntry, JournalMemory
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.owners import Owners
 from mock_platform.world.store.errors import (
     StoreError,
     StoreUnreachable,
@@ -67,8 +66,8 @@ from mock_platform.world.store.errors import (
 )
 from mock_platform.world.store.interface import Change
 from mock_platform.world.store.memory import Base
-from mock_platform.world.world import Blueprint, StoreMaker, World, WorldSettings
-from mock_platform.world.worlds import Worlds
+from mock_platform.world.world import StoreMaker, World
+from mock_platform.world.worlds import Owners, Worlds
 
 _CORE = (
     *CORE_ASSUMPTIONS,

@@ -21,7 +21,7 @@ from mock_platform.settings import Settings
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.shared_worlds import SharedWorlds
 from mock_platform.world.store.backends import NeedsEngine
-from mock_platform.world.store.redis.engine import parse_address
+from mock_platform.world.store.redis.address import parse_address
 from mock_platform.world.store.redis_archive import RedisArchive
 from mock_platform.world.store.sealing import seal_line
 from mock_platform.world.world import World

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from mock_platform.core.call import Call
-from mock_platform.scenario.custom import find_route
+from mock_platform.scenario.catalog import find_route
 from mock_platform.scenario.document import Rule, Scenario
 from mock_platform.scenario.match import Check, Mismatch, find_first_difference, make_checks
 from mock_platform.scenario.pattern import count_pattern_steps

@@ -12,8 +12,15 @@ from msgspec import Struct
 
 from mock_platform.core.operation import Location
 from mock_platform.core.suggestions import did_you_mean
-from mock_platform.scenario import custom, deliveries
-from mock_platform.scenario.catalog import Catalog, Served
+from mock_platform.scenario import deliveries
+from mock_platform.scenario.catalog import (
+    Catalog,
+    Served,
+    check_routes,
+    is_collection,
+    is_path,
+    list_routes,
+)
 from mock_platform.scenario.deliveries import WITHOUT_REQUEST
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.effects.effect import EffectKind
@@ -127,8 +134,8 @@ def _list_path_names(on: Any, catalog: Catalog) -> list[str] | None:
         return list(dict.fromkeys(found))
     names: list[str] = []
     for each in on if isinstance(on, list) else [on]:
-        if custom.is_path(each):
-            routes = custom.list_routes(each)
+        if is_path(each):
+            routes = list_routes(each)
             names += [n for route in routes for n in re.findall(r":([a-z_]+)", route.path)]
         elif each in catalog.ids:
             names += re.findall(r":([a-z_]+)", catalog[each].path)
@@ -206,7 +213,7 @@ def find_faults(rule: Mapping[str, Any], catalog: Catalog) -> list[tuple[Path, s
 
 def _check_rule(rule: Mapping[str, Any], at: Path, catalog: Catalog, report: Report) -> None:
     check_patterns(rule.get("when", {}), (*at, "when"), report)
-    custom.check_routes(rule.get("on"), (*at, "on"), catalog, report)
+    check_routes(rule.get("on"), (*at, "on"), catalog, report)
     check_names(rule, at, catalog, report)
     call = rule.get("call")
     if isinstance(call, dict) and _find_last_call(call) < _find_first_call(call):
@@ -254,10 +261,10 @@ def _check_subject(kind: EffectKind, on: Any, at: Path, report: Report) -> None:
     if parse_reference(on) is not None:
         return
     listed = as_list(on)
-    if kind.acts_on == "operation" and any(map(custom.is_path, listed)):
+    if kind.acts_on == "operation" and any(map(is_path, listed)):
         text = f"{kind.keyword} needs an operation; a path that no operation serves has none"
         report(at, text)
-    elif kind.acts_on == "collection" and not all(map(custom.is_collection, listed)):
+    elif kind.acts_on == "collection" and not all(map(is_collection, listed)):
         text = (
             f"{kind.keyword} needs a path without a method that no operation serves, such as "
             f'`on: "/2/lists"`; got {quote(on)}'

@@ -33,7 +33,7 @@ from mock_platform.scenario.forms import (
 from mock_platform.scenario.match import ABOUT_WHEN, CLOCK, CONDITION, STATE
 from mock_platform.scenario.value_forms import DELAY, DELAY_WORDS, InstantForm, KeyedForm, TypedForm
 from mock_platform.world.clock import read_seconds
-from mock_platform.world.delivery_faults import DeliveryFault
+from mock_platform.world.kept import DeliveryFault
 
 DELIVERIES = "deliveries"
 """The value of `on` in such rules, in the place of an operation."""

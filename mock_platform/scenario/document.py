@@ -15,8 +15,8 @@ from msgspec import Struct, field
 
 from mock_platform.core.errors import BadParameters, BadScenario, ScenarioComplaint
 from mock_platform.core.suggestions import did_you_mean
-from mock_platform.scenario import custom, deliveries
-from mock_platform.scenario.catalog import Catalog
+from mock_platform.scenario import deliveries
+from mock_platform.scenario.catalog import Catalog, CustomRoute, list_paths, list_routes
 from mock_platform.scenario.checking import (
     as_list,
     check_defaults,
@@ -26,7 +26,6 @@ from mock_platform.scenario.checking import (
     format_path,
     is_without_request,
 )
-from mock_platform.scenario.custom import CustomRoute
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.effects.collection import find_item_faults
 from mock_platform.scenario.effects.effect import Effect
@@ -36,7 +35,7 @@ from mock_platform.scenario.parameters import find_reference_at, substitute
 from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING, make_forms
 from mock_platform.scenario.source import MAX_VALUES, Malformed, Source, count_values, read
 from mock_platform.scenario.value_forms import is_duration, read_instant
-from mock_platform.world.delivery_faults import DeliveryFault
+from mock_platform.world.kept import DeliveryFault
 
 # Reads the files that collections of a scenario name, from the folder of the scenario. The
 # records take the place of the file's name in the document, so whatever keeps, sends or binds a
@@ -369,7 +368,7 @@ def _bind_rule(rule: Mapping[str, Any], catalog: Catalog) -> Rule:
         delivery_fault=deliveries.make_fault(effects) if delivery else None,
         next_state=deliveries.find_next_state(effects) if delivery else None,
         everywhere=on == EVERYTHING,
-        routes=tuple(route for path in custom.list_paths(on) for route in custom.list_routes(path)),
+        routes=tuple(route for path in list_paths(on) for route in list_routes(path)),
     )
 
 

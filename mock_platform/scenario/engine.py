@@ -6,6 +6,7 @@ Which of their rules acts is decided in `rules`. Everything here runs under the 
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -20,14 +21,14 @@ from mock_platform.core.errors import (
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.tables.table import Tables
 from mock_platform.scenario.active import ActiveRule, ActiveScenario, Ledger, Recorded, as_records
-from mock_platform.scenario.costs import require_quick
 from mock_platform.scenario.deliveries import DELIVERIES, LINES
 from mock_platform.scenario.document import Scenario, loads
 from mock_platform.scenario.effects.collection import forget_changes
 from mock_platform.scenario.library import Library
+from mock_platform.scenario.pattern import MAX_ACTIVE_STEPS
 from mock_platform.scenario.rules import Rules
 from mock_platform.scenario.unfired import UnfiredRule
-from mock_platform.world.delivery_faults import DeliveryFault
+from mock_platform.world.kept import DeliveryFault
 from mock_platform.world.store.interface import Beside, Record
 from mock_platform.world.world import World
 
@@ -364,3 +365,34 @@ class Engine:
     def _check(self, scenario: Scenario) -> None:
         if scenario.needs_connection and not self._connections():
             raise CannotPerform(scenario.name)
+
+
+def require_quick(name: str, active: Mapping[str, ActiveScenario]) -> None:
+    """Require that the regular expressions that one request can meet do not take too long.
+
+    `active` are the scenarios that would be active with the one of this name.
+
+    Raises:
+        BadParameters: They could; the scenario cannot be activated.
+    """
+    # A world answers one request at a time, so a request that asks hundreds of slow rules would
+    # keep all others waiting. Each pattern has a bound of its own (`pattern_steps`), calculated
+    # when it was read. One request meets the rules of one operation, so the bounds are added up for
+    # each operation, over all scenarios that would be active together. Whether the rules' other
+    # conditions exclude each other is not looked at: the sum is what the worst request could cost.
+    steps: Counter[str] = Counter()
+    for scenario in active.values():
+        for armed in scenario.rules:
+            if armed.pattern_steps:
+                for operation in armed.rule.on:
+                    steps[operation] += armed.pattern_steps
+    if not steps:
+        return
+    ((operation, most),) = steps.most_common(1)
+    if most > MAX_ACTIVE_STEPS:
+        text = (
+            f"the regular expressions (matches) of all active rules on {operation} could take "
+            f"{most:,} steps for one request, and {MAX_ACTIVE_STEPS:,} are allowed. Use fewer "
+            "open repetitions such as .*, equals or in, or fewer active rules"
+        )
+        raise BadParameters(name, [("", text)])

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from mock_platform.scenario.custom import OnForm
+from mock_platform.scenario.catalog import OnForm
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.forms import (
     EntriesForm,

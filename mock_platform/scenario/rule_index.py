@@ -1,20 +1,25 @@
 """Finds the rules that a call may concern among thousands, as a recording makes them.
 
 Rules are in a tree by the values that their conditions expect, so a call is led to the few whose
-conditions may hold. Of all others, those that came nearest are known without asking them.
+conditions may hold. Of all others, those that came nearest are known without asking them. A
+recording makes a rule for each path that the platform does not have, so these paths are in a tree
+by their segments.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, islice
 from typing import Any
+from urllib.parse import unquote
 
 from msgspec import Struct, field
 
+from mock_platform.core.call import Call
 from mock_platform.scenario.active import ActiveRule, Series
+from mock_platform.scenario.catalog import CustomRoute, find_path
 from mock_platform.scenario.match import Check, Mismatch
 
 MAX_NEAR_MISSES = 3
@@ -204,3 +209,83 @@ def _list_relevant(series: Series, number: int) -> Iterator[Numbered]:
 
 def _get_order(each: Numbered) -> int:
     return each[0]
+
+
+class _PathNode(Struct):
+    """What is known of paths that begin alike."""
+
+    named: dict[str, _PathNode] = field(default_factory=dict)
+    """Longer paths, by their next segment."""
+    parameter: _PathNode | None = None
+    """Longer paths whose next segment is a parameter."""
+    rules: dict[CustomRoute, RuleList] = field(default_factory=dict)
+    """The rules for the paths that end here."""
+
+    def lead(self, segment: str) -> _PathNode:
+        """Return the node of paths that go on with a segment of a route."""
+        if segment.startswith(":"):
+            self.parameter = self.parameter or _PathNode()
+            return self.parameter
+        return self.named.setdefault(unquote(segment), _PathNode())
+
+    def follow(self, segment: str) -> Iterator[_PathNode]:
+        """Yield the nodes of paths that go on with a segment of a call's path."""
+        value = unquote(segment)
+        if value in self.named:
+            yield self.named[value]
+        if self.parameter is not None and value:
+            yield self.parameter
+
+
+class FoundRules(Struct, frozen=True):
+    """The rules for the path of one request."""
+
+    first: ActiveRule | None
+    """The one that is asked first, if there are any."""
+    all: RuleList | JoinedRules
+
+
+class CustomRules:
+    """Rules on paths that no operation serves, by their routes."""
+
+    def __init__(self, rules: Sequence[ActiveRule]) -> None:
+        """`rules` are in the order in which they are asked."""
+        self._order = {id(armed): order for order, armed in enumerate(rules)}
+        self._root = _PathNode()
+        for armed in rules:
+            for route in dict.fromkeys(armed.rule.routes):
+                self._put(route, armed)
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self._order)
+
+    def find(self, call: Call) -> FoundRules:
+        """Return the rules for the path of a call."""
+        lists = [*self._list_matching(call)]
+        if not lists:
+            return FoundRules(None, RuleList())
+        if len(lists) == 1:
+            return FoundRules(lists[0][0], lists[0])
+        first = min((each[0] for each in lists), key=self._find_order)
+        return FoundRules(first, JoinedRules(lists, self._find_order))
+
+    def _put(self, route: CustomRoute, armed: ActiveRule) -> None:
+        node = self._root
+        for segment in route.path.split("/"):
+            node = node.lead(segment)
+        node.rules.setdefault(route, RuleList()).append(armed)
+
+    def _list_matching(self, call: Call) -> Iterator[RuleList]:
+        # Several nodes at a time, unlike the router of operations: a fixed segment and a parameter
+        # may both fit, and rules of both routes are asked, in the order of the scenarios.
+        nodes: Iterable[_PathNode] = [self._root]
+        for segment in find_path(call).split("/"):
+            nodes = [inner for node in nodes for inner in node.follow(segment)]
+        for node in nodes:
+            for route, rules in node.rules.items():
+                if route.match(call) is not None:
+                    yield rules
+
+    def _find_order(self, armed: ActiveRule) -> int:
+        return self._order[id(armed)]

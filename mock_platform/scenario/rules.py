@@ -18,7 +18,6 @@ from mock_platform.core.failures.errors import Failure
 from mock_platform.core.failures.rendering import render
 from mock_platform.core.tables.table import Tables
 from mock_platform.scenario.active import ALL_HOLD, ActiveRule, ActiveScenario, Ledger
-from mock_platform.scenario.custom_rules import CustomRules
 from mock_platform.scenario.effects.effect import (
     AnswerEffect,
     ChangeEffect,
@@ -29,8 +28,14 @@ from mock_platform.scenario.effects.effect import (
 )
 from mock_platform.scenario.effects.fault import FaultEffect
 from mock_platform.scenario.match import Mismatch
-from mock_platform.scenario.rule_index import MAX_NEAR_MISSES, JoinedRules, Missed, RuleList
-from mock_platform.world.delivery_faults import DeliveryFault
+from mock_platform.scenario.rule_index import (
+    MAX_NEAR_MISSES,
+    CustomRules,
+    JoinedRules,
+    Missed,
+    RuleList,
+)
+from mock_platform.world.kept import DeliveryFault
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import StoreUnwritable
 from mock_platform.world.world import World

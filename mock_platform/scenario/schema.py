@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from mock_platform.core.jsonio import canonical
-from mock_platform.scenario.custom import OnForm
+from mock_platform.scenario.catalog import OnForm
 from mock_platform.scenario.deliveries import (
     ABOUT_RULES,
     DEFAULTS_OF_RULES,

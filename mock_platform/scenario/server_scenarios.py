@@ -139,7 +139,7 @@ class ServerScenarios:
             connections=lambda: self.connections,
             on_fired=lambda name, rule: self.fired_rules.add((name, rule)),
         )
-        world.add_companion(engine)
+        world.attach_companion(engine)
 
     def check(self, file: Path, scenario: Scenario) -> None:
         """Check that a file may hold a scenario from now on.

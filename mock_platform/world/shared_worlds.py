@@ -190,8 +190,7 @@ class SharedWorlds(Worlds):
         """Record the credentials of all open worlds, which the archive may have forgotten."""
         for world in self:
             with world.lock:
-                differences = world.list_differences()
-                self._index(world, [Change(c.table, c.key, c.after, c.before) for c in differences])
+                self._index(world, world.store.list_changes())
 
     def rest_idle(self) -> None:
         """Put the worlds to rest that were not used for as long as the settings say."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from mock_platform.scenario import custom_rules, rule_index
+from mock_platform.scenario import rule_index
 from mock_platform.scenario.active import ActiveRule
-from mock_platform.scenario.custom import CustomRoute
+from mock_platform.scenario.catalog import CustomRoute
 from tests.scenario.support import arm, engine
 from tests.support import Sandbox, sandbox
 
@@ -58,8 +58,8 @@ def test_the_tree_finds_what_asking_each_rule_finds(
         with monkeypatch.context() as patch:
             patch.setattr(rule_index, "MIN_INDEXED", least)
             if not lead:  # each rule is asked for each request
-                patch.setattr(custom_rules._Node, "lead", lambda node, _: node)
-                patch.setattr(custom_rules._Node, "follow", lambda node, _: iter([node]))
+                patch.setattr(rule_index._PathNode, "lead", lambda node, _: node)
+                patch.setattr(rule_index._PathNode, "follow", lambda node, _: iter([node]))
             box = sandbox(auth="off")
             arm(box, *make_rules(Random(seed)))
             runs.append(play(box, Random(seed)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from mock_platform.world.clock import Clock
-from mock_platform.world.windows import Windows, WindowState
+from mock_platform.world.windows import Nonces, Windows, WindowState
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 END = int(NOON.timestamp()) + 900
@@ -67,3 +67,28 @@ def test_many_callers_are_swept() -> None:
     windows.count(("new",), 1, 60)
 
     assert len(windows._open) == 1
+
+
+def use(nonces: Nonces, nonce: str = "n", *, token: str = "t", now: int = 1000) -> bool:
+    """One use, with a timestamp of 1000 and a tolerance of 300 seconds."""
+    return nonces.first_use("k", token, nonce, 1000, now=now, keep=300)
+
+
+def test_a_nonce_is_refused_the_second_time() -> None:
+    """The same nonce, key, token and timestamp are new only once."""
+    nonces = Nonces()
+
+    assert [use(nonces), use(nonces), use(nonces, "other"), use(nonces, token="u")] == [
+        True,
+        False,
+        True,
+        True,
+    ]
+
+
+def test_a_nonce_is_kept_until_its_timestamp_is_too_old() -> None:
+    """It stays refused as long as its timestamp would pass, and costs no memory for ever."""
+    nonces = Nonces()
+    use(nonces)
+
+    assert [use(nonces, now=1600), use(nonces, now=1602)] == [False, True]

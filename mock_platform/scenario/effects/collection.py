@@ -19,7 +19,7 @@ from mock_platform.core.failures.rendering import JSON
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import dialect_of
 from mock_platform.core.tables.checking import merge_patch
-from mock_platform.scenario.custom import ITEM
+from mock_platform.scenario.catalog import ITEM
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.effects.error import ErrorEffect
 from mock_platform.scenario.forms import (

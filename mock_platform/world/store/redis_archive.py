@@ -31,6 +31,7 @@ from mock_platform.world.store.interface import SavedWorld, Snapshot
 from mock_platform.world.store.memory import Base
 from mock_platform.world.store.redis import registers as owners
 from mock_platform.world.store.redis import scripts
+from mock_platform.world.store.redis.address import EngineAddress, parse_address
 from mock_platform.world.store.redis.encoding import (
     FORMAT,
     Fixtures,
@@ -39,11 +40,10 @@ from mock_platform.world.store.redis.encoding import (
     encode_meta,
     encode_whole,
 )
-from mock_platform.world.store.redis.engine import EngineAddress, EngineLink, parse_address
+from mock_platform.world.store.redis.engine import EngineLink
 from mock_platform.world.store.redis.lease import SETTLING, Lease
-from mock_platform.world.store.redis.reading import HeldPoint, HeldWorld, WorldReader
 from mock_platform.world.store.redis.registers import EngineCredentials, NameSet, Processes
-from mock_platform.world.store.redis.writing import WorldWriter
+from mock_platform.world.store.redis.writing import HeldPoint, HeldWorld, WorldReader, WorldWriter
 
 _LOG = logging.getLogger(__name__)
 _COMPACT_BYTES = 1024 * 1024

@@ -30,9 +30,8 @@ import orjson
 from tinydb.storages import Storage
 
 from mock_platform.world.store.archive import POINT
-from mock_platform.world.store.changelog import sync_folder
 from mock_platform.world.store.errors import StoreDamaged, StoreError, StoreForeign
-from mock_platform.world.store.files import StoreLock, create_private
+from mock_platform.world.store.files import StoreLock, create_private, sync_folder
 from mock_platform.world.store.interface import Record, Row, Slot
 from mock_platform.world.store.stored_worlds import Contents, StoredState
 

@@ -28,9 +28,9 @@ from mock_platform.world.store.archive import (
     check_new,
     check_part,
 )
-from mock_platform.world.store.changelog import ChangeLog
 from mock_platform.world.store.errors import StoreDamaged, StoreError, StoreUnwritable
 from mock_platform.world.store.files import (
+    ChangeLog,
     StoreLock,
     make_sibling_path,
     require_regular_files,

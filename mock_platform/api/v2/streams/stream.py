@@ -27,7 +27,7 @@ from mock_platform.core.call import FaultKind, Resume
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.settings import NamesMode
 from mock_platform.world.clock import UPTIME, wire_millis
-from mock_platform.world.delivery_faults import DeliveryFault
+from mock_platform.world.kept import DeliveryFault
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
