@@ -19,8 +19,7 @@ from mock_platform.scenario.checking import (
 )
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.effects import KINDS
-from mock_platform.scenario.forms import Path, is_number
-from mock_platform.scenario.parameters import find_references
+from mock_platform.scenario.forms import Path, find_references, is_number
 from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING
 from mock_platform.world.clock import parse_instant
 

@@ -24,8 +24,15 @@ from mock_platform.scenario.catalog import (
 from mock_platform.scenario.deliveries import WITHOUT_REQUEST
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.effects.effect import EffectKind
-from mock_platform.scenario.forms import Path, Report, parse_reference, quote
-from mock_platform.scenario.parameters import find_reference_at, find_references, substitute
+from mock_platform.scenario.forms import (
+    Path,
+    Report,
+    find_reference_at,
+    find_references,
+    parse_reference,
+    quote,
+    substitute,
+)
 from mock_platform.scenario.pattern import check_patterns
 from mock_platform.scenario.schema import BEFORE_AUTH, make_forms
 

@@ -29,9 +29,16 @@ from mock_platform.scenario.checking import (
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.effects.collection import find_item_faults
 from mock_platform.scenario.effects.effect import Effect
-from mock_platform.scenario.forms import Path, Report, is_number, parse_reference, quote
+from mock_platform.scenario.forms import (
+    Path,
+    Report,
+    find_reference_at,
+    is_number,
+    parse_reference,
+    quote,
+    substitute,
+)
 from mock_platform.scenario.name_or_file import SUFFIXES
-from mock_platform.scenario.parameters import find_reference_at, substitute
 from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING, make_forms
 from mock_platform.scenario.source import MAX_VALUES, Malformed, Source, count_values, read
 from mock_platform.scenario.value_forms import is_duration, read_instant

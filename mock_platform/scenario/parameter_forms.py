@@ -13,9 +13,9 @@ from msgspec import Struct
 from mock_platform.scenario.catalog import OnForm
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.forms import (
+    ANY_NUMBER,
     EntriesForm,
     FieldsForm,
-    FixedForm,
     FlagForm,
     Form,
     ListForm,
@@ -23,17 +23,14 @@ from mock_platform.scenario.forms import (
     StructureForm,
     WholeForm,
     WordForm,
+    find_references,
     is_number,
     parse_reference,
 )
-from mock_platform.scenario.parameters import find_references
 from mock_platform.scenario.schema import RuleForm, make_forms
 from mock_platform.scenario.value_forms import DurationForm, InstantForm, KeyedForm, TypedForm
 
 Kind = Literal["text", "number", "duration", "flag", "json", "any"]
-
-ANY_NUMBER = 1e18
-"""From here on, a bound of a number says only that it is one."""
 
 
 class ParameterForm(Struct, frozen=True):
@@ -126,7 +123,6 @@ def _find_kind_of_form(form: Form) -> Kind:
         FlagForm: "flag",
         InstantForm: "text",
         WordForm: "text",
-        FixedForm: "text",
         OnForm: "text",
         ListForm: "json",
         EntriesForm: "json",

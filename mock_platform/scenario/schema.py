@@ -12,30 +12,32 @@ from msgspec import Struct
 from mock_platform.core.jsonio import canonical
 from mock_platform.scenario.catalog import OnForm
 from mock_platform.scenario.deliveries import (
-    ABOUT_RULES,
-    DEFAULTS_OF_RULES,
     DELIVERIES,
+    DELIVERY_EFFECT,
+    LINE_EFFECT,
     LINES,
     WITHOUT_REQUEST,
-    make_line_rule_form,
-    make_rule_form,
+    make_event_form,
 )
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.forms import (
+    ANY_NUMBER,
     NAME,
     AnyForm,
     EntriesForm,
     FieldsForm,
-    FixedForm,
     FlagForm,
+    Form,
     JsonSchema,
     ListForm,
     NumberForm,
     Path,
     Report,
+    Row,
     StructureForm,
     WholeForm,
     WordForm,
+    make_object,
 )
 from mock_platform.scenario.match import WHEN
 from mock_platform.scenario.name_or_file import SCENARIO_NAME
@@ -152,103 +154,148 @@ def _describe_on(name: str) -> JsonSchema:
     return {"properties": {"on": {"const": name}}, "required": ["on"]}
 
 
+_CALL = TypedForm(
+    number=_COUNT,
+    object=make_object(
+        {
+            "from": (_COUNT, "The first matching call on which the rule acts.", "1"),
+            "to": (_COUNT, "The last one.", "no end"),
+            "every": (_COUNT, "Every nth call, counted from the first one.", "1"),
+        },
+        least=1,
+    ),
+    what="the number of a matching call, or an object with from, to, every",
+)
+
+
+def _make_rows(on: Row, when: Form, effect: Form, what: str) -> dict[str, Row]:
+    """Return the fields that rules of every kind have; `what` is what an effect acts on."""
+    effects = TypedForm(
+        object=effect,
+        items=ListForm(StructureForm(effect), most=20),
+        what=f"an effect{what} or a list of them",
+    )
+    return {
+        "on": on,
+        "when": (StructureForm(when), "Conditions, all of which must hold.", "no condition"),
+        "call": (
+            _CALL,
+            "On which matching calls the rule acts: a number, or an object.",
+            "every matching call",
+        ),
+        "times": (_COUNT, "After so many actions the rule ends.", "no end"),
+        "until": (InstantForm(), "At this moment of the world's clock the rule ends.", "no end"),
+        "probability": (
+            NumberForm(0, 1),
+            "The share of calls on which the rule acts, from 0 to 1. The seed of the world and the "
+            "number of the call decide, so a repeated run is the same.",
+            "1",
+        ),
+        "then": (
+            StructureForm(effects),
+            "The effect, or a list of effects that act together.",
+        ),
+        "expect": (
+            StructureForm(WordForm(("fired",))),
+            "`fired`: a run or test fails if the rule never acted.",
+            "nothing is expected",
+        ),
+    }
+
+
+def _make_event_rule_form(on: str, what: str, named: Sequence[str], effect: Form) -> FieldsForm:
+    """Return the form of rules on deliveries or on lines."""
+    own: Row = (
+        StructureForm(WordForm((on,))), f"`{on}`: the rule acts on {on}, not on requests."
+    )  # fmt: skip
+    return make_object(
+        _make_rows(own, make_event_form(named), effect, f" on {what}"),
+        required=("on", "then"),
+        description=f"When a rule acts on {on}, and what happens to them.",
+    )
+
+
+def _make_request_rule_form(operations: tuple[str, ...]) -> FieldsForm:
+    named: Row = (
+        TypedForm(
+            text=OnForm(operations, (EVERYTHING, *WITHOUT_REQUEST)),
+            items=ListForm(OnForm(operations)),
+            what="an operation id, a path that no operation serves, a list of them, '*', "
+            "'deliveries' or 'lines'",
+        ),
+        "The id of an operation or a list of ids, `*` for all, `deliveries` or `lines`, "
+        "`METHOD /path/:name` for a path that no operation serves, `/path` for a collection.",
+        "every request",
+    )
+    rows = _make_rows(named, WHEN, _EFFECT, "")
+    last = {name: rows.pop(name) for name in ("then", "expect")}
+    stage: Row = (
+        StructureForm(WordForm((BEFORE_AUTH,))),
+        "`before_auth`: the rule acts before credentials and parameters are checked.",
+        "only requests that nothing else refuses",
+    )
+    return make_object(
+        {**rows, "stage": stage, **last},
+        required=("then",),
+        description="When a rule acts on requests, and what it does.",
+    )
+
+
+_PARAMETERS = EntriesForm(
+    TypedForm(
+        text=WordForm(),
+        number=NumberForm(-ANY_NUMBER, ANY_NUMBER),
+        flag=FlagForm(),
+        items=ListForm(AnyForm(), least=0),
+        null=True,
+        what="a default value, or null for any",
+    ),
+    pattern=NAME,
+    meaning="a parameter's name in lower case",
+    least=0,
+)
+
+
 @lru_cache(maxsize=8)
 def make_forms(operations: tuple[str, ...]) -> Forms:
     """Return the forms for a server with these operations."""
-    named = OnForm(operations, (EVERYTHING, *WITHOUT_REQUEST))
-    call = TypedForm(
-        number=_COUNT,
-        object=FieldsForm(
-            {"from": _COUNT, "to": _COUNT, "every": _COUNT},
-            least=1,
-            about={
-                "from": "The first matching call on which the rule acts.",
-                "to": "The last one.",
-                "every": "Every nth call, counted from the first one.",
-            },
-            defaults={"from": "1", "to": "no end", "every": "1"},
+    rule = RuleForm(
+        _make_request_rule_form(operations),
+        _make_event_rule_form(
+            DELIVERIES, "a delivery", ("id", "event_type", "webhook_id"), DELIVERY_EFFECT
         ),
-        what="the number of a matching call, or an object with from, to, every",
+        _make_event_rule_form(
+            LINES, "a line", ("id", "event_type", "endpoint", "app_id"), LINE_EFFECT
+        ),
     )
-    request = FieldsForm(
-        {
-            "on": TypedForm(
-                text=named,
-                items=ListForm(OnForm(operations)),
-                what="an operation id, a path that no operation serves, a list of them, '*', "
-                "'deliveries' or 'lines'",
-            ),
-            "when": StructureForm(WHEN),
-            "call": call,
-            "times": _COUNT,
-            "until": InstantForm(),
-            "probability": NumberForm(0, 1),
-            "stage": FixedForm((BEFORE_AUTH,)),
-            "then": StructureForm(
-                TypedForm(
-                    object=_EFFECT,
-                    items=ListForm(StructureForm(_EFFECT), most=20),
-                    what="an effect or a list of them",
-                )
-            ),
-            "expect": FixedForm(("fired",)),
-        },
-        required=("then",),
-        description="When a rule acts on requests, and what it does.",
-        about={
-            "on": "The id of an operation or a list of ids, `*` for all, `deliveries` or `lines`, "
-            "`METHOD /path/:name` for a path that no operation serves, `/path` for a collection.",
-            **ABOUT_RULES,
-            "stage": "`before_auth`: the rule acts before credentials and parameters are checked.",
-        },
-        defaults={
-            "on": "every request",
-            **DEFAULTS_OF_RULES,
-            "stage": "only requests that nothing else refuses",
-        },
+    name = WordForm(
+        pattern=SCENARIO_NAME,
+        meaning="a name in lower case, digits, dots, hyphens and underscores",
     )
-    rule = RuleForm(request, make_rule_form(_COUNT, call), make_line_rule_form(_COUNT, call))
-    document = FieldsForm(
+    document = make_object(
         {
-            "name": StructureForm(
-                WordForm(
-                    pattern=SCENARIO_NAME,
-                    meaning="a name in lower case, digits, dots, hyphens and underscores",
-                )
+            "name": (
+                StructureForm(name), "Under this name the scenario is activated and shown.",
             ),
-            "description": WordForm(),
-            "spec": WordForm(),
-            "parameters": StructureForm(
-                EntriesForm(
-                    TypedForm(
-                        text=WordForm(),
-                        number=NumberForm(-1e18, 1e18),
-                        flag=FlagForm(),
-                        items=ListForm(AnyForm(), least=0),
-                        null=True,
-                        what="a default value, or null for any",
-                    ),
-                    pattern=NAME,
-                    meaning="a parameter's name in lower case",
-                    least=0,
-                )
+            "description": (WordForm(), "What happens, in a sentence.", "none"),
+            "spec": (WordForm(), "The sentence of a specification that says so.", "none"),
+            "parameters": (
+                StructureForm(_PARAMETERS),
+                "Values that an activation can change, by name, with their defaults. `$name` "
+                "stands for the value; null restricts nothing and leaves out what it is for.",
+                "none",
             ),
-            "rules": StructureForm(ListForm(StructureForm(rule), most=500)),
-            "$schema": StructureForm(WordForm()),
+            "rules": (
+                StructureForm(ListForm(StructureForm(rule), most=500)),
+                "The rules. The first one that fits a request acts; each one that fits counts it.",
+            ),
+            "$schema": (
+                StructureForm(WordForm()),
+                "Where an editor finds the JSON Schema; without effect otherwise.",
+            ),
         },
         required=("name", "rules"),
-        about={
-            "name": "Under this name the scenario is activated and shown.",
-            "description": "What happens, in a sentence.",
-            "spec": "The sentence of a specification that says so.",
-            "parameters": "Values that an activation can change, by name, with their defaults. "
-            "`$name` stands for the value; null restricts nothing and leaves out what it is for.",
-            "rules": "The rules. The first one that fits a request acts; each one that fits "
-            "counts it.",
-            "$schema": "Where an editor finds the JSON Schema; without effect otherwise.",
-        },
-        defaults={"description": "none", "spec": "none", "parameters": "none"},
-    )
+    )  # fmt: skip
     return Forms(document, rule)
 
 
