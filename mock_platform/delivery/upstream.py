@@ -39,8 +39,8 @@ def check_base_url(base_url: str) -> str:
     try:
         parts = urlsplit(base_url)
         host, _ = parts.hostname, parts.port
-    except ValueError as fault:
-        raise BadBaseUrl(f"{base_url!r} is no address: {fault}") from fault
+    except ValueError as error:
+        raise BadBaseUrl(f"{base_url!r} is no address: {error}") from error
     if parts.scheme not in {"http", "https"} or not host:
         raise BadBaseUrl(
             f"{base_url!r} is no base address: give one such as https://api.example.com"

@@ -180,10 +180,10 @@ class ActiveScenario:
         self.rules = [
             ActiveRule(self, index, rule) for index, rule in enumerate(scenario.bind(parameters))
         ]
-        for armed in self.rules:
-            own = armed.find_path_params if armed.rule.routes else None
-            armed.checks = make_checks(armed.rule.when, self.get_state, own)
-            armed.pattern_steps = count_pattern_steps(armed.rule.when)
+        for active_rule in self.rules:
+            own = active_rule.find_path_params if active_rule.rule.routes else None
+            active_rule.checks = make_checks(active_rule.rule.when, self.get_state, own)
+            active_rule.pattern_steps = count_pattern_steps(active_rule.rule.when)
 
     def get_state(self) -> str | None:
         """Return the named state that it is in; `None` at the start."""
@@ -210,9 +210,9 @@ class ActiveScenario:
         state, counts = progress
         if len(counts) == len(self.rules):
             self.state = state
-            for armed, (calls, fired, refused) in zip(self.rules, counts, strict=True):
-                armed.restore_calls(calls)
-                armed.fired, armed.refused = fired, refused
+            for active_rule, (calls, fired, refused) in zip(self.rules, counts, strict=True):
+                active_rule.restore_calls(calls)
+                active_rule.fired, active_rule.refused = fired, refused
 
 
 # The scenarios of a world as records: definitions, active scenarios and their progress.

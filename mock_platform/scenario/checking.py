@@ -186,7 +186,7 @@ def check_references(document: Mapping[str, Any], catalog: Catalog, report: Repo
 
 
 def find_parameter_names(value: Any) -> list[str]:
-    """Return faults of a parameter's value that names parameters itself."""
+    """Return violations of a parameter's value that names parameters itself."""
     named = find_references(value, ())
     return [f"expected a value of its own, got the parameter ${name}" for _, name in named]
 
@@ -196,7 +196,7 @@ def check_defaults(document: Mapping[str, Any], catalog: Catalog, report: Report
     parameters = document.get("parameters") or {}
     defaults = {name: value for name, value in parameters.items() if value is not None}
     for index, rule in enumerate(document["rules"]):
-        for at, text in find_faults(substitute(defaults, rule), catalog):
+        for at, text in find_violations(substitute(defaults, rule), catalog):
             place = format_path(("rules", index, *at))
             named = find_reference_at(rule, at)
             if named in defaults:
@@ -205,8 +205,8 @@ def check_defaults(document: Mapping[str, Any], catalog: Catalog, report: Report
                 report(("rules", index, *at), f"{text} (with the defaults of the parameters)")
 
 
-def find_faults(rule: Mapping[str, Any], catalog: Catalog) -> list[tuple[Path, str]]:
-    """Return the faults of a rule whose parameters are put in: (place in the rule, text)."""
+def find_violations(rule: Mapping[str, Any], catalog: Catalog) -> list[tuple[Path, str]]:
+    """Return the violations of a rule whose parameters are put in: (place in the rule, text)."""
     found: list[tuple[Path, str]] = []
 
     def report(at: Path, text: str) -> None:

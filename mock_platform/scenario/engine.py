@@ -233,7 +233,7 @@ class Engine:
             rules: list[dict[str, Any]] = (
                 []
                 if active is None
-                else [armed.as_json(self.world.clock.now()) for armed in active.rules]
+                else [active_rule.as_json(self.world.clock.now()) for active_rule in active.rules]
             )
             return {
                 "name": scenario.name,
@@ -250,10 +250,12 @@ class Engine:
         """Return the rules of active scenarios that were expected to act and did not."""
         with self.world.lock:
             return [
-                UnfiredRule(active.scenario.name, armed.index, armed.calls, armed.refused)
+                UnfiredRule(
+                    active.scenario.name, active_rule.index, active_rule.calls, active_rule.refused
+                )
                 for active in self._active.values()
-                for armed in active.rules
-                if armed.rule.expected and not armed.fired
+                for active_rule in active.rules
+                if active_rule.rule.expected and not active_rule.fired
             ]
 
     # -- deciding --------------------------------------------------------------------------------
@@ -308,8 +310,8 @@ class Engine:
         for name, document in recorded.list_documents():
             try:
                 defined[name] = loads(dumps(document), self._library.catalog, f"{name}.json")
-            except BadScenario as fault:
-                self._log_loss(f"the definition of {name!r} has faults now: {fault}")
+            except BadScenario as error:
+                self._log_loss(f"the definition of {name!r} has faults now: {error}")
         for record in recorded.list_active():
             name = record.name
             if record.at_start and name not in self._start_up:
@@ -320,8 +322,8 @@ class Engine:
                 restored = record.restore(scenario)
                 require_quick(name, {**active, name: restored})
                 active[name] = restored
-            except (UnknownScenario, BadParameters, CannotPerform) as fault:
-                self._log_loss(f"{name!r} was active and is off. {fault}")
+            except (UnknownScenario, BadParameters, CannotPerform) as error:
+                self._log_loss(f"{name!r} was active and is off. {error}")
         for name in self._start_up:
             if name not in active and name not in recorded.list_start_up_names():
                 active[name] = ActiveScenario(
@@ -382,10 +384,10 @@ def require_quick(name: str, active: Mapping[str, ActiveScenario]) -> None:
     # conditions exclude each other is not looked at: the sum is what the worst request could cost.
     steps: Counter[str] = Counter()
     for scenario in active.values():
-        for armed in scenario.rules:
-            if armed.pattern_steps:
-                for operation in armed.rule.on:
-                    steps[operation] += armed.pattern_steps
+        for active_rule in scenario.rules:
+            if active_rule.pattern_steps:
+                for operation in active_rule.rule.on:
+                    steps[operation] += active_rule.pattern_steps
     if not steps:
         return
     ((operation, most),) = steps.most_common(1)

@@ -68,7 +68,7 @@ def make_schema(shape: Form) -> JsonSchema:
     schema = shape.schema()
     # In the published schema, a value is either a parameter's name or of the form. That is written
     # as "if it looks like a name, anything goes, else the form", because an alternative of two
-    # would make editors report the faults of both.
+    # would make editors report the violations of both.
     free = isinstance(shape, WordForm) and not shape.choices and shape.pattern is None
     if free or isinstance(shape, StructureForm | AnyForm):
         return schema  # it accepts a parameter's name anyway, or must not
@@ -147,7 +147,7 @@ class StructureForm(Struct, frozen=True):
         return self.shape.schema()
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Report faults against the inner form."""
+        """Report violations against the inner form."""
         self.shape.check(value, at, report)
 
 
@@ -223,7 +223,7 @@ class ListForm(Struct, frozen=True):
         }
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Report a value that is not such a list, and the faults of its items."""
+        """Report a value that is not such a list, and the violations of its items."""
         if not isinstance(value, list):
             report(at, f"expected a list, got {quote(value)}")
             return
@@ -253,7 +253,7 @@ class EntriesForm(Struct, frozen=True):
         }
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Report a value that is not such an object, and the faults of its values."""
+        """Report a value that is not such an object, and the violations of its values."""
         if not isinstance(value, dict):
             report(at, f"expected an object, got {quote(value)}")
             return
@@ -305,7 +305,7 @@ class FieldsForm(Struct, frozen=True):
         return found
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Report a value that is not such an object, and the faults of its values."""
+        """Report a value that is not such an object, and the violations of its values."""
         if not isinstance(value, dict):
             known = ", ".join(self.fields)
             report(at, f"expected an object with {known}; got {quote(value)}")

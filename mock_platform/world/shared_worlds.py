@@ -106,8 +106,8 @@ class SharedWorlds(Worlds):
         if world is None or world.closed:
             try:
                 world = self._wake(name)
-            except (StoreDamaged, StoreOutdated) as fault:
-                self._damaged[name] = str(fault)
+            except (StoreDamaged, StoreOutdated) as error:
+                self._damaged[name] = str(error)
                 raise
             self._damaged.pop(name, None)
         self._used[name] = UPTIME()
@@ -131,8 +131,8 @@ class SharedWorlds(Worlds):
         with self._lock:
             try:
                 self.get(name)
-            except (StoreDamaged, StoreOutdated) as fault:
-                _LOG.warning("World %r is removed. %s", name, fault)
+            except (StoreDamaged, StoreOutdated) as error:
+                _LOG.warning("World %r is removed. %s", name, error)
                 self._keeper.remove(name)
                 self._damaged.pop(name, None)
             else:
@@ -211,8 +211,8 @@ class SharedWorlds(Worlds):
                 return False
             try:
                 world.retire()
-            except (StoreError, UnknownWorld) as fault:
-                _LOG.info("World %r is not put to rest: %s", name, fault)
+            except (StoreError, UnknownWorld) as error:
+                _LOG.info("World %r is not put to rest: %s", name, error)
                 return False
             self._close(world)
         return True
@@ -264,10 +264,10 @@ class SharedWorlds(Worlds):
             world.resume(kept)
         except StoreError:
             raise
-        except (LookupError, TypeError, ValueError, AttributeError) as fault:
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
             world.closed = True  # for what was begun on its behalf
             self._close(world)
-            raise self._keeper.report_other_form(name, fault) from fault
+            raise self._keeper.report_other_form(name, error) from error
         return world
 
     def _make(self, name: str, **how: Any) -> World:

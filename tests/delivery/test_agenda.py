@@ -187,7 +187,7 @@ def test_a_fault_is_told_and_the_others_go_on(
 ) -> None:
     """A world that fails while it is looked at is dropped; the next one is still served."""
     broken = Kitchen()
-    monkeypatch.setattr(broken.world.transitions, "settle", _fail)
+    monkeypatch.setattr(broken.world.transitions, "evaluate", _fail)
     kitchen.agenda.watch(StateChange(broken.world, 0, "baking", "x"))
     kitchen.bake()
     kitchen.world.clock.advance(60)

@@ -33,7 +33,7 @@ def world() -> World:
 
 def state(world: World) -> str:
     """The state of the record after it was settled."""
-    world.transitions.settle("job", "7")
+    world.transitions.evaluate("job", "7")
     record = world.store.get("jobs", "7")
     assert record is not None
     return str(record["state"])
@@ -65,7 +65,7 @@ def test_polls_moves_after_so_many_looks(world: World) -> None:
     world.transitions.set_pace("job", progression="polls", polls=2)
     world.transitions.begin("job", "7", to="FAILED")
 
-    seen = [world.transitions.settle("job", "7", poll=poll) for poll in (True, False, True)]
+    seen = [world.transitions.evaluate("job", "7", poll=poll) for poll in (True, False, True)]
 
     assert seen == [False, False, True]
     assert state(world) == "FAILED"
@@ -88,11 +88,11 @@ def test_manual_moves_by_hand_only(world: World) -> None:
 
 def test_an_unarmed_record_waits(world: World) -> None:
     """Time does not count until the record is armed, and may then lead to another end."""
-    world.transitions.begin("job", "7", armed=False)
+    world.transitions.begin("job", "7", started=False)
     world.clock.advance(60)
     before = state(world)
 
-    world.transitions.arm("job", "7", "FAILED")
+    world.transitions.start("job", "7", "FAILED")
     world.clock.advance(2)
 
     assert (before, state(world)) == ("RUNNING", "FAILED")

@@ -164,7 +164,7 @@ def _read_body(call: Call) -> dict[str, Any]:
     raise ErrorEffect("INVALID_PARAMETER", text).make_failure(call.path)
 
 
-def find_item_faults(items: Sequence[Any], id_: str) -> list[tuple[int, str]]:
+def find_item_violations(items: Sequence[Any], id_: str) -> list[tuple[int, str]]:
     """Return what is wrong with the records of a collection: index and text."""
     found: list[tuple[int, str]] = []
     seen: dict[str, int] = {}
@@ -190,7 +190,7 @@ def _cross_check(value: Mapping[str, Any], at: Path, report: Report) -> None:
     if isinstance(items, list):
         inside = (*at, "items") if isinstance(given, dict) else at
         id_ = given.get("id", "id") if isinstance(given, dict) else "id"
-        for index, text in find_item_faults(items, id_):
+        for index, text in find_item_violations(items, id_):
             report((*inside, index), text)
 
 

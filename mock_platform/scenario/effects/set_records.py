@@ -42,10 +42,10 @@ class SetEffect(Struct, frozen=True):
                     table.patch(key, dict(merge))
                 else:
                     table.put(dict(merge), key=key)
-            except BadRecord as fault:
+            except BadRecord as error:
                 scenario, rule = staging.rule
-                text = f"Scenario {scenario}, rule {rule}, sets {address}: {fault}"
-                raise InternalError(text) from fault
+                text = f"Scenario {scenario}, rule {rule}, sets {address}: {error}"
+                raise InternalError(text) from error
 
 
 def _cross_check(value: Mapping[str, Any], at: Path, report: Report) -> None:

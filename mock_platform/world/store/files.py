@@ -43,8 +43,8 @@ def resolve(path: str | Path) -> Path:
     """
     try:
         return Path(path).resolve()
-    except (OSError, RuntimeError) as fault:
-        raise StoreError(f"{path} cannot be opened: its symbolic links form a circle.") from fault
+    except (OSError, RuntimeError) as error:
+        raise StoreError(f"{path} cannot be opened: its symbolic links form a circle.") from error
 
 
 def require_regular_files(path: Path) -> None:
@@ -79,9 +79,9 @@ def open_beside(path: Path) -> int:
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         opened = os.open(path, flags, PRIVATE)
-    except OSError as fault:
-        if fault.errno in {errno.ELOOP, errno.EMLINK} and path.is_symlink():
-            raise _refuse(path, "a symbolic link") from fault
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.EMLINK} and path.is_symlink():
+            raise _refuse(path, "a symbolic link") from error
         raise
     # What was opened is looked at, and not the name again: between the two, somebody who may write
     # into the folder could have put another file under the name.
@@ -176,13 +176,13 @@ class StoreLock:
         path = make_sibling_path(self._path, "lock")
         try:
             lock = open_beside(path)
-        except FileNotFoundError as fault:
+        except FileNotFoundError as error:
             raise StoreError(
                 f"{self._path.parent} does not exist: create the folder first"
-            ) from fault
+            ) from error
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as fault:
+        except BlockingIOError as error:
             # The lock's file has the number of the process that holds it, only to name it here;
             # what counts is the lock, which ends with the process however it ends.
             holder = os.read(lock, 20).decode("ascii", "replace").strip() or "unknown"
@@ -190,7 +190,7 @@ class StoreLock:
             raise StoreInUse(
                 f"{self._path} is in use by process {holder}: stop that server, or name another "
                 "file"
-            ) from fault
+            ) from error
         os.ftruncate(lock, 0)
         os.write(lock, b"%d\n" % os.getpid())
         return lock
@@ -202,13 +202,13 @@ class StoreLock:
             return None
         try:
             fcntl.flock(present, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as fault:
+        except BlockingIOError as error:
             os.close(present)
             raise StoreInUse(
                 f"{self._path} is in use by another server, which knows the file by another name "
                 "(a hard link) or whose lock file was removed: stop that server, or name another "
                 "file"
-            ) from fault
+            ) from error
         return present
 
     def _open_present_file(self) -> int:

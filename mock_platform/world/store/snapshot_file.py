@@ -250,10 +250,10 @@ def decode(path: Path, tables: Any) -> Contents:
             for table, keys in entry["keys"].items():
                 keys_of[_file_name(name, table)] = (states[name], table, keys)
         seq = int(head["seq"])
-    except (KeyError, TypeError, ValueError, AttributeError) as fault:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise StoreDamaged(
-            path, f"table {_ARCHIVE!r} or {_WORLDS!r} is incomplete ({fault!r})", _MEND
-        ) from fault
+            path, f"table {_ARCHIVE!r} or {_WORLDS!r} is incomplete ({error!r})", _MEND
+        ) from error
     for name, documents in tables.items():
         if name in {_ARCHIVE, _WORLDS} or not documents:
             continue

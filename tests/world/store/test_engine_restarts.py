@@ -67,7 +67,7 @@ class Process:
 
     def close(self) -> None:
         """What the end of a process leaves."""
-        self.archive._held.clear()
+        self.archive._owned.clear()
         self.archive.close()
 
 

@@ -145,7 +145,7 @@ def list_(call: Call, world: World) -> PageOf:
         match["deleted"] = False
     keys = [entry.key for entry in world.store.page(LISTS.table, match)]
     for key in keys:
-        world.transitions.settle(KINDS[0].name, key, poll=True)
+        world.transitions.evaluate(KINDS[0].name, key, poll=True)
     return PageOf([entry.record for entry in world.store.pick(LISTS.table, keys)])
 
 
@@ -182,7 +182,7 @@ def settle(call: Call, world: World) -> None:
     Raises:
         AdsFailure: 404; the account has no list with this id.
     """
-    world.transitions.settle("do_not_reach_list", LISTS.get_by_id(call, world)["id"], poll=True)
+    world.transitions.evaluate("do_not_reach_list", LISTS.get_by_id(call, world)["id"], poll=True)
 
 
 def read_size(record: Mapping[str, Any]) -> int:

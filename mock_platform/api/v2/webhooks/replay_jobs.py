@@ -87,7 +87,7 @@ CREATES = (WINDOW, TO_DATE, CONFLICT, STATES, PACE, CRC, ENVELOPE, DELIVERY)
 MAY_CREATE = (MINIMUM_AGE, WEBHOOK_NOT_A_RESOURCE_TYPE)
 
 
-def _owe_announcement(world: World, job: Mapping[str, Any], end: str) -> None:
+def _remember_announcement(world: World, job: Mapping[str, Any], end: str) -> None:
     """Record that the end of a job is to be announced, also if this process ends before."""
     owed = {"webhook_id": job["webhook_id"], "job_id": job["id"], "state": end}
     owe_delivery(world, f"{REPLAY_JOB.name}:{job['id']}", owed)
@@ -100,7 +100,7 @@ REPLAY_JOB = TransitionKind(
     first="IN_PROGRESS",
     ends=("COMPLETE", "INCOMPLETE"),
     pace=Pace("time", seconds=2.0),
-    owe=_owe_announcement,
+    remember=_remember_announcement,
 )
 RUNNING = "_replays"
 """The table of jobs whose events are being delivered: how far each one is."""
@@ -202,7 +202,7 @@ def create_job(call: Call, world: World, webhook_id: str, from_date: str, to_dat
         raise _make_webhook_not_found(webhook_id)
     for running in find_jobs_in_progress(world, webhook_id):
         # This looks at the job, so it counts as a poll where jobs end after a number of polls.
-        if not world.transitions.settle(REPLAY_JOB.name, running["id"], poll=True):
+        if not world.transitions.evaluate(REPLAY_JOB.name, running["id"], poll=True):
             raise _make_conflict(call, running).keeping()
     if not webhook["valid"]:
         call.warn(
@@ -222,7 +222,7 @@ def create_job(call: Call, world: World, webhook_id: str, from_date: str, to_dat
         "_reason": None,
     }
     world.store.put("replay_jobs", record["id"], record)
-    world.transitions.begin(REPLAY_JOB.name, record["id"], armed=False)
+    world.transitions.begin(REPLAY_JOB.name, record["id"], started=False)
     world.notify(CREATED, record["id"])
     return record
 

@@ -95,8 +95,8 @@ class EngineLink:
                 client_name="mock_platform",
                 max_connections=_UNCOUNTED,
             )
-        except (ValueError, RedisError) as fault:
-            raise StoreError(f"{self.place}: this address cannot be used ({fault}).") from None
+        except (ValueError, RedisError) as error:
+            raise StoreError(f"{self.place}: this address cannot be used ({error}).") from None
         self._free: deque[_Line] = deque()
         """Connections that no thread uses at the moment."""
         self.run_id = ""
@@ -226,8 +226,8 @@ class EngineLink:
             return True
         try:
             self._exchange([("PING",)])
-        except RedisError as fault:
-            self._gone = self._explain(fault)
+        except RedisError as error:
+            self._gone = self._explain(error)
             return False
         with self._lock:
             was_gone, self._gone = self._gone, None
@@ -255,14 +255,14 @@ class EngineLink:
                 # repeated: the engine has the command and is only slow. A repetition has no effect
                 # twice, because each change carries a number.
                 return self._try(commands, script, within)
-            except Disconnected as fault:
-                if isinstance(fault, AuthenticationError):
+            except Disconnected as error:
+                if isinstance(error, AuthenticationError):
                     raise
                 self.close()  # all connections are from the same time
                 return self._try(commands, script, within)  # what it repeats has no effect twice
-        except RedisError as fault:
+        except RedisError as error:
             # The address in its text may have a password.
-            raise self._translate(fault, commands) from None
+            raise self._translate(error, commands) from None
 
     def _try(
         self, commands: Sequence[Sequence[Word]], script: str, within: str | None
