@@ -86,8 +86,8 @@ def test_manual_moves_by_hand_only(world: World) -> None:
     assert world.transitions.list_running("job") == ["7"]
 
 
-def test_an_unarmed_record_waits(world: World) -> None:
-    """Time does not count until the record is armed, and may then lead to another end."""
+def test_a_record_that_was_not_started_waits(world: World) -> None:
+    """Time does not count until it is started, and may then lead to another end."""
     world.transitions.begin("job", "7", started=False)
     world.clock.advance(60)
     before = state(world)

@@ -375,9 +375,8 @@ class EngineLink:
             return _REASONS["WRONGPASS" if "WRONGPASS" in text or "invalid" in text else "NOAUTH"]
         # Errors have no codes, only texts whose beginnings are stable.
         for begin, reason in _REASONS.items():
-            if (
-                text.startswith(begin) or f": {begin}" in text
-            ):  # older engines name the script first
+            # Older engines name the script first.
+            if text.startswith(begin) or f": {begin}" in text:
                 return reason
         if isinstance(fault, NoPermissionError):
             return f"this user may not do all that is needed ({text})"
