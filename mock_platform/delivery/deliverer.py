@@ -34,9 +34,10 @@ from mock_platform.delivery.sender import Dispatch, Invalid, Receiver, Sender, S
 from mock_platform.settings import DeliverySettings
 from mock_platform.world.clock import LATEST, UPTIME, wire_millis
 from mock_platform.world.names import UnknownWorld
+from mock_platform.world.notices import PACED, RESTORED, Notice
 from mock_platform.world.store.interface import Change, Record
 from mock_platform.world.store.memory import Base
-from mock_platform.world.world import PACED, RESTORED, Notice, World
+from mock_platform.world.world import World
 
 _ENDED = {f"{REPLAY_JOB.name}:{state}": state for state in REPLAY_JOB.ends}
 _BACK = f"{REPLAY_JOB.name}:{REPLAY_JOB.first}"

@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from mock_platform.world.clock import Clock, parse_instant
+from mock_platform.world.notices import PACED
 from mock_platform.world.store.memory import MemoryStore
 
 Progression = Literal["immediate", "time", "polls", "manual"]
@@ -117,16 +118,15 @@ class Transitions:
         kinds: Iterable[TransitionKind],
         store: MemoryStore,
         clock: Clock,
-        moved: Callable[[TransitionKind, str, str], None],
-        paced: Callable[[TransitionKind], None],
+        notify: Callable[[str, str], None],
         world: object = None,
     ) -> None:
         self.kinds = {kind.name: kind for kind in kinds}
         self.paces = {kind.name: kind.pace for kind in self.kinds.values()}
         self._store = store
         self._clock = clock
-        self._moved = moved
-        self._paced = paced
+        self._notify = notify
+        """Called with `KIND:STATE` and a record's key after each move, and with `PACED`."""
         self._world = world
         """What `act` gets."""
         self._described: tuple[Mapping[str, Pace], dict[str, Any]] = ({}, {})
@@ -135,7 +135,7 @@ class Transitions:
     def release(self) -> None:
         """Forget the world, which has ended: no record moves any more."""
         self._world = None
-        self._moved, self._paced = _ignore, _ignore
+        self._notify = _ignore
 
     def kind(self, name: str) -> TransitionKind:
         """Returns the kind with this name.
@@ -150,10 +150,10 @@ class Transitions:
 
     def set_pace(self, name: str, **changes: Any) -> Pace:
         """Set the progression of a kind, also for running transitions."""
-        kind = self.kind(name)
+        self.kind(name)  # or refuse the name
         pace = replace(self.paces[name], **changes)
         self.paces = {**self.paces, name: pace}  # a new one, so that a failed commit has the old
-        self._paced(kind)
+        self._notify(PACED, name)
         return pace
 
     def begin(self, name: str, key: str, *, started: bool = True, to: str | None = None) -> None:
@@ -238,7 +238,7 @@ class Transitions:
         # record were new. Any other state ends it.
         if to == kind.first:
             self._put_state(kind, key, to)
-            self._moved(kind, key, to)
+            self._notify(f"{name}:{to}", key)
             self.begin(name, key)
         else:
             self._move(kind, key, to)
@@ -314,7 +314,7 @@ class Transitions:
         if self._put_state(kind, key, to):
             if kind.remember is not None and record is not None:
                 kind.remember(self._world, record, to)
-            self._moved(kind, key, to)
+            self._notify(f"{kind.name}:{to}", key)
 
     def _put_state(self, kind: TransitionKind, key: str, to: str) -> bool:
         record = self._store.get(kind.table, key)

@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from mock_platform.world.blueprint import Blueprint
@@ -22,42 +21,19 @@ from mock_platform.world.ids import Ids
 from mock_platform.world.journal import Journal
 from mock_platform.world.kept import Companion, Parts
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.store.archive import KeptWorld
+from mock_platform.world.notices import RESTORED, RETURNED, Notice
+from mock_platform.world.store.archive import ORIGIN, SNAPSHOT, KeptWorld
 from mock_platform.world.store.errors import StoreUnwritable
-from mock_platform.world.store.interface import (
-    Change,
-    SavedWorld,
-    Scope,
-    make_closed_scope,
-)
+from mock_platform.world.store.interface import Change, SavedWorld, Scope, make_closed_scope
 from mock_platform.world.store.memory import Base
 from mock_platform.world.store.memory_archive import MemoryArchive
-from mock_platform.world.transitions import Pace, TransitionKind, Transitions
+from mock_platform.world.transitions import Pace, Transitions
 from mock_platform.world.windows import Nonces, Windows
 from mock_platform.world.world_store import WorldStore
 
 T = TypeVar("T")
 
 _KEPT_DELIVERIES = 10_000
-
-ORIGIN = "origin"
-"""The label under which a copied world keeps its origin."""
-_SNAPSHOT = "snapshot-"
-"""Prefix of the labels of its snapshots."""
-
-RESTORED = "world:restored"
-"""Topic of the notice that a world returned to a saved state; its key is the world's name."""
-RETURNED = "world:returned"
-"""Topic of the notice that a world was reset or returned to a saved state, whichever."""
-PACED = "transitions:paced"
-"""Topic of the notice that the progression of a kind changed; its key is the kind's name."""
-
-
-class Notice(Struct, frozen=True):
-    """Work that a committed request needs outside the world's lock: a job to start."""
-
-    topic: str
-    key: str
 
 
 _Begun = tuple[
@@ -122,9 +98,7 @@ class World:
         self._observers: list[Callable[[World, Iterable[Change]], None]] = []
         self.store = (store or _store_in_memory)(self)
         self.windows.outlives = self.store.outlives
-        self.transitions = Transitions(
-            blueprint.kinds, self.store, self.clock, self._notify_move, self._notify_pace, self
-        )
+        self.transitions = Transitions(blueprint.kinds, self.store, self.clock, self.notify, self)
         if self.store.kept is None:
             self.store.restore(blueprint.make_start(self.seed).records)
 
@@ -185,12 +159,9 @@ class World:
             UnknownWorld: The world was dropped.
             LookupError: The world has none.
         """
-        try:
-            found: T = self._parts[kind]
-        except KeyError:
-            if self.closed:
-                raise UnknownWorld(self.name) from None
-            raise
+        if self.closed and kind not in self._parts:
+            raise UnknownWorld(self.name)
+        found: T = self._parts[kind]
         return found
 
     def cache(self, kind: type[T]) -> T:
@@ -228,15 +199,12 @@ class World:
         with self.hold():
             self.restore_meta(kept.meta)
             self.origin = kept.points.get(ORIGIN)
-            self.snapshots = {
-                label.removeprefix(_SNAPSHOT): saved
-                for label, saved in kept.points.items()
-                if label.startswith(_SNAPSHOT)
-            }
+            self.snapshots = kept.snapshots
             self.beside.resume(self.store.beside)
             self.store.resume()
+            found = self.store.list_changes()
             for observer in self._observers:
-                observer(self, self.store.list_changes())
+                observer(self, found)
         self._tell(Notice(RESTORED, self.name))
 
     def close(self) -> None:
@@ -297,14 +265,14 @@ class World:
         """Save the current state under a name; replaces an existing snapshot."""
         with self.hold():
             saved = self.save()
-            self.store.keep_point(_SNAPSHOT + name, saved)
+            self.store.keep_point(SNAPSHOT + name, saved)
             self.snapshots[name] = saved
             return saved
 
     def drop_snapshot(self, name: str) -> None:
         """Delete a snapshot of this world."""
         with self.hold():
-            self.store.drop_point(_SNAPSHOT + name)
+            self.store.drop_point(SNAPSHOT + name)
             del self.snapshots[name]
 
     def save(self) -> SavedWorld:
@@ -360,7 +328,7 @@ class World:
             # them, and then all that differs in the restored state comes. The cost depends on the
             # differences, never on the fixtures.
             before = self.store.list_differences()
-            dropped = [_SNAPSHOT + name for name in self.snapshots] if restarts else []
+            dropped = [SNAPSHOT + name for name in self.snapshots] if restarts else []
             if base is not None:
                 dropped.append(ORIGIN)
             # The store is restored last, because only it can fail: it writes to the archive. If it
@@ -382,7 +350,8 @@ class World:
             # Threads that deliver events compare the epoch with the one they started in, and drop
             # their work if the world was reset meanwhile.
             self.epoch += 1
-            self._forget()
+            for each in (self.journal, self.nonces, self.deliveries, self._outbox):
+                each.clear()
             after = self.store.list_changes()
             for observer in self._observers:
                 observer(self, [*before, *after])
@@ -469,18 +438,6 @@ class World:
         for notice in notices:
             for listen in self._on_notice:
                 listen(self, notice)
-
-    def _notify_move(self, kind: TransitionKind, key: str, to: str) -> None:
-        self.notify(f"{kind.name}:{to}", key)
-
-    def _notify_pace(self, kind: TransitionKind) -> None:
-        self.notify(PACED, kind.name)
-
-    def _forget(self) -> None:
-        self.journal.clear()
-        self.nonces.clear()
-        self.deliveries.clear()
-        self._outbox.clear()
 
 
 def _refuse_work(name: str) -> list[Change]:

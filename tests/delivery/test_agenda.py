@@ -10,9 +10,10 @@ import pytest
 
 from mock_platform.delivery.agenda import Agenda, DeliveryWorkers, StateChange
 from mock_platform.world.blueprint import Blueprint, WorldSettings
+from mock_platform.world.notices import Notice
 from mock_platform.world.store.memory import Base
 from mock_platform.world.transitions import Pace, TransitionKind
-from mock_platform.world.world import Notice, World
+from mock_platform.world.world import World
 from tests.waits import PATIENCE
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

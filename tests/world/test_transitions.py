@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from mock_platform.world.blueprint import Blueprint, WorldSettings
+from mock_platform.world.notices import Notice
 from mock_platform.world.store.memory import Base
 from mock_platform.world.transitions import Pace, TransitionKind, UnknownTransition
-from mock_platform.world.world import Notice, World
+from mock_platform.world.world import World
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 JOB = TransitionKind(

@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 import pytest
 
 from mock_platform.world.blueprint import Blueprint, WorldSettings
+from mock_platform.world.notices import Notice
 from mock_platform.world.store.interface import Change
 from mock_platform.world.store.memory import Base
 from mock_platform.world.transitions import Pace, TransitionKind
-from mock_platform.world.world import Notice, World
+from mock_platform.world.world import World
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 JOB = TransitionKind("job", "jobs", "state", "RUNNING", ("DONE", "FAILED"), Pace("time", 2))

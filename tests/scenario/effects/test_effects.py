@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
@@ -12,8 +11,7 @@ from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.scenario.effects import KINDS
 from tests.scenario.support import LINE_ITEMS, arm, engine, last, replay
 from tests.support import ACCOUNT, NORTHBIKE, Sandbox, sandbox
-from tests.support_replay import Desk
-from tests.support_streams import StreamClient, clear_subscriptions
+from tests.support_streams import StreamClient
 
 ITEM = f"{LINE_ITEMS}/itttx"
 AUDIENCE = f"/12/accounts/{ACCOUNT}/custom_audiences/1nmth/users"
@@ -395,17 +393,6 @@ def test_every_effect_has_a_form() -> None:
     for keyword, kind in KINDS.items():
         assert keyword == kind.keyword
         assert (kind.form is None) != (kind.by_value is None)
-
-
-@pytest.fixture
-def client() -> Iterator[StreamClient]:
-    """A client of a sandbox with one subscription."""
-    with Desk(stream_keepalive=0.001) as desk:
-        clear_subscriptions(desk)
-        found = StreamClient(desk)
-        found.subscribe()
-        yield found
-        assert [] == desk.platform.errors
 
 
 def define(client: StreamClient, on: str = "activity_stream.open", **disconnect: Any) -> int:
