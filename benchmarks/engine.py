@@ -35,7 +35,7 @@ from mock_platform.world.shared_worlds import SharedWorlds
 from mock_platform.world.store.archive import Archive, WholeWorld
 from mock_platform.world.store.interface import Row, Snapshot
 from mock_platform.world.store.memory import Base
-from mock_platform.world.store.redis.engine import parse_address
+from mock_platform.world.store.redis.address import parse_address
 from mock_platform.world.store.redis_archive import RedisArchive
 from mock_platform.world.store.tinydb_archive import TinyDBArchive
 from mock_platform.world.world import World

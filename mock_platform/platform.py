@@ -51,14 +51,12 @@ from mock_platform.core.unanswered import (
 from mock_platform.core.unread import IGNORED
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.delivery.sender import Stale
-from mock_platform.scenario.custom_answers import CustomAnswers
-from mock_platform.scenario.director import bind_stages, find_engine
-from mock_platform.scenario.server_scenarios import ServerScenarios
+from mock_platform.scenario.director import CustomAnswers, ServerScenarios, bind_stages, find_engine
 from mock_platform.settings import Settings
+from mock_platform.world.blueprint import Blueprint, WorldSettings
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.journal import JournalEntry, JournalMemory
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.owners import Owners
 from mock_platform.world.store.errors import (
     StoreError,
     StoreUnreachable,
@@ -67,8 +65,8 @@ from mock_platform.world.store.errors import (
 )
 from mock_platform.world.store.interface import Change
 from mock_platform.world.store.memory import Base
-from mock_platform.world.world import Blueprint, StoreMaker, World, WorldSettings
-from mock_platform.world.worlds import Worlds
+from mock_platform.world.world import StoreMaker, World
+from mock_platform.world.worlds import Owners, Worlds
 
 _CORE = (
     *CORE_ASSUMPTIONS,
@@ -205,10 +203,10 @@ class Platform:
         call.request_id = f"r{next(self._requests)}"
         try:
             world = self.world_of(call)
-        except (UnknownWorld, StoreError) as fault:
-            return self._answer_without_world(call, fault)
-        except Exception as fault:  # noqa: BLE001 - raised below, where the journal learns of it
-            world, refused = self.worlds.default, fault
+        except (UnknownWorld, StoreError) as error:
+            return self._answer_without_world(call, error)
+        except Exception as error:  # noqa: BLE001 - raised below, where the journal learns of it
+            world, refused = self.worlds.default, error
         # The moment of the request is read before it is answered: an answer that moves the clock,
         # or waits, is journalled at the time at which the request came.
         at = world.clock.now()
@@ -222,20 +220,20 @@ class Platform:
             # the client gets the interface's own internal error.
             reply, changes = (through or self.answer)(call, world, refused)
             self.worlds.check_still_here(world, changes)
-        except (UnknownWorld, WorldLost) as fault:  # dropped while the call waited for it
+        except (UnknownWorld, WorldLost) as error:  # dropped while the call waited for it
             call.take_back()
-            again = world.moved and isinstance(fault, UnknownWorld)  # put to rest meanwhile
+            again = world.moved and isinstance(error, UnknownWorld)  # put to rest meanwhile
             return (
                 self.handle(call, refused, through)
                 if again
-                else self._answer_without_world(call, fault)
+                else self._answer_without_world(call, error)
             )
-        except StoreError as fault:
-            reply = self._refuse_unstored(call, fault)
-        except Exception as fault:  # noqa: BLE001 - handed to the embedder, told to the client
+        except StoreError as error:
+            reply = self._refuse_unstored(call, error)
+        except Exception as error:  # noqa: BLE001 - handed to the embedder, told to the client
             failed = traceback.format_exc()
-            self.on_error(fault)
-            reply = render(make_internal_error(fault, call), call)
+            self.on_error(error)
+            reply = render(make_internal_error(error, call), call)
         # The operation opened a stream, and a rule or a hook then put another answer in its place.
         # Nobody will read the stream, so it is closed, or it would keep its slot.
         if call.stream is not None and reply.stream is not call.stream:
@@ -361,13 +359,13 @@ class Platform:
         """
         try:
             self.deliverer.challenge(world, challenge)
-        except Stale as fault:
+        except Stale as error:
             detail = (
                 "The world was reset or removed during the challenge, or the server stops; send "
                 "the request again."
             )
             value = problem("about:blank", title="Service Unavailable", status=503, detail=detail)
-            raise ProblemFailure(value) from fault
+            raise ProblemFailure(value) from error
 
     def _open_streams(self, world: World) -> None:
         OpenStreams(world, self.settings)

@@ -75,7 +75,7 @@ def test_no_module_needs_posix_unless_it_keeps_a_file() -> None:
 
     assert {
         ("mock_platform.world.store.files", "fcntl"),
-        ("mock_platform.world.store.changelog", "fcntl"),
+        ("mock_platform.world.store.files", "fcntl"),
         ("mock_platform.world.store.snapshot_file", "fcntl"),
         ("mock_platform.world.store.tinydb_archive", "fcntl"),
     } == {tuple(line.split()) for line in done.stdout.splitlines()}

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import mock_platform
 
 ROOT = Path(mock_platform.__file__).parent
@@ -40,6 +42,9 @@ OLD_PHRASES = re.compile(
     + OLD_WORDS.pattern
 )
 """What docstrings do not say: the word list of the project has a plain word for each."""
+
+PRIVATE_WORDS = {"arm": "start", "armed": "active, or started", "befall": "happen to"}
+"""Words that only this project would understand, as parts of names, each with the plain one."""
 
 _PUBLIC = "a public name of the client"
 _FAULT = "the kind of fault that it makes, like `invalid` and `exclusive` beside it"
@@ -112,6 +117,25 @@ def definitions(tree: ast.AST, *, public: bool = True) -> Iterator[tuple[Documen
             yield from definitions(node, public=public)
 
 
+def list_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Every name that a module defines, with its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | Function):
+            yield node.lineno, node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.attr
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+
+
+def find_private_word(name: str) -> str | None:
+    """The private word in a name, whether it is written with underscores or capitals."""
+    parts = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().split("_")
+    return next((part for part in parts if part in PRIVATE_WORDS), None)
+
+
 def test_functions_are_named_by_verbs() -> None:
     """No function begins with a participle, an adverb, a preposition or a bare adjective."""
     bad = [
@@ -120,6 +144,18 @@ def test_functions_are_named_by_verbs() -> None:
         for node in ast.walk(tree)
         if isinstance(node, Function) and is_badly_named(node)
         if f"{path}: {node.name}" not in ALLOWED
+    ]
+
+    assert "" == "\n".join(bad)
+
+
+def test_no_private_words_in_names() -> None:
+    """No function, class, argument or value has a word that only this project would understand."""
+    bad = [
+        f"{path}:{line}: {name} (say {PRIVATE_WORDS[word]})"
+        for path, tree, _ in sources()
+        for line, name in list_names(tree)
+        if (word := find_private_word(name)) is not None
     ]
 
     assert "" == "\n".join(bad)
@@ -189,3 +225,21 @@ class A:
     ]
 
     assert ["_told", "_beside", "asked_for", "timed"] == found
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("def has_started(): ...", "armed"),
+        ("class ArmedRule: ...", "armed"),
+        ("def f(armed): ...", "armed"),
+        ("self.armed_rules = 1", "armed"),
+        ("alarm = army = 1", None),
+        ("armed", None),  # it is used, and was named elsewhere
+    ],
+)
+def test_private_words_are_found(source: str, found: str | None) -> None:
+    """A word counts as a part of a name, wherever the name is given."""
+    words = {find_private_word(name) for _, name in list_names(ast.parse(source))} - {None}
+
+    assert words == ({found} if found else set())

@@ -14,7 +14,6 @@ from mock_platform.scenario.forms import (
     AnyForm,
     EntriesForm,
     FieldsForm,
-    FixedForm,
     FlagForm,
     Form,
     ListForm,
@@ -224,21 +223,19 @@ def _describe(shape: Any) -> str:
     return next((write(shape) for kind, write in _WORDS.items() if isinstance(shape, kind)), "")
 
 
-def _describe_words(shape: WordForm | FixedForm) -> str:
+def _describe_words(shape: WordForm) -> str:
     choices = shape.choices
     if len(choices) > _MAX_CHOICES:
         return f"one of {len(choices)} texts, such as `{choices[0]}`"
     if choices:
         return " or ".join(f"`{each}`" for each in choices)
-    meaning = shape.meaning if isinstance(shape, WordForm) else ""
-    return meaning or "a text"
+    return shape.meaning or "a text"
 
 
 _WORDS: Mapping[type, Callable[[Any], str]] = {
     StructureForm: lambda shape: _describe(shape.shape),
     TypedForm: lambda shape: str(shape.what),
     WordForm: _describe_words,
-    FixedForm: _describe_words,
     WholeForm: lambda shape: f"a whole number, {shape.low:,} to {shape.high:,}",
     NumberForm: lambda shape: (
         "a number" if shape.high >= 1e18 else f"a number, {shape.low:g} to {shape.high:g}"

@@ -96,7 +96,7 @@ class LocalClock:
             # A move of the clock makes things due. They are done in the same piece of work, so that
             # whoever moved the clock finds them done when the method returns, as over HTTP.
             act(self._world.clock)
-            self._world.transitions.settle_every_kind()
+            self._world.transitions.evaluate_every_kind()
         return self._world.clock.now()
 
 

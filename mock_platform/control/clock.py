@@ -101,7 +101,7 @@ def put_clock(request: ControlRequest) -> dict[str, Any]:
     try:
         with world.work():
             _act(world.clock, **request.body)
-            world.transitions.settle_every_kind()
+            world.transitions.evaluate_every_kind()
     except OverflowError as fault:
         years = f"{EARLIEST.year} to {LATEST.year - 1}"
         text = f"seconds: the clock would be outside the years {years}"

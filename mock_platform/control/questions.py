@@ -19,7 +19,7 @@ from mock_platform.platform import Platform
 from mock_platform.verification.coverage.recorder import Recorder
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.packing import pack_world
+from mock_platform.world.worlds import pack_world
 
 WORLDS = "worlds"
 """The worlds that live there."""

@@ -61,7 +61,7 @@ def put_transition(request: ControlRequest) -> dict[str, Any]:
     kind = require_kind(world, request.args["kind"])
     with world.work():
         world.transitions.set_pace(kind.name, **request.body)
-        world.transitions.settle_all(kind.name)
+        world.transitions.evaluate_all(kind.name)
     shown: dict[str, Any] = _describe_transitions(world)[kind.name]
     return shown
 
@@ -101,7 +101,7 @@ def require_kind(world: World, name: str) -> TransitionKind:
 def _describe_transitions(world: World) -> dict[str, Any]:
     with world.work():
         for name in world.transitions.kinds:
-            world.transitions.settle_all(name)
+            world.transitions.evaluate_all(name)
         return world.transitions.as_json()
 
 

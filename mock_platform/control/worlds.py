@@ -25,8 +25,8 @@ from mock_platform.world.names import (
     TooManyWorlds,
     UnknownWorld,
 )
-from mock_platform.world.packing import WorldCopy, unpack_world
 from mock_platform.world.store.errors import WorldElsewhere
+from mock_platform.world.worlds import WorldCopy, unpack_world
 
 
 class WorldBody(Schema):

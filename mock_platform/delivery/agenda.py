@@ -11,6 +11,8 @@ import threading
 from collections import deque
 from collections.abc import Callable, Hashable
 from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 from msgspec import Struct
@@ -18,6 +20,7 @@ from msgspec import Struct
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import StoreUnwritable
+from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 _NO_ROOM_PAUSE_SECONDS = 5.0
@@ -61,8 +64,8 @@ class StateChange(Struct, frozen=True):
             with world.work():
                 if world.epoch != self.epoch:
                     return Wait(None, over=True)
-                world.transitions.settle(self.kind, self.key)
-                over = world.transitions.is_armed(self.kind, self.key) is None
+                world.transitions.evaluate(self.kind, self.key)
+                over = world.transitions.has_started(self.kind, self.key) is None
                 due = world.transitions.find_due_time(self.kind, self.key)
         except UnknownWorld:
             return Wait(None, over=True)
@@ -80,16 +83,39 @@ class DueAct(Struct, frozen=True):
         """Act for the record if it is due; until then nothing is recorded."""
         world, moves = self.world, self.world.transitions
         with world.lock:
-            if world.closed or moves.is_armed(self.kind, self.key) is None:
+            if world.closed or moves.has_started(self.kind, self.key) is None:
                 return Wait(None, over=True)
             # Looked at first without a transaction: a transaction, even one without changes, is a
-            # commit to a durable store. The clock may jump between the two blocks; `settle` then
+            # commit to a durable store. The clock may jump between the two blocks; `evaluate` then
             # decides once more.
             due = moves.find_due_time(self.kind, self.key)
             if due is None or world.clock.now() < due:
                 return Wait(None if due is None else world.clock.real_seconds_until(due))
         with suppress(UnknownWorld), world.work():
-            moves.settle(self.kind, self.key)
+            moves.evaluate(self.kind, self.key)
+        return Wait(None, over=True)
+
+
+@dataclass(frozen=True, slots=True)
+class DueStart:
+    """What is started for a record when it is due, on another thread: a challenge, a read."""
+
+    world: World
+    table: str
+    key: str
+    find_due: Callable[[Record], datetime | None]
+    start: Callable[[DueStart], None] = field(compare=False)
+
+    def look(self) -> Wait:
+        """Start it if it is due. Whoever does it watches for the next time."""
+        with self.world.lock:
+            record = self.world.store.get(self.table, self.key)
+            due = None if record is None or self.world.closed else self.find_due(record)
+            if due is None:
+                return Wait(None, over=True)
+            if self.world.clock.now() < due:
+                return Wait(self.world.clock.real_seconds_until(due))
+        self.start(self)
         return Wait(None, over=True)
 
 
@@ -169,11 +195,11 @@ class Agenda:
             self._entries.discard(entry)  # first: what it starts may watch for the next one
         try:
             wait = entry.look()
-        except StoreUnwritable as fault:  # it is due as before, once there is room
-            self._on_error(fault)
+        except StoreUnwritable as error:  # it is due as before, once there is room
+            self._on_error(error)
             wait = Wait(_NO_ROOM_PAUSE_SECONDS)
-        except Exception as fault:  # noqa: BLE001 - reported to the server's owner
-            self._on_error(fault)
+        except Exception as error:  # noqa: BLE001 - reported to the server's owner
+            self._on_error(error)
             wait = Wait(None, over=True)
         if not wait.over:
             with self._changed:
@@ -259,8 +285,8 @@ class DeliveryWorkers:
                 task = self._lanes[lane].popleft()
             try:
                 task()
-            except Exception as fault:  # noqa: BLE001 - reported to the server's owner
-                self._on_error(fault)
+            except Exception as error:  # noqa: BLE001 - reported to the server's owner
+                self._on_error(error)
             with self._changed:
                 if self._lanes[lane]:
                     self._ready.append(lane)

@@ -64,8 +64,8 @@ def parse_target(url: str) -> Url:
     """
     try:
         target = parse_url(url)
-    except LocationParseError as fault:
-        raise ValueError(f"{url!r} is no address") from fault
+    except LocationParseError as error:
+        raise ValueError(f"{url!r} is no address") from error
     if target.scheme not in {"http", "https"} or not target.host:
         raise ValueError(f"{url!r} is no http or https address")
     return target

@@ -7,52 +7,37 @@ exist before the first delivery.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterable
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 from urllib.parse import urlsplit
 
+from mock_platform.api.ads.catalogs.operations import upsert_products
+from mock_platform.api.ads.catalogs.scheduled_feeds import (
+    MOST_BYTES,
+    TABLE,
+    find_next_read,
+    read_products,
+)
 from mock_platform.api.ads.catalogs.scheduled_feeds import TABLE as FEEDS
 from mock_platform.api.v2.webhooks.event_log import ADDED, OUTGOING
 from mock_platform.api.v2.webhooks.replay_jobs import CREATED, REPLAY_JOB
 from mock_platform.api.v2.webhooks.validation import find_next_challenge
 from mock_platform.core.call import Challenge
-from mock_platform.delivery.agenda import Agenda, DeliveryWorkers, DueAct, StateChange, Wait
+from mock_platform.delivery.agenda import Agenda, DeliveryWorkers, DueAct, DueStart, StateChange
 from mock_platform.delivery.envelope import make_body, make_job_status
-from mock_platform.delivery.feeds import FeedRead, read_feed
-from mock_platform.delivery.outbound import Outbound
+from mock_platform.delivery.outbound import Outbound, OutboundFault
 from mock_platform.delivery.replay_run import ReplayRun
 from mock_platform.delivery.sender import Dispatch, Invalid, Receiver, Sender, Stale, find_receiver
 from mock_platform.settings import DeliverySettings
-from mock_platform.world.clock import LATEST, UPTIME
-from mock_platform.world.store.interface import Change
+from mock_platform.world.clock import LATEST, UPTIME, wire_millis
+from mock_platform.world.names import UnknownWorld
+from mock_platform.world.notices import PACED, RESTORED, Notice
+from mock_platform.world.store.interface import Change, Record
 from mock_platform.world.store.memory import Base
-from mock_platform.world.world import PACED, RESTORED, Notice, World
-
-# Challenges webhooks again when the last passed challenge is a day old (`webhooks.validity`).
-
-
-@dataclass(frozen=True, slots=True)
-class Recheck:
-    """The next challenge of one webhook; `start` makes it, on another thread."""
-
-    world: World
-    webhook_id: str
-    start: Callable[[Recheck], None] = field(compare=False)
-
-    def look(self) -> Wait:
-        """Start the challenge if it is due. Whoever makes it watches for the next one."""
-        with self.world.lock:
-            webhook = self.world.store.get("webhooks", self.webhook_id)
-            due = None if webhook is None or self.world.closed else find_next_challenge(webhook)
-            if due is None:
-                return Wait(None, over=True)
-            if self.world.clock.now() < due:
-                return Wait(self.world.clock.real_seconds_until(due))
-        self.start(self)
-        return Wait(None, over=True)
-
+from mock_platform.world.world import World
 
 _ENDED = {f"{REPLAY_JOB.name}:{state}": state for state in REPLAY_JOB.ends}
 _BACK = f"{REPLAY_JOB.name}:{REPLAY_JOB.first}"
@@ -78,7 +63,7 @@ class Deliverer:
         """Reads feeds; deliveries have their own."""
         self._workers = DeliveryWorkers(settings.workers, on_error)
         self._agenda = Agenda(on_error)
-        self._held: dict[Hashable, Dispatch] = {}
+        self._postponed: dict[Hashable, Dispatch] = {}
         """Events that scenarios hold back until the next one of their webhook is delivered."""
         self._holding = threading.Lock()
         self._quiet: tuple[Base | None, datetime] = (None, LATEST)
@@ -107,7 +92,7 @@ class Deliverer:
     def detach(self, world: World) -> None:
         """Forget a dropped world; its running deliveries end without a record."""
         with self._holding:
-            self._held = {lane: sent for lane, sent in self._held.items()
+            self._postponed = {lane: sent for lane, sent in self._postponed.items()
                           if sent.to.world is not world}  # fmt: skip
         self._agenda.wake()  # the world is closed by now, which the thread will see
 
@@ -126,9 +111,9 @@ class Deliverer:
             # after the other; so only that one is in doubt.
             match = {"state": REPLAY_JOB.first}
             for entry in world.store.page("replay_jobs", match):
-                armed = world.transitions.is_armed(REPLAY_JOB.name, entry.key)
-                if armed is not None:
-                    self._take_up(world, entry.key, armed=armed)
+                started = world.transitions.has_started(REPLAY_JOB.name, entry.key)
+                if started is not None:
+                    self._take_up(world, entry.key, started=started)
             owed = [(entry.key, entry.record) for entry in world.store.page(OUTGOING)]
         for _, record in owed:
             if "job_id" in record:
@@ -142,11 +127,11 @@ class Deliverer:
     def take(self, world: World, notice: Notice) -> None:
         """Start what a committed request asks for, without waiting for it."""
         if notice.topic == CREATED:
-            self._take_up(world, notice.key, armed=False)
+            self._take_up(world, notice.key, started=False)
         elif notice.topic in _ENDED:
             self._submit(world, notice.key, _ENDED[notice.topic])
         elif notice.topic == _BACK:
-            self._take_up(world, notice.key, armed=True)
+            self._take_up(world, notice.key, started=True)
         elif notice.topic == ADDED:
             self._pass_on(world, notice.key)
         elif notice.topic == RESTORED:
@@ -204,10 +189,10 @@ class Deliverer:
 
     # -- within ----------------------------------------------------------------------------------
 
-    def _take_up(self, world: World, job_id: str, *, armed: bool) -> None:
+    def _take_up(self, world: World, job_id: str, *, started: bool) -> None:
         epoch = world.epoch
         entry = StateChange(world, epoch, REPLAY_JOB.name, job_id)
-        if armed:
+        if started:
             self._agenda.watch(entry)
             return
 
@@ -219,17 +204,22 @@ class Deliverer:
 
         self._workers.submit((world, epoch, "job", job_id), run)
 
-    def _watch_webhooks(self, world: World) -> list[Recheck]:
-        """Watch the webhooks that are to be challenged again some day, and return these."""
+    def _watch_webhooks(self, world: World) -> bool:
+        """Watch the webhooks that are to be challenged again (`webhooks.validity`), if any."""
         with world.lock:
             found = [
-                Recheck(world, entry.key, self._recheck)
+                entry.key
                 for entry in world.store.page("webhooks")
                 if find_next_challenge(entry.record) is not None
             ]
-            for each in found:
-                self._agenda.watch(each)
-        return found
+            for key in found:
+                self._watch_webhook(world, key)
+        return bool(found)
+
+    def _watch_webhook(self, world: World, key: str) -> None:
+        self._agenda.watch(
+            DueStart(world, "webhooks", key, find_next_challenge, self._challenge_again)
+        )
 
     def _watch_acts(self, world: World) -> datetime:
         """Watch the records that the world acts for when they are due; return when the first is.
@@ -249,51 +239,54 @@ class Deliverer:
                         self._agenda.watch(DueAct(world, kind.name, key))
         return earliest
 
-    def _watch_feeds(self, world: World) -> list[FeedRead]:
-        """Watch the feeds whose addresses may be read, and return these."""
+    def _watch_feeds(self, world: World) -> bool:
+        """Watch the feeds whose addresses may be read, if any."""
         with world.lock:
             found = [
-                FeedRead(world, entry.key, self._read_feed)
+                entry.key
                 for entry in world.store.page(FEEDS)
                 if self._outbound.may_reach_name(urlsplit(entry.record["feed_url"]).hostname or "")
             ]
-            for each in found:
-                self._agenda.watch(each)
-        return found
+            for key in found:
+                self._watch_feed(world, key)
+        return bool(found)
 
-    def _read_feed(self, feed: FeedRead) -> None:
+    def _watch_feed(self, world: World, key: str) -> None:
+        self._agenda.watch(DueStart(world, FEEDS, key, find_next_read, self._read_feed))
+
+    def _read_feed(self, feed: DueStart) -> None:
         """Read a feed that is due, and watch for the next time."""
 
         def run() -> None:
-            read_feed(feed.world, feed.feed_id, self._outbound)
+            read_feed(feed.world, feed.key, self._outbound)
             self._agenda.watch(feed)
 
-        self._workers.submit((feed.world, "feed", feed.feed_id), run)
+        self._workers.submit((feed.world, "feed", feed.key), run)
 
     def _watch_changed(self, world: World, changes: Iterable[Change]) -> None:
         acts = {kind.table: kind for kind in world.transitions.kinds.values() if kind.act}
         for change in changes:
             if change.table == FEEDS and change.after is not None:
-                self._agenda.watch(FeedRead(world, change.key, self._read_feed))
+                self._watch_feed(world, change.key)
             kind = acts.get(change.table)
             if kind is not None and change.after and kind.state_of(change.after) == kind.first:
                 self._agenda.watch(DueAct(world, kind.name, change.key))
             after = change.after if change.table == "webhooks" else None
             if after is not None and find_next_challenge(after) is not None:
-                self._agenda.watch(Recheck(world, change.key, self._recheck))
+                self._watch_webhook(world, change.key)
 
-    def _recheck(self, recheck: Recheck) -> None:
+    def _challenge_again(self, webhook: DueStart) -> None:
         """Challenge a webhook that is due, and watch for the next time."""
 
         def run() -> None:
             try:
                 with suppress(Stale):  # after a reset the webhook may be there again
-                    self.validate(recheck.world, recheck.webhook_id)
+                    self.validate(webhook.world, webhook.key)
             except LookupError:
                 return
-            self._agenda.watch(recheck)
+            self._agenda.watch(webhook)
 
-        self._workers.submit((recheck.world, "webhook", recheck.webhook_id), run)
+        self._workers.submit((webhook.world, "webhook", webhook.key), run)
 
     def _submit(self, world: World, job_id: str, state: str, *, in_doubt: bool = False) -> None:
         """Announce a job's end, after its deliveries that are still running.
@@ -353,18 +346,18 @@ class Deliverer:
                 # one of its webhook has been delivered; then it follows. There is at most one in
                 # each lane, so two that are held would not simply be in order again.
                 delivery_fault = self._sender.find_delivery_fault(
-                    to, event, holding=lane in self._held
+                    to, event, holding=lane in self._postponed
                 )
                 sent = Dispatch(to, body, None, event_id, delivery_fault)
                 if delivery_fault is not None and delivery_fault.reorder:
-                    self._hold(lane, sent)
+                    self._postpone(lane, sent)
                     return
                 self._deliver(sent)
-                late = self._hold(lane, None)
+                late = self._postpone(lane, None)
                 if late is not None:
                     self._deliver(late)
             except Stale:
-                self._hold(lane, None)
+                self._postpone(lane, None)
 
         self._workers.submit(lane, deliver)
 
@@ -383,12 +376,60 @@ class Deliverer:
         with suppress(Stale):
             self._sender.settle(to, event_id)
 
-    def _hold(self, lane: Hashable, sent: Dispatch | None) -> Dispatch | None:
+    def _postpone(self, lane: Hashable, sent: Dispatch | None) -> Dispatch | None:
         """Hold a delivery (or none) back in its lane; return the one that was held there before."""
         with self._holding:
-            before = self._held.pop(lane, None)
+            before = self._postponed.pop(lane, None)
             if sent is not None:
-                kept = self._held.items()  # without those of worlds that were reset since
-                self._held = {at: it for at, it in kept if it.to.epoch == it.to.world.epoch}
-                self._held[lane] = sent
+                kept = self._postponed.items()  # without those of worlds that were reset since
+                self._postponed = {at: it for at, it in kept if it.to.epoch == it.to.world.epoch}
+                self._postponed[lane] = sent
             return before
+
+
+# Scheduled feeds are read when they are due, and the products that are in them are stored.
+
+_SUCCESS = 200
+_MOST_ERRORS = 20
+"""How many refused products a result names."""
+
+
+def read_feed(world: World, feed_id: str, outbound: Outbound) -> None:
+    """Read the file of a feed now, outside the world's lock, and store its products.
+
+    The moments that have passed are done then, whatever came of it. Nothing is stored if the
+    world was reset meanwhile, or the feed was changed or deleted.
+    """
+    with world.lock:
+        feed, epoch = world.store.get(TABLE, feed_id), world.epoch
+    if feed is None:
+        return
+    products: Sequence[dict[str, Any]] = ()
+    result: dict[str, Any] = {"status": None, "fault": None}
+    try:
+        answer = outbound.send("GET", feed["feed_url"], most=MOST_BYTES)
+        result["status"] = answer.status
+        if answer.status == _SUCCESS:
+            products = read_products(answer.body, feed["feed_format"])
+        else:
+            result["fault"] = f"the address answered {answer.status}"
+    except (OutboundFault, ValueError) as error:
+        result["fault"] = str(error)
+    try:
+        with world.work():
+            if world.epoch == epoch and world.store.get(TABLE, feed_id) == feed:
+                _store(world, feed, products, result)
+    except UnknownWorld:
+        return
+
+
+def _store(
+    world: World, feed: Record, products: Sequence[dict[str, Any]], result: dict[str, Any]
+) -> None:
+    catalog_id = feed["product_catalog_id"]
+    rows = upsert_products(world, catalog_id, products, lambda _: None)
+    counts = Counter(row["status"] for row in rows)
+    now = wire_millis(world.clock.now())
+    errors = [{"id": row["id"], "errors": row["errors"]} for row in rows if row["errors"]]
+    result |= {"at": now, "products": dict(counts), "errors": errors[:_MOST_ERRORS]}
+    world.store.put(TABLE, feed["id"], feed | {"_read_until": now, "_last_read": result})

@@ -121,8 +121,8 @@ def find_challenge_fault(consumer_secret: str, token: str, status: int, body: by
         return f"the challenge was answered with status {status}, not 200"
     try:
         answer = loads(body)
-    except BadJson as fault:
-        return f"the challenge's answer is {fault}"
+    except BadJson as error:
+        return f"the challenge's answer is {error}"
     given = answer.get("response_token") if isinstance(answer, dict) else None
     if not isinstance(given, str):
         return 'the challenge\'s answer lacks "response_token", a string'

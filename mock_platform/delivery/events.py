@@ -149,8 +149,8 @@ def _let_happen(world: World, happened: Record) -> FanOut:
             created_at=happened["created_at"],
             direction=happened["direction"],
         )
-    except CannotHappen as fault:
-        raise BadEvent([("user_id", str(fault))]) from fault
+    except CannotHappen as error:
+        raise BadEvent([("user_id", str(error))]) from error
 
 
 def _change_posts(world: World, happened: Record) -> list[str]:
@@ -254,8 +254,8 @@ def _make_payload(
     user = world.store.get("users", str(record.get("user_id")))
     try:
         return make_payload(world, record["event_type"], user), []
-    except CannotHappen as fault:
-        return {}, [("payload", str(fault))]
+    except CannotHappen as error:
+        return {}, [("payload", str(error))]
 
 
 def _fill_moment(given: Any, now: datetime) -> Any:

@@ -78,19 +78,19 @@ class Outbound:
 
         try:
             target = connections.parse_target(url)
-        except ValueError as fault:
-            raise OutboundFault("address", str(fault)) from fault
-        held: list[socket.socket] = []
+        except ValueError as error:
+            raise OutboundFault("address", str(error)) from error
+        opened: list[socket.socket] = []
         deadline = UPTIME() + self._timeout
 
         def opener(host: str, port: int) -> socket.socket:
-            return self._connect(host, port, deadline, held)
+            return self._connect(host, port, deadline, opened)
 
         connection = connections.make_connection(target, opener, lambda: self._tls)
         try:
             with self._translate_faults(target.netloc or ""):
                 connection.connect()
-                self._adopt_tls_socket(connection.sock, deadline, held)
+                self._adopt_tls_socket(connection.sock, deadline, opened)
                 connection.request(
                     method,
                     target.request_uri,
@@ -103,7 +103,7 @@ class Outbound:
                 return ReceiverAnswer(response.status, start, tuple(response.headers.items()))
         finally:
             with self._lock:
-                self._open.difference_update(held)
+                self._open.difference_update(opened)
             connection.close()
 
     def may_reach_name(self, host: str) -> bool:
@@ -138,7 +138,7 @@ class Outbound:
         return context
 
     def _connect(
-        self, host: str, port: int, deadline: float, held: list[socket.socket]
+        self, host: str, port: int, deadline: float, opened: list[socket.socket]
     ) -> socket.socket:
         """Connect to one of the host's addresses, each checked before it is used."""
         refused: list[str] = []
@@ -152,13 +152,13 @@ class Outbound:
                 continue
             sock = PlainDeadlineSocket(family, kind, protocol)
             sock.deadline = deadline
-            self._hold(sock, held)
+            self._register(sock, opened)
             try:
                 sock.settimeout(None)
                 sock.connect(address)
-            except OSError as fault:
+            except OSError as error:
                 sock.close()
-                last = fault
+                last = error
             else:
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 return sock
@@ -183,20 +183,20 @@ class Outbound:
         return parsed.is_loopback
 
     def _adopt_tls_socket(
-        self, sock: socket.socket | None, deadline: float, held: list[socket.socket]
+        self, sock: socket.socket | None, deadline: float, opened: list[socket.socket]
     ) -> None:
         """Set the deadline on the socket by which TLS replaced ours."""
         if isinstance(sock, TLSDeadlineSocket):
             sock.deadline = deadline
-            self._hold(sock, held)
+            self._register(sock, opened)
 
-    def _hold(self, sock: socket.socket, held: list[socket.socket]) -> None:
+    def _register(self, sock: socket.socket, opened: list[socket.socket]) -> None:
         with self._lock:
             if self._stopped:
                 sock.close()
                 raise OutboundFault("stopped", "the server stops")
             self._open.add(sock)
-            held.append(sock)
+            opened.append(sock)
 
     @contextmanager
     def _translate_faults(self, where: str) -> Iterator[None]:
@@ -207,17 +207,17 @@ class Outbound:
             yield
         except OutboundFault:
             raise
-        except connections.FAULTS as fault:
+        except connections.FAULTS as error:
             if self._stopped:
-                raise OutboundFault("stopped", "the server stops") from fault
-            raise OutboundFault(*connections.explain_fault(fault, where, self._timeout)) from fault
+                raise OutboundFault("stopped", "the server stops") from error
+            raise OutboundFault(*connections.explain_fault(error, where, self._timeout)) from error
 
 
 def _resolve(host: str, port: int) -> list[Any]:
     try:
         return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as fault:
-        raise OutboundFault("name", f"{host} has no address: {fault}") from fault
+    except (OSError, UnicodeError) as error:
+        raise OutboundFault("name", f"{host} has no address: {error}") from error
 
 
 def _normalize_host(host: str) -> str:

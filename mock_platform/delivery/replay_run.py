@@ -25,7 +25,7 @@ _BY_TIME = Order("created_at")
 
 
 class ReplayRun:
-    """Runs a job once. The job's state changes by its transition, which `run` arms."""
+    """Runs a job once. The job's state changes by its transition, which `run` starts."""
 
     def __init__(self, sender: Sender, world: World, epoch: int, job_id: str) -> None:
         self._sender = sender
@@ -37,9 +37,9 @@ class ReplayRun:
         self._silent = 0
         """Events in a row that timed out."""
         self._after: Position | None = None
-        """The position of the last event that is done, or held back."""
-        self._held: str | None = None
-        """The event that is held back until the next one was delivered."""
+        """The position of the last event that is done, or postponed."""
+        self._postponed: str | None = None
+        """The event that is postponed until the next one was delivered."""
 
     def run(self) -> bool:
         """Deliver, and record how the job is to end; return whether time alone may end it now.
@@ -80,14 +80,14 @@ class ReplayRun:
             self._sender.note(to, self._job_id, before["sending"], text)
         try:
             return self._deliver_all(job, to, before)
-        except Invalid as fault:  # the webhook became invalid meanwhile
+        except Invalid as error:  # the webhook became invalid meanwhile
             self._failed += 1
-            return str(fault)
+            return str(error)
 
     def _take_up(self, before: Record) -> None:
         """Continue with what an earlier run recorded."""
         self._delivered, self._failed = before["delivered"], before["failed"]
-        self._silent, self._held = before["silent"], before["held"]
+        self._silent, self._postponed = before["silent"], before["held"]
         if before["after"] is not None:
             key, seq = before["after"]
             self._after = tuple(key), seq
@@ -117,7 +117,7 @@ class ReplayRun:
             "failed": self._failed,
             "silent": self._silent,
             "after": None if self._after is None else [list(self._after[0]), self._after[1]],
-            "held": self._held,
+            "held": self._postponed,
             "sending": sent.event_id,
         }
 
@@ -130,31 +130,33 @@ class ReplayRun:
     def _order_dispatches(
         self, job: Record, to: Receiver, before: Record | None
     ) -> Iterator[Dispatch]:
-        """Yield what to deliver, in order; an event that is held back follows the next one."""
+        """Yield what to deliver, in order; an event that is postponed follows the next one."""
         # An event that a scenario holds back follows the next one that was delivered. After a
         # restart it may be the very one that was being sent; then it goes first.
-        held = None if self._held is None else self._find_held(to, self._held)
-        if held is not None and before is not None and before["sending"] == self._held:
-            yield held
-            held = self._held = None
+        postponed = None if self._postponed is None else self._find_postponed(to, self._postponed)
+        if postponed is not None and before is not None and before["sending"] == self._postponed:
+            yield postponed
+            postponed = self._postponed = None
         for entry in self._read_events(job, to):
             event = entry.record
-            delivery_fault = self._sender.find_delivery_fault(to, event, holding=held is not None)
+            delivery_fault = self._sender.find_delivery_fault(
+                to, event, holding=postponed is not None
+            )
             body = make_body(event, to.owner_id, to.world.names)
             sent = Dispatch(to, body, self._job_id, event["id"], delivery_fault)
             if delivery_fault is not None and delivery_fault.reorder:
-                held, self._held, self._after = sent, event["id"], entry.position
+                postponed, self._postponed, self._after = sent, event["id"], entry.position
                 continue
             yield sent
             self._after = entry.position
-            if held is not None:
-                yield held
-                held = self._held = None
-        if held is not None:
-            yield held
+            if postponed is not None:
+                yield postponed
+                postponed = self._postponed = None
+        if postponed is not None:
+            yield postponed
 
-    def _find_held(self, to: Receiver, event_id: str) -> Dispatch | None:
-        """Return the delivery that an earlier run held back, if its event is still there."""
+    def _find_postponed(self, to: Receiver, event_id: str) -> Dispatch | None:
+        """Return the delivery that an earlier run postponed, if its event is still there."""
         with to.lock_world() as world:
             event = world.store.get("events", event_id)
         if event is None:
@@ -196,8 +198,8 @@ class ReplayRun:
         if self._world.closed or self._world.epoch != self._epoch:
             raise Stale
         job = self._world.store.get("replay_jobs", self._job_id)
-        armed = self._world.transitions.is_armed(REPLAY_JOB.name, self._job_id)
-        if job is None or armed is not False:  # it has ended, or its deliveries were made before
+        started = self._world.transitions.has_started(REPLAY_JOB.name, self._job_id)
+        if job is None or started is not False:  # it has ended, or its deliveries were made before
             raise Stale
         return job
 
@@ -214,5 +216,5 @@ class ReplayRun:
         if reason is not None:
             text = f"replay job {self._job_id} ends as incomplete: {reason}"
             self._world.journal.note("replay_jobs", self._job_id, text)
-        self._world.transitions.arm(REPLAY_JOB.name, self._job_id, end)
-        return self._world.transitions.is_armed(REPLAY_JOB.name, self._job_id) is True
+        self._world.transitions.start(REPLAY_JOB.name, self._job_id, end)
+        return self._world.transitions.has_started(REPLAY_JOB.name, self._job_id) is True

@@ -24,8 +24,8 @@ from mock_platform.delivery.outbound import Outbound, OutboundFault, ReceiverAns
 from mock_platform.settings import DeliverySettings
 from mock_platform.version import __version__
 from mock_platform.world.clock import UPTIME, wire_millis
-from mock_platform.world.delivery_faults import DeliveryFault
 from mock_platform.world.ids import unguessable
+from mock_platform.world.kept import DeliveryFault
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import StoreUnwritable, WorldLost
 from mock_platform.world.store.interface import Record
@@ -225,10 +225,10 @@ class Sender:
             return self._outbound.send(
                 method, attempt.url, {"User-Agent": _USER_AGENT, **headers}, data
             )
-        except OutboundFault as fault:
-            if fault.kind == "stopped":
-                raise Stale from fault
-            return fault
+        except OutboundFault as error:
+            if error.kind == "stopped":
+                raise Stale from error
+            return error
         finally:
             attempt.milliseconds = (UPTIME() - started) * 1000
 
@@ -303,11 +303,11 @@ class Sender:
             try:
                 with to.world.work(), to.lock_world() as world:
                     return change(world)
-            except StoreUnwritable as fault:
-                _LOG.warning("A delivery waits: %s", fault)
+            except StoreUnwritable as error:
+                _LOG.warning("A delivery waits: %s", error)
                 self._pause(to, _UNWRITABLE_SECONDS)
-            except (UnknownWorld, WorldLost) as fault:
-                raise Stale from fault
+            except (UnknownWorld, WorldLost) as error:
+                raise Stale from error
 
     def settle(self, to: Receiver, owed: str) -> None:
         """Record that the delivery of something that was owed has ended, if the world remembers it.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from msgspec import Struct, field
 
 from mock_platform.core.call import Call
-from mock_platform.scenario.custom import find_route
+from mock_platform.scenario.catalog import find_route
 from mock_platform.scenario.document import Rule, Scenario
 from mock_platform.scenario.match import Check, Mismatch, find_first_difference, make_checks
 from mock_platform.scenario.pattern import count_pattern_steps
@@ -162,7 +162,7 @@ class ActiveRule(Struct):
         }
 
 
-Progress = tuple[str | None, list[tuple[int, int, int]]]
+Progress = tuple[str | None, Sequence[Sequence[int]]]
 """A scenario's state, and for each rule how often it matched, acted, and lost to a refusal."""
 
 
@@ -180,10 +180,10 @@ class ActiveScenario:
         self.rules = [
             ActiveRule(self, index, rule) for index, rule in enumerate(scenario.bind(parameters))
         ]
-        for armed in self.rules:
-            own = armed.find_path_params if armed.rule.routes else None
-            armed.checks = make_checks(armed.rule.when, self.get_state, own)
-            armed.pattern_steps = count_pattern_steps(armed.rule.when)
+        for active_rule in self.rules:
+            own = active_rule.find_path_params if active_rule.rule.routes else None
+            active_rule.checks = make_checks(active_rule.rule.when, self.get_state, own)
+            active_rule.pattern_steps = count_pattern_steps(active_rule.rule.when)
 
     def get_state(self) -> str | None:
         """Return the named state that it is in; `None` at the start."""
@@ -192,14 +192,6 @@ class ActiveScenario:
     def move(self, state: str) -> None:
         """Change to another named state."""
         self.state = state
-
-    def restart(self, scenario: Scenario) -> ActiveScenario:
-        """Return another version of the scenario, active from its beginning with these parameters.
-
-        Raises:
-            BadParameters: That version cannot be activated with these parameters.
-        """
-        return ActiveScenario(scenario, self.parameters, at_start=self.at_start)
 
     def read_progress(self) -> Progress:
         """Return the scenario's progress: its state, and what each rule counted."""
@@ -210,9 +202,9 @@ class ActiveScenario:
         state, counts = progress
         if len(counts) == len(self.rules):
             self.state = state
-            for armed, (calls, fired, refused) in zip(self.rules, counts, strict=True):
-                armed.restore_calls(calls)
-                armed.fired, armed.refused = fired, refused
+            for active_rule, (calls, fired, refused) in zip(self.rules, counts, strict=True):
+                active_rule.restore_calls(calls)
+                active_rule.fired, active_rule.refused = fired, refused
 
 
 # The scenarios of a world as records: definitions, active scenarios and their progress.
@@ -301,52 +293,7 @@ class Ledger:
         before = self._recorded.get(at)
         if before is None or record is None:
             return True
-        if (
-            at[0] == DEFINED
-        ):  # `==` does not see every difference between versions, as between 1 and
-            return before["document"] is not record["document"]  # true
+        if at[0] == DEFINED:
+            # `==` does not see every difference between versions, as between 1 and true.
+            return before["document"] is not record["document"]
         return (self.switched and at[0] == ACTIVE) or before != record
-
-
-class RecordedActive(Struct, frozen=True):
-    """An active scenario as it was recorded."""
-
-    name: str
-    at_start: bool
-    parameters: Mapping[str, Any]
-    progress: Progress
-
-    def restore(self, scenario: Scenario) -> ActiveScenario:
-        """Return the scenario, active with its recorded progress.
-
-        Raises:
-            BadParameters: It cannot be activated with these parameters any more.
-        """
-        active = ActiveScenario(scenario, self.parameters, at_start=self.at_start)
-        active.restore_progress(self.progress)
-        return active
-
-
-class Recorded:
-    """The records of a world's scenarios in a store."""
-
-    def __init__(self, tables: Mapping[str, Mapping[str, Record]]) -> None:
-        self._tables = tables
-
-    def list_documents(self) -> Iterator[tuple[str, Record]]:
-        """Yield the documents that were defined, each after its name."""
-        for name, record in self._tables.get(DEFINED, {}).items():
-            yield name, record["document"]
-
-    def list_active(self) -> Iterator[RecordedActive]:
-        """Yield the active scenarios, in the order of their rules."""
-        records = self._tables.get(ACTIVE, {}).values()
-        for record in sorted(records, key=lambda each: each["order"]):
-            counts = [(calls, fired, refused) for calls, fired, refused in record["counts"]]
-            yield RecordedActive(
-                record["name"], record["at_start"], record["parameters"], (record["state"], counts)
-            )
-
-    def list_start_up_names(self) -> Iterable[str]:
-        """Return the names that the server was started with."""
-        return self._tables.get(START_UP, {}).keys()

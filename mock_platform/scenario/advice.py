@@ -10,8 +10,7 @@ from typing import Any
 
 from mock_platform.core.failures.codes import ADS_STATUS
 from mock_platform.core.operation import dialect_of
-from mock_platform.scenario import custom
-from mock_platform.scenario.catalog import Catalog
+from mock_platform.scenario.catalog import Catalog, is_path, list_routes
 from mock_platform.scenario.checking import (
     as_list,
     find_served,
@@ -20,8 +19,7 @@ from mock_platform.scenario.checking import (
 )
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.effects import KINDS
-from mock_platform.scenario.forms import Path, is_number
-from mock_platform.scenario.parameters import find_references
+from mock_platform.scenario.forms import Path, find_references, is_number
 from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING
 from mock_platform.world.clock import parse_instant
 
@@ -191,7 +189,7 @@ def _hides(one: Mapping[str, Any], other: Mapping[str, Any], *, first: bool) -> 
     if is_without_request(on) and any("reorder" in each for each in effects):
         return False  # it does not act while another event is held back
     comes_first = first
-    own_path = _is_everything(on) and any(map(custom.is_path, as_list(other.get("on"))))
+    own_path = _is_everything(on) and any(map(is_path, as_list(other.get("on"))))
     if own_path or one.get("stage") != other.get("stage"):
         # The rules of different stages all act, until one answers.
         answers = any(KINDS[name].answers for each in effects for name in each if name in KINDS)
@@ -266,8 +264,8 @@ def _list_dialects(on: Any, catalog: Catalog) -> set[str]:
     """Return the interfaces that `on` names; empty if it names everything, or a parameter."""
     found: set[str] = set()
     for each in as_list(on):
-        if custom.is_path(each):
-            found |= {dialect_of(route.path) for route in custom.list_routes(each)}
+        if is_path(each):
+            found |= {dialect_of(route.path) for route in list_routes(each)}
         elif each in catalog.ids:
             found.add(catalog[each].dialect)
     return found

@@ -12,13 +12,27 @@ from msgspec import Struct
 
 from mock_platform.core.operation import Location
 from mock_platform.core.suggestions import did_you_mean
-from mock_platform.scenario import custom, deliveries
-from mock_platform.scenario.catalog import Catalog, Served
+from mock_platform.scenario import deliveries
+from mock_platform.scenario.catalog import (
+    Catalog,
+    Served,
+    check_routes,
+    is_collection,
+    is_path,
+    list_routes,
+)
 from mock_platform.scenario.deliveries import WITHOUT_REQUEST
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.effects.effect import EffectKind
-from mock_platform.scenario.forms import Path, Report, parse_reference, quote
-from mock_platform.scenario.parameters import find_reference_at, find_references, substitute
+from mock_platform.scenario.forms import (
+    Path,
+    Report,
+    find_reference_at,
+    find_references,
+    parse_reference,
+    quote,
+    substitute,
+)
 from mock_platform.scenario.pattern import check_patterns
 from mock_platform.scenario.schema import BEFORE_AUTH, make_forms
 
@@ -127,8 +141,8 @@ def _list_path_names(on: Any, catalog: Catalog) -> list[str] | None:
         return list(dict.fromkeys(found))
     names: list[str] = []
     for each in on if isinstance(on, list) else [on]:
-        if custom.is_path(each):
-            routes = custom.list_routes(each)
+        if is_path(each):
+            routes = list_routes(each)
             names += [n for route in routes for n in re.findall(r":([a-z_]+)", route.path)]
         elif each in catalog.ids:
             names += re.findall(r":([a-z_]+)", catalog[each].path)
@@ -172,7 +186,7 @@ def check_references(document: Mapping[str, Any], catalog: Catalog, report: Repo
 
 
 def find_parameter_names(value: Any) -> list[str]:
-    """Return faults of a parameter's value that names parameters itself."""
+    """Return violations of a parameter's value that names parameters itself."""
     named = find_references(value, ())
     return [f"expected a value of its own, got the parameter ${name}" for _, name in named]
 
@@ -182,7 +196,7 @@ def check_defaults(document: Mapping[str, Any], catalog: Catalog, report: Report
     parameters = document.get("parameters") or {}
     defaults = {name: value for name, value in parameters.items() if value is not None}
     for index, rule in enumerate(document["rules"]):
-        for at, text in find_faults(substitute(defaults, rule), catalog):
+        for at, text in find_violations(substitute(defaults, rule), catalog):
             place = format_path(("rules", index, *at))
             named = find_reference_at(rule, at)
             if named in defaults:
@@ -191,8 +205,8 @@ def check_defaults(document: Mapping[str, Any], catalog: Catalog, report: Report
                 report(("rules", index, *at), f"{text} (with the defaults of the parameters)")
 
 
-def find_faults(rule: Mapping[str, Any], catalog: Catalog) -> list[tuple[Path, str]]:
-    """Return the faults of a rule whose parameters are put in: (place in the rule, text)."""
+def find_violations(rule: Mapping[str, Any], catalog: Catalog) -> list[tuple[Path, str]]:
+    """Return the violations of a rule whose parameters are put in: (place in the rule, text)."""
     found: list[tuple[Path, str]] = []
 
     def report(at: Path, text: str) -> None:
@@ -206,7 +220,7 @@ def find_faults(rule: Mapping[str, Any], catalog: Catalog) -> list[tuple[Path, s
 
 def _check_rule(rule: Mapping[str, Any], at: Path, catalog: Catalog, report: Report) -> None:
     check_patterns(rule.get("when", {}), (*at, "when"), report)
-    custom.check_routes(rule.get("on"), (*at, "on"), catalog, report)
+    check_routes(rule.get("on"), (*at, "on"), catalog, report)
     check_names(rule, at, catalog, report)
     call = rule.get("call")
     if isinstance(call, dict) and _find_last_call(call) < _find_first_call(call):
@@ -254,10 +268,10 @@ def _check_subject(kind: EffectKind, on: Any, at: Path, report: Report) -> None:
     if parse_reference(on) is not None:
         return
     listed = as_list(on)
-    if kind.acts_on == "operation" and any(map(custom.is_path, listed)):
+    if kind.acts_on == "operation" and any(map(is_path, listed)):
         text = f"{kind.keyword} needs an operation; a path that no operation serves has none"
         report(at, text)
-    elif kind.acts_on == "collection" and not all(map(custom.is_collection, listed)):
+    elif kind.acts_on == "collection" and not all(map(is_collection, listed)):
         text = (
             f"{kind.keyword} needs a path without a method that no operation serves, such as "
             f'`on: "/2/lists"`; got {quote(on)}'

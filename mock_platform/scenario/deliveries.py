@@ -18,22 +18,20 @@ from mock_platform.scenario.forms import (
     AnyForm,
     EntriesForm,
     FieldsForm,
-    FixedForm,
     Form,
     JsonSchema,
-    ListForm,
-    NumberForm,
     Path,
     Report,
-    StructureForm,
     WholeForm,
     WordForm,
+    make_keyed,
+    make_object,
     quote,
 )
-from mock_platform.scenario.match import ABOUT_WHEN, CLOCK, CONDITION, STATE
-from mock_platform.scenario.value_forms import DELAY, DELAY_WORDS, InstantForm, KeyedForm, TypedForm
+from mock_platform.scenario.match import COMMON_CONDITIONS, CONDITION
+from mock_platform.scenario.value_forms import DELAY, DELAY_WORDS, KeyedForm, TypedForm
 from mock_platform.world.clock import read_seconds
-from mock_platform.world.delivery_faults import DeliveryFault
+from mock_platform.world.kept import DeliveryFault
 
 DELIVERIES = "deliveries"
 """The value of `on` in such rules, in the place of an operation."""
@@ -41,44 +39,13 @@ LINES = "lines"
 """The same for lines of streams."""
 WITHOUT_REQUEST = (DELIVERIES, LINES)
 
-ABOUT_RULES = {
-    "when": "Conditions, all of which must hold.",
-    "call": "On which matching calls the rule acts: a number, or an object.",
-    "times": "After so many actions the rule ends.",
-    "until": "At this moment of the world's clock the rule ends.",
-    "probability": "The share of calls on which the rule acts, from 0 to 1. The seed of the world "
-    "and the number of the call decide, so a repeated run is the same.",
-    "then": "The effect, or a list of effects that act together.",
-    "expect": "`fired`: a run or test fails if the rule never acted.",
-}
-"""Sentences on the fields that all rules have."""
-DEFAULTS_OF_RULES = {
-    "when": "no condition",
-    "call": "every matching call",
-    "times": "no end",
-    "until": "no end",
-    "probability": "1",
-    "expect": "nothing is expected",
-}
 _OUTCOMES = ("drop", "duplicate", "reorder", "fail")
 _DELAY = TypedForm(
     text=DELAY,
     number=DELAY,
-    object=FieldsForm(
-        {"seconds": DELAY}, required=("seconds",), about={"seconds": "How long it waits."}
-    ),
+    object=make_object({"seconds": (DELAY, "How long it waits.")}, required=("seconds",)),
     what=f"{DELAY_WORDS}, or an object with seconds",
 )
-_ATTEMPTS = WholeForm(1, 100)
-_ABOUT_ATTEMPTS = {"attempts": "How many attempts fail, from the first one on."}
-_ALL_ATTEMPTS = {"attempts": "all"}
-_ABOUT_EVENTS = {
-    "id": "The id of the event.",
-    "event_type": "Its type, such as `post.create`.",
-    "webhook_id": "The webhook that gets it.",
-    "endpoint": "The stream that sends it: `activity_stream` or `filtered_stream`.",
-    "app_id": "The app that opened the stream.",
-}
 
 
 class OnlyTrue:
@@ -94,126 +61,78 @@ class OnlyTrue:
             report(at, f"expected true, got {quote(value)}; leave it out where it is not to happen")
 
 
-def _make_flag(keyword: str, description: str) -> FieldsForm:
-    return FieldsForm({keyword: OnlyTrue()}, required=(keyword,), description=description)
+def _make_failure(key: str, form: Form, about: str) -> FieldsForm:
+    attempts = "How many attempts fail, from the first one on."
+    return make_object(
+        {key: (form, about), "attempts": (WholeForm(1, 100), attempts, "all")}, required=(key,)
+    )
 
 
-DELIVERY_EFFECT = KeyedForm(
+_FAILURE = KeyedForm(
     forms={
-        "drop": _make_flag("drop", "The delivery is lost: nothing is sent or tried again."),
-        "duplicate": _make_flag("duplicate", "What was accepted is delivered once more."),
-        "reorder": _make_flag("reorder", "It is delivered after the webhook's next one."),
-        "delay": FieldsForm(
-            {"delay": _DELAY},
-            required=("delay",),
-            description="Real seconds before the delivery.",
+        "status": _make_failure(
+            "status", WholeForm(201, 599), "The receiver seems to answer with this status."
         ),
-        "fail": FieldsForm(
-            {
-                "fail": KeyedForm(
-                    forms={
-                        "status": FieldsForm(
-                            {"status": WholeForm(201, 599), "attempts": _ATTEMPTS},
-                            required=("status",),
-                            about={"status": "The receiver seems to answer with this status."}
-                            | _ABOUT_ATTEMPTS,
-                            defaults=_ALL_ATTEMPTS,
-                        ),
-                        "connection": FieldsForm(
-                            {"connection": WordForm(("refused", "timeout")), "attempts": _ATTEMPTS},
-                            required=("connection",),
-                            about={"connection": "The receiver seems to be down, or silent."}
-                            | _ABOUT_ATTEMPTS,
-                            defaults=_ALL_ATTEMPTS,
-                        ),
-                    },
-                    what="how the receiver fails",
-                )
-            },
-            required=("fail",),
-            description="The receiver seems to fail, in all `attempts` or the first ones; nothing "
-            "is sent then.",
+        "connection": _make_failure(
+            "connection",
+            WordForm(("refused", "timeout")),
+            "The receiver seems to be down, or silent.",
         ),
-        "set_state": set_state.FORM,
     },
-    what="an effect on a delivery",
+    what="how the receiver fails",
 )
-LINE_EFFECT = KeyedForm(
-    forms={
-        "drop": _make_flag("drop", "The line is lost."),
-        "duplicate": _make_flag("duplicate", "The line is sent twice."),
-        "reorder": _make_flag("reorder", "The line is sent after the stream's next one."),
-        "delay": FieldsForm(
-            {"delay": _DELAY},
-            required=("delay",),
-            description="Real seconds before the line; what comes after it waits as well.",
-        ),
-        "split": _make_flag("split", "The line is sent in two pieces, cut inside a character."),
-        "insert": FieldsForm(
-            {
-                "insert": TypedForm(
-                    text=WordForm(),
-                    object=EntriesForm(AnyForm(), least=0),
-                    what="the text or the JSON object of a line",
-                )
-            },
-            required=("insert",),
-            description="A line of another kind is sent before it.",
-        ),
-        "set_state": set_state.FORM,
-    },
-    what="an effect on a line",
+_INSERTED = TypedForm(
+    text=WordForm(),
+    object=EntriesForm(AnyForm(), least=0),
+    what="the text or the JSON object of a line",
 )
 
 
-def make_rule_form(count: Form, call: Form) -> FieldsForm:
-    """Return the form of rules on deliveries; `count` and `call` are forms of all rules."""
-    return _make_form(DELIVERIES, ("id", "event_type", "webhook_id"), DELIVERY_EFFECT, count, call)
+def _make_effects(what: str, described: Mapping[str, tuple[Form, str]]) -> KeyedForm:
+    forms = {key: make_keyed(key, form, about) for key, (form, about) in described.items()}
+    return KeyedForm({**forms, "set_state": set_state.FORM}, what=what)
 
 
-def make_line_rule_form(count: Form, call: Form) -> FieldsForm:
-    """Return the form of rules on lines; `count` and `call` are forms of all rules."""
-    named = ("id", "event_type", "endpoint", "app_id")
-    return _make_form(LINES, named, LINE_EFFECT, count, call)
+DELIVERY_EFFECT = _make_effects(
+    "an effect on a delivery",
+    {
+        "drop": (OnlyTrue(), "The delivery is lost: nothing is sent or tried again."),
+        "duplicate": (OnlyTrue(), "What was accepted is delivered once more."),
+        "reorder": (OnlyTrue(), "It is delivered after the webhook's next one."),
+        "delay": (_DELAY, "Real seconds before the delivery."),
+        "fail": (
+            _FAILURE,
+            "The receiver seems to fail, in all `attempts` or the first ones; nothing is sent "
+            "then.",
+        ),
+    },
+)
+LINE_EFFECT = _make_effects(
+    "an effect on a line",
+    {
+        "drop": (OnlyTrue(), "The line is lost."),
+        "duplicate": (OnlyTrue(), "The line is sent twice."),
+        "reorder": (OnlyTrue(), "The line is sent after the stream's next one."),
+        "delay": (_DELAY, "Real seconds before the line; what comes after it waits as well."),
+        "split": (OnlyTrue(), "The line is sent in two pieces, cut inside a character."),
+        "insert": (_INSERTED, "A line of another kind is sent before it."),
+    },
+)
 
 
-def _make_form(on: str, event: Sequence[str], effect: Form, count: Form, call: Form) -> FieldsForm:
-    what = "a delivery" if on == DELIVERIES else "a line"
-    return FieldsForm(
-        {
-            "on": FixedForm((on,)),
-            "when": StructureForm(
-                FieldsForm(
-                    {
-                        "event": FieldsForm(
-                            dict.fromkeys(event, CONDITION),
-                            least=1,
-                            about={name: _ABOUT_EVENTS[name] for name in event},
-                        ),
-                        "state": STATE,
-                        "clock": CLOCK,
-                    },
-                    description="Conditions on the event, all of which must hold.",
-                    about={"event": "The event that is sent.", **ABOUT_WHEN},
-                )
-            ),
-            "call": call,
-            "times": count,
-            "until": InstantForm(),
-            "probability": NumberForm(0, 1),
-            "then": StructureForm(
-                TypedForm(
-                    object=effect,
-                    items=ListForm(StructureForm(effect), most=20),
-                    what=f"an effect on {what} or a list of them",
-                )
-            ),
-            "expect": FixedForm(("fired",)),
-        },
-        required=("on", "then"),
-        description=f"When a rule acts on {on}, and what happens to them.",
-        about={"on": f"`{on}`: the rule acts on {on}, not on requests.", **ABOUT_RULES},
-        defaults=DEFAULTS_OF_RULES,
+def make_event_form(named: Sequence[str]) -> FieldsForm:
+    """Return the form of conditions on an event with these values."""
+    about = {
+        "id": "The id of the event.",
+        "event_type": "Its type, such as `post.create`.",
+        "webhook_id": "The webhook that gets it.",
+        "endpoint": "The stream that sends it: `activity_stream` or `filtered_stream`.",
+        "app_id": "The app that opened the stream.",
+    }
+    event = make_object({name: (CONDITION, about[name]) for name in named}, least=1)
+    return make_object(
+        {"event": (event, "The event that is sent."), **COMMON_CONDITIONS},
+        description="Conditions on the event, all of which must hold.",
     )
 
 

@@ -1,22 +1,37 @@
-"""Connects scenarios with the pipeline: rules of a world, and what a request asks for itself."""
+"""Connects scenarios with requests: rules of a world, and what a request asks for itself.
+
+It also answers requests that no operation answers, if a rule of a scenario is for their path, and
+has the scenarios that all worlds of a server share.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
-from mock_platform.core.call import Call, Reply
+from mock_platform.core.auth.authenticate import Auth, Authenticator
+from mock_platform.core.call import UNESTABLISHED, Call, Reply
 from mock_platform.core.errors import BadParameters, CannotPerform, UnknownScenario
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
+from mock_platform.core.failures.errors import Failure
 from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
-from mock_platform.core.pipeline import Answer, Stage
+from mock_platform.core.packaged import folder
+from mock_platform.core.pipeline import Answer, Stage, work
+from mock_platform.core.tables.table import Tables
 from mock_platform.scenario.active import ActiveRule, ActiveScenario
-from mock_platform.scenario.catalog import Catalog
+from mock_platform.scenario.catalog import Catalog, find_route
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.engine import Engine
 from mock_platform.scenario.forms import describe_allowed
+from mock_platform.scenario.library import Library, StartUp
+from mock_platform.settings import Settings
+from mock_platform.world.names import UnknownWorld
+from mock_platform.world.store.errors import StoreUnwritable
+from mock_platform.world.store.interface import Change
 from mock_platform.world.world import World
 
 # `Prefer: code=404`, `Prefer: problem=usage-capped`: a failure for one request alone.
@@ -124,13 +139,13 @@ def bind_stages(operation: Operation) -> tuple[Stage, Stage]:
         if call.header(HEADER) is not None or call.header("prefer") is not None:
             try:
                 asked = _find_requested_rules(call, operation, engine)
-            except (UnknownScenario, BadParameters, CannotPerform, BadPreference) as fault:
-                return make_refusal(fault)
+            except (UnknownScenario, BadParameters, CannotPerform, BadPreference) as error:
+                return make_refusal(error)
             # What a request asks for by itself is read once, here, before authentication. Rules for
             # later wait in the call until `before_handler` asks for them, as if they were the first
             # rules of the world.
-            call.switch = [armed for armed in asked if not armed.rule.before_auth]
-            own = [armed for armed in asked if armed.rule.before_auth]
+            call.switch = [active_rule for active_rule in asked if not active_rule.rule.before_auth]
+            own = [active_rule for active_rule in asked if active_rule.rule.before_auth]
         if not (rules or own):
             return proceed(call, world)
         return engine.rules.act(rules, call, proceed, own)
@@ -148,7 +163,7 @@ def bind_stages(operation: Operation) -> tuple[Stage, Stage]:
 
 def find_engine(world: World) -> Engine:
     """Return the engine of a world; the platform adds one to each."""
-    return world.companion(Engine)
+    return world.find_attachment(Engine)
 
 
 def _find_requested_rules(call: Call, operation: Operation, engine: Engine) -> list[ActiveRule]:
@@ -157,9 +172,11 @@ def _find_requested_rules(call: Call, operation: Operation, engine: Engine) -> l
     name = call.header(HEADER)
     if name is not None:
         rules = engine.find_rules_for_request(name.strip())
-        found += [armed for armed in rules if operation.id in armed.rule.on]
+        found += [active_rule for active_rule in rules if operation.id in active_rule.rule.on]
         if not found:
-            others = ", ".join(dict.fromkeys(on for armed in rules for on in armed.rule.on))
+            others = ", ".join(
+                dict.fromkeys(on for active_rule in rules for on in active_rule.rule.on)
+            )
             call.warn(f"the scenario {name!r} has no rule for {operation.id}, only: {others}")
     preference = call.header("prefer")
     if preference is not None:
@@ -176,3 +193,166 @@ def make_refusal(fault: Exception) -> Reply:
         "detail": str(fault),
     }
     return Reply(400, dumps(body), [("Content-Type", "application/problem+json")])
+
+
+_ANYBODY = Auth(("bearer", "oauth1", "oauth2", "basic"))
+
+
+class CustomAnswers:
+    """The answers of rules on paths that no operation serves, on one server."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._authenticator = Authenticator(settings)
+
+    def answer(
+        self, call: Call, world: World, make_failure: Callable[[], Failure]
+    ) -> tuple[Reply, Sequence[Change]]:
+        """Return the answer to a call and what it changed.
+
+        Rules that act on everything act first, then those for the path.
+
+        Raises:
+            Failure: No rule is for its path, or none of them acted; `make_failure` made it.
+        """
+        engine = find_engine(world)
+        if not engine.rules.custom and call.header(HEADER) is None:
+            raise make_failure()
+        try:
+            own = _list_requested_rules(call, engine)
+        except (UnknownScenario, BadParameters, CannotPerform) as error:
+            return make_refusal(error), ()
+        rules = engine.rules.custom.find(call)
+        nearest = own[0] if own else rules.first
+        found = None if nearest is None else find_route(nearest.rule.routes, call)
+        if found is None:
+            raise make_failure()
+        call.custom, call.path_params = str(found[0]), found[1]
+        call.echo = dict(found[1])
+        if call.header("prefer") is not None:
+            call.warn("Prefer has no effect here, because no operation serves the path")
+
+        def refuse(call: Call, world: World) -> Reply:
+            raise make_failure()
+
+        def act(call: Call, world: World) -> Reply:
+            return engine.rules.act(rules.all, call, refuse, own)
+
+        def enter(call: Call, world: World) -> Reply:
+            self._find_caller(call, world)
+            return engine.rules.act(engine.rules.everywhere, call, act)
+
+        return work(call, world, enter)
+
+    def _find_caller(self, call: Call, world: World) -> None:
+        """Find out who calls, for conditions and the journal; no caller is refused."""
+        try:
+            call.caller = self._authenticator.caller(call, world, _ANYBODY)
+        except Failure as error:
+            call.caller, call.diagnosis = UNESTABLISHED, None
+            if call.header("authorization") is not None:
+                call.warn(f"the credentials were not accepted: {error}")
+
+
+def _list_requested_rules(call: Call, engine: Engine) -> list[ActiveRule]:
+    """Return the rules for the path of a call that it asks for itself."""
+    name = call.header(HEADER)
+    if name is None:
+        return []
+    rules = engine.find_rules_for_request(name.strip())
+    return [active_rule for active_rule in rules if find_route(active_rule.rule.routes, call)]
+
+
+class ServerScenarios:
+    """The scenarios that all worlds of a server share."""
+
+    def __init__(
+        self,
+        texts: Iterable[str],
+        operations: Iterable[Operation],
+        tables: Tables,
+        worlds: Iterable[World],
+    ) -> None:
+        """`texts` are the scenarios of the start: names, files and folders.
+
+        Raises:
+            BadScenario: Files have violations; it holds all complaints.
+        """
+        self.library = Library(folder("scenarios"), Catalog.collect(operations))
+        """The scenarios that every world knows."""
+        self.start_up = StartUp(texts, self.library)
+        """The scenarios of the start, and their files."""
+        self.fired_rules: set[tuple[str, int]] = set()
+        """The rules that acted so far, in any world: the name of a scenario and a number."""
+        self.connections = True
+        """Whether the server can break connections when a scenario asks for it."""
+        self._tables = tables
+        self._worlds = worlds
+
+    def add_engine(self, world: World) -> None:
+        """Add the engine to a world that decides there which rule acts."""
+        engine = Engine(
+            world,
+            self.library,
+            self._tables,
+            self.start_up.active,
+            connections=lambda: self.connections,
+            on_fired=lambda name, rule: self.fired_rules.add((name, rule)),
+        )
+        world.attach_companion(engine)
+
+    def check(self, file: Path, scenario: Scenario) -> None:
+        """Check that a file may hold a scenario from now on.
+
+        Raises:
+            BadScenario: Its scenario has a name that is not allowed.
+            BadParameters: It needs parameters, but a scenario of the start must not.
+            CannotPerform: It is a scenario of the start and breaks connections, which the server
+                cannot do.
+        """
+        self.start_up.check_name(file, scenario)
+        if scenario.name in self.start_up.active:
+            scenario.bind({})
+            if scenario.needs_connection and not self.connections:
+                raise CannotPerform(scenario.name)
+
+    def reload(self, file: Path) -> list[str]:
+        """Load a new scenario file, or a changed one; the last version stays if it has violations.
+
+        Where the scenario is active it starts again with the same parameters. Returns, for each
+        world, why it cannot; there the last version stays active.
+
+        Raises:
+            BadScenario: The file has violations, or its scenario has a name that is not allowed.
+            BadParameters: It needs parameters, but a scenario of the start must not.
+            CannotPerform: It is a scenario of the start and breaks connections, which the server
+                cannot do.
+        """
+        scenario = self.start_up.read(file)
+        self.check(file, scenario)
+        known = self.library.find(scenario.name)
+        self.start_up.put(file, scenario)
+        if known is not None and dumps(known.document) == dumps(scenario.document):
+            return []  # nothing starts again because a file was only touched
+        kept = []
+        for world in self._worlds:
+            try:
+                find_engine(world).refresh(scenario)
+            except (BadParameters, CannotPerform, StoreUnwritable) as error:
+                kept.append(f"World {world.name!r} goes on with the last version. {error}")
+            except UnknownWorld:  # dropped meanwhile
+                continue
+        return kept
+
+    def disable_connections(self) -> None:
+        """Declare that the server cannot break connections.
+
+        Raises:
+            CannotPerform: A start-up scenario needs it.
+        """
+        self.connections = False
+        for name in self.start_up.active:
+            scenario = self.library.find(name)
+            if scenario is not None and scenario.needs_connection:
+                raise CannotPerform(name)
+        for world in self._worlds:
+            find_engine(world).deactivate_unperformable()

@@ -15,28 +15,34 @@ from msgspec import Struct, field
 
 from mock_platform.core.errors import BadParameters, BadScenario, ScenarioComplaint
 from mock_platform.core.suggestions import did_you_mean
-from mock_platform.scenario import custom, deliveries
-from mock_platform.scenario.catalog import Catalog
+from mock_platform.scenario import deliveries
+from mock_platform.scenario.catalog import Catalog, CustomRoute, list_paths, list_routes
 from mock_platform.scenario.checking import (
     as_list,
     check_defaults,
     check_references,
-    find_faults,
     find_parameter_names,
+    find_violations,
     format_path,
     is_without_request,
 )
-from mock_platform.scenario.custom import CustomRoute
 from mock_platform.scenario.effects import KINDS
-from mock_platform.scenario.effects.collection import find_item_faults
+from mock_platform.scenario.effects.collection import find_item_violations
 from mock_platform.scenario.effects.effect import Effect
-from mock_platform.scenario.forms import Path, Report, is_number, parse_reference, quote
+from mock_platform.scenario.forms import (
+    Path,
+    Report,
+    find_reference_at,
+    is_number,
+    parse_reference,
+    quote,
+    substitute,
+)
 from mock_platform.scenario.name_or_file import SUFFIXES
-from mock_platform.scenario.parameters import find_reference_at, substitute
 from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING, make_forms
 from mock_platform.scenario.source import MAX_VALUES, Malformed, Source, count_values, read
 from mock_platform.scenario.value_forms import is_duration, read_instant
-from mock_platform.world.delivery_faults import DeliveryFault
+from mock_platform.world.kept import DeliveryFault
 
 # Reads the files that collections of a scenario name, from the folder of the scenario. The
 # records take the place of the file's name in the document, so whatever keeps, sends or binds a
@@ -64,8 +70,8 @@ def insert_records(
         place = (*at, "collection", "file") if rest else (*at, "collection")
         try:
             path, records = _read_records(named, file, rest.get("id", "id"))
-        except _Unusable as fault:
-            report(place, str(fault))
+        except _Unusable as error:
+            report(place, str(error))
             continue
         files.append(path)
         kept = {name: value for name, value in rest.items() if name != "file"}
@@ -104,16 +110,16 @@ def _read_records(named: str, file: FilePath | None, id_: str) -> tuple[FilePath
         raise _Unusable(f"expected a JSON file (.json), got {named}")
     try:
         records = read(path, path.read_bytes()).data
-    except OSError as fault:
-        raise _Unusable(f"{path} cannot be read: {fault.strerror or fault}") from fault
-    except Malformed as fault:
-        raise _Unusable(f"{path}:{fault.line}:{fault.column}: {fault.text}") from fault
+    except OSError as error:
+        raise _Unusable(f"{path} cannot be read: {error.strerror or error}") from error
+    except Malformed as error:
+        raise _Unusable(f"{path}:{error.line}:{error.column}: {error.text}") from error
     if not isinstance(records, list):
         raise _Unusable(f"{path}: expected an array of objects")
-    faults = find_item_faults(records, id_)
-    if faults:
-        index, text = faults[0]
-        more = f" ({len(faults)} faults)" if len(faults) > 1 else ""
+    violations = find_item_violations(records, id_)
+    if violations:
+        index, text = violations[0]
+        more = f" ({len(violations)} faults)" if len(violations) > 1 else ""
         raise _Unusable(f"{path}: record {index}: {text}{more}")
     return path, records
 
@@ -208,33 +214,33 @@ class Scenario(Struct, frozen=True):
         """
         values = self._merge_values(parameters)
         rules = [substitute(values, rule) for rule in self.document["rules"]]
-        faults: list[tuple[str, str]] = []
+        violations: list[tuple[str, str]] = []
         for index, (raw, rule) in enumerate(zip(self.document["rules"], rules, strict=True)):
-            for at, text in find_faults(rule, self.catalog):
+            for at, text in find_violations(rule, self.catalog):
                 named = find_reference_at(raw, at)
                 place = "" if named else f"{format_path(('rules', index, *at))}: "
-                faults.append((named, place + text))
-        if faults:
-            raise BadParameters(self.name, faults)
+                violations.append((named, place + text))
+        if violations:
+            raise BadParameters(self.name, violations)
         return tuple(_bind_rule(rule, self.catalog) for rule in rules)
 
     def _merge_values(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        faults = []
+        violations = []
         for name, value in given.items():
             if name not in self.parameters:
                 known = ", ".join(self.parameters) or "none"
                 hint = did_you_mean(name, self.parameters)
-                faults.append((name, f"is no parameter; its parameters: {known}.{hint}"))
+                violations.append((name, f"is no parameter; its parameters: {known}.{hint}"))
                 continue
             default = self.parameters[name]
-            faults += [(name, text) for text in find_parameter_names(value)]
+            violations += [(name, text) for text in find_parameter_names(value)]
             if not (value is None or default is None or _is_of_one_type(value, default)):
                 text = (
                     f"expected {_describe_type(default)} like {quote(default)}, got {quote(value)}"
                 )
-                faults.append((name, text))
-        if faults:
-            raise BadParameters(self.name, faults)
+                violations.append((name, text))
+        if violations:
+            raise BadParameters(self.name, violations)
         return {**self.parameters, **given}
 
 
@@ -245,7 +251,7 @@ def load(file: FilePath, catalog: Catalog) -> Scenario:
     """Load the scenario of a file.
 
     Raises:
-        BadScenario: The file has faults, or cannot be read.
+        BadScenario: The file has violations, or cannot be read.
     """
     return build_scenario(read_source(file), catalog, file)
 
@@ -261,11 +267,11 @@ def read_source(file: FilePath) -> Source:
         raise BadScenario([ScenarioComplaint(file, 1, 1, "", text)])
     try:
         content = file.read_bytes()
-    except OSError as fault:
-        reason = fault.strerror or str(fault)
+    except OSError as error:
+        reason = error.strerror or str(error)
         raise BadScenario(
             [ScenarioComplaint(file, 1, 1, "", f"cannot be read: {reason}")]
-        ) from fault
+        ) from error
     return read_text(content, file)
 
 
@@ -277,17 +283,17 @@ def read_text(content: bytes, file: FilePath) -> Source:
     """
     try:
         return read(file, content)
-    except Malformed as fault:
+    except Malformed as error:
         raise BadScenario(
-            [ScenarioComplaint(file, fault.line, fault.column, "", fault.text)]
-        ) from fault
+            [ScenarioComplaint(file, error.line, error.column, "", error.text)]
+        ) from error
 
 
 def loads(text: str | bytes, catalog: Catalog, name: str = "scenario.yaml") -> Scenario:
     """Load a scenario from a text; `name` decides between YAML and JSON, and is in complaints.
 
     Raises:
-        BadScenario: The text has faults.
+        BadScenario: The text has violations.
     """
     content = text.encode() if isinstance(text, str) else text
     return build_scenario(read_text(content, FilePath(name)), catalog)
@@ -297,7 +303,7 @@ def build_scenario(source: Source, catalog: Catalog, file: FilePath | None = Non
     """Check a document and return its scenario.
 
     Raises:
-                    BadScenario: It has faults.
+        BadScenario: It has violations.
     """
     complaints: list[ScenarioComplaint] = []
 
@@ -369,7 +375,7 @@ def _bind_rule(rule: Mapping[str, Any], catalog: Catalog) -> Rule:
         delivery_fault=deliveries.make_fault(effects) if delivery else None,
         next_state=deliveries.find_next_state(effects) if delivery else None,
         everywhere=on == EVERYTHING,
-        routes=tuple(route for path in custom.list_paths(on) for route in custom.list_routes(path)),
+        routes=tuple(route for path in list_paths(on) for route in list_routes(path)),
     )
 
 

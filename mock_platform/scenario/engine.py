@@ -6,6 +6,7 @@ Which of their rules acts is decided in `rules`. Everything here runs under the 
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -19,15 +20,23 @@ from mock_platform.core.errors import (
 )
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.tables.table import Tables
-from mock_platform.scenario.active import ActiveRule, ActiveScenario, Ledger, Recorded, as_records
-from mock_platform.scenario.costs import require_quick
+from mock_platform.scenario.active import (
+    ACTIVE,
+    DEFINED,
+    START_UP,
+    ActiveRule,
+    ActiveScenario,
+    Ledger,
+    as_records,
+)
 from mock_platform.scenario.deliveries import DELIVERIES, LINES
 from mock_platform.scenario.document import Scenario, loads
 from mock_platform.scenario.effects.collection import forget_changes
 from mock_platform.scenario.library import Library
+from mock_platform.scenario.pattern import MAX_ACTIVE_STEPS
 from mock_platform.scenario.rules import Rules
 from mock_platform.scenario.unfired import UnfiredRule
-from mock_platform.world.delivery_faults import DeliveryFault
+from mock_platform.world.kept import DeliveryFault
 from mock_platform.world.store.interface import Beside, Record
 from mock_platform.world.world import World
 
@@ -107,15 +116,9 @@ class Engine:
             CannotPerform: The new one would be active, but the server cannot break connections.
         """
         with self._switch_or_undo():
-            active = dict(self._active)
             # Everything is checked with copies, and then put in place in one step: if the new
             # version cannot be active, the old one is still there, unchanged.
-            running = active.get(scenario.name)
-            if running is not None:
-                self._check(scenario)
-                active[scenario.name] = running.restart(scenario)
-                require_quick(scenario.name, active)
-                forget_changes(self.world, scenario.name)
+            active = self._restart(scenario)
             self._put({**self._defined, scenario.name: scenario}, active)
 
     def undefine(self, name: str) -> None:
@@ -149,9 +152,7 @@ class Engine:
             self._check(scenario)
             active = ActiveScenario(scenario, parameters or {})
             others = {other: one for other, one in self._active.items() if other != name}
-            require_quick(name, {**others, name: active})
-            forget_changes(self.world, name)
-            self._put(self._defined, {**others, name: active})
+            self._put(self._defined, self._start({**others, name: active}, name))
             return active
 
     def deactivate(self, name: str | None = None) -> None:
@@ -177,13 +178,8 @@ class Engine:
             CannotPerform: It breaks connections and the server cannot; as above.
         """
         with self._switch_or_undo():
-            running = self._active.get(scenario.name)
-            if running is not None and scenario.name not in self._defined:
-                self._check(scenario)
-                active = {**self._active, scenario.name: running.restart(scenario)}
-                require_quick(scenario.name, active)
-                forget_changes(self.world, scenario.name)
-                self._put(self._defined, active)
+            if scenario.name in self._active and scenario.name not in self._defined:
+                self._put(self._defined, self._restart(scenario))
 
     def deactivate_unperformable(self) -> None:
         """Deactivate scenarios that break connections, if the server cannot do that."""
@@ -232,7 +228,7 @@ class Engine:
             rules: list[dict[str, Any]] = (
                 []
                 if active is None
-                else [armed.as_json(self.world.clock.now()) for armed in active.rules]
+                else [active_rule.as_json(self.world.clock.now()) for active_rule in active.rules]
             )
             return {
                 "name": scenario.name,
@@ -249,10 +245,12 @@ class Engine:
         """Return the rules of active scenarios that were expected to act and did not."""
         with self.world.lock:
             return [
-                UnfiredRule(active.scenario.name, armed.index, armed.calls, armed.refused)
+                UnfiredRule(
+                    active.scenario.name, active_rule.index, active_rule.calls, active_rule.refused
+                )
                 for active in self._active.values()
-                for armed in active.rules
-                if armed.rule.expected and not armed.fired
+                for active_rule in active.rules
+                if active_rule.rule.expected and not active_rule.fired
             ]
 
     # -- deciding --------------------------------------------------------------------------------
@@ -301,28 +299,30 @@ class Engine:
         A start-up scenario that is new becomes active; one that is no longer named becomes
         inactive, unless a user activated it. What cannot continue is inactive, which is logged.
         """
-        recorded = Recorded(tables)
         defined: dict[str, Scenario] = {}
         active: dict[str, ActiveScenario] = {}
-        for name, document in recorded.list_documents():
+        for name, record in tables.get(DEFINED, {}).items():
             try:
-                defined[name] = loads(dumps(document), self._library.catalog, f"{name}.json")
-            except BadScenario as fault:
-                self._log_loss(f"the definition of {name!r} has faults now: {fault}")
-        for record in recorded.list_active():
-            name = record.name
-            if record.at_start and name not in self._start_up:
+                text = dumps(record["document"])
+                defined[name] = loads(text, self._library.catalog, f"{name}.json")
+            except BadScenario as error:
+                self._log_loss(f"the definition of {name!r} has faults now: {error}")
+        for record in sorted(tables.get(ACTIVE, {}).values(), key=lambda each: each["order"]):
+            name, at_start = record["name"], record["at_start"]
+            if at_start and name not in self._start_up:
                 continue
             try:
                 scenario = self._require_scenario(name, defined)
                 self._check(scenario)
-                restored = record.restore(scenario)
+                restored = ActiveScenario(scenario, record["parameters"], at_start=at_start)
+                restored.restore_progress((record["state"], record["counts"]))
                 require_quick(name, {**active, name: restored})
                 active[name] = restored
-            except (UnknownScenario, BadParameters, CannotPerform) as fault:
-                self._log_loss(f"{name!r} was active and is off. {fault}")
+            except (UnknownScenario, BadParameters, CannotPerform) as error:
+                self._log_loss(f"{name!r} was active and is off. {error}")
+        known = tables.get(START_UP, {})
         for name in self._start_up:
-            if name not in active and name not in recorded.list_start_up_names():
+            if name not in active and name not in known:
                 active[name] = ActiveScenario(
                     self._require_scenario(name, defined), {}, at_start=True
                 )
@@ -346,6 +346,23 @@ class Engine:
                 self.put_back(mark)
                 raise
 
+    def _restart(self, scenario: Scenario) -> Mapping[str, ActiveScenario]:
+        """Return what is active with another version of a scenario, from its beginning."""
+        running = self._active.get(scenario.name)
+        if running is None:
+            return self._active
+        self._check(scenario)
+        again = ActiveScenario(scenario, running.parameters, at_start=running.at_start)
+        return self._start({**self._active, scenario.name: again}, scenario.name)
+
+    def _start(
+        self, active: Mapping[str, ActiveScenario], name: str
+    ) -> Mapping[str, ActiveScenario]:
+        """Return what is to be active, after checks; the records of one scenario start again."""
+        require_quick(name, active)
+        forget_changes(self.world, name)
+        return active
+
     def _put(self, defined: Mapping[str, Scenario], active: Mapping[str, ActiveScenario]) -> None:
         self._defined, self._active = defined, active
         self._ledger.switched = True
@@ -364,3 +381,34 @@ class Engine:
     def _check(self, scenario: Scenario) -> None:
         if scenario.needs_connection and not self._connections():
             raise CannotPerform(scenario.name)
+
+
+def require_quick(name: str, active: Mapping[str, ActiveScenario]) -> None:
+    """Require that the regular expressions that one request can meet do not take too long.
+
+    `active` are the scenarios that would be active with the one of this name.
+
+    Raises:
+        BadParameters: They could; the scenario cannot be activated.
+    """
+    # A world answers one request at a time, so a request that asks hundreds of slow rules would
+    # keep all others waiting. Each pattern has a bound of its own (`pattern_steps`), calculated
+    # when it was read. One request meets the rules of one operation, so the bounds are added up for
+    # each operation, over all scenarios that would be active together. Whether the rules' other
+    # conditions exclude each other is not looked at: the sum is what the worst request could cost.
+    steps: Counter[str] = Counter()
+    for scenario in active.values():
+        for active_rule in scenario.rules:
+            if active_rule.pattern_steps:
+                for operation in active_rule.rule.on:
+                    steps[operation] += active_rule.pattern_steps
+    if not steps:
+        return
+    ((operation, most),) = steps.most_common(1)
+    if most > MAX_ACTIVE_STEPS:
+        text = (
+            f"the regular expressions (matches) of all active rules on {operation} could take "
+            f"{most:,} steps for one request, and {MAX_ACTIVE_STEPS:,} are allowed. Use fewer "
+            "open repetitions such as .*, equals or in, or fewer active rules"
+        )
+        raise BadParameters(name, [("", text)])

@@ -20,6 +20,8 @@ Path = tuple[str | int, ...]
 Report = Callable[[Path, str], None]
 JsonSchema = dict[str, Any]
 
+ANY_NUMBER = 1e18
+"""From here on, a bound of a number says only that it is one."""
 NAME = r"[a-z][a-z0-9_]*"
 _REFERENCE = re.compile(rf"\$({NAME})", re.ASCII)
 _MAX_QUOTED_CHARACTERS = 80
@@ -66,9 +68,9 @@ def make_schema(shape: Form) -> JsonSchema:
     schema = shape.schema()
     # In the published schema, a value is either a parameter's name or of the form. That is written
     # as "if it looks like a name, anything goes, else the form", because an alternative of two
-    # would make editors report the faults of both.
+    # would make editors report the violations of both.
     free = isinstance(shape, WordForm) and not shape.choices and shape.pattern is None
-    if free or isinstance(shape, StructureForm | FixedForm | AnyForm):
+    if free or isinstance(shape, StructureForm | AnyForm):
         return schema  # it accepts a parameter's name anyway, or must not
     return {"if": {"type": "string", "pattern": f"^\\${NAME}$"}, "else": schema}
 
@@ -78,7 +80,7 @@ def check(shape: Form, value: Any, at: Path, report: Report) -> None:
     # What a parameter stands for is not known yet when the document is loaded; it is checked again
     # with its value when the scenario is activated. The structure of the document must not depend
     # on parameters.
-    if parse_reference(value) is None or isinstance(shape, StructureForm | FixedForm):
+    if parse_reference(value) is None or isinstance(shape, StructureForm):
         shape.check(value, at, report)
 
 
@@ -135,20 +137,6 @@ class WordForm(Struct, frozen=True):
             report(at, f"expected {self.meaning}, got {quote(value)}")
 
 
-class FixedForm(Struct, frozen=True):
-    """One of some words, which a parameter may not replace."""
-
-    choices: tuple[str, ...]
-
-    def schema(self) -> JsonSchema:
-        """Return an enumeration of the words."""
-        return {"enum": list(self.choices)}
-
-    def check(self, value: Any, at: Path, report: Report) -> None:
-        """Report a value that is not one of the words."""
-        WordForm(self.choices).check(value, at, report)
-
-
 class StructureForm(Struct, frozen=True):
     """A part of the document's structure, which a parameter may not replace."""
 
@@ -159,7 +147,7 @@ class StructureForm(Struct, frozen=True):
         return self.shape.schema()
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Report faults against the inner form."""
+        """Report violations against the inner form."""
         self.shape.check(value, at, report)
 
 
@@ -235,7 +223,7 @@ class ListForm(Struct, frozen=True):
         }
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Report a value that is not such a list, and the faults of its items."""
+        """Report a value that is not such a list, and the violations of its items."""
         if not isinstance(value, list):
             report(at, f"expected a list, got {quote(value)}")
             return
@@ -265,7 +253,7 @@ class EntriesForm(Struct, frozen=True):
         }
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Report a value that is not such an object, and the faults of its values."""
+        """Report a value that is not such an object, and the violations of its values."""
         if not isinstance(value, dict):
             report(at, f"expected an object, got {quote(value)}")
             return
@@ -317,7 +305,7 @@ class FieldsForm(Struct, frozen=True):
         return found
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Report a value that is not such an object, and the faults of its values."""
+        """Report a value that is not such an object, and the violations of its values."""
         if not isinstance(value, dict):
             known = ", ".join(self.fields)
             report(at, f"expected an object with {known}; got {quote(value)}")
@@ -340,6 +328,110 @@ class FieldsForm(Struct, frozen=True):
                 check(shape, item, (*at, name), report)
 
 
+Row = tuple[Form, str] | tuple[Form, str, str]
+"""The form of a field, a sentence on it, and what applies where it is left out, in words."""
+
+
+def make_object(
+    rows: Mapping[str, Row],
+    *,
+    required: tuple[str, ...] = (),
+    least: int = 0,
+    excluding: tuple[str, ...] = (),
+    description: str = "",
+) -> FieldsForm:
+    """Return the form of an object whose fields are described row by row."""
+    return FieldsForm(
+        {name: row[0] for name, row in rows.items()},
+        required,
+        least,
+        excluding,
+        description,
+        about={name: row[1] for name, row in rows.items() if row[1]},
+        defaults={name: row[2] for name, row in rows.items() if len(row) == 3},
+    )
+
+
+def make_keyed(keyword: str, value: Form, description: str) -> FieldsForm:
+    """Return the form of an object with one field, as effects are."""
+    return FieldsForm({keyword: value}, required=(keyword,), description=description)
+
+
 def _add_description(text: str, schema: JsonSchema) -> JsonSchema:
     """Return a schema with a description beside it, so that other fields can share it."""
     return {"description": text, "allOf": [schema]} if schema and text else schema
+
+
+# The parameters in a scenario's document: found, and replaced by values.
+
+_ANY: Any = object()
+
+
+def find_references(value: Any, at: Path) -> list[tuple[Path, str]]:
+    """Return every parameter that a value names, after its place."""
+    name = parse_reference(value)
+    if name is not None:
+        return [(at, name)]
+    found: list[tuple[Path, str]] = []
+    if isinstance(value, dict):
+        for key, item in value.items():
+            tail = parse_reference(key.partition("/")[2])
+            if tail is not None:
+                found.append(((*at, key), tail))
+            found += find_references(item, (*at, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            found += find_references(item, (*at, index))
+    return found
+
+
+def find_reference_at(raw: Any, at: Path) -> str:
+    """Return the parameter at a place of the unbound rule, or around it; empty without one."""
+    for step in at:
+        named = parse_reference(raw)
+        if named is not None:
+            return named
+        try:
+            raw = raw[step]
+        except (KeyError, IndexError, TypeError):
+            break
+    return parse_reference(raw) or ""
+
+
+def substitute(values: Mapping[str, Any], value: Any) -> Any:
+    """Return a value with its parameters replaced; those that are any (null) are left out.
+
+    A parameter without a value stays as it is written.
+    """
+    found = _bind(value, values)
+    return {} if found is _ANY else found
+
+
+def _bind(value: Any, values: Mapping[str, Any]) -> Any:
+    name = parse_reference(value)
+    if name is not None:
+        given = values.get(name, value)
+        return _ANY if given is None else given
+    if isinstance(value, str):
+        return value[1:] if value.startswith("$$") else value
+    if isinstance(value, dict):
+        found = {}
+        for key, item in value.items():
+            bound = _bind(item, values)
+            if bound is not _ANY:
+                found[_bind_key(key, values)] = bound
+        # A condition or an object that is empty now restricts nothing.
+        return _ANY if value and not found else found
+    if isinstance(value, list):
+        return [bound for item in value if (bound := _bind(item, values)) is not _ANY]
+    return value
+
+
+def _bind_key(key: str, values: Mapping[str, Any]) -> str:
+    """Return a key such as `TABLE/$name` with its parameter replaced."""
+    table, slash, tail = key.partition("/")
+    name = parse_reference(tail)
+    if name is None:
+        return key
+    given = values.get(name, tail)
+    return f"{table}{slash}{'' if given is None else given}"

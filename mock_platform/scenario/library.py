@@ -1,6 +1,6 @@
-"""The scenarios that a server knows by name: those of the package, and those of given files.
+"""The scenarios that a server knows by name, and those that it starts with.
 
-Also finds the scenario files of a folder, and their faults.
+Also finds the scenario files of a folder, and their violations.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mock_platform.scenario.document import (
     read_source,
     read_text,
 )
-from mock_platform.scenario.name_or_file import SUFFIXES
+from mock_platform.scenario.name_or_file import SUFFIXES, is_file
 from mock_platform.scenario.source import Source
 
 _TABLES = frozenset(table.name for table in TABLES)
@@ -51,7 +51,7 @@ class Library:
         """Return the scenario with this name, or `None`.
 
         Raises:
-            BadScenario: A file of the package has faults.
+            BadScenario: A file of the package has violations.
         """
         return self._files.get(name) or self._load_named(name) or self._load_packaged().get(name)
 
@@ -138,8 +138,8 @@ def read_all(
     for file in dict.fromkeys(files):
         try:
             scenario = load(file, catalog)
-        except BadScenario as fault:
-            complaints += fault.complaints
+        except BadScenario as error:
+            complaints += error.complaints
             continue
         found[file] = scenario
         first = names.setdefault(scenario.name, file)
@@ -164,7 +164,7 @@ class Checked(Struct, frozen=True):
 
 
 def check(paths: Iterable[Path], catalog: Catalog) -> Checked:
-    """Return the faults and the oddities of scenario files, including those in folders."""
+    """Return the violations and the oddities of scenario files, including those in folders."""
     files = [
         file for path in paths for file in (list_scenario_files(path) if path.is_dir() else [path])
     ]
@@ -182,7 +182,7 @@ class CheckedText(Struct, frozen=True):
     """The result of checking the text of one scenario."""
 
     scenario: Scenario | None
-    """The scenario; `None` if the text has faults."""
+    """The scenario; `None` if the text has violations."""
     complaints: Sequence[ScenarioComplaint]
     warnings: Sequence[ScenarioComplaint] = ()
     """What is valid, but hardly what the author meant."""
@@ -191,7 +191,7 @@ class CheckedText(Struct, frozen=True):
 def check_text(
     content: bytes, catalog: Catalog, name: str = "scenario.yaml", file: Path | None = None
 ) -> CheckedText:
-    """Return the faults and the oddities of a text, as `check` does for a file.
+    """Return the violations and the oddities of a text, as `check` does for a file.
 
     `file` is where the text belongs, so that it may name files beside it; without one, `name`
     decides between YAML and JSON.
@@ -199,8 +199,8 @@ def check_text(
     try:
         source = read_text(content, file or Path(name))
         scenario = build_scenario(source, catalog, file)
-    except BadScenario as fault:
-        return CheckedText(None, fault.complaints)
+    except BadScenario as error:
+        return CheckedText(None, error.complaints)
     return CheckedText(scenario, (), _place_warnings(scenario, lambda: source))
 
 
@@ -216,3 +216,86 @@ def _place_warnings(
         ScenarioComplaint(source.file, *source.locate(at), format_path(at), text)
         for at, text in odd
     ]
+
+
+# The scenarios that a server starts with: active ones, and known files and folders.
+
+
+class StartUp:
+    """The scenarios named at the start: names and files are active, those in folders only known."""
+
+    def __init__(self, texts: Iterable[str], library: Library) -> None:
+        """Read the files and folders among `texts` into the library.
+
+        Raises:
+            BadScenario: Files have violations; it holds all complaints.
+        """
+        self.active: list[str] = []
+        """Names of those that are active in every world from its start."""
+        self.files: dict[Path, str] = {}
+        """Files that were read, those of folders included, with the names in them."""
+        self.folders: list[Path] = []
+        self._library = library
+        found: list[Path | str] = []
+        for text in texts:
+            path = Path(text)
+            if path.is_dir() and (is_file(text) or library.find(text) is None):
+                self.folders.append(path)
+            else:
+                found.append(path if is_file(text) else text)
+        self._read([path for path in found if isinstance(path, Path)])
+        self.active += [self.files[each] if isinstance(each, Path) else each for each in found]
+
+    def find_new_files(self) -> list[Path]:
+        """Return files that were added to the folders."""
+        return [path for path in self._list_folder_files() if path not in self.files]
+
+    def read(self, file: Path) -> Scenario:
+        """Read the scenario of a file as it is now, without adding it.
+
+        Raises:
+            BadScenario: It has violations, not the name that it had, or the name of another file.
+        """
+        scenario = load(file, self._library.catalog)
+        self.check_name(file, scenario)
+        return scenario
+
+    def check_name(self, file: Path, scenario: Scenario) -> None:
+        """Check that a file may hold a scenario of this name.
+
+        Raises:
+            BadScenario: The server began with another name from the file, or another file has it.
+        """
+        name = self.files.get(file)
+        if name is not None and scenario.name != name:
+            text = f"the server began with {name!r} from this file; restart it for another name"
+            raise BadScenario([ScenarioComplaint(file, 1, 1, "name", text)])
+        if name is None and scenario.name in self.files.values():
+            first = next(path for path, taken in self.files.items() if taken == scenario.name)
+            text = f"{scenario.name!r} is the name of {first} already"
+            raise BadScenario([ScenarioComplaint(file, 1, 1, "name", text)])
+
+    def put(self, file: Path, scenario: Scenario) -> None:
+        """Add a file's scenario, or replace its last version."""
+        self._library.put(scenario)
+        self.files[file] = scenario.name
+
+    def _read(self, single: list[Path]) -> None:
+        nothing = [
+            ScenarioComplaint(folder, 1, 1, "", f"holds no scenario file ({', '.join(SUFFIXES)})")
+            for folder in self.folders
+            if not list_scenario_files(folder)
+        ]
+        absent = [path for path in single if not path.suffix and not path.exists()]
+        nothing += [
+            ScenarioComplaint(path, 1, 1, "", "there is no such file or folder") for path in absent
+        ]
+        files = [*(path for path in single if path not in absent), *self._list_folder_files()]
+        scenarios, complaints = read_all(files, self._library.catalog)
+        if nothing or complaints:
+            raise BadScenario([*nothing, *complaints])
+        for file, scenario in scenarios.items():
+            self.put(file, scenario)
+
+    def _list_folder_files(self) -> list[Path]:
+        return [path for folder in self.folders for path in list_scenario_files(folder)]

@@ -13,14 +13,15 @@ from msgspec import Struct
 from mock_platform.core.call import ABSENT, Call
 from mock_platform.core.jsonio import canonical
 from mock_platform.scenario.forms import (
+    ANY_NUMBER,
     AnyForm,
     EntriesForm,
-    FieldsForm,
     FlagForm,
-    Form,
     ListForm,
     NumberForm,
+    Row,
     WordForm,
+    make_object,
     quote,
 )
 from mock_platform.scenario.pattern import (
@@ -46,101 +47,103 @@ class Mismatch(Struct, frozen=True):
 
 # -- declarations --------------------------------------------------------------------------------
 
-_OPERATORS: Mapping[str, Form] = {
-    "equals": AnyForm(),
-    "in": ListForm(AnyForm()),
-    "matches": WordForm(least=1, most=200),
-    "exists": FlagForm(),
-    "above": NumberForm(-1e18, 1e18),
-    "below": NumberForm(-1e18, 1e18),
-}
-ABOUT_OPERATORS = {
-    "equals": "Equal to this value; the value alone means the same.",
-    "in": "Equal to one of these values.",
-    "matches": "The whole text, of at most 256 characters, matches this regular expression. It has "
+_EQUALS = "Equal to this value; the value alone means the same."
+_IN = "Equal to one of these values."
+_MATCHES: Row = (
+    WordForm(least=1, most=200),
+    "The whole text, of at most 256 characters, matches this regular expression. It has "
     "at most three open repetitions such as `.*`, none within another. Of the rules that are "
     "active on one operation, 34 may have three, or 3,000 two; a scenario with which they would be "
     "more cannot be activated.",
-    "exists": "true: there is a value; false: nothing was sent.",
-    "above": "A number, also one written as text, greater than this one.",
-    "below": "A number less than this one.",
-}
-ABOUT_WHEN = {
-    "state": "The state of the scenario, which `set_state` changes; null at the start.",
-    "clock": "A part of the time on the world's clock.",
-}
-"""Sentences on the conditions that all rules have."""
+)
+_EXISTS: Row = (FlagForm(), "true: there is a value; false: nothing was sent.")
+_NUMBER = NumberForm(-ANY_NUMBER, ANY_NUMBER)
 CONDITION = TypedForm(
     text=WordForm(),
-    number=NumberForm(-1e18, 1e18),
+    number=_NUMBER,
     flag=FlagForm(),
     items=ListForm(AnyForm(), least=0),
-    object=FieldsForm(_OPERATORS, least=1, about=ABOUT_OPERATORS),
+    object=make_object(
+        {
+            "equals": (AnyForm(), _EQUALS),
+            "in": (ListForm(AnyForm()), _IN),
+            "matches": _MATCHES,
+            "exists": _EXISTS,
+            "above": (_NUMBER, "A number, also one written as text, greater than this one."),
+            "below": (_NUMBER, "A number less than this one."),
+        },
+        least=1,
+    ),
     null=True,
     what="a value, or an object with equals, in, matches, exists, above, below",
 )
 _ANY_NAMES = EntriesForm(CONDITION)
-STATE = TypedForm(
-    text=WordForm(),
-    object=FieldsForm(
-        {"equals": WordForm(), "in": ListForm(WordForm())}, least=1, about=ABOUT_OPERATORS
-    ),
-    null=True,
-    what="the name of a state, or equals or in",
-)
-SCHEME = TypedForm(
+_SCHEME = TypedForm(
     text=WordForm(SCHEMES),
-    object=FieldsForm(
+    object=make_object(
         {
-            "equals": WordForm(SCHEMES),
-            "in": ListForm(WordForm(SCHEMES)),
-            "matches": _OPERATORS["matches"],
-            "exists": _OPERATORS["exists"],
+            "equals": (WordForm(SCHEMES), _EQUALS),
+            "in": (ListForm(WordForm(SCHEMES)), _IN),
+            "matches": _MATCHES,
+            "exists": _EXISTS,
         },
         least=1,
-        about=ABOUT_OPERATORS,
     ),
     null=True,
     what="a scheme, or an object with equals, in, matches, exists",
 )
-CLOCK = FieldsForm(
-    {"after": InstantForm(), "before": InstantForm()},
-    least=1,
-    about={
-        "after": "From this moment on, ISO 8601; without an offset it is UTC.",
-        "before": "Up to this moment.",
-    },
-    defaults={"after": "no start", "before": "no end"},
-)
-WHEN = FieldsForm(
-    {
-        "path": _ANY_NAMES,
-        "query": _ANY_NAMES,
-        "json": _ANY_NAMES,
-        "form": _ANY_NAMES,
-        "headers": _ANY_NAMES,
-        "caller": FieldsForm(
-            {"app": CONDITION, "user": CONDITION, "scheme": SCHEME},
-            least=1,
-            about={
-                "app": "The id of the app.",
-                "user": "The id of the user.",
-                "scheme": "The kind of the credentials.",
-            },
+COMMON_CONDITIONS: Mapping[str, Row] = {
+    "state": (
+        TypedForm(
+            text=WordForm(),
+            object=make_object(
+                {"equals": (WordForm(), _EQUALS), "in": (ListForm(WordForm()), _IN)}, least=1
+            ),
+            null=True,
+            what="the name of a state, or equals or in",
         ),
-        "state": STATE,
-        "clock": CLOCK,
+        "The state of the scenario, which `set_state` changes; null at the start.",
+    ),
+    "clock": (
+        make_object(
+            {
+                "after": (
+                    InstantForm(),
+                    "From this moment on, ISO 8601; without an offset it is UTC.",
+                    "no start",
+                ),
+                "before": (InstantForm(), "Up to this moment.", "no end"),
+            },
+            least=1,
+        ),
+        "A part of the time on the world's clock.",
+    ),
+}
+"""The conditions that all rules have."""
+WHEN = make_object(
+    {
+        "path": (_ANY_NAMES, "Parameters of the path, by name."),
+        "query": (_ANY_NAMES, "Parameters of the query, by name."),
+        "json": (
+            _ANY_NAMES,
+            "Values of a JSON body; a dot leads into objects and lists: `users.0.id`.",
+        ),
+        "form": (_ANY_NAMES, "Parameters of a form body, by name."),
+        "headers": (_ANY_NAMES, "Headers, by name in any case."),
+        "caller": (
+            make_object(
+                {
+                    "app": (CONDITION, "The id of the app."),
+                    "user": (CONDITION, "The id of the user."),
+                    "scheme": (_SCHEME, "The kind of the credentials."),
+                },
+                least=1,
+            ),
+            "Who calls; not with `stage: before_auth`.",
+        ),
+        **COMMON_CONDITIONS,
     },
     description="Conditions on the request, all of which must hold.",
-    about={
-        "path": "Parameters of the path, by name.",
-        "query": "Parameters of the query, by name.",
-        "json": "Values of a JSON body; a dot leads into objects and lists: `users.0.id`.",
-        "form": "Parameters of a form body, by name.",
-        "headers": "Headers, by name in any case.",
-        "caller": "Who calls; not with `stage: before_auth`.",
-        **ABOUT_WHEN,
-    },
 )
 
 

@@ -60,8 +60,8 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
                     "be narrower"
                 )
             return re.compile(pattern)
-    except (re.error, Warning, OverflowError, RecursionError) as fault:
-        raise BadPattern(f"no regular expression: {fault}") from fault
+    except (re.error, Warning, OverflowError, RecursionError) as error:
+        raise BadPattern(f"no regular expression: {error}") from error
 
 
 @lru_cache(maxsize=1024)
@@ -76,8 +76,8 @@ def check_patterns(when: Mapping[str, Any], at: Path, report: Report) -> None:
         if parse_reference(pattern) is None:
             try:
                 compile_pattern(pattern)
-            except BadPattern as fault:
-                report((*at, source, name, "matches"), str(fault))
+            except BadPattern as error:
+                report((*at, source, name, "matches"), str(error))
 
 
 def count_pattern_steps(when: Mapping[str, Any]) -> int:

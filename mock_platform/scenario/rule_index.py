@@ -1,20 +1,25 @@
 """Finds the rules that a call may concern among thousands, as a recording makes them.
 
 Rules are in a tree by the values that their conditions expect, so a call is led to the few whose
-conditions may hold. Of all others, those that came nearest are known without asking them.
+conditions may hold. Of all others, those that came nearest are known without asking them. A
+recording makes a rule for each path that the platform does not have, so these paths are in a tree
+by their segments.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, islice
 from typing import Any
+from urllib.parse import unquote
 
 from msgspec import Struct, field
 
+from mock_platform.core.call import Call
 from mock_platform.scenario.active import ActiveRule, Series
+from mock_platform.scenario.catalog import CustomRoute, find_path
 from mock_platform.scenario.match import Check, Mismatch
 
 MAX_NEAR_MISSES = 3
@@ -70,7 +75,9 @@ class JoinedRules:
         # near miss of another.
         found = [each.narrow(subject) for each in self._lists]
         find_order = self._find_order
-        asked = {find_order(armed): armed for each in found for armed in each.asked}
+        asked = {
+            find_order(active_rule): active_rule for each in found for active_rule in each.asked
+        }
         missed = {find_order(miss[1]): miss for each in found for miss in each.missed}
         return NarrowedRules(
             [asked[order] for order in sorted(asked)],
@@ -111,16 +118,16 @@ class RuleTree:
                 for other in islice(branch.nodes.values(), MAX_NEAR_MISSES + 1):
                     if other is not match:
                         missed += (
-                            (-node.depth, order, armed, armed.checks[node.depth], got)
-                            for order, armed in other.first
+                            (-node.depth, order, active_rule, active_rule.checks[node.depth], got)
+                            for order, active_rule in other.first
                         )
         missed.sort(key=lambda miss: miss[:2])
         nearest = [
-            (-depth, armed, Mismatch(check.path, check.expected, got))
-            for depth, _, armed, check, got in missed[:MAX_NEAR_MISSES]
+            (-depth, active_rule, Mismatch(check.path, check.expected, got))
+            for depth, _, active_rule, check, got in missed[:MAX_NEAR_MISSES]
         ]
         asked.sort(key=_get_order)
-        return NarrowedRules([armed for _, armed in asked], nearest, series)
+        return NarrowedRules([active_rule for _, active_rule in asked], nearest, series)
 
 
 class _Branch(Struct):
@@ -150,24 +157,24 @@ class _Node:
         # it expects. A pattern, a list or a bound is no single value: such a condition has a place
         # of its own, where only "it holds" leads on.
         branches: dict[Hashable, _Branch] = {}
-        held = []
-        for order, armed in rules:
-            if len(armed.checks) == depth:
-                held.append((order, armed))
+        fulfilled = []
+        for order, active_rule in rules:
+            if len(active_rule.checks) == depth:
+                fulfilled.append((order, active_rule))
                 continue
-            check = armed.checks[depth]
+            check = active_rule.checks[depth]
             branch = branches.setdefault(check.place, _Branch(check))
-            branch.rules.setdefault(check.value, []).append((order, armed))
-        self._join(held)
+            branch.rules.setdefault(check.value, []).append((order, active_rule))
+        self._join(fulfilled)
         for branch in branches.values():
             for value, inner in branch.rules.items():
                 branch.nodes[value] = _Node(inner, depth + 1)
             branch.rules.clear()
         self.branches = [*branches.values()]
 
-    def _join(self, held: Iterable[Numbered]) -> None:
+    def _join(self, fulfilled: Iterable[Numbered]) -> None:
         """Make series of the rules whose conditions all hold here."""
-        for run in _split(held):
+        for run in _split(fulfilled):
             # A recording has hundreds of rules with equal conditions, one for each repetition of a
             # call: "the first time", "the second time". They form a series that counts its calls
             # once, and the number of the call finds the rule by halving, where each rule would have
@@ -176,15 +183,15 @@ class _Node:
                 self.rules += run
                 continue
             series = Series(run[0][1].calls, run)
-            for _, armed in run:
-                armed.series = series
+            for _, active_rule in run:
+                active_rule.series = series
             self.series.append(series)
 
 
-def _split(held: Iterable[Numbered]) -> Iterator[list[Numbered]]:
+def _split(fulfilled: Iterable[Numbered]) -> Iterator[list[Numbered]]:
     """Yields runs of rules, each of which is for calls after those of the one before it."""
     run: list[Numbered] = []
-    for each in held:
+    for each in fulfilled:
         if run and not run[-1][1].is_before(each[1]):
             yield run
             run = []
@@ -204,3 +211,83 @@ def _list_relevant(series: Series, number: int) -> Iterator[Numbered]:
 
 def _get_order(each: Numbered) -> int:
     return each[0]
+
+
+class _PathNode(Struct):
+    """What is known of paths that begin alike."""
+
+    named: dict[str, _PathNode] = field(default_factory=dict)
+    """Longer paths, by their next segment."""
+    parameter: _PathNode | None = None
+    """Longer paths whose next segment is a parameter."""
+    rules: dict[CustomRoute, RuleList] = field(default_factory=dict)
+    """The rules for the paths that end here."""
+
+    def lead(self, segment: str) -> _PathNode:
+        """Return the node of paths that go on with a segment of a route."""
+        if segment.startswith(":"):
+            self.parameter = self.parameter or _PathNode()
+            return self.parameter
+        return self.named.setdefault(unquote(segment), _PathNode())
+
+    def follow(self, segment: str) -> Iterator[_PathNode]:
+        """Yield the nodes of paths that go on with a segment of a call's path."""
+        value = unquote(segment)
+        if value in self.named:
+            yield self.named[value]
+        if self.parameter is not None and value:
+            yield self.parameter
+
+
+class FoundRules(Struct, frozen=True):
+    """The rules for the path of one request."""
+
+    first: ActiveRule | None
+    """The one that is asked first, if there are any."""
+    all: RuleList | JoinedRules
+
+
+class CustomRules:
+    """Rules on paths that no operation serves, by their routes."""
+
+    def __init__(self, rules: Sequence[ActiveRule]) -> None:
+        """`rules` are in the order in which they are asked."""
+        self._order = {id(active_rule): order for order, active_rule in enumerate(rules)}
+        self._root = _PathNode()
+        for active_rule in rules:
+            for route in dict.fromkeys(active_rule.rule.routes):
+                self._put(route, active_rule)
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self._order)
+
+    def find(self, call: Call) -> FoundRules:
+        """Return the rules for the path of a call."""
+        lists = [*self._list_matching(call)]
+        if not lists:
+            return FoundRules(None, RuleList())
+        if len(lists) == 1:
+            return FoundRules(lists[0][0], lists[0])
+        first = min((each[0] for each in lists), key=self._find_order)
+        return FoundRules(first, JoinedRules(lists, self._find_order))
+
+    def _put(self, route: CustomRoute, active_rule: ActiveRule) -> None:
+        node = self._root
+        for segment in route.path.split("/"):
+            node = node.lead(segment)
+        node.rules.setdefault(route, RuleList()).append(active_rule)
+
+    def _list_matching(self, call: Call) -> Iterator[RuleList]:
+        # Several nodes at a time, unlike the router of operations: a fixed segment and a parameter
+        # may both fit, and rules of both routes are asked, in the order of the scenarios.
+        nodes: Iterable[_PathNode] = [self._root]
+        for segment in find_path(call).split("/"):
+            nodes = [inner for node in nodes for inner in node.follow(segment)]
+        for node in nodes:
+            for route, rules in node.rules.items():
+                if route.match(call) is not None:
+                    yield rules
+
+    def _find_order(self, active_rule: ActiveRule) -> int:
+        return self._order[id(active_rule)]

@@ -18,7 +18,6 @@ from mock_platform.core.failures.errors import Failure
 from mock_platform.core.failures.rendering import render
 from mock_platform.core.tables.table import Tables
 from mock_platform.scenario.active import ALL_HOLD, ActiveRule, ActiveScenario, Ledger
-from mock_platform.scenario.custom_rules import CustomRules
 from mock_platform.scenario.effects.effect import (
     AnswerEffect,
     ChangeEffect,
@@ -29,8 +28,14 @@ from mock_platform.scenario.effects.effect import (
 )
 from mock_platform.scenario.effects.fault import FaultEffect
 from mock_platform.scenario.match import Mismatch
-from mock_platform.scenario.rule_index import MAX_NEAR_MISSES, JoinedRules, Missed, RuleList
-from mock_platform.world.delivery_faults import DeliveryFault
+from mock_platform.scenario.rule_index import (
+    MAX_NEAR_MISSES,
+    CustomRules,
+    JoinedRules,
+    Missed,
+    RuleList,
+)
+from mock_platform.world.kept import DeliveryFault
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import StoreUnwritable
 from mock_platform.world.world import World
@@ -142,17 +147,21 @@ class Rules:
         self._active = active
         early: dict[str, RuleList] = {}
         late: dict[str, RuleList] = {}
-        every = [armed for each in active.values() for armed in each.rules]
-        for armed in every:
+        every = [active_rule for each in active.values() for active_rule in each.rules]
+        for active_rule in every:
             # A series belongs to the index that is replaced now. Its rules take their count with
             # them, and the new index forms series again from rules whose counts are equal.
-            armed.leave_series()
-            table = early if armed.rule.before_auth else late
-            for operation in armed.rule.on:
-                table.setdefault(operation, RuleList()).append(armed)
+            active_rule.leave_series()
+            table = early if active_rule.rule.before_auth else late
+            for operation in active_rule.rule.on:
+                table.setdefault(operation, RuleList()).append(active_rule)
         self.early, self.late = early, late
-        self.custom = CustomRules(sort_by_stage(armed for armed in every if armed.rule.routes))
-        self.everywhere = sort_by_stage(armed for armed in every if armed.rule.everywhere)
+        self.custom = CustomRules(
+            sort_by_stage(active_rule for active_rule in every if active_rule.rule.routes)
+        )
+        self.everywhere = sort_by_stage(
+            active_rule for active_rule in every if active_rule.rule.everywhere
+        )
 
     def act(
         self,
@@ -170,15 +179,15 @@ class Rules:
         # the loop goes on after the first hit, and what it finds then are near misses that say why.
         acting: ActiveRule | None = None
         asked, missed = self._narrow(rules, call)
-        for armed in chain(first, asked):
-            found = self._decide(armed, call)
+        for active_rule in chain(first, asked):
+            found = self._decide(active_rule, call)
             if found is not None:
-                missed.append((found[0], armed, found[1]))
+                missed.append((found[0], active_rule, found[1]))
             elif acting is None:
-                acting = armed
-                self._fire(armed)
+                acting = active_rule
+                self._fire(active_rule)
             else:
-                missed.append((ALL_HOLD, armed, Mismatch("order", "no rule before it to act",
+                missed.append((ALL_HOLD, active_rule, Mismatch("order", "no rule before it to act",
                                                            acting.name)))  # fmt: skip
         if missed:
             call.near_misses = find_nearest([*missed])
@@ -206,13 +215,13 @@ class Rules:
         with self._world.work():
             # A delivery has no request, so it opens a transaction itself: the counts of rules are
             # recorded by a commit like any other.
-            for armed in rules:
-                if self._decide(armed, event) is not None or acting is not None:
+            for active_rule in rules:
+                if self._decide(active_rule, event) is not None or acting is not None:
                     continue
-                assert armed.rule.delivery_fault is not None
-                if not (holding and armed.rule.delivery_fault.reorder):
-                    acting = armed
-                    self._fire(armed)
+                assert active_rule.rule.delivery_fault is not None
+                if not (holding and active_rule.rule.delivery_fault.reorder):
+                    acting = active_rule
+                    self._fire(active_rule)
             if acting is None or acting.rule.delivery_fault is None:
                 return None
             if acting.rule.next_state is not None:
@@ -231,11 +240,11 @@ class Rules:
             return
         # The count is only information: if it cannot be recorded, the refusal is still answered.
         with suppress(UnknownWorld, StoreUnwritable), self._world.work():
-            for armed in rules:
-                self._remember(armed)
-                armed.refused += 1
+            for active_rule in rules:
+                self._remember(active_rule)
+                active_rule.refused += 1
         why = Mismatch("stage", "a request that nothing else refuses", f"status {status}")
-        missed = find_nearest([(0, armed, why) for armed in rules[:MAX_NEAR_MISSES]])
+        missed = find_nearest([(0, active_rule, why) for active_rule in rules[:MAX_NEAR_MISSES]])
         call.near_misses = [*call.near_misses, *missed][:MAX_NEAR_MISSES]
 
     def _narrow(
@@ -253,38 +262,41 @@ class Rules:
         return found.asked, found.missed
 
     def _decide(
-        self, armed: ActiveRule, subject: Call | Mapping[str, Any]
+        self, active_rule: ActiveRule, subject: Call | Mapping[str, Any]
     ) -> tuple[int, Mismatch] | None:
-        self._remember(armed)
-        return armed.decide(subject, self._world)
+        self._remember(active_rule)
+        return active_rule.decide(subject, self._world)
 
-    def _fire(self, armed: ActiveRule) -> None:
-        armed.fired += 1
-        name = armed.active.scenario.name
-        if self._active.get(name) is armed.active:  # not a rule for one request alone
-            self._on_fired(name, armed.index)
+    def _fire(self, active_rule: ActiveRule) -> None:
+        active_rule.fired += 1
+        name = active_rule.active.scenario.name
+        if self._active.get(name) is active_rule.active:  # not a rule for one request alone
+            self._on_fired(name, active_rule.index)
 
-    def _remember(self, armed: ActiveRule) -> None:
+    def _remember(self, active_rule: ActiveRule) -> None:
         """Note a rule's counts before they change, except of rules for one request alone."""
         # Rules for one request alone are in no scenario that is active, so nothing of them is
         # stored.
-        if self._ledger.outlives and self._active.get(armed.active.scenario.name) is armed.active:
-            self._ledger.remember(armed.active)
+        if (
+            self._ledger.outlives
+            and self._active.get(active_rule.active.scenario.name) is active_rule.active
+        ):
+            self._ledger.remember(active_rule.active)
 
-    def _make_staging(self, armed: ActiveRule, call: Call) -> Staging:
+    def _make_staging(self, active_rule: ActiveRule, call: Call) -> Staging:
         return Staging(
             call=call,
             world=self._world,
             tables=self._tables,
-            rule=(armed.active.scenario.name, armed.index),
-            number=armed.calls,
-            set_state=armed.active.move,
+            rule=(active_rule.active.scenario.name, active_rule.index),
+            number=active_rule.calls,
+            set_state=active_rule.active.move,
         )
 
 
 def sort_by_stage(rules: Iterable[ActiveRule]) -> list[ActiveRule]:
     """Return rules in the order in which they are asked: those before authentication first."""
-    return sorted(rules, key=lambda armed: not armed.rule.before_auth)
+    return sorted(rules, key=lambda active_rule: not active_rule.rule.before_auth)
 
 
 def find_nearest(missed: list[Missed]) -> list[dict[str, Any]]:
@@ -292,9 +304,9 @@ def find_nearest(missed: list[Missed]) -> list[dict[str, Any]]:
     missed.sort(key=lambda miss: -miss[0])
     return [
         {
-            "scenario": armed.active.scenario.name,
-            "rule": armed.index,
+            "scenario": active_rule.active.scenario.name,
+            "rule": active_rule.index,
             "difference": str(difference),
         }
-        for _, armed, difference in missed[:MAX_NEAR_MISSES]
+        for _, active_rule, difference in missed[:MAX_NEAR_MISSES]
     ]

@@ -77,9 +77,9 @@ def read(file: FilePath, content: bytes) -> Source:
         raise Malformed(f"larger than {MAX_BYTES:,} bytes, which is the most for a scenario")
     try:
         text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as fault:
-        line = content.count(b"\n", 0, fault.start) + 1
-        raise Malformed("not UTF-8 text", line) from fault
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise Malformed("not UTF-8 text", line) from error
     if file.suffix == ".json":
         return _read_json(file, text)
     return _read_yaml(file, text)
@@ -89,12 +89,12 @@ def _read_json(file: FilePath, text: str) -> Source:
     try:
         loads(text.encode(), max_nesting=MAX_DEPTH)
         data = json.loads(text, object_pairs_hook=_make_object, parse_int=_parse_integer)
-    except _Duplicate as fault:
-        raise Malformed(f"key {quote(fault.key)} occurs twice in one object") from fault
-    except json.JSONDecodeError as fault:
-        raise Malformed(f"not valid JSON: {fault.msg}", fault.lineno, fault.colno) from fault
-    except BadJson as fault:
-        raise Malformed(str(fault), fault.line, fault.column) from fault
+    except _Duplicate as error:
+        raise Malformed(f"key {quote(error.key)} occurs twice in one object") from error
+    except json.JSONDecodeError as error:
+        raise Malformed(f"not valid JSON: {error.msg}", error.lineno, error.colno) from error
+    except BadJson as error:
+        raise Malformed(str(error), error.line, error.column) from error
     count = count_values(data)
     if count > MAX_VALUES:
         raise Malformed(f"holds more than {MAX_VALUES:,} values")
@@ -142,15 +142,15 @@ def _read_yaml(file: FilePath, text: str) -> Source:
 
     try:
         return _Builder(file, YAML(typ="safe", pure=True).parse(text)).build()
-    except MarkedYAMLError as fault:
-        mark = fault.problem_mark or fault.context_mark
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
         line, column = (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
         raise Malformed(
-            f"not valid YAML: {fault.problem or fault.context}", line, column
-        ) from fault
-    except (YAMLError, ValueError, RecursionError) as fault:
-        words = " ".join(str(fault).split())[:200]
-        raise Malformed(f"not valid YAML: {words}") from fault
+            f"not valid YAML: {error.problem or error.context}", line, column
+        ) from error
+    except (YAMLError, ValueError, RecursionError) as error:
+        words = " ".join(str(error).split())[:200]
+        raise Malformed(f"not valid YAML: {words}") from error
 
 
 class _Builder:

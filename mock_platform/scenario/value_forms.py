@@ -53,7 +53,7 @@ class KeyedForm(Struct, frozen=True):
         return {"type": "object", "minProperties": 1, **found}
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Report a value without exactly one of the keys, and faults against that key's form."""
+        """Report a value without exactly one of the keys, and violations of its form."""
         keys = [*self.by_value, *self.forms]
         if not isinstance(value, dict):
             report(at, f"expected {self.what}: an object with one of {', '.join(keys)}; got "
@@ -80,12 +80,12 @@ class KeyedForm(Struct, frozen=True):
 
     def find(self, value: Any) -> FieldsForm | None:
         """Return the form of an object with exactly one of the keys; `None` for other values."""
-        held = value if isinstance(value, dict) else {}
-        keys = [key for key in (*self.by_value, *self.forms) if key in held]
+        given = value if isinstance(value, dict) else {}
+        keys = [key for key in (*self.by_value, *self.forms) if key in given]
         if len(keys) != 1:
             return None
         key = keys[0]
-        named = held[key]
+        named = given[key]
         if key in self.forms:
             return self.forms[key]
         return self.by_value[key].get(named) if isinstance(named, str) else None
@@ -145,7 +145,7 @@ class TypedForm(Struct, frozen=True):
         return {"type": [*forms, *(["null"] if self.null else [])], "allOf": cases}
 
     def check(self, value: Any, at: Path, report: Report) -> None:
-        """Report a value of none of the types, or its faults against the form of its type."""
+        """Report a value of none of the types, or its violations against the form of its type."""
         if value is None and self.null:
             return
         shape = self.find(value)
@@ -195,8 +195,8 @@ class DurationForm(Struct, frozen=True):
             return
         try:
             seconds = parse_duration(value)
-        except ValueError as fault:
-            report(at, f"expected seconds or a duration with units, got {quote(value)}, {fault}")
+        except ValueError as error:
+            report(at, f"expected seconds or a duration with units, got {quote(value)}, {error}")
             return
         if not self.low <= seconds <= self.high:
             report(at, f"expected {self.low:g} to {self.high:,.0f} seconds, got {quote(value)}, "
@@ -234,8 +234,8 @@ class InstantForm(Struct, frozen=True):
         """Report a value that is not a moment."""
         try:
             parse_instant(value if isinstance(value, str) else "")
-        except ValueError as fault:
-            report(at, f"expected a moment on the world's clock, got {quote(value)}: {fault}")
+        except ValueError as error:
+            report(at, f"expected a moment on the world's clock, got {quote(value)}: {error}")
 
 
 def read_instant(value: str | None) -> datetime | None:

@@ -127,11 +127,11 @@ def write_file(path: Path, content: bytes, *, replace: bool) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _write_whole(path, content, replace=replace)
-    except FileExistsError as fault:
+    except FileExistsError as error:
         text = f"{path} exists already; ask for its replacement, or choose another name"
-        raise FileExists(text) from fault
-    except OSError as fault:
-        raise CannotSave(f"{path} cannot be written: {fault.strerror or fault}") from fault
+        raise FileExists(text) from error
+    except OSError as error:
+        raise CannotSave(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def _write_whole(path: Path, content: bytes, *, replace: bool) -> None:

@@ -18,14 +18,15 @@ from mock_platform.api.served import KINDS
 from mock_platform.core.suggestions import did_you_mean
 from mock_platform.platform import Platform, load_base
 from mock_platform.settings import DeliverySettings, Settings
+from mock_platform.world.blueprint import Blueprint
 from mock_platform.world.clock import moment
-from mock_platform.world.owners import Owners
 from mock_platform.world.store.archive import Archive, KeptWorld, SharedArchive
 from mock_platform.world.store.backends import ENGINE, NeedsEngine, find_backend, open_archive
 from mock_platform.world.store.errors import StoreDamaged
 from mock_platform.world.store.memory import Base
-from mock_platform.world.world import Blueprint, World
+from mock_platform.world.world import World
 from mock_platform.world.world_store import WorldStore
+from mock_platform.world.worlds import Owners
 
 if TYPE_CHECKING:
     from mock_platform.world.store.redis_archive import RedisArchive

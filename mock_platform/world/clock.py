@@ -74,8 +74,8 @@ def parse_instant(text: str) -> datetime:
         offset = timedelta(hours=int(off_h), minutes=int(off_m))
         try:
             moment = moment - offset if sign == "+" else moment + offset
-        except OverflowError as fault:
-            raise ValueError("date out of range") from fault
+        except OverflowError as error:
+            raise ValueError("date out of range") from error
     return moment
 
 

@@ -106,8 +106,8 @@ class SharedWorlds(Worlds):
         if world is None or world.closed:
             try:
                 world = self._wake(name)
-            except (StoreDamaged, StoreOutdated) as fault:
-                self._damaged[name] = str(fault)
+            except (StoreDamaged, StoreOutdated) as error:
+                self._damaged[name] = str(error)
                 raise
             self._damaged.pop(name, None)
         self._used[name] = UPTIME()
@@ -131,8 +131,8 @@ class SharedWorlds(Worlds):
         with self._lock:
             try:
                 self.get(name)
-            except (StoreDamaged, StoreOutdated) as fault:
-                _LOG.warning("World %r is removed. %s", name, fault)
+            except (StoreDamaged, StoreOutdated) as error:
+                _LOG.warning("World %r is removed. %s", name, error)
                 self._keeper.remove(name)
                 self._damaged.pop(name, None)
             else:
@@ -190,8 +190,7 @@ class SharedWorlds(Worlds):
         """Record the credentials of all open worlds, which the archive may have forgotten."""
         for world in self:
             with world.lock:
-                differences = world.list_differences()
-                self._index(world, [Change(c.table, c.key, c.after, c.before) for c in differences])
+                self._index(world, world.store.list_changes())
 
     def rest_idle(self) -> None:
         """Put the worlds to rest that were not used for as long as the settings say."""
@@ -212,8 +211,8 @@ class SharedWorlds(Worlds):
                 return False
             try:
                 world.retire()
-            except (StoreError, UnknownWorld) as fault:
-                _LOG.info("World %r is not put to rest: %s", name, fault)
+            except (StoreError, UnknownWorld) as error:
+                _LOG.info("World %r is not put to rest: %s", name, error)
                 return False
             self._close(world)
         return True
@@ -265,10 +264,10 @@ class SharedWorlds(Worlds):
             world.resume(kept)
         except StoreError:
             raise
-        except (LookupError, TypeError, ValueError, AttributeError) as fault:
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
             world.closed = True  # for what was begun on its behalf
             self._close(world)
-            raise self._keeper.report_other_form(name, fault) from fault
+            raise self._keeper.report_other_form(name, error) from error
         return world
 
     def _make(self, name: str, **how: Any) -> World:

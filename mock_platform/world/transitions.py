@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from mock_platform.world.clock import Clock, parse_instant
+from mock_platform.world.notices import PACED
 from mock_platform.world.store.memory import MemoryStore
 
 Progression = Literal["immediate", "time", "polls", "manual"]
@@ -71,7 +72,7 @@ class TransitionKind(Struct, frozen=True):
     """Reads the state of a record, if `field` alone does not contain it; `also` writes it."""
     act: Callable[[Any, Mapping[str, Any], str], str] | None = None
     """Does in a world what a record asks for when it moves; returns the state that it reaches."""
-    owe: Callable[[Any, Mapping[str, Any], str], None] | None = None
+    remember: Callable[[Any, Mapping[str, Any], str], None] | None = None
     """Records in a world what is to be done once a record has ended; a part of the same commit."""
     since: str | None = None
     """The field with the moment from which time counts, for a record in its first state whose
@@ -117,16 +118,15 @@ class Transitions:
         kinds: Iterable[TransitionKind],
         store: MemoryStore,
         clock: Clock,
-        moved: Callable[[TransitionKind, str, str], None],
-        paced: Callable[[TransitionKind], None],
+        notify: Callable[[str, str], None],
         world: object = None,
     ) -> None:
         self.kinds = {kind.name: kind for kind in kinds}
         self.paces = {kind.name: kind.pace for kind in self.kinds.values()}
         self._store = store
         self._clock = clock
-        self._moved = moved
-        self._paced = paced
+        self._notify = notify
+        """Called with `KIND:STATE` and a record's key after each move, and with `PACED`."""
         self._world = world
         """What `act` gets."""
         self._described: tuple[Mapping[str, Pace], dict[str, Any]] = ({}, {})
@@ -135,7 +135,7 @@ class Transitions:
     def release(self) -> None:
         """Forget the world, which has ended: no record moves any more."""
         self._world = None
-        self._moved, self._paced = _ignore, _ignore
+        self._notify = _ignore
 
     def kind(self, name: str) -> TransitionKind:
         """Returns the kind with this name.
@@ -150,36 +150,36 @@ class Transitions:
 
     def set_pace(self, name: str, **changes: Any) -> Pace:
         """Set the progression of a kind, also for running transitions."""
-        kind = self.kind(name)
+        self.kind(name)  # or refuse the name
         pace = replace(self.paces[name], **changes)
         self.paces = {**self.paces, name: pace}  # a new one, so that a failed commit has the old
-        self._paced(kind)
+        self._notify(PACED, name)
         return pace
 
-    def begin(self, name: str, key: str, *, armed: bool = True, to: str | None = None) -> None:
+    def begin(self, name: str, key: str, *, started: bool = True, to: str | None = None) -> None:
         """Start a record's transition to `to` (default: the kind's first end).
 
-        The record must already be in its first state. With `armed=False` its time starts to count
-        at `arm`.
+        The record must already be in its first state. With `started=False` its time starts to count
+        at `start`.
         """
         kind = self.kind(name)
-        since = self._clock.now().isoformat() if armed else None
+        since = self._clock.now().isoformat() if started else None
         # A running transition is itself a record, in a table of its own. So it is undone with a
         # failed request, kept by snapshots, and written by durable stores without any code for
         # that. It is settled at once, because the pace may be `immediate`.
         row = {"kind": name, "key": key, "since": since, "polls": 0, "to": to or kind.ends[0]}
         self._store.put(PENDING, f"{name}:{key}", row)
-        self.settle(name, key)
+        self.evaluate(name, key)
 
-    def arm(self, name: str, key: str, to: str | None = None) -> None:
+    def start(self, name: str, key: str, to: str | None = None) -> None:
         """Start to count the time of a running transition now, optionally to another end."""
         row = self._store.get(PENDING, f"{name}:{key}")
         if row is not None:
             row = row | {"since": self._clock.now().isoformat(), "to": to or row["to"]}
             self._store.put(PENDING, f"{name}:{key}", row)
-            self.settle(name, key)
+            self.evaluate(name, key)
 
-    def settle(self, name: str, key: str, *, poll: bool = False) -> bool:
+    def evaluate(self, name: str, key: str, *, poll: bool = False) -> bool:
         """Move a record if it is due; `poll` counts one read. Returns whether it moved."""
         row = self._row(name, key)
         if row is None:
@@ -197,15 +197,15 @@ class Transitions:
         self._move(kind, key, row["to"])
         return True
 
-    def settle_all(self, name: str) -> None:
+    def evaluate_all(self, name: str) -> None:
         """Move every record of a kind that is due."""
         for key in self.list_running(name):
-            self.settle(name, key)
+            self.evaluate(name, key)
 
-    def settle_every_kind(self) -> None:
+    def evaluate_every_kind(self) -> None:
         """Move every record that is due."""
         for name in self.kinds:
-            self.settle_all(name)
+            self.evaluate_all(name)
 
     def find_due_time(self, name: str, key: str) -> datetime | None:
         """Returns when the clock alone will move a record; `None` if it will not."""
@@ -216,7 +216,7 @@ class Transitions:
         wait = pace.seconds if pace.progression == "time" else 0.0
         return datetime.fromisoformat(row["since"]) + timedelta(seconds=wait)
 
-    def is_armed(self, name: str, key: str) -> bool | None:
+    def has_started(self, name: str, key: str) -> bool | None:
         """Whether the time of a running transition counts already; `None` if no transition runs."""
         row = self._row(name, key)
         return None if row is None else row["since"] is not None
@@ -238,7 +238,7 @@ class Transitions:
         # record were new. Any other state ends it.
         if to == kind.first:
             self._put_state(kind, key, to)
-            self._moved(kind, key, to)
+            self._notify(f"{name}:{to}", key)
             self.begin(name, key)
         else:
             self._move(kind, key, to)
@@ -312,9 +312,9 @@ class Transitions:
         if kind.act is not None and record is not None:
             to = kind.act(self._world, record, to)
         if self._put_state(kind, key, to):
-            if kind.owe is not None and record is not None:
-                kind.owe(self._world, record, to)
-            self._moved(kind, key, to)
+            if kind.remember is not None and record is not None:
+                kind.remember(self._world, record, to)
+            self._notify(f"{kind.name}:{to}", key)
 
     def _put_state(self, kind: TransitionKind, key: str, to: str) -> bool:
         record = self._store.get(kind.table, key)

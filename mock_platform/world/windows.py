@@ -167,6 +167,8 @@ class KeptNonces(Protocol):
 
 Nonce = tuple[str, str, str, int]
 """A nonce with its key, its token and its timestamp."""
+_Use = tuple[int, float]
+"""Until when a nonce is remembered, and the mark of its use."""
 _MARKS = 1 << 20
 """So many marks fit into a floating-point number beside the seconds since 1970."""
 
@@ -175,10 +177,10 @@ class Nonces:
     """Nonces within the timestamp tolerance; older ones need not be remembered. Thread-safe."""
 
     def __init__(self) -> None:
-        self._seen: dict[Nonce, float] = {}
-        """Those that were used, with the marks of their uses."""
-        self._doubtful: dict[Nonce, float] = {}
-        """Those that count as new, and may be kept all the same, with the marks of their uses."""
+        self._seen: dict[Nonce, _Use] = {}
+        """Those that were used, with their first uses."""
+        self._doubtful: dict[Nonce, _Use] = {}
+        """Those that count as new, and may be kept all the same, with their first uses."""
         self._queue: deque[tuple[int, Nonce]] = deque()
         self._lock = threading.Lock()
         self.kept: KeptNonces | None = None
@@ -211,16 +213,16 @@ class Nonces:
             until = now + 2 * keep + 1
             self._queue.append((until, entry))
             if self.kept is None:
-                self._seen[entry] = 0.0
+                self._seen[entry] = until, 0.0
                 return True
             # The nonce may have to be forgotten on an engine that cannot be reached at that moment.
             # Then the engine may still have it, and would refuse the client's repetition as a
-            # second use. So each use has a mark; the repetition is sent with the same one, and the
-            # engine takes it for the same use.
-            mark = self._doubtful.get(entry)
-            if mark is None:
-                mark = self._doubtful[entry] = int.from_bytes(os.urandom(3)) % _MARKS / _MARKS
-            fresh = self.kept.use(_write(entry), mark, now=now, until=until)
+            # second use. So each use has a mark; the repetition is sent with the same one, and with
+            # the same end although it comes later, and the engine takes it for the same use.
+            use = self._doubtful.get(entry)
+            if use is None:
+                use = self._doubtful[entry] = until, int.from_bytes(os.urandom(3)) % _MARKS / _MARKS
+            fresh = self.kept.use(_write(entry), use[1], now=now, until=use[0])
             self._seen[entry] = self._doubtful.pop(entry)
             return fresh
 
@@ -228,10 +230,10 @@ class Nonces:
         """Forget a combination whose request changed nothing, so that it can be sent again."""
         entry = (consumer_key, token, nonce, timestamp)
         with self._lock:
-            mark = self._seen.pop(entry, None)
-            if mark is None or self.kept is None or self.kept.give_back(_write(entry)):
+            use = self._seen.pop(entry, None)
+            if use is None or self.kept is None or self.kept.give_back(_write(entry)):
                 return
-            self._doubtful[entry] = mark
+            self._doubtful[entry] = use
 
     def clear(self) -> None:
         """Delete all nonces of the world."""

@@ -8,95 +8,40 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
-from mock_platform.settings import NamesMode
+from mock_platform.world.blueprint import Blueprint
 from mock_platform.world.clock import UPTIME, Clock, ClockState, read_state
 from mock_platform.world.ids import Ids
-from mock_platform.world.journal import Journal, JournalMemory
+from mock_platform.world.journal import Journal
 from mock_platform.world.kept import Companion, Parts
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.store.archive import KeptWorld
+from mock_platform.world.notices import RESTORED, RETURNED, Notice
+from mock_platform.world.store.archive import ORIGIN, SNAPSHOT, KeptWorld
 from mock_platform.world.store.errors import StoreUnwritable
-from mock_platform.world.store.interface import (
-    Change,
-    SavedWorld,
-    Scope,
-    Snapshot,
-    make_closed_scope,
-)
+from mock_platform.world.store.interface import Change, SavedWorld, Scope, make_closed_scope
 from mock_platform.world.store.memory import Base
 from mock_platform.world.store.memory_archive import MemoryArchive
-from mock_platform.world.transitions import Pace, TransitionKind, Transitions
+from mock_platform.world.transitions import Pace, Transitions
 from mock_platform.world.windows import Nonces, Windows
 from mock_platform.world.world_store import WorldStore
 
-C = TypeVar("C", bound=Companion)
-Cache = TypeVar("Cache")
 T = TypeVar("T")
 
 _KEPT_DELIVERIES = 10_000
-
-ORIGIN = "origin"
-"""The label under which a copied world keeps its origin."""
-_SNAPSHOT = "snapshot-"
-"""Prefix of the labels of its snapshots."""
-
-RESTORED = "world:restored"
-"""Topic of the notice that a world returned to a saved state; its key is the world's name."""
-RETURNED = "world:returned"
-"""Topic of the notice that a world was reset or returned to a saved state, whichever."""
-PACED = "transitions:paced"
-"""Topic of the notice that the progression of a kind changed; its key is the kind's name."""
-
-
-class WorldSettings(Struct, frozen=True):
-    """The common start of all worlds of a server."""
-
-    seed: int = 0
-    freeze: datetime | None = None
-    journal_entries: int = 10_000
-    journal_bytes: int = 64 * 1024 * 1024
-    refuse_warnings: bool = False
-    """Whether requests of which something would be ignored are refused."""
-    names: NamesMode = "neutral"
-    """Which names the clients of a world use and get."""
-    all_releases: bool = False
-    """Whether all of the release history is in force, whatever the clock says."""
-
-
-class Notice(Struct, frozen=True):
-    """Work that a committed request needs outside the world's lock: a job to start."""
-
-    topic: str
-    key: str
 
 
 _Begun = tuple[
     AbstractContextManager[list[Change]], list[Change], int, ClockState, dict[str, Pace], int
 ]
-"""An open piece of work: its transaction, its changes, and what to return to if it fails.
-
-That is the number of notices, the clock, the paces of transitions and the number of drawn ids.
-"""
+"""An open piece of work: its transaction and changes; notices, clock, paces and ids before it."""
 
 StoreMaker = Callable[["World"], WorldStore]
-
-
-class Blueprint(Struct, frozen=True):
-    """What all worlds of a server share: the fixtures, the kinds of transitions, the settings."""
-
-    base: Base
-    kinds: tuple[TransitionKind, ...] = ()
-    settings: WorldSettings = field(default_factory=WorldSettings)
-    journal_memory: JournalMemory = field(default_factory=JournalMemory)
 
 
 class World:
@@ -136,13 +81,14 @@ class World:
         """The origin of a copied world; `None` for a world that started with the fixtures."""
         self.epoch = 0
         """Grows with each reset, so that earlier work can notice that it is outdated."""
-        self._companions: dict[type[Any], Any] = {}
-        self._caches: dict[type[Any], Any] = {}
-        self._attachments: dict[type[Any], Any] = {}
+        self._parts: dict[type[Any], Any] = {}
+        """What belongs to a subject and not to worlds as such, one of each type."""
+        self.companions: list[Companion] = []
+        """Those of the parts that restart and are recorded with the world."""
         # A function that refers to `self` would make a circle of references, and the world would
         # stay in memory until the garbage collector finds it.
-        windows, companions = self.windows, self._companions  # not `self`: see `release`
-        self.beside = Parts(lambda: [windows, *companions.values()])
+        windows, companions = self.windows, self.companions  # not `self`: see `release`
+        self.beside = Parts(lambda: [windows, *companions])
         """The data that are recorded with the records, if the world outlives the process."""
         self._outbox: list[Notice] = []
         self._begun: list[_Begun] = []
@@ -152,11 +98,9 @@ class World:
         self._observers: list[Callable[[World, Iterable[Change]], None]] = []
         self.store = (store or _store_in_memory)(self)
         self.windows.outlives = self.store.outlives
-        self.transitions = Transitions(
-            blueprint.kinds, self.store, self.clock, self._notify_move, self._notify_pace, self
-        )
+        self.transitions = Transitions(blueprint.kinds, self.store, self.clock, self.notify, self)
         if self.store.kept is None:
-            self.store.restore(self._beginning(blueprint.base).records)
+            self.store.restore(blueprint.make_start(self.seed).records)
 
     def work(self) -> Scope[list[Change]]:
         """Returns a block that holds the world's lock for one atomic piece of work.
@@ -199,46 +143,36 @@ class World:
         """Request work that is done after the current piece of work is committed."""
         self._outbox.append(Notice(topic, key))
 
-    @property
-    def companions(self) -> Collection[Companion]:
-        """The companions of the world, by type."""
-        return self._companions.values()
+    def attach(self, part: object) -> None:
+        """Add what belongs to the world in this process alone; one of each type."""
+        self._parts[type(part)] = part
 
-    def add_companion(self, companion: Companion) -> None:
-        """Add a companion that restarts and is recorded with the world; one of each type."""
-        self._companions[type(companion)] = companion
+    def attach_companion(self, companion: Companion) -> None:
+        """Add a part that restarts and is recorded with the world."""
+        self.attach(companion)
+        self.companions.append(companion)
 
-    def companion(self, kind: type[C]) -> C:
-        """Returns the companion of this type.
+    def find_attachment(self, kind: type[T]) -> T:
+        """Returns the part of this type.
 
         Raises:
             UnknownWorld: The world was dropped.
             LookupError: The world has none.
         """
-        return self._find_part(self._companions, kind)
+        if self.closed and kind not in self._parts:
+            raise UnknownWorld(self.name)
+        found: T = self._parts[kind]
+        return found
 
-    def cache(self, kind: type[Cache]) -> Cache:
-        """Returns the world's value of this type, made at its first use.
+    def cache(self, kind: type[T]) -> T:
+        """Returns the world's part of this type, made at its first use.
 
         It must be computed from records alone; `store.version` says whether these have changed.
         """
-        if kind not in self._caches:
-            self._caches[kind] = kind()
-        found: Cache = self._caches[kind]
+        if kind not in self._parts:
+            self._parts[kind] = kind()
+        found: T = self._parts[kind]
         return found
-
-    def attach(self, attachment: object) -> None:
-        """Add what belongs to the world in this process alone; one of each type."""
-        self._attachments[type(attachment)] = attachment
-
-    def find_attachment(self, kind: type[T]) -> T:
-        """Returns the attachment of this type.
-
-        Raises:
-            UnknownWorld: The world was dropped.
-            LookupError: The world has none.
-        """
-        return self._find_part(self._attachments, kind)
 
     def on_notice(self, listener: Callable[[World, Notice], None]) -> None:
         """Register a function that does requested work."""
@@ -265,14 +199,10 @@ class World:
         with self.hold():
             self.restore_meta(kept.meta)
             self.origin = kept.points.get(ORIGIN)
-            self.snapshots = {
-                label.removeprefix(_SNAPSHOT): saved
-                for label, saved in kept.points.items()
-                if label.startswith(_SNAPSHOT)
-            }
+            self.snapshots = kept.snapshots
             self.beside.resume(self.store.beside)
             self.store.resume()
-            found = [Change(c.table, c.key, c.after, c.before) for c in self.list_differences()]
+            found = self.store.list_changes()
             for observer in self._observers:
                 observer(self, found)
         self._tell(Notice(RESTORED, self.name))
@@ -300,8 +230,8 @@ class World:
             self.store.release()
             self._observers.clear()
             self._on_notice.clear()
-            self._companions.clear()
-            self._attachments.clear()
+            self._parts.clear()
+            self.companions.clear()
 
     def retire(self) -> None:
         """Close the world here, and let any process open it from the archive.
@@ -324,24 +254,25 @@ class World:
             self._return_to(self.origin, restarts=True)
             self._tell(Notice(RESTORED, self.name))
         else:
-            self._return_to(self._beginning(self.blueprint.base), restarts=True)
+            self._return_to(self.blueprint.make_start(self.seed), restarts=True)
 
     def rebase(self, base: Base) -> None:
         """Start from scratch with other fixtures, as a reset does with the same ones."""
-        self._return_to(self._beginning(base), base, restarts=True)
+        start = replace(self.blueprint, base=base).make_start(self.seed)
+        self._return_to(start, base, restarts=True)
 
     def take_snapshot(self, name: str) -> SavedWorld:
         """Save the current state under a name; replaces an existing snapshot."""
         with self.hold():
             saved = self.save()
-            self.store.keep_point(_SNAPSHOT + name, saved)
+            self.store.keep_point(SNAPSHOT + name, saved)
             self.snapshots[name] = saved
             return saved
 
     def drop_snapshot(self, name: str) -> None:
         """Delete a snapshot of this world."""
         with self.hold():
-            self.store.drop_point(_SNAPSHOT + name)
+            self.store.drop_point(SNAPSHOT + name)
             del self.snapshots[name]
 
     def save(self) -> SavedWorld:
@@ -376,54 +307,12 @@ class World:
 
     # -- details ---------------------------------------------------------------------------------
 
-    def list_differences(self) -> list[Change]:
-        """Returns what a return to the fixtures would change: `after` is the fixtures' record.
-
-        Needs the world's lock.
-        """
-        base = self.blueprint.base.rows
-        found = []
-        for table, rows in self.store.snapshot().rows.items():
-            for key, row in rows.items():
-                original = base.get(table, {}).get(key)
-                found.append(
-                    Change(
-                        table, key,
-                        None if row is None else row.record,
-                        None if original is None else original.record,
-                    )
-                )  # fmt: skip
-        return found
-
-    def _find_part(self, parts: Mapping[type[Any], Any], kind: type[T]) -> T:
-        try:
-            found: T = parts[kind]
-        except KeyError:
-            if self.closed:
-                raise UnknownWorld(self.name) from None
-            raise
-        return found
-
     def _record_jump(self) -> None:
         # A jump of the clock is no record; the empty piece of work commits, and a commit records
         # the clock.
         if not self._begun:  # else the work under way is recorded with it
             with self.work():
                 pass
-
-    def _beginning(self, base: Base) -> SavedWorld:
-        """Returns the start of a world: fixtures, with their moments relative to now.
-
-        Unless the clock is stopped, they count from the last whole second, so that the worlds of
-        one second share their records.
-        """
-        # A clock of its own, not that of the world, which may have been moved: a reset starts at
-        # the machine's time, like a new world.
-        clock = Clock(self.blueprint.settings.freeze)
-        now = clock.now()
-        rows = base.make_relative_rows(now if clock.frozen else now.replace(microsecond=0))
-        meta = {"seed": self.seed, "ids": 0, "clock": clock.state(), "paces": {}}
-        return SavedWorld(Snapshot(rows, base.next_seq), meta)
 
     def _return_to(
         self, saved: SavedWorld, base: Base | None = None, *, restarts: bool = False
@@ -438,8 +327,8 @@ class World:
             # no list of changes, so one is made: all that differed from the fixtures goes back to
             # them, and then all that differs in the restored state comes. The cost depends on the
             # differences, never on the fixtures.
-            before = self.list_differences()
-            dropped = [_SNAPSHOT + name for name in self.snapshots] if restarts else []
+            before = self.store.list_differences()
+            dropped = [SNAPSHOT + name for name in self.snapshots] if restarts else []
             if base is not None:
                 dropped.append(ORIGIN)
             # The store is restored last, because only it can fail: it writes to the archive. If it
@@ -461,8 +350,9 @@ class World:
             # Threads that deliver events compare the epoch with the one they started in, and drop
             # their work if the world was reset meanwhile.
             self.epoch += 1
-            self._forget()
-            after = [Change(c.table, c.key, c.after, c.before) for c in self.list_differences()]
+            for each in (self.journal, self.nonces, self.deliveries, self._outbox):
+                each.clear()
+            after = self.store.list_changes()
             for observer in self._observers:
                 observer(self, [*before, *after])
         # Outside the lock: listeners wake threads, and these want the lock at once.
@@ -548,18 +438,6 @@ class World:
         for notice in notices:
             for listen in self._on_notice:
                 listen(self, notice)
-
-    def _notify_move(self, kind: TransitionKind, key: str, to: str) -> None:
-        self.notify(f"{kind.name}:{to}", key)
-
-    def _notify_pace(self, kind: TransitionKind) -> None:
-        self.notify(PACED, kind.name)
-
-    def _forget(self) -> None:
-        self.journal.clear()
-        self.nonces.clear()
-        self.deliveries.clear()
-        self._outbox.clear()
 
 
 def _refuse_work(name: str) -> list[Change]:

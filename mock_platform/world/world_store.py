@@ -115,6 +115,27 @@ class WorldStore(MemoryStore):
             self._mark_recorded()
         super().restore(snapshot, base=base)
 
+    def list_differences(self) -> list[Change]:
+        """Returns what a return to the fixtures would change: `after` is the fixtures' record."""
+        return [Change(c.table, c.key, before=c.after, after=c.before) for c in self.list_changes()]
+
+    def list_changes(self) -> list[Change]:
+        """Returns what differs from the fixtures: `before` is the fixtures' record."""
+        found = []
+        for table, rows in self._rows.items():
+            originals = self._base.rows.get(table, {})
+            for key, row in rows.items():
+                original = originals.get(key)
+                found.append(
+                    Change(
+                        table,
+                        key,
+                        before=None if original is None else original.record,
+                        after=None if row is None else row.record,
+                    )
+                )
+        return found
+
     def record(self) -> None:
         """Record the data beside the records, if no other commit does it.
 

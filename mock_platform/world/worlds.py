@@ -1,22 +1,156 @@
-"""All worlds of one server: made, found and dropped by name, or found by a credential."""
+"""All worlds of one server: made, copied, found and dropped by name, or found by a credential."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from mock_platform.settings import NamesMode
+from mock_platform.world.blueprint import Blueprint
 from mock_platform.world.ids import check_seed
 from mock_platform.world.names import DEFAULT, TooManyWorlds, UnknownWorld, check_name
-from mock_platform.world.owners import Owners, OwnersInMemory
-from mock_platform.world.packing import WorldCopy
-from mock_platform.world.store.interface import Change, SavedWorld
+from mock_platform.world.store.interface import Change, Row, Rows, SavedWorld, Slot, Snapshot
 from mock_platform.world.store.memory import Base
-from mock_platform.world.world import Blueprint, StoreMaker, World
+from mock_platform.world.world import StoreMaker, World
+
+# A world as JSON, for a copy of it in another process.
+
+
+class WorldCopy(Struct, frozen=True):
+    """The state and the settings of a world that lives in another process."""
+
+    saved: SavedWorld
+    settings: Mapping[str, Any]
+    """What differs from world to world of `WorldSettings`."""
+
+
+def pack_world(world: World, base: Base) -> dict[str, Any]:
+    """Returns a world as JSON; `base` are the current fixtures, which both processes have."""
+    with world.hold():
+        saved, settings = world.save(), world.blueprint.settings
+        own_base = world.blueprint.base
+    # After fixtures were loaded again, an earlier world still has the old ones: all of it is sent.
+    whole = own_base is not base
+    rows = _merge(own_base.rows, saved.records.rows) if whole else saved.records.rows
+    return {
+        "whole": whole,
+        "rows": [
+            [table, key, None if slot is None else [slot.seq, slot.record]]
+            for table, slots in rows.items()
+            for key, slot in slots.items()
+        ],
+        "next_seq": saved.records.next_seq,
+        "meta": saved.meta,
+        "names": settings.names,
+        "refuse_warnings": settings.refuse_warnings,
+        "freeze": None if settings.freeze is None else settings.freeze.isoformat(),
+    }
+
+
+def unpack_world(packed: Mapping[str, Any], base: Base) -> WorldCopy:
+    """Returns what `pack_world` packed, as differences from these fixtures."""
+    rows: dict[str, dict[str, Slot]] = {}
+    for table, key, slot in packed["rows"]:
+        rows.setdefault(table, {})[key] = None if slot is None else Row(*slot)
+    if packed["whole"]:
+        visible = {
+            table: {key: slot for key, slot in slots.items() if slot is not None}
+            for table, slots in rows.items()
+        }
+        rows = base.difference(visible)
+    freeze = packed["freeze"]
+    return WorldCopy(
+        SavedWorld(Snapshot(rows, packed["next_seq"]), packed["meta"]),
+        {
+            "names": packed["names"],
+            "refuse_warnings": packed["refuse_warnings"],
+            "freeze": None if freeze is None else datetime.fromisoformat(freeze),
+        },
+    )
+
+
+def _merge(base: Rows, changed: Mapping[str, Mapping[str, Slot]]) -> dict[str, dict[str, Slot]]:
+    """Returns all visible rows of fixtures with changes."""
+    found: dict[str, dict[str, Slot]] = {}
+    for table in dict.fromkeys([*base, *changed]):
+        slots: dict[str, Slot] = {**base.get(table, {}), **changed.get(table, {})}
+        found[table] = {key: slot for key, slot in slots.items() if slot is not None}
+    return found
+
+
+# A client that sends a credential which a single world has chooses that world.
+
+
+class Owners(Protocol):
+    """The worlds by their credentials. Thread-safe.
+
+    A commit uses it while it holds its world's lock, so no method waits for a world.
+    """
+
+    def add(self, credential: str, world: str) -> None:
+        """Record that a world has a credential."""
+
+    def remove(self, credential: str, world: str) -> None:
+        """Record that a world no longer has a credential."""
+
+    def forget(self, world: str) -> None:
+        """Remove all credentials of a world."""
+
+    def find(self, credential: str) -> str | None:
+        """Returns the one world that has a credential; `None` if no or more than one has it."""
+
+    def is_empty(self) -> bool:
+        """Whether no world has a credential of its own."""
+
+
+class OwnersInMemory:
+    """The worlds of one process by their credentials."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._worlds: dict[str, set[str]] = {}
+
+    def add(self, credential: str, world: str) -> None:
+        """Record that a world has a credential."""
+        with self._lock:
+            self._worlds.setdefault(credential, set()).add(world)
+
+    def remove(self, credential: str, world: str) -> None:
+        """Record that a world no longer has a credential."""
+        with self._lock:
+            self._remove(credential, world)
+
+    def forget(self, world: str) -> None:
+        """Remove all credentials of a world."""
+        with self._lock:
+            owned = [each for each, names in self._worlds.items() if world in names]
+            for credential in owned:
+                self._remove(credential, world)
+
+    def find(self, credential: str) -> str | None:
+        """Returns the one world that has a credential."""
+        names = self._worlds.get(credential)
+        # Two worlds may have the same credential: copies do. Then it chooses neither, and the
+        # request goes to the world that is named, or to the default one.
+        if names is None or len(names) != 1:
+            return None
+        return next(iter(names), None)
+
+    def is_empty(self) -> bool:
+        """Whether no world has a credential of its own."""
+        return not self._worlds
+
+    def _remove(self, credential: str, world: str) -> None:
+        names = self._worlds.get(credential)
+        if names is not None:
+            names.discard(world)
+            if not names:
+                del self._worlds[credential]
 
 
 class Worlds:

@@ -14,9 +14,10 @@ from mock_platform.core.tables.table import Table
 from mock_platform.serving.restoring import open_platform
 from mock_platform.settings import Settings
 from mock_platform.world import clock
+from mock_platform.world.blueprint import Blueprint, WorldSettings
 from mock_platform.world.clock import epoch_millis, parse_relative, wire_millis
 from mock_platform.world.store.memory import Base
-from mock_platform.world.world import Blueprint, World, WorldSettings
+from mock_platform.world.world import World
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from mock_platform.delivery.agenda import Agenda, DueAct
-from mock_platform.delivery.feeds import FeedRead
+from mock_platform.api.ads.catalogs.scheduled_feeds import TABLE as FEEDS
+from mock_platform.delivery.agenda import Agenda, DueAct, DueStart
 from mock_platform.platform import Platform, load_base
 from mock_platform.settings import DeliverySettings, Settings
 from mock_platform.world import clock
 from mock_platform.world.clock import wire_seconds
 
 Start = Callable[..., Platform]
-Watched = Callable[[type[Any]], list[str]]
+Watched = Callable[..., list[str]]
 
 
 @pytest.fixture
@@ -26,7 +26,11 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
     """The names of the worlds for which something of a kind is watched; nothing is ever done."""
     entries: list[Any] = []
     monkeypatch.setattr(Agenda, "watch", lambda _, entry: entries.append(entry))
-    return lambda kind: [entry.world.name for entry in entries if type(entry) is kind]
+    return lambda kind, table=None: [
+        entry.world.name
+        for entry in entries
+        if type(entry) is kind and table in {None, getattr(entry, "table", None)}
+    ]
 
 
 @pytest.fixture
@@ -110,6 +114,6 @@ def test_feeds_that_may_be_read_are_watched_in_each_world(start: Start, watched:
     """Fixtures with such a feed are never taken for quiet."""
     platform = start("now+30d", delivery=DeliverySettings(allow_hosts=("*",)))
     platform.worlds.create("one")
-    worlds = watched(FeedRead)
+    worlds = watched(DueStart, FEEDS)
 
     assert worlds.count("one") == worlds.count("default") > 0

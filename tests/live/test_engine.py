@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import requests
 
-from mock_platform.world.store.redis.engine import parse_address
+from mock_platform.world.store.redis.address import parse_address
 from tests.conftest import Tool
 from tests.engine import EngineServer
 from tests.live.processes import Served, serving

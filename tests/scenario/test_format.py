@@ -17,8 +17,14 @@ from mock_platform.scenario.document import loads
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.engine import Engine
 from mock_platform.scenario.forms import FieldsForm
-from mock_platform.scenario.schema import SCHEMA_ID, json_schema, make_forms
-from tests.scenario.support import engine
+from mock_platform.scenario.schema import (
+    SCHEMA_ID,
+    ParameterForm,
+    describe_parameters,
+    json_schema,
+    make_forms,
+)
+from tests.scenario.support import OPERATIONS, engine, read
 from tests.support import BEARER, Sandbox, Sandboxes
 
 CATALOG = Catalog.collect(operations.OPERATIONS)
@@ -194,3 +200,70 @@ def test_effects_are_offered_with_their_descriptions() -> None:
         if kind.form is not None:
             assert dumps(kind.form.description).decode() in text
     assert forms.NAME in text
+
+
+def described(parameters: str, rule: str) -> dict[str, ParameterForm]:
+    """The parameters of a scenario with one rule."""
+    scenario = read(f"name: s\nparameters: {{{parameters}}}\nrules: [{{{rule}}}]")
+    return {
+        form.name: form for form in describe_parameters(scenario.document, scenario.catalog.ids)
+    }
+
+
+def test_allowed_values_come_from_the_place() -> None:
+    """Where the rules take one of some words, or numbers within bounds, the parameter does."""
+    found = described(
+        "on: webhooks.replay, kind: null, status: null, times: 2",
+        "on: $on, times: $times, then: {problem: disallowed-resource, resource_type: $kind, "
+        "status: $status}",
+    )
+
+    assert found["on"].kind == "text"
+    assert {*OPERATIONS, "*"} <= {*found["on"].choices}
+    assert not found["on"].only_choices
+    assert found["kind"].kind == "text"
+    assert found["kind"].choices == ("user", "post", "media", "list", "space")
+    assert (found["status"].kind, found["status"].low, found["status"].high) == ("number", 400, 599)
+    assert found["status"].whole
+    assert found["times"].default == 2
+    assert found["times"].used == ("times",)
+
+
+def test_kinds() -> None:
+    """A default says the kind; without one, the places do; where they differ, anything goes."""
+    found = described(
+        "flag: true, items: [1], wait: 2, id: null, code: 88, text: a",
+        "when: {json: {a: $flag, b: $items, c: $id, d: $text, e: $code}}, then: {delay: $wait}",
+    )
+
+    kinds = {name: form.kind for name, form in found.items()}
+    assert kinds == {
+        "flag": "flag", "items": "json", "wait": "duration", "id": "any", "code": "number",
+        "text": "text",
+    }  # fmt: skip
+    assert (found["wait"].low, found["wait"].high) == (0, 300)
+    assert found["code"].low is found["code"].high is None
+
+
+def test_places_inside_of_effects_and_keys() -> None:
+    """A parameter is found in rules on deliveries, in nested effects and in keys."""
+    deliveries = described(
+        "attempts: null", "on: deliveries, then: {fail: {status: 500, attempts: $attempts}}"
+    )
+    keyed = described("id: abc", "then: {set: {line_items/$id: null}}")
+
+    assert (deliveries["attempts"].low, deliveries["attempts"].high) == (1, 100)
+    assert keyed["id"].used == ("then.set.line_items/$id",)
+    assert keyed["id"].kind == "text"
+
+
+def test_what_two_places_share() -> None:
+    """A parameter that two places use may be what both allow."""
+    scenario = read(
+        "name: s\nparameters: {n: 450}\nrules:\n"
+        "- {times: $n, then: {problem: conflict, status: $n}}\n"
+    )
+    form = describe_parameters(scenario.document, scenario.catalog.ids)[0]
+
+    assert (form.low, form.high) == (400, 599)
+    assert form.used == ("times", "then.status")

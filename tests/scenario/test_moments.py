@@ -218,9 +218,9 @@ def test_a_parameter_may_have_a_unit(box: Sandbox) -> None:
             "rules": [{"on": "line_items.list",
                        "then": {"rate_limit": {"limit": 0, "window": "$window"}}}],
         })  # fmt: skip
-        (armed,) = engine(box).activate(name, {"window": value}).rules
+        (rule,) = engine(box).activate(name, {"window": value}).rules
 
-        assert 3600 == vars_of(armed.rule.effects[0])["window"]
+        assert 3600 == vars_of(rule.rule.effects[0])["window"]
 
 
 def vars_of(effect: Any) -> dict[str, Any]:

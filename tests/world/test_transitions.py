@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from mock_platform.world.blueprint import Blueprint, WorldSettings
+from mock_platform.world.notices import Notice
 from mock_platform.world.store.memory import Base
 from mock_platform.world.transitions import Pace, TransitionKind, UnknownTransition
-from mock_platform.world.world import Blueprint, Notice, World, WorldSettings
+from mock_platform.world.world import World
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 JOB = TransitionKind(
@@ -32,7 +34,7 @@ def world() -> World:
 
 def state(world: World) -> str:
     """The state of the record after it was settled."""
-    world.transitions.settle("job", "7")
+    world.transitions.evaluate("job", "7")
     record = world.store.get("jobs", "7")
     assert record is not None
     return str(record["state"])
@@ -64,7 +66,7 @@ def test_polls_moves_after_so_many_looks(world: World) -> None:
     world.transitions.set_pace("job", progression="polls", polls=2)
     world.transitions.begin("job", "7", to="FAILED")
 
-    seen = [world.transitions.settle("job", "7", poll=poll) for poll in (True, False, True)]
+    seen = [world.transitions.evaluate("job", "7", poll=poll) for poll in (True, False, True)]
 
     assert seen == [False, False, True]
     assert state(world) == "FAILED"
@@ -85,13 +87,13 @@ def test_manual_moves_by_hand_only(world: World) -> None:
     assert world.transitions.list_running("job") == ["7"]
 
 
-def test_an_unarmed_record_waits(world: World) -> None:
-    """Time does not count until the record is armed, and may then lead to another end."""
-    world.transitions.begin("job", "7", armed=False)
+def test_a_record_that_was_not_started_waits(world: World) -> None:
+    """Time does not count until it is started, and may then lead to another end."""
+    world.transitions.begin("job", "7", started=False)
     world.clock.advance(60)
     before = state(world)
 
-    world.transitions.arm("job", "7", "FAILED")
+    world.transitions.start("job", "7", "FAILED")
     world.clock.advance(2)
 
     assert (before, state(world)) == ("RUNNING", "FAILED")

@@ -31,7 +31,7 @@ from mock_platform.core.packaged import folder
 from mock_platform.core.schema import Schema
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario
-from mock_platform.scenario.parameter_forms import ParameterForm, describe_parameters
+from mock_platform.scenario.schema import ParameterForm, describe_parameters
 from mock_platform.scenario.source import MAX_BYTES
 from mock_platform.scenario.writing import write_document
 
@@ -139,7 +139,7 @@ def describe_fields(scenario: Scenario, given: Mapping[str, Any]) -> list[Parame
     """Returns the fields of a scenario's parameters, with the `given` values or the defaults."""
     comments = find_comments(scenario)
     fields = []
-    for form in describe_parameters(scenario):
+    for form in describe_parameters(scenario.document, scenario.catalog.ids):
         value = given.get(form.name, form.default)
         fields.append(
             ParameterField(
@@ -163,7 +163,7 @@ def read_parameters(
     """
     given: dict[str, Any] = {}
     faults: list[tuple[str, str]] = []
-    for form in describe_parameters(scenario):
+    for form in describe_parameters(scenario.document, scenario.catalog.ids):
         text = values.get(f"{PREFIX}{form.name}", "")
         if f"{_ANY}{form.name}" in values:
             given[form.name] = None

@@ -110,7 +110,7 @@ def _describe(request: ControlRequest, kind: str, key: str) -> dict[str, Any]:
         "address": address_of(found.table, key),
         "state": "gone" if record is None else found.state_of(record),
         "due": None if due is None else wire_millis(due),
-        "armed": transitions.is_armed(kind, key) is not False,
+        "started": transitions.has_started(kind, key) is not False,
     }
 
 

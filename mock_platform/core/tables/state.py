@@ -248,7 +248,7 @@ class TableState:
     def _settle(self) -> None:
         for kind in self._world.transitions.kinds.values():
             if kind.table == self.name:
-                self._world.transitions.settle_all(kind.name)
+                self._world.transitions.evaluate_all(kind.name)
 
     def _make_unknown_record(self, key: str) -> UnknownRecord:
         keys = [entry.key for entry in self._world.store.page(self.name, limit=1000)]
@@ -291,7 +291,7 @@ class State(Mapping[str, TableState]):
         """
         with self._world.work():
             for kind in self._world.transitions.kinds:
-                self._world.transitions.settle_all(kind)
+                self._world.transitions.evaluate_all(kind)
             store = self._world.store
             # Running transitions and the like are tables of the store as well. They are part of the
             # document, under names with an underscore, so that a world that is loaded goes on

@@ -19,19 +19,19 @@ from mock_platform.core.failures.rendering import JSON
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import dialect_of
 from mock_platform.core.tables.checking import merge_patch
-from mock_platform.scenario.custom import ITEM
+from mock_platform.scenario.catalog import ITEM
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.effects.error import ErrorEffect
 from mock_platform.scenario.forms import (
     AnyForm,
     EntriesForm,
-    FieldsForm,
-    FixedForm,
     ListForm,
     Path,
     Report,
     StructureForm,
     WordForm,
+    make_keyed,
+    make_object,
     quote,
 )
 from mock_platform.scenario.value_forms import TypedForm
@@ -164,7 +164,7 @@ def _read_body(call: Call) -> dict[str, Any]:
     raise ErrorEffect("INVALID_PARAMETER", text).make_failure(call.path)
 
 
-def find_item_faults(items: Sequence[Any], id_: str) -> list[tuple[int, str]]:
+def find_item_violations(items: Sequence[Any], id_: str) -> list[tuple[int, str]]:
     """Return what is wrong with the records of a collection: index and text."""
     found: list[tuple[int, str]] = []
     seen: dict[str, int] = {}
@@ -190,7 +190,7 @@ def _cross_check(value: Mapping[str, Any], at: Path, report: Report) -> None:
     if isinstance(items, list):
         inside = (*at, "items") if isinstance(given, dict) else at
         id_ = given.get("id", "id") if isinstance(given, dict) else "id"
-        for index, text in find_item_faults(items, id_):
+        for index, text in find_item_violations(items, id_):
             report((*inside, index), text)
 
 
@@ -202,42 +202,39 @@ def _make(value: Mapping[str, Any]) -> CollectionEffect:
     return CollectionEffect(items, id_, whole.get("envelope", "data") == "data")
 
 
+_WHOLE = make_object(
+    {
+        "file": (
+            _FILE,
+            "A JSON file with an array of records, in the folder of the scenario or below it.",
+        ),
+        "items": (StructureForm(_ITEMS), "The records themselves."),
+        "id": (StructureForm(WordForm(least=1, most=100)), "The field with a record's id.", "id"),
+        "envelope": (
+            StructureForm(WordForm(_ENVELOPES)),
+            "Whether answers have the interface's envelope.",
+            "data",
+        ),
+    },
+    least=1,
+    excluding=("file", "items"),
+)
 KIND = EffectKind(
     "collection",
     _make,
     cross_check=_cross_check,
-    form=FieldsForm(
-        {
-            "collection": StructureForm(
-                TypedForm(
-                    text=_FILE,
-                    items=_ITEMS,
-                    object=FieldsForm(
-                        {
-                            "file": _FILE,
-                            "items": StructureForm(_ITEMS),
-                            "id": StructureForm(WordForm(least=1, most=100)),
-                            "envelope": FixedForm(_ENVELOPES),
-                        },
-                        least=1,
-                        excluding=("file", "items"),
-                        about={
-                            "file": "A JSON file with an array of records, in the folder of the "
-                            "scenario or below it.",
-                            "items": "The records themselves.",
-                            "id": "The field with a record's id.",
-                            "envelope": "Whether answers have the interface's envelope.",
-                        },
-                        defaults={"id": "id", "envelope": "data"},
-                    ),
-                    what="the name of a JSON file, a list of records, or an object with file or "
-                    "items, id, envelope",
-                )
+    form=make_keyed(
+        "collection",
+        StructureForm(
+            TypedForm(
+                text=_FILE,
+                items=_ITEMS,
+                object=_WHOLE,
+                what="the name of a JSON file, a list of records, or an object with file or items, "
+                "id, envelope",
             )
-        },
-        required=("collection",),
-        description="Records behind a path that no operation serves: list, get, create, update, "
-        "delete.",
+        ),
+        "Records behind a path that no operation serves: list, get, create, update, delete.",
     ),
     answers=True,
     acts_on="collection",

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from mock_platform.core.call import Reply, Sending
 from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import FieldsForm, ListForm
+from mock_platform.scenario.forms import ListForm, make_keyed, make_object
 from mock_platform.scenario.value_forms import DELAY, DELAY_WORDS, TypedForm
 from mock_platform.world.clock import read_seconds
 
@@ -55,30 +55,25 @@ def _make(value: Mapping[str, Any]) -> DelayEffect:
 KIND = EffectKind(
     "delay",
     _make,
-    form=FieldsForm(
-        {
-            "delay": TypedForm(
-                text=DELAY,
-                number=DELAY,
-                object=FieldsForm(
-                    {
-                        "seconds": DELAY,
-                        "between": ListForm(DELAY, least=2, most=2),
-                        "slow_body": DELAY,
-                    },
-                    least=1,
-                    excluding=("seconds", "between"),
-                    about={
-                        "seconds": "How long the answer waits.",
-                        "between": "Two durations; the seed of the world draws one between them.",
-                        "slow_body": "How long the body takes to arrive.",
-                    },
-                    defaults={"seconds": "0", "slow_body": "0"},
-                ),
-                what=f"{DELAY_WORDS}, or an object with seconds, between, slow_body",
-            )
-        },
-        required=("delay",),
-        description="Real seconds before the answer, or over which its body is spread.",
+    form=make_keyed(
+        "delay",
+        TypedForm(
+            text=DELAY,
+            number=DELAY,
+            object=make_object(
+                {
+                    "seconds": (DELAY, "How long the answer waits.", "0"),
+                    "between": (
+                        ListForm(DELAY, least=2, most=2),
+                        "Two durations; the seed of the world draws one between them.",
+                    ),
+                    "slow_body": (DELAY, "How long the body takes to arrive.", "0"),
+                },
+                least=1,
+                excluding=("seconds", "between"),
+            ),
+            what=f"{DELAY_WORDS}, or an object with seconds, between, slow_body",
+        ),
+        "Real seconds before the answer, or over which its body is spread.",
     ),
 )

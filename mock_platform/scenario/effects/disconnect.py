@@ -26,10 +26,11 @@ from mock_platform.scenario.effects.fault import FAULTS
 from mock_platform.scenario.forms import (
     AnyForm,
     EntriesForm,
-    FieldsForm,
     FlagForm,
     WholeForm,
     WordForm,
+    make_keyed,
+    make_object,
 )
 from mock_platform.scenario.value_forms import DELAY, TypedForm
 from mock_platform.world.clock import read_seconds
@@ -83,42 +84,39 @@ def _make(value: Mapping[str, Any]) -> DisconnectEffect:
     )
 
 
+_LINE = TypedForm(
+    flag=FlagForm(),
+    object=EntriesForm(AnyForm(), least=0),
+    what="whether there is a last line, or the JSON object of the last line",
+)
 KIND = EffectKind(
     "disconnect",
     _make,
-    form=FieldsForm(
-        {
-            "disconnect": FieldsForm(
-                {
-                    "type": WordForm((*DISCONNECT_TYPES, *_PROBLEMS)),
-                    "after_lines": WholeForm(0, 1_000_000),
-                    "after_seconds": DELAY,
-                    "line": TypedForm(
-                        flag=FlagForm(),
-                        object=EntriesForm(AnyForm(), least=0),
-                        what="whether there is a last line, or the JSON object of the last line",
-                    ),
-                    "fault": WordForm(FAULTS),
-                },
-                about={
-                    "type": "The `disconnect_type` of the last line, or the problem that it is.",
-                    "after_lines": "After so many lines.",
-                    "after_seconds": "After so long in real time.",
-                    "line": "Whether there is a last line, or that line.",
-                    "fault": "How the connection breaks; with timeout it stays open and silent.",
-                },
-                defaults={
-                    "type": _TYPE,
-                    "after_lines": "at once",
-                    "after_seconds": "at once",
-                    "line": "true; false with a fault other than truncate",
-                    "fault": "the stream ends in order",
-                },
-            )
-        },
-        required=("disconnect",),
-        description="The stream that the request opens ends with a last line of this type, or "
-        "breaks; with the fault timeout it only goes silent.",
+    form=make_keyed(
+        "disconnect",
+        make_object(
+            {
+                "type": (
+                    WordForm((*DISCONNECT_TYPES, *_PROBLEMS)),
+                    "The `disconnect_type` of the last line, or the problem that it is.",
+                    _TYPE,
+                ),
+                "after_lines": (WholeForm(0, 1_000_000), "After so many lines.", "at once"),
+                "after_seconds": (DELAY, "After so long in real time.", "at once"),
+                "line": (
+                    _LINE,
+                    "Whether there is a last line, or that line.",
+                    "true; false with a fault other than truncate",
+                ),
+                "fault": (
+                    WordForm(FAULTS),
+                    "How the connection breaks; with timeout it stays open and silent.",
+                    "the stream ends in order",
+                ),
+            }
+        ),
+        "The stream that the request opens ends with a last line of this type, or breaks; with the "
+        "fault timeout it only goes silent.",
     ),
     acts_on="operation",
 )

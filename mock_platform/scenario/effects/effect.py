@@ -91,7 +91,7 @@ class EffectKind(Struct, frozen=True):
     changes_answer: bool = False
     """Whether it needs the true answer to alter."""
     cross_check: Callable[[Mapping[str, Any], Path, Report], None] | None = None
-    """Reports faults that its form cannot find, at or below the place of its keyword."""
+    """Reports violations that its form cannot find, at or below the place of its keyword."""
     acts_on: Literal["any", "operation", "collection"] = "any"
     """Whether it needs an operation, or a path without a method that no operation serves."""
     needs_connection: bool = False

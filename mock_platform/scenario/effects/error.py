@@ -19,7 +19,7 @@ from mock_platform.core.failures.errors import (
 from mock_platform.core.failures.problems import problem
 from mock_platform.core.operation import dialect_of
 from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import FieldsForm, WholeForm, WordForm
+from mock_platform.scenario.forms import WholeForm, WordForm, make_keyed, make_object
 from mock_platform.scenario.value_forms import TypedForm
 
 NAMED = tuple(ADS_STATUS)
@@ -86,36 +86,30 @@ def _make(value: Mapping[str, Any]) -> ErrorEffect:
 KIND = EffectKind(
     "error",
     _make,
-    form=FieldsForm(
-        {
-            "error": TypedForm(
-                text=CODE.text,
-                number=CODE.number,
-                object=FieldsForm(
-                    {
-                        "code": ANY_CODE,
-                        "message": WordForm(),
-                        "status": WholeForm(400, 599),
-                        "parameter": WordForm(least=1),
-                    },
-                    required=("code",),
-                    about={
-                        "code": "A numeric code, or a named one of the advertising interface.",
-                        "message": "The text of the error.",
-                        "status": "The status of the answer.",
-                        "parameter": "The parameter that the error names.",
-                    },
-                    defaults={
-                        "message": "that of the code",
-                        "status": "that of the code",
-                        "parameter": "none",
-                    },
-                ),
-                what="a code, or an object with code, message, status, parameter",
-            )
-        },
-        required=("error",),
-        description="An error by its numeric or named code.",
+    form=make_keyed(
+        "error",
+        TypedForm(
+            text=CODE.text,
+            number=CODE.number,
+            object=make_object(
+                {
+                    "code": (
+                        ANY_CODE,
+                        "A numeric code, or a named one of the advertising interface.",
+                    ),
+                    "message": (WordForm(), "The text of the error.", "that of the code"),
+                    "status": (
+                        WholeForm(400, 599),
+                        "The status of the answer.",
+                        "that of the code",
+                    ),
+                    "parameter": (WordForm(least=1), "The parameter that the error names.", "none"),
+                },
+                required=("code",),
+            ),
+            what="a code, or an object with code, message, status, parameter",
+        ),
+        "An error by its numeric or named code.",
     ),
     answers=True,
 )

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from mock_platform.core.call import FaultKind, Reply, Sending
 from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import FieldsForm, WordForm
+from mock_platform.scenario.forms import WordForm, make_object
 
 FAULTS = ("reset", "empty", "truncate", "garbage", "timeout")
 BEFORE_COMMIT, AFTER_COMMIT = "before_commit", "after_commit"
@@ -43,15 +43,20 @@ def _make(value: Mapping[str, Any]) -> FaultEffect:
 KIND = EffectKind(
     "fault",
     _make,
-    form=FieldsForm(
-        {"fault": WordForm(FAULTS), "stage": WordForm((BEFORE_COMMIT, AFTER_COMMIT))},
-        required=("fault",),
-        about={
-            "fault": "reset and empty: no answer; truncate: half of it; garbage: no HTTP; timeout: "
-            "silence on an open connection.",
-            "stage": "Whether the changes of the request are undone (before_commit) or kept.",
+    form=make_object(
+        {
+            "fault": (
+                WordForm(FAULTS),
+                "reset and empty: no answer; truncate: half of it; garbage: no HTTP; timeout: "
+                "silence on an open connection.",
+            ),
+            "stage": (
+                WordForm((BEFORE_COMMIT, AFTER_COMMIT)),
+                "Whether the changes of the request are undone (before_commit) or kept.",
+                BEFORE_COMMIT,
+            ),
         },
-        defaults={"stage": BEFORE_COMMIT},
+        required=("fault",),
         description="A fault of the network, before or after the request is committed.",
     ),
     needs_connection=True,

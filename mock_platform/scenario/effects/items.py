@@ -20,7 +20,7 @@ from mock_platform.core.failures.errors import AdsError, BatchFailure
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.effects.error import NAMED, make_message
-from mock_platform.scenario.forms import EntriesForm, FieldsForm, WordForm
+from mock_platform.scenario.forms import EntriesForm, WordForm, make_keyed, make_object
 from mock_platform.scenario.value_forms import TypedForm
 
 _PRODUCTS = "products"
@@ -131,41 +131,30 @@ def _make(value: Mapping[str, Any]) -> ItemsEffect:
     return ItemsEffect(found)
 
 
+_ERROR = make_object(
+    {
+        "code": (WordForm(_CODES), "The named code of the error.", "INVALID_PARAMETER"),
+        "message": (WordForm(), "Its text.", "made from the code"),
+        "parameter": (WordForm(least=1), "The parameter that it names.", "none"),
+    },
+    least=1,
+)
 KIND = EffectKind(
     "items",
     _make,
-    form=FieldsForm(
-        {
-            "items": EntriesForm(
-                TypedForm(
-                    text=WordForm(_CODES),
-                    object=FieldsForm(
-                        {
-                            "code": WordForm(_CODES),
-                            "message": WordForm(),
-                            "parameter": WordForm(least=1),
-                        },
-                        least=1,
-                        about={
-                            "code": "The named code of the error.",
-                            "message": "Its text.",
-                            "parameter": "The parameter that it names.",
-                        },
-                        defaults={
-                            "code": "INVALID_PARAMETER",
-                            "message": "made from the code",
-                            "parameter": "none",
-                        },
-                    ),
-                    what="a named code, or an object with code, message, parameter",
-                ),
-                pattern="0|[1-9][0-9]{0,4}",
-                meaning="the index of an item, from 0",
-                most=3000,
-            )
-        },
-        required=("items",),
-        description="Refuses items of a batch by their index, from 0.",
+    form=make_keyed(
+        "items",
+        EntriesForm(
+            TypedForm(
+                text=WordForm(_CODES),
+                object=_ERROR,
+                what="a named code, or an object with code, message, parameter",
+            ),
+            pattern="0|[1-9][0-9]{0,4}",
+            meaning="the index of an item, from 0",
+            most=3000,
+        ),
+        "Refuses items of a batch by their index, from 0.",
     ),
     answers=True,
     acts_on="operation",

@@ -12,7 +12,7 @@ from mock_platform.core.call import Reply
 from mock_platform.core.jsonio import BadJson, dumps, loads
 from mock_platform.core.tables.checking import merge_patch
 from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import AnyForm, EntriesForm, FieldsForm
+from mock_platform.scenario.forms import AnyForm, EntriesForm, make_keyed
 
 
 class PatchEffect(Struct, frozen=True):
@@ -33,10 +33,10 @@ class PatchEffect(Struct, frozen=True):
 KIND = EffectKind(
     "patch",
     lambda value: PatchEffect(value["patch"]),
-    form=FieldsForm(
-        {"patch": EntriesForm(AnyForm(), least=1)},
-        required=("patch",),
-        description="JSON merge patch over the true answer; null removes a field.",
+    form=make_keyed(
+        "patch",
+        EntriesForm(AnyForm(), least=1),
+        "JSON merge patch over the true answer; null removes a field.",
     ),
     changes_answer=True,
     acts_on="operation",

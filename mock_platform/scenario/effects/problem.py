@@ -32,29 +32,23 @@ from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.forms import (
     EntriesForm,
     FieldsForm,
-    FixedForm,
     Form,
     ListForm,
+    Row,
+    StructureForm,
     WholeForm,
     WordForm,
+    make_object,
 )
 
 _RESOURCES = frozenset({*RESOURCE_TYPES, "place", "poll"})
-_COMMON: Mapping[str, Form] = {
-    "title": WordForm(),
-    "detail": WordForm(),
-    "status": WholeForm(400, 599),
+_OF_TYPE = "that of the type"
+_COMMON: Mapping[str, Row] = {
+    "title": (WordForm(), "The title of the problem.", _OF_TYPE),
+    "detail": (WordForm(), "Its text.", _OF_TYPE),
+    "status": (WholeForm(400, 599), "The status of the answer.", _OF_TYPE),
 }
-
-
-_ABOUT = {
-    "title": "The title of the problem.",
-    "detail": "Its text.",
-    "status": "The status of the answer.",
-}
-_ABOUT_FIELD = "A field of this problem type."
 _FROM_REQUEST = "from the request, or a typical one"
-_DEFAULTS = dict.fromkeys(_ABOUT, "that of the type")
 
 
 class ProblemEffect(Struct, frozen=True):
@@ -175,16 +169,15 @@ def _make_shape(declared: fields.Field[Any]) -> Form:
 
 
 def _make_object_shape(schema: type[Schema]) -> FieldsForm:
-    known: dict[str, Form] = {
-        "message": WordForm(),
-        "parameters": EntriesForm(ListForm(WordForm(), least=0), least=0),
+    rows: dict[str, Row] = {
+        "message": (WordForm(), "What is wrong."),
+        "parameters": (
+            EntriesForm(ListForm(WordForm(), least=0), least=0),
+            "The values that are wrong, by the name of their parameter.",
+        ),
     }
-    assert set(known) == set(schema().fields)
-    about = {
-        "message": "What is wrong.",
-        "parameters": "The values that are wrong, by the name of their parameter.",
-    }
-    return FieldsForm(known, required=tuple(known), about=about)
+    assert set(rows) == set(schema().fields)
+    return make_object(rows, required=tuple(rows))
 
 
 def _make(value: Mapping[str, Any]) -> ProblemEffect:
@@ -192,22 +185,16 @@ def _make(value: Mapping[str, Any]) -> ProblemEffect:
     return ProblemEffect(value["problem"], given)
 
 
+def _make_form(slug: str, kind: ProblemType) -> FieldsForm:
+    rows: dict[str, Row] = {"problem": (StructureForm(WordForm((slug,))), ""), **_COMMON}
+    for name, declared in kind.fields.items():
+        rows[name] = (_make_shape(declared), "A field of this problem type.", _FROM_REQUEST)
+    return make_object(rows, required=("problem",), description=kind.meaning)
+
+
 KIND = EffectKind(
     "problem",
     _make,
-    by_value={
-        slug: FieldsForm(
-            {
-                "problem": FixedForm((slug,)),
-                **_COMMON,
-                **{name: _make_shape(declared) for name, declared in kind.fields.items()},
-            },
-            required=("problem",),
-            description=kind.meaning,
-            about={**_ABOUT, **dict.fromkeys(kind.fields, _ABOUT_FIELD)},
-            defaults=_DEFAULTS | dict.fromkeys(kind.fields, _FROM_REQUEST),
-        )
-        for slug, kind in PROBLEM_TYPES.items()
-    },
+    by_value={slug: _make_form(slug, kind) for slug, kind in PROBLEM_TYPES.items()},
     answers=True,
 )

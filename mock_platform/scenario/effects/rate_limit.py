@@ -14,7 +14,7 @@ from mock_platform.core.call import Call, Reply
 from mock_platform.core.failures.errors import RateLimited
 from mock_platform.core.limits import rate_headers
 from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import FieldsForm, WholeForm
+from mock_platform.scenario.forms import WholeForm, make_keyed, make_object
 from mock_platform.scenario.value_forms import DurationForm
 from mock_platform.world.clock import read_seconds
 
@@ -53,22 +53,19 @@ def _make(value: Mapping[str, Any]) -> RateLimitEffect:
 KIND = EffectKind(
     "rate_limit",
     _make,
-    form=FieldsForm(
-        {
-            "rate_limit": FieldsForm(
-                {
-                    "limit": WholeForm(0, 1_000_000),
-                    "window": DurationForm(1, 10_000_000, whole=True),
-                },
-                required=("limit", "window"),
-                about={
-                    "limit": "So many calls are allowed.",
-                    "window": "How long a window is, in whole seconds.",
-                },
-            )
-        },
-        required=("rate_limit",),
-        description="So many calls per caller in a window on the world's clock; beside an answer "
-        "of the rule, that answer until the window is used up.",
+    form=make_keyed(
+        "rate_limit",
+        make_object(
+            {
+                "limit": (WholeForm(0, 1_000_000), "So many calls are allowed."),
+                "window": (
+                    DurationForm(1, 10_000_000, whole=True),
+                    "How long a window is, in whole seconds.",
+                ),
+            },
+            required=("limit", "window"),
+        ),
+        "So many calls per caller in a window on the world's clock; beside an answer of the rule, "
+        "that answer until the window is used up.",
     ),
 )

@@ -11,7 +11,14 @@ from mock_platform.core.call import Call, Reply
 from mock_platform.core.failures.rendering import JSON
 from mock_platform.core.jsonio import dumps
 from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import AnyForm, EntriesForm, FieldsForm, WholeForm, WordForm
+from mock_platform.scenario.forms import (
+    AnyForm,
+    EntriesForm,
+    WholeForm,
+    WordForm,
+    make_keyed,
+    make_object,
+)
 
 _OURS = r"(?![Cc]ontent-[Ll]ength$|[Tt]ransfer-[Ee]ncoding$|[Cc]onnection$)"
 _TOKEN = r"[A-Za-z0-9!#%&'*+.^_`|~-]{1,100}"
@@ -46,41 +53,28 @@ def _make(value: Mapping[str, Any]) -> RespondEffect:
     return RespondEffect(given.get("status", 200), tuple(headers), body)
 
 
+_HEADERS = EntriesForm(
+    WordForm(pattern=r"[\x20-\x7e]*", meaning="printable ASCII"),
+    pattern=_OURS + _TOKEN,
+    meaning="a header's name (its length and connection are the server's)",
+    least=0,
+)
 KIND = EffectKind(
     "respond",
     _make,
-    form=FieldsForm(
-        {
-            "respond": FieldsForm(
-                {
-                    "status": WholeForm(200, 599),
-                    "headers": EntriesForm(
-                        WordForm(pattern=r"[\x20-\x7e]*", meaning="printable ASCII"),
-                        pattern=_OURS + _TOKEN,
-                        meaning="a header's name (its length and connection are the server's)",
-                        least=0,
-                    ),
-                    "json": AnyForm(),
-                    "text": WordForm(most=1_000_000),
-                },
-                least=1,
-                excluding=("json", "text"),
-                about={
-                    "status": "The status of the answer.",
-                    "headers": "Its headers, by name.",
-                    "json": "Its body, as JSON.",
-                    "text": "Its body, as text.",
-                },
-                defaults={
-                    "status": "200",
-                    "headers": "the type of the body",
-                    "json": "an empty body",
-                    "text": "an empty body",
-                },
-            )
-        },
-        required=("respond",),
-        description="An answer of your own instead of the handler's.",
+    form=make_keyed(
+        "respond",
+        make_object(
+            {
+                "status": (WholeForm(200, 599), "The status of the answer.", "200"),
+                "headers": (_HEADERS, "Its headers, by name.", "the type of the body"),
+                "json": (AnyForm(), "Its body, as JSON.", "an empty body"),
+                "text": (WordForm(most=1_000_000), "Its body, as text.", "an empty body"),
+            },
+            least=1,
+            excluding=("json", "text"),
+        ),
+        "An answer of your own instead of the handler's.",
     ),
     answers=True,
 )

@@ -12,7 +12,7 @@ from mock_platform.core.errors import BadRecord
 from mock_platform.core.failures.errors import InternalError
 from mock_platform.core.tables.state import State
 from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import AnyForm, EntriesForm, FieldsForm, Path, Report
+from mock_platform.scenario.forms import AnyForm, EntriesForm, Path, Report, make_keyed
 from mock_platform.scenario.value_forms import TypedForm
 
 _TABLES = {table.name: table for table in TABLES}
@@ -42,10 +42,10 @@ class SetEffect(Struct, frozen=True):
                     table.patch(key, dict(merge))
                 else:
                     table.put(dict(merge), key=key)
-            except BadRecord as fault:
+            except BadRecord as error:
                 scenario, rule = staging.rule
-                text = f"Scenario {scenario}, rule {rule}, sets {address}: {fault}"
-                raise InternalError(text) from fault
+                text = f"Scenario {scenario}, rule {rule}, sets {address}: {error}"
+                raise InternalError(text) from error
 
 
 def _cross_check(value: Mapping[str, Any], at: Path, report: Report) -> None:
@@ -68,19 +68,17 @@ KIND = EffectKind(
     "set",
     lambda value: SetEffect(value["set"]),
     cross_check=_cross_check,
-    form=FieldsForm(
-        {
-            "set": EntriesForm(
-                TypedForm(
-                    object=EntriesForm(AnyForm(), least=0),
-                    null=True,
-                    what="an object to merge, or null to remove the record",
-                ),
-                pattern=rf"(?:{_NAMES})/[^\n]{{1,300}}",
-                meaning="TABLE/ID with the name of a table",
-            )
-        },
-        required=("set",),
-        description="JSON merge patches of records, by TABLE/ID.",
+    form=make_keyed(
+        "set",
+        EntriesForm(
+            TypedForm(
+                object=EntriesForm(AnyForm(), least=0),
+                null=True,
+                what="an object to merge, or null to remove the record",
+            ),
+            pattern=rf"(?:{_NAMES})/[^\n]{{1,300}}",
+            meaning="TABLE/ID with the name of a table",
+        ),
+        "JSON merge patches of records, by TABLE/ID.",
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from mock_platform.scenario.effects.effect import EffectKind, Staging
-from mock_platform.scenario.forms import FieldsForm, WordForm
+from mock_platform.scenario.forms import WordForm, make_keyed
 
 
 class SetStateEffect(Struct, frozen=True):
@@ -18,13 +18,9 @@ class SetStateEffect(Struct, frozen=True):
         staging.set_state(self.state)
 
 
-FORM = FieldsForm(
-    {"set_state": WordForm(least=1, most=100)},
-    required=("set_state",),
-    description="The state that `when: {state: …}` sees from the next request on.",
-)
-KIND = EffectKind(
+FORM = make_keyed(
     "set_state",
-    lambda value: SetStateEffect(value["set_state"]),
-    form=FORM,
+    WordForm(least=1, most=100),
+    "The state that `when: {state: …}` sees from the next request on.",
 )
+KIND = EffectKind("set_state", lambda value: SetStateEffect(value["set_state"]), form=FORM)

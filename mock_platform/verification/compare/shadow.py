@@ -20,8 +20,7 @@ from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import Operation
 from mock_platform.core.pairs import decode_pairs
 from mock_platform.delivery.outbound import Outbound, OutboundFault
-from mock_platform.delivery.passing_on import OF_SERVER, leave_out_own
-from mock_platform.delivery.upstream import check_base_url
+from mock_platform.delivery.upstream import OF_SERVER, check_base_url, leave_out_own
 from mock_platform.platform import Platform
 from mock_platform.settings import NamesMode
 from mock_platform.verification.compare.answers import ComparedAnswer

@@ -207,7 +207,7 @@ class _Reader:
         """Returns what describes the world as it is now."""
         world = self._along.platform.worlds.default
         with world.lock:
-            history = History(world.list_differences(), self._find_original)
+            history = History(world.store.list_differences(), self._find_original)
         return history.describe
 
     def _find_original(self, table: str, key: str) -> Record | None:

@@ -37,7 +37,7 @@ def read_world(platform: Platform, world: World) -> list[PactExchange | PactDeli
     with world.lock:
         entries = list(world.journal)
         deliveries = list(world.deliveries)
-        history = History(world.list_differences(), find_original)
+        history = History(world.store.list_differences(), find_original)
         events = _read_deliveries(world, deliveries, history)
     found: list[PactExchange | PactDelivery | LeftOut] = []
     for entry in reversed(entries):

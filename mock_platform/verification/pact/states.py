@@ -127,7 +127,7 @@ def begin_again(platform: Platform, world: World, params: Mapping[str, Any]) -> 
     if "clock" in params:
         with world.work():
             world.clock.freeze(parse_instant(params["clock"]))
-            world.transitions.settle_every_kind()
+            world.transitions.evaluate_every_kind()
     state = State(world, platform.tables)
     for name, keys in params.get("removed", {}).items():
         for key in keys:

@@ -20,6 +20,11 @@ POINT = "@"
 name.
 """
 
+ORIGIN = "origin"
+"""The label of the state to which a reset returns a copied world."""
+SNAPSHOT = "snapshot-"
+"""Prefix of the labels of a world's snapshots."""
+
 Meta = Mapping[str, Any]
 """The data of a world beside its records, as JSON: ids drawn, state of the clock."""
 
@@ -43,6 +48,15 @@ class KeptWorld(Struct, frozen=True):
     """The differences of its records from the current fixtures."""
     meta: dict[str, Any]
     points: Mapping[str, SavedWorld]
+
+    @property
+    def snapshots(self) -> dict[str, SavedWorld]:
+        """Its snapshots by their names."""
+        return {
+            label.removeprefix(SNAPSHOT): saved
+            for label, saved in self.points.items()
+            if label.startswith(SNAPSHOT)
+        }
 
 
 class Archive(Protocol):

@@ -71,17 +71,17 @@ def open_archive(store: str, durability: Durability) -> Archive:
     name, place = find_backend(store)
     try:
         module = import_module(f"{__package__}.{name}")
-    except ModuleNotFoundError as fault:
-        if fault.name == "redis":
+    except ModuleNotFoundError as error:
+        if error.name == "redis":
             raise StoreError(
                 "A store on Redis or Valkey needs the client library: pip install "
                 "'mock-platform[redis]'."
-            ) from fault
-        if fault.name != "fcntl":
+            ) from error
+        if error.name != "fcntl":
             raise
         raise StoreError(
             f"{place} cannot be kept: this system has no POSIX file locks, which keep a second "
             "server out of the file. Serve with --store memory, or on Linux or macOS."
-        ) from fault
+        ) from error
     archive: Archive = module.open_archive(place, durability)
     return archive

@@ -29,8 +29,8 @@ from mock_platform.world.store.archive import (
 from mock_platform.world.store.errors import StoreError, StoreUnwritable, WorldElsewhere, WorldLost
 from mock_platform.world.store.interface import SavedWorld, Snapshot
 from mock_platform.world.store.memory import Base
-from mock_platform.world.store.redis import registers as owners
 from mock_platform.world.store.redis import scripts
+from mock_platform.world.store.redis.address import EngineAddress, parse_address
 from mock_platform.world.store.redis.encoding import (
     FORMAT,
     Fixtures,
@@ -39,11 +39,17 @@ from mock_platform.world.store.redis.encoding import (
     encode_meta,
     encode_whole,
 )
-from mock_platform.world.store.redis.engine import EngineAddress, EngineLink, parse_address
-from mock_platform.world.store.redis.lease import SETTLING, Lease
-from mock_platform.world.store.redis.reading import HeldPoint, HeldWorld, WorldReader
-from mock_platform.world.store.redis.registers import EngineCredentials, NameSet, Processes
-from mock_platform.world.store.redis.writing import WorldWriter
+from mock_platform.world.store.redis.engine import EngineLink
+from mock_platform.world.store.redis.lease import (
+    SETTLING,
+    EngineCredentials,
+    Lease,
+    NameSet,
+    Processes,
+    find_owner,
+    list_owners,
+)
+from mock_platform.world.store.redis.writing import OwnedPoint, OwnedWorld, WorldReader, WorldWriter
 
 _LOG = logging.getLogger(__name__)
 _COMPACT_BYTES = 1024 * 1024
@@ -79,7 +85,7 @@ class RedisArchive:
         self._losses: deque[str] = deque(maxlen=_MOST_LOSSES)
         self._restarted = False
         self._compact_bytes = compact_bytes
-        self._held: dict[str, HeldWorld] = {}
+        self._owned: dict[str, OwnedWorld] = {}
         self._lock = threading.Lock()
         self._closed = False
         try:
@@ -113,17 +119,17 @@ class RedisArchive:
         token = int(found[1])
         reader = WorldReader(self._engine, self._fixtures)
         try:
-            held, points = reader.read(name, base, token, found[2])
+            owned, points = reader.read(name, base, token, found[2])
         except BaseException:
             self._engine.run(scripts.GIVE_BACK, [self._key("world", name)], token)
             raise
         if found[3] not in {"", self.lease.process}:
             _LOG.warning("World %r is taken over; the process that had it is gone", name)
-        held.run = run
-        self._held[name] = held
-        rows = {table: dict(slots) for table, slots in held.state.rows.items()}
-        now = Snapshot(rows, held.state.next_place)
-        return KeptWorld(token, now, held.state.meta, points)
+        owned.run = run
+        self._owned[name] = owned
+        rows = {table: dict(slots) for table, slots in owned.state.rows.items()}
+        now = Snapshot(rows, owned.state.next_place)
+        return KeptWorld(token, now, owned.state.meta, points)
 
     def add(self, name: str, whole: WholeWorld, points: Mapping[str, SavedWorld]) -> int:
         """Add a new world with its points, in one commit; returns its token."""
@@ -135,7 +141,7 @@ class RedisArchive:
         for label, saved in points.items():
             check_part(label, "a point")
             at_point = WholeWorld(whole.base, saved.records, saved.meta)
-            kept[label] = HeldPoint(base, encode_whole(at_point, base, 0)[0])
+            kept[label] = OwnedPoint(base, encode_whole(at_point, base, 0)[0])
         more = [part for label, point in kept.items() for part in (label, point.body)]
         keys = [*self._keys(name), *map(self._key, ("worlds", "token", "run", "settling"))]
         born = os.urandom(8).hex()
@@ -146,20 +152,20 @@ class RedisArchive:
             check_new(name, [name])
         token = int(found[1])
         meta = encode_meta(whole.meta)
-        self._held[name] = HeldWorld(token, state, meta, base, 0, points=kept, run=run)
+        self._owned[name] = OwnedWorld(token, state, meta, base, 0, points=kept, run=run)
         self._writer.put_fixtures(whole.base)  # again, if the engine was started meanwhile
         return token
 
     def drop(self, name: str, token: int) -> None:
         """Delete a world with its points."""
-        held = self._find(name, token)
-        with held.lock:
+        owned = self._find(name, token)
+        with owned.lock:
             keys, values = self._describe_drop(name)
-            found = self._writer.run(name, held, scripts.DROP, keys, *values)
+            found = self._writer.run(name, owned, scripts.DROP, keys, *values)
             # After a repetition it may be gone because the first attempt arrived.
             if found == "lost" and self._engine.call("EXISTS", self._key("world", name)):
                 self._lose(name)
-            self._held.pop(name, None)
+            self._owned.pop(name, None)
 
     def remove(self, name: str) -> bool:
         """Delete a world that cannot be read; returns whether it was there.
@@ -181,12 +187,12 @@ class RedisArchive:
             WorldLost: Another process has it already.
             StoreUnwritable: The engine cannot be reached; the lease will end by itself.
         """
-        held = self._find(name, token)
-        with held.lock:
-            if held.log_bytes > _COMPACT_AT_REST and not held.unsure:
-                self._writer.compact(name, held)
-            self._writer.run(name, held, scripts.GIVE_BACK, [self._key("world", name)])
-            self._held.pop(name, None)
+        owned = self._find(name, token)
+        with owned.lock:
+            if owned.log_bytes > _COMPACT_AT_REST and not owned.unsure:
+                self._writer.compact(name, owned)
+            self._writer.run(name, owned, scripts.GIVE_BACK, [self._key("world", name)])
+            self._owned.pop(name, None)
 
     def find_owner(self, name: str) -> str | None:
         """Returns the address of the process that has a world open; `None`: this one may open it.
@@ -194,69 +200,69 @@ class RedisArchive:
         Raises:
             StoreUnreachable: The engine cannot be reached.
         """
-        return owners.find_owner(self._engine, name, self.lease.process)
+        return find_owner(self._engine, name, self.lease.process)
 
     def list_owners(self) -> dict[str, str | None]:
         """Returns every world with the address of its owner; `None` for those that rest."""
-        return owners.list_owners(self._engine, sorted(self.names()))
+        return list_owners(self._engine, sorted(self.names()))
 
     # -- changes ---------------------------------------------------------------------------------
 
     def commit(self, name: str, token: int, slots: Slots, meta: Meta) -> None:
         """Record changed rows and the data beside them. Without changes nothing is written."""
-        held = self._find(name, token)
-        with held.lock:
+        owned = self._find(name, token)
+        with owned.lock:
             # The data beside the records are compared part by part with what was written last, so a
             # commit has only what changed: usually one counter.
-            parts, known = encode_meta(meta), held.meta
+            parts, known = encode_meta(meta), owned.meta
             changed = {name: body for name, body in parts.items() if known.get(name) != body}
             removed = [name for name in known if name not in parts]
             if not slots and not changed and not removed:
                 return
             body = encode_commit(slots, changed, removed)
             keys = self._keys(name)[:2]
-            self._writer.change(name, held, scripts.COMMIT, keys, body)
-            held.state.take(slots)
-            held.meta, held.state.seq = parts, held.seq
-            held.log_bytes += len(body)
+            self._writer.change(name, owned, scripts.COMMIT, keys, body)
+            owned.state.take(slots)
+            owned.meta, owned.state.seq = parts, owned.seq
+            owned.log_bytes += len(body)
 
     def replace(
         self, name: str, token: int, whole: WholeWorld, *, dropped: Collection[str] = ()
     ) -> None:
         """Record the state of a world, and delete the points `dropped`, in one commit."""
-        held = self._find(name, token)
-        with held.lock:
+        owned = self._find(name, token)
+        with owned.lock:
             base = self._writer.put_fixtures(whole.base)
             # A repair before it gives the change another number; the state's own is only compared
             # with those of commits, which are deleted with it.
-            body, state = encode_whole(whole, base, held.seq + 1)
-            self._writer.change(name, held, scripts.REPLACE, self._keys(name), body, *dropped)
-            held.state, held.base, held.log_bytes = state, base, 0
-            held.meta = encode_meta(whole.meta)
-            held.state.seq = held.seq
+            body, state = encode_whole(whole, base, owned.seq + 1)
+            self._writer.change(name, owned, scripts.REPLACE, self._keys(name), body, *dropped)
+            owned.state, owned.base, owned.log_bytes = state, base, 0
+            owned.meta = encode_meta(whole.meta)
+            owned.state.seq = owned.seq
             self._writer.put_fixtures(whole.base)  # again, if the engine was started meanwhile
             for label in dropped:
-                held.points.pop(label, None)
+                owned.points.pop(label, None)
 
     def keep_point(self, name: str, token: int, label: str, whole: WholeWorld) -> None:
         """Save a point; replaces the one with its label."""
         check_part(label, "a point")
-        held = self._find(name, token)
-        with held.lock:
+        owned = self._find(name, token)
+        with owned.lock:
             base = self._writer.put_fixtures(whole.base)
-            body, _ = encode_whole(whole, base, held.seq + 1)
+            body, _ = encode_whole(whole, base, owned.seq + 1)
             keys = [self._key("world", name), self._key("points", name)]
-            self._writer.change(name, held, scripts.KEEP_POINT, keys, label, body)
-            held.points[label] = HeldPoint(base, body)
+            self._writer.change(name, owned, scripts.KEEP_POINT, keys, label, body)
+            owned.points[label] = OwnedPoint(base, body)
             self._writer.put_fixtures(whole.base)  # again, if the engine was started meanwhile
 
     def drop_point(self, name: str, token: int, label: str) -> None:
         """Delete a saved point."""
-        held = self._find(name, token)
-        with held.lock:
+        owned = self._find(name, token)
+        with owned.lock:
             keys = [self._key("world", name), self._key("points", name)]
-            self._writer.change(name, held, scripts.DROP_POINT, keys, label)
-            held.points.pop(label, None)
+            self._writer.change(name, owned, scripts.DROP_POINT, keys, label)
+            owned.points.pop(label, None)
 
     # -- end -------------------------------------------------------------------------------------
 
@@ -277,13 +283,13 @@ class RedisArchive:
                 return
             self.lease.stop()
             self._engine.probe()
-            for name, held in list(self._held.items()):
+            for name, owned in list(self._owned.items()):
                 try:
-                    self.give_back(name, held.token)
+                    self.give_back(name, owned.token)
                 except WorldLost:
                     continue
-                except StoreUnwritable as fault:
-                    _LOG.warning("%s. Other processes get its worlds when its lease ends", fault)
+                except StoreUnwritable as error:
+                    _LOG.warning("%s. Other processes get its worlds when its lease ends", error)
                     break
             self._closed = True
             with suppress(StoreError):  # it ends by itself
@@ -327,12 +333,12 @@ class RedisArchive:
         own = (self._key("worlds"), self._key("credentials", name), self._key("nonces", name))
         return [*self._keys(name), *own], (name, self._engine.address.prefix)
 
-    def _find(self, name: str, token: int) -> HeldWorld:
+    def _find(self, name: str, token: int) -> OwnedWorld:
         self._check_open()
-        held = self._held.get(name)
-        if held is None or held.token != token:
+        owned = self._owned.get(name)
+        if owned is None or owned.token != token:
             raise WorldLost(name, self.place)
-        return held
+        return owned
 
     def _lose(self, name: str, *, after_restart: bool = False) -> NoReturn:
         """Forget a world that another process owns now, and say so.
@@ -340,7 +346,7 @@ class RedisArchive:
         Raises:
             WorldLost: Always.
         """
-        if self._held.pop(name, None) is not None:
+        if self._owned.pop(name, None) is not None:
             if after_restart:
                 self._note_loss(
                     f"World {name!r}: {self.place} was started again and had forgotten that this "
@@ -381,26 +387,26 @@ class RedisArchive:
     def _confirm_late(self) -> bool:
         """Confirm the worlds that are not yet in this run; returns whether none is left."""
         confirmed = True
-        for name, held in list(self._held.items()):
-            if held.run == self._engine.run_id:
+        for name, owned in list(self._owned.items()):
+            if owned.run == self._engine.run_id:
                 continue
-            with held.lock, suppress(WorldLost):
-                if self._held.get(name) is held:
-                    confirmed &= self._writer.confirm(name, held)
+            with owned.lock, suppress(WorldLost):
+                if self._owned.get(name) is owned:
+                    confirmed &= self._writer.confirm(name, owned)
         return confirmed
 
     def _check_tokens(self) -> None:
         """Find the worlds that were lost while the lease did not hold."""
-        names = list(self._held)
+        names = list(self._owned)
         if not names:
             return
         keys = [self._key("world", name) for name in names]
         tokens = self._engine.call_all([("HGET", key, "token") for key in keys])
         for name, token in zip(names, tokens, strict=True):
-            held = self._held.get(name)
+            owned = self._owned.get(name)
             # The engine may have been started again meanwhile; then the world is confirmed.
-            same_run = held is not None and held.run == self._engine.run_id
-            if held is not None and same_run and token != str(held.token).encode():
+            same_run = owned is not None and owned.run == self._engine.run_id
+            if owned is not None and same_run and token != str(owned.token).encode():
                 with suppress(WorldLost):
                     self._lose(name)
 
@@ -417,9 +423,9 @@ class RedisArchive:
             listener()
 
     def _compact_long(self) -> None:
-        for name, held in list(self._held.items()):
-            if held.log_bytes > self._compact_bytes and not held.unsure:
-                self._writer.compact(name, held)
+        for name, owned in list(self._owned.items()):
+            if owned.log_bytes > self._compact_bytes and not owned.unsure:
+                self._writer.compact(name, owned)
 
 
 def open_archive(place: str, durability: Durability) -> RedisArchive:

@@ -30,9 +30,8 @@ import orjson
 from tinydb.storages import Storage
 
 from mock_platform.world.store.archive import POINT
-from mock_platform.world.store.changelog import sync_folder
 from mock_platform.world.store.errors import StoreDamaged, StoreError, StoreForeign
-from mock_platform.world.store.files import StoreLock, create_private
+from mock_platform.world.store.files import StoreLock, create_private, sync_folder
 from mock_platform.world.store.interface import Record, Row, Slot
 from mock_platform.world.store.stored_worlds import Contents, StoredState
 
@@ -251,10 +250,10 @@ def decode(path: Path, tables: Any) -> Contents:
             for table, keys in entry["keys"].items():
                 keys_of[_file_name(name, table)] = (states[name], table, keys)
         seq = int(head["seq"])
-    except (KeyError, TypeError, ValueError, AttributeError) as fault:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise StoreDamaged(
-            path, f"table {_ARCHIVE!r} or {_WORLDS!r} is incomplete ({fault!r})", _MEND
-        ) from fault
+            path, f"table {_ARCHIVE!r} or {_WORLDS!r} is incomplete ({error!r})", _MEND
+        ) from error
     for name, documents in tables.items():
         if name in {_ARCHIVE, _WORLDS} or not documents:
             continue

@@ -28,9 +28,9 @@ from mock_platform.world.store.archive import (
     check_new,
     check_part,
 )
-from mock_platform.world.store.changelog import ChangeLog
 from mock_platform.world.store.errors import StoreDamaged, StoreError, StoreUnwritable
 from mock_platform.world.store.files import (
+    ChangeLog,
     StoreLock,
     make_sibling_path,
     require_regular_files,
@@ -88,10 +88,10 @@ class TinyDBArchive:
             is_new = self._read_snapshot()
             self._log = ChangeLog(make_sibling_path(self.path, "log"), sync=durability == "fsync")
             try:
-                held_lines = self._replay_log()
+                has_lines = self._replay_log()
                 if is_new:
                     self.snapshot()
-                elif held_lines or not self._storage.sealed:
+                elif has_lines or not self._storage.sealed:
                     self._compact()
             except BaseException:
                 self._log.close()
@@ -241,12 +241,12 @@ class TinyDBArchive:
         """Load the snapshot; returns whether there was none yet."""
         try:
             tables = self._storage.read()
-        except orjson.JSONDecodeError as fault:
+        except orjson.JSONDecodeError as error:
             raise StoreDamaged(
                 self.path,
-                f"this is not JSON ({fault})",
+                f"this is not JSON ({error})",
                 "Put back a copy of the file, or move it away to start from scratch.",
-            ) from fault
+            ) from error
         if tables is None or tables == {}:
             return True
         self._contents = decode(self.path, tables)
@@ -275,15 +275,15 @@ class TinyDBArchive:
             else:
                 try:
                     contents.replay(change)
-                except (LookupError, TypeError, ValueError, AttributeError) as fault:
+                except (LookupError, TypeError, ValueError, AttributeError) as error:
                     raise self._report_misplaced(
-                        number, f"it does not match the changes before it ({fault!r})"
-                    ) from fault
+                        number, f"it does not match the changes before it ({error!r})"
+                    ) from error
 
-        held_lines = self._log.replay(take)
+        has_lines = self._log.replay(take)
         if passed_over:
             _LOG.info("%s: %d changes are already in the snapshot", self._log.path, passed_over)
-        return held_lines
+        return has_lines
 
     def _report_misplaced(self, number: int, fault: str) -> StoreDamaged:
         return StoreDamaged(
@@ -368,8 +368,8 @@ class TinyDBArchive:
         body = orjson.dumps({"seq": self._contents.seq + 1, **line}, option=_STRICT)
         try:
             length = 0 if self.durability == "snapshot" else self._log.append(body)
-        except OSError as fault:
-            raise StoreUnwritable(self._log.path, fault) from fault
+        except OSError as error:
+            raise StoreUnwritable(self._log.path, error) from error
         self._contents.seq += 1
         return length
 
@@ -381,14 +381,14 @@ class TinyDBArchive:
         """Take a snapshot; safety does not depend on it, because the log contains everything."""
         try:
             self.snapshot()
-        except OSError as fault:
+        except OSError as error:
             # A full disk must not turn each following commit into another failed attempt, so the
             # next one comes after the log has grown by its limit again.
             self._compact_at = self._log.size + self._log_limit
             _LOG.warning(
                 "%s could not be written (%s). Nothing is lost: %s holds what is missing from it. "
                 "Make room, and keep both files together",
-                self.path, fault, self._log.path.name,
+                self.path, error, self._log.path.name,
             )  # fmt: skip
 
     def _check_open(self) -> None:
@@ -411,5 +411,5 @@ def open_archive(place: str, durability: Durability) -> TinyDBArchive:
     path = Path(place).expanduser()
     try:
         return TinyDBArchive(path, durability)
-    except OSError as fault:
-        raise StoreError(f"{path} cannot be opened: {fault}. Name a file that can.") from fault
+    except OSError as error:
+        raise StoreError(f"{path} cannot be opened: {error}. Name a file that can.") from error

@@ -7,8 +7,9 @@ import pytest
 from mock_platform.core.auth import session as sessions
 from mock_platform.core.auth.session import Session
 from mock_platform.core.call import Call
+from mock_platform.world.blueprint import Blueprint
 from mock_platform.world.store.memory import Base
-from mock_platform.world.world import Blueprint, World
+from mock_platform.world.world import World
 
 USER = {"id": "7"}
 

@@ -10,6 +10,8 @@ import pytest
 
 from mock_platform.delivery.sender import Sender
 from mock_platform.world.clock import UPTIME
+from tests.scenario.library.support import Stage
+from tests.support import sandbox
 from tests.support_receiver import Receiver
 from tests.support_replay import WEBHOOK, Desk
 from tests.waits import PATIENCE
@@ -208,3 +210,33 @@ def test_other_types_of_events_fare_well(desk: Desk, receiver: Receiver) -> None
     desk.wait()
 
     assert [kept] == receiver.event_ids
+
+
+@pytest.mark.parametrize(
+    ("name", "operation", "message"),
+    [
+        ("webhook-challenge-failed", "webhooks.create", "CrcValidationFailed: "),
+        ("webhook-limit-exceeded", "webhooks.create", "WebhookLimitExceeded: "),
+        (
+            "account-subscription-exists",
+            "account_activity.subscribe",
+            "DuplicateSubscriptionFailed: ",
+        ),
+        (
+            "account-subscription-limit-exceeded",
+            "account_activity.subscribe",
+            "SubscriptionLimitExceeded: ",
+        ),
+    ],
+)
+def test_registration_is_refused(name: str, operation: str, message: str) -> None:
+    """The address or the subscription is refused, and nothing is stored."""
+    box = sandbox()
+    stage = Stage(name, box)
+
+    answer = stage.ask(operation)
+
+    assert (400, "application/problem+json") == (answer.status_code, answer.mimetype)
+    assert answer.get_json()["errors"][0]["message"].startswith(message)
+    assert answer.headers["X-Mock-Rule"].startswith(f"{name}/")
+    assert [] == list(stage.last.changes)

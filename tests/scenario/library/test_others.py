@@ -8,7 +8,7 @@ import pytest
 
 from mock_platform.core.jsonio import dumps
 from tests.scenario.library.support import Stage
-from tests.support import ACCOUNT, BEARER, HARBOR, Sandbox
+from tests.support import ACCOUNT, BEARER, HARBOR, USER_TOKEN, Sandbox, sandbox
 
 CATALOG = "/12/product_catalogs/1547080787865939968"
 FILTERED = f"{CATALOG}/product_sets/1547081000000000002"
@@ -333,3 +333,92 @@ def test_an_audience_takes_its_time(box: Sandbox) -> None:
     assert [2, 2, 0] == [len(record["reasons_not_targetable"]) for record in seen]
     assert [False, False, True] == [record["targetable"] for record in seen]
     assert other["targetable"] is True
+
+
+@pytest.mark.parametrize(
+    "operation", ["notes.create", "notes.list_written", "evaluate_note.create"]
+)
+def test_only_writers(operation: str) -> None:
+    """The user is refused although they are a note writer."""
+    answer = Stage("note-writer-required", sandbox()).ask(operation)
+
+    assert (403, "application/problem+json") == (answer.status_code, answer.mimetype)
+    assert "User must be an API Note Writer to access this endpoint." == answer.get_json()["detail"]
+
+
+def test_one_note() -> None:
+    """The first note of a user is refused as if it were the second."""
+    stage = Stage("note-exists", sandbox())
+
+    answer = stage.ask("notes.create")
+
+    assert 400 == answer.status_code
+    (error,) = answer.get_json()["errors"]
+    assert "User already created a note for this post." == error["message"]
+    assert [] == list(stage.last.changes)
+
+
+@pytest.mark.parametrize(
+    ("name", "detail"),
+    [
+        ("post-repeated", "create a Post with duplicate content."),
+        ("post-reply-not-summoned", "you have not been mentioned or otherwise engaged by the"),
+        ("post-edit-refused", "can no longer be edited"),
+        ("post-too-long", "is too long"),
+    ],
+)
+def test_a_post_is_refused(name: str, detail: str) -> None:
+    """The generic 403 with the public text, and nothing is stored."""
+    stage = Stage(name)
+    answer = stage.ask("public_posts.create")
+    body = answer.get_json()
+
+    assert (403, "about:blank", "Forbidden") == (answer.status_code, body["type"], body["title"])
+    assert detail in body["detail"]
+    assert [] == list(stage.last.changes)
+
+
+CALL = "/2/users/me"
+
+
+def me(box: Sandbox) -> tuple[int, str]:
+    """Status and detail of a call with the user's token."""
+    headers = {"Authorization": f"Bearer {USER_TOKEN}"}
+    answer = box.call("GET", CALL, keys=None, headers=headers)
+    return answer.status_code, answer.get_json().get("detail", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "refusal"),
+    [
+        ("user-token-expired", {}, (401, "Unauthorized")),
+        (
+            "user-token-scope-missing",
+            {"detail": "This endpoint needs the scope users.read."},
+            (403, "This endpoint needs the scope users.read."),
+        ),
+    ],
+)
+def test_user_tokens(name: str, parameters: dict[str, str], refusal: tuple[int, str]) -> None:
+    """User tokens are refused, signatures are not."""
+    box = sandbox()
+    before = me(box)
+    stage = Stage(name, box, **parameters)
+
+    assert ((200, ""), refusal) == (before, me(box))
+    assert 200 == box.call("GET", CALL).status_code
+    assert [1, 0] == list(stage.fired)
+
+
+def test_a_code_is_refused() -> None:
+    """The exchange answers in the form of RFC 6749; nothing is issued."""
+    stage = Stage("oauth2-code-refused", sandbox())
+
+    answer = stage.ask("oauth2.user_token")
+
+    assert 400 == answer.status_code
+    assert {
+        "error": "invalid_request",
+        "error_description": "Value passed for the authorization code was invalid.",
+    } == answer.get_json()
+    assert [] == list(stage.last.changes)

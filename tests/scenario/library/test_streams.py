@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import requests
 
 from mock_platform import MockPlatform
-from tests.support_replay import Desk
-from tests.support_streams import KEEP_ALIVE, USER, Lines, StreamClient, clear_subscriptions
+from tests.support_streams import KEEP_ALIVE, USER, Lines, StreamClient
 
 PROBLEMS = "http://localhost/2/problems"
-
-
-@pytest.fixture
-def client() -> Iterator[StreamClient]:
-    """A client of a sandbox with one subscription."""
-    with Desk(stream_keepalive=0.001) as desk:
-        clear_subscriptions(desk)
-        found = StreamClient(desk)
-        found.subscribe()
-        yield found
-        assert [] == desk.platform.errors
 
 
 def activate(client: StreamClient, name: str, **parameters: Any) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mock_platform.serving.cluster.directory import Directory
-from mock_platform.world.owners import Owners, OwnersInMemory
+from mock_platform.world.worlds import Owners, OwnersInMemory
 
 
 @pytest.fixture

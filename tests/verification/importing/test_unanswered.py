@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mock_platform.scenario.active import ActiveRule
-from mock_platform.scenario.custom import CustomRoute
+from mock_platform.scenario.catalog import CustomRoute
 from mock_platform.verification.importing import import_har
 
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mock_platform.world.store.changelog import ChangeLog
 from mock_platform.world.store.errors import StoreDamaged
+from mock_platform.world.store.files import ChangeLog
 from mock_platform.world.store.sealing import open_line, seal_line
 
 Write = Callable[[int, bytes], int]

@@ -11,7 +11,7 @@ import pytest
 
 from mock_platform.world.store.errors import StoreUnreachable, WorldElsewhere, WorldLost
 from mock_platform.world.store.memory import Base
-from mock_platform.world.store.redis.engine import parse_address
+from mock_platform.world.store.redis.address import parse_address
 from mock_platform.world.store.redis_archive import RedisArchive
 from tests.conftest import Tool
 from tests.engine import EngineServer
@@ -67,7 +67,7 @@ class Process:
 
     def close(self) -> None:
         """What the end of a process leaves."""
-        self.archive._held.clear()
+        self.archive._owned.clear()
         self.archive.close()
 
 

@@ -21,7 +21,7 @@ from mock_platform.world.store.errors import (
     WorldElsewhere,
     WorldLost,
 )
-from mock_platform.world.store.redis.engine import BadAddress, parse_address
+from mock_platform.world.store.redis.address import BadAddress, parse_address
 from mock_platform.world.store.redis_archive import RedisArchive
 from tests.engine import EngineServer
 from tests.waits import PATIENCE

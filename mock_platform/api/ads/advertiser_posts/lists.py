@@ -111,7 +111,7 @@ def list_account_posts(call: Call, world: World) -> PageOf:
     Raises:
         AdsFailure: The user does not exist, or the account may not show their posts (403).
     """
-    world.transitions.settle_all(KIND_NAME)
+    world.transitions.evaluate_all(KIND_NAME)
     kind, timeline = call.params["post_type"], call.params["timeline_type"]
     user_id = _require_user(call, world)
     match: dict[str, Any] = {"_user_id": user_id}
@@ -235,7 +235,7 @@ class PostPreview(Schema):
 
 def list_post_previews(call: Call, world: World) -> list[dict[str, str]]:
     """Return a frame for each of the posts that the account may see."""
-    world.transitions.settle_all(KIND_NAME)
+    world.transitions.evaluate_all(KIND_NAME)
     keys = list(dict.fromkeys(call.params["post_ids"]))
     found = find_listed(world, call.path_params["account_id"], call.params["post_type"], keys)
     return [{"post_id": post["id_str"], "preview": _make_frame(post)} for post in found]

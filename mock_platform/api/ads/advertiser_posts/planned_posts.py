@@ -211,7 +211,7 @@ def preview_draft(call: Call, world: World) -> str:
 
 def list_scheduled(call: Call, world: World) -> PageOf:
     """Return one page of the scheduled posts of a user."""
-    world.transitions.settle_all(KIND.name)
+    world.transitions.evaluate_all(KIND.name)
     return list_plans(call, world, SCHEDULED_POSTS.table)
 
 
@@ -226,13 +226,13 @@ def create_scheduled(call: Call, world: World) -> Record:
     }
     require_room(world, record)
     world.store.put(SCHEDULED_POSTS.table, record["id"], record)
-    world.transitions.settle(KIND.name, record["id"])
+    world.transitions.evaluate(KIND.name, record["id"])
     return record
 
 
 def update_scheduled(call: Call, world: World) -> Record:
     """Change a scheduled post that is not out yet; only what is sent changes."""
-    world.transitions.settle(KIND.name, call.path_params["scheduled_post_id"])
+    world.transitions.evaluate(KIND.name, call.path_params["scheduled_post_id"])
     before = require_pending(call, world, SCHEDULED_POSTS)
     if not call.params:
         return before
@@ -245,7 +245,7 @@ def update_scheduled(call: Call, world: World) -> Record:
 
 def delete_scheduled(call: Call, world: World) -> Record:
     """Delete a scheduled post for good, before it is out."""
-    world.transitions.settle(KIND.name, call.path_params["scheduled_post_id"])
+    world.transitions.evaluate(KIND.name, call.path_params["scheduled_post_id"])
     record = require_pending(call, world, SCHEDULED_POSTS)
     world.store.remove(SCHEDULED_POSTS.table, record["id"])
     return record | {"scheduled_status": DELETED}
@@ -253,7 +253,7 @@ def delete_scheduled(call: Call, world: World) -> Record:
 
 def _settle(call: Call, world: World, record: Record) -> Record:
     """Return a post that is read as it is now; each read counts where posts wait for reads."""
-    world.transitions.settle(KIND.name, record["id"], poll=True)
+    world.transitions.evaluate(KIND.name, record["id"], poll=True)
     return world.store.get(SCHEDULED_POSTS.table, record["id"]) or record
 
 

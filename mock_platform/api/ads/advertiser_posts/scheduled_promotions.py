@@ -109,7 +109,7 @@ def create(call: Call, world: World) -> Record:
 
 
 def _require_scheduled(call: Call, world: World, key: str) -> Record:
-    world.transitions.settle(KIND_NAME, key)
+    world.transitions.evaluate(KIND_NAME, key)
     plan = world.store.get("scheduled_posts", key)
     if plan is None or plan["_account_id"] != call.path_params["account_id"]:
         call.assume(PROMOTION_REFUSALS)
@@ -122,11 +122,11 @@ def _require_scheduled(call: Call, world: World, key: str) -> Record:
 
 
 def _settle_all(call: Call, world: World) -> None:
-    world.transitions.settle_all(KIND_NAME)
+    world.transitions.evaluate_all(KIND_NAME)
 
 
 def _settle(call: Call, world: World, record: Record) -> Record:
-    world.transitions.settle(KIND_NAME, record["scheduled_post_id"], poll=True)
+    world.transitions.evaluate(KIND_NAME, record["scheduled_post_id"], poll=True)
     return world.store.get(TABLE, record["id"]) or record
 
 

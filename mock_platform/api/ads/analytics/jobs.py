@@ -190,7 +190,7 @@ def create(call: Call, world: World) -> Record:
     account_id = call.path_params["account_id"]
     # Jobs that have ended by now do not count against the limit, so they are settled before
     # counting.
-    world.transitions.settle_all(KIND.name)
+    world.transitions.evaluate_all(KIND.name)
     running = _count_running(world, account_id)
     if running >= MOST_AT_ONCE:
         _add_headers(call, running)
@@ -231,7 +231,7 @@ def list_(call: Call, world: World) -> PageOf:
     # A list is a read of each job on it, and with the progression `polls` reads are what ends a
     # job. The records of the page are older than that, so each is shown from the store again.
     for record in found.records:
-        world.transitions.settle(KIND.name, record["id_str"], poll=True)
+        world.transitions.evaluate(KIND.name, record["id_str"], poll=True)
     _add_headers(call, _count_running(world, account_id))
     return PageOf([_show(call, world, r["id_str"]) for r in found.records], found.next_cursor)
 
@@ -246,7 +246,7 @@ def cancel(call: Call, world: World) -> Record:
     record = world.store.get(KIND.table, key)
     if record is None or record["_account_id"] != call.path_params["account_id"]:
         raise fail("NOT_FOUND", f"No job has the id {key!r}", "job_id")
-    world.transitions.settle(KIND.name, key)
+    world.transitions.evaluate(KIND.name, key)
     status = (world.store.get(KIND.table, key) or record)["status"]
     if status not in WAITING:
         text = f"Only a job that has not ended can be cancelled, and this one is {status}"

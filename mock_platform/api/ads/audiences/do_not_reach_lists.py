@@ -129,7 +129,7 @@ def list_(call: Call, world: World) -> PageOf:
         match["deleted"] = False
     keys = [entry.key for entry in world.store.page(LISTS.table, match)]
     for key in keys:
-        world.transitions.settle(LIST.name, key, poll=True)
+        world.transitions.evaluate(LIST.name, key, poll=True)
     return PageOf([entry.record for entry in world.store.pick(LISTS.table, keys)])
 
 
@@ -166,7 +166,7 @@ def settle(call: Call, world: World) -> None:
     Raises:
         AdsFailure: 404; the account has no list with this id.
     """
-    world.transitions.settle(LIST.name, LISTS.get_by_id(call, world)["id"], poll=True)
+    world.transitions.evaluate(LIST.name, LISTS.get_by_id(call, world)["id"], poll=True)
 
 
 def _make_size_fields(record: Mapping[str, Any], size: int, *, processing: bool) -> dict[str, Any]:

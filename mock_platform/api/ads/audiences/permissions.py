@@ -92,7 +92,7 @@ def find_audience(
 
 def read_audience(world: World, key: str, *, poll: bool = False) -> Record | None:
     """Return an audience as it is now: its processing has ended if that is due."""
-    world.transitions.settle(AUDIENCE.name, key, poll=poll)
+    world.transitions.evaluate(AUDIENCE.name, key, poll=poll)
     return world.store.get(AUDIENCES, key)
 
 

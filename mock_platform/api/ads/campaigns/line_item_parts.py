@@ -112,7 +112,7 @@ def make_settler(kind: str, resource: Resource) -> Callable[[Call, World, Record
     """Return what lets a shown record leave its review if it is due."""
 
     def settle(call: Call, world: World, record: Record) -> Record:
-        if not world.transitions.settle(kind, record["id"], poll=True):
+        if not world.transitions.evaluate(kind, record["id"], poll=True):
             return record
         return world.store.get(resource.table, record["id"]) or record
 

@@ -180,7 +180,7 @@ def _show_set(world: World, record: Record) -> Record:
 def _find(call: Call, world: World) -> Record:
     catalog = find_catalog(call, world)
     key = call.path_params["product_set_id"]
-    world.transitions.settle("product_set", key, poll=True)
+    world.transitions.evaluate("product_set", key, poll=True)
     record = world.store.get("product_sets", key)
     if record is None or record["_catalog_id"] != catalog["id"]:
         raise not_found("NOT_FOUND", "product set", "product_set_id", key)

@@ -227,7 +227,7 @@ def settle_transcoding(call: Call, world: World, record: Record) -> Record:
     if record["media_status"] != TRANSCODE_PENDING:
         return record
     call.assume(TRANSCODING_STATES)
-    world.transitions.settle("media", record["media_key"], poll=True)
+    world.transitions.evaluate("media", record["media_key"], poll=True)
     return world.store.get("media_library", record["media_key"]) or record
 
 

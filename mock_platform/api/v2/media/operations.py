@@ -295,7 +295,7 @@ def get_status(call: Call, world: World) -> dict[str, Any]:
     media = find_own_media(world, user_id, media_id)
     if media is None:
         raise _refuse_unknown("media_id", media_id)
-    world.transitions.settle(KIND, media["media_key"], poll=True)
+    world.transitions.evaluate(KIND, media["media_key"], poll=True)
     media = world.store.get("media", media["media_key"]) or media
     return {"data": show_media(world, media, asked=True)}
 

@@ -298,7 +298,7 @@ def explain_unusable(world: World, media: Record) -> str | None:
     if media["media_type"] == "SUBTITLES":
         return "it is a file of subtitles"
     if media.get("_processing") == PENDING:
-        world.transitions.settle(KIND, media["media_key"])
+        world.transitions.evaluate(KIND, media["media_key"])
         media = world.store.get("media", media["media_key"]) or media
     state = media.get("_processing")
     if state == PENDING:

@@ -27,9 +27,10 @@ from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.names import UnknownWorld
+from mock_platform.world.notices import RESTORED, RETURNED, Notice
 from mock_platform.world.store.errors import StoreUnwritable
 from mock_platform.world.store.interface import Change, Order, Record
-from mock_platform.world.world import RESTORED, RETURNED, Notice, World
+from mock_platform.world.world import World
 
 WOKEN = "streams:woken"
 """Topic of the notice that streams have something to send; it has no key."""

@@ -21,7 +21,7 @@ from mock_platform.core.jsonio import dumps
 from mock_platform.core.original_names.exchange import write_event
 from mock_platform.settings import NamesMode
 from mock_platform.world.clock import UPTIME, wire_millis
-from mock_platform.world.delivery_faults import DeliveryFault
+from mock_platform.world.kept import DeliveryFault
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 

@@ -110,7 +110,7 @@ REPLAY_JOB = TransitionKind(
     first="IN_PROGRESS",
     ends=("COMPLETE", "INCOMPLETE"),
     pace=Pace("time", seconds=2.0),
-    owe=_remember_announcement,
+    remember=_remember_announcement,
 )
 
 
@@ -236,7 +236,7 @@ def create_job(call: Call, world: World, webhook_id: str, from_date: str, to_dat
         raise _make_webhook_not_found(webhook_id)
     for running in find_jobs_in_progress(world, webhook_id):
         # This looks at the job, so it counts as a poll where jobs end after a number of polls.
-        if not world.transitions.settle(REPLAY_JOB.name, running["id"], poll=True):
+        if not world.transitions.evaluate(REPLAY_JOB.name, running["id"], poll=True):
             raise _make_conflict(call, running).keeping()
     if not webhook["valid"]:
         call.warn(
@@ -256,7 +256,7 @@ def create_job(call: Call, world: World, webhook_id: str, from_date: str, to_dat
         "_reason": None,
     }
     world.store.put("replay_jobs", record["id"], record)
-    world.transitions.begin(REPLAY_JOB.name, record["id"], armed=False)
+    world.transitions.begin(REPLAY_JOB.name, record["id"], started=False)
     world.notify(CREATED, record["id"])
     return record
 

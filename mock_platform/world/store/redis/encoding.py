@@ -110,10 +110,10 @@ def open_state(place: str, what: str, body: bytes) -> dict[str, Any]:
     """
     try:
         sealed = zlib.decompress(body)
-    except zlib.error as fault:
+    except zlib.error as error:
         if open_line(body) is not None:
-            raise report_other_form(place, what, "it is not compressed") from fault
-        raise report_damage(place, what, "it cannot be decompressed") from fault
+            raise report_other_form(place, what, "it is not compressed") from error
+        raise report_damage(place, what, "it cannot be decompressed") from error
     return {"base": ""} | _open(place, what, sealed)
 
 
@@ -134,8 +134,8 @@ def decode_state(
             table: {row[0]: Row(row[1], row[2]) if len(row) > 1 else None for row in rows}
             for table, rows in found["rows"].items()
         }
-    except (LookupError, TypeError, ValueError, AttributeError) as fault:
-        raise report_other_form(place, what, _describe(fault)) from fault
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise report_other_form(place, what, _describe(error)) from error
     return state
 
 
@@ -181,8 +181,8 @@ def take_commits(
             for name in found.get("removed", ()):
                 del meta[name]
         state.meta_json, state.seq = orjson.dumps(meta), number
-    except (LookupError, TypeError, ValueError, AttributeError) as fault:
-        raise report_other_form(place, f"change {number} of {what}", _describe(fault)) from fault
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise report_other_form(place, f"change {number} of {what}", _describe(error)) from error
 
 
 def encode_meta(meta: Meta) -> dict[str, bytes]:

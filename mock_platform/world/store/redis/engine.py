@@ -16,17 +16,14 @@ another one.
 from __future__ import annotations
 
 import logging
-import re
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha1
 from typing import Any, NamedTuple
-from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 import redis
-from msgspec import Struct
 from redis.backoff import NoBackoff
 from redis.exceptions import (
     AuthenticationError,
@@ -45,124 +42,7 @@ from redis.exceptions import (
 from redis.retry import Retry
 
 from mock_platform.world.store.errors import StoreError, StoreForeign, StoreUnreachable
-from mock_platform.world.store.redis import key_types
-
-# The address of an engine, as the setting `store` names it.
-
-DEFAULT_PREFIX = "mock-platform:"
-_SCHEMES = ("redis", "rediss", "unix")
-_KNOWN = (
-    "prefix",
-    "timeout",
-    "db",
-    "username",
-    "password",
-    "ssl_ca_certs",
-    "ssl_certfile",
-    "ssl_keyfile",
-)
-_TIMEOUT = 1.0
-"""Seconds. A healthy engine answers in a thousandth of that, unless its disk is very busy."""
-_TIMEOUTS = (0.05, 60.0)
-_PREFIX = re.compile(r"[\x21-\x7e]{1,100}")
-FORM = "redis://HOST:PORT/N, rediss://HOST:PORT/N or unix:///PATH?db=N"
-
-
-class BadAddress(StoreError, ValueError):
-    """The address of an engine has a fault; the text says which. It has no secrets."""
-
-
-class EngineAddress(Struct, frozen=True):
-    """Where an engine is. `url` may contain a password, so only `shown` is for messages."""
-
-    url: str
-    """For the client library, without our own parameters."""
-    shown: str
-    prefix: str
-    """Begins the name of every key."""
-    timeout: float = _TIMEOUT
-    """How many seconds the engine may take for a command."""
-
-    def __repr__(self) -> str:
-        """Returns the form without secrets."""
-        return f"EngineAddress({self.shown!r}, prefix={self.prefix!r})"
-
-
-def parse_address(text: str) -> EngineAddress:
-    """Returns the address that a URL names.
-
-    Raises:
-        BadAddress: It has another form, or a parameter that is not known.
-    """
-    try:
-        parts = urlsplit(text)
-        port = parts.port
-    except ValueError:  # its text may have a part of the password
-        raise BadAddress(
-            "The store's address cannot be read: the port is no number, or the password has a "
-            f"character that has to be encoded (%23 for #, %2F for /). The form is {FORM}."
-        ) from None
-    shown = _redact(parts)
-    if parts.scheme not in _SCHEMES:
-        raise BadAddress(f"{shown!r} is no address of an engine: {FORM}.")
-    _check(not parts.fragment, shown, "there is a # in it, which is %23 in a password")
-    query = dict(parse_qsl(parts.query, keep_blank_values=True))
-    for name in query:
-        if name not in _KNOWN:
-            raise BadAddress(f"{shown}: {name!r} is not one of {', '.join(_KNOWN)}.")
-    if parts.scheme == "unix":
-        _check(parts.path not in {"", "/"}, shown, "the path of the socket is missing")
-    else:
-        _check(parts.hostname, shown, "the host is missing")
-        _check(port != 0, shown, "the port is from 1 to 65535")
-        number = parts.path.strip("/")
-        _check(not number or _is_number(number), shown, f"{number!r} is no number of a database")
-        _check(not (number and "db" in query), shown, "the number of the database is there twice")
-    _check("db" not in query or _is_number(query["db"]), shown, "db is no number of a database")
-    prefix = query.pop("prefix", DEFAULT_PREFIX)
-    if _PREFIX.fullmatch(prefix) is None:
-        how = "1 to 100 printable ASCII characters without spaces"
-        raise BadAddress(f"{shown}: the prefix of keys has {how}.")
-    timeout = _read_timeout(query.pop("timeout", str(_TIMEOUT)), shown)
-    return EngineAddress(_join(parts, parts.netloc, urlencode(query)), shown, prefix, timeout)
-
-
-def _read_timeout(text: str, shown: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    least, most = _TIMEOUTS
-    if not least <= seconds <= most:
-        raise BadAddress(f"{shown}: timeout is a number of seconds from {least:g} to {most:g}.")
-    return seconds
-
-
-def _redact(parts: SplitResult) -> str:
-    """Returns a URL with `***` in place of its passwords."""
-    host = parts.netloc.rpartition("@")[2]
-    if parts.password is not None:
-        name = quote(unquote(parts.username or ""), safe="")
-        host = f"{name}:***@{host}"
-    elif parts.username is not None:
-        host = f"{parts.username}@{host}"
-    pairs = parse_qsl(parts.query, keep_blank_values=True)
-    hidden = [(name, "***" if name == "password" else value) for name, value in pairs]
-    return _join(parts, host, urlencode(hidden, safe="*:/"))
-
-
-def _join(parts: SplitResult, netloc: str, query: str) -> str:
-    return f"{parts.scheme}://{netloc}{parts.path}" + (f"?{query}" if query else "")
-
-
-def _check(holds: object, shown: str, fault: str) -> None:
-    if not holds:
-        raise BadAddress(f"{shown}: {fault}. The form is {FORM}.")
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and int(text) < 1_000_000
-
+from mock_platform.world.store.redis.address import EngineAddress
 
 _LOG = logging.getLogger(__name__)
 _OLDEST = (6, 2)
@@ -215,8 +95,8 @@ class EngineLink:
                 client_name="mock_platform",
                 max_connections=_UNCOUNTED,
             )
-        except (ValueError, RedisError) as fault:
-            raise StoreError(f"{self.place}: this address cannot be used ({fault}).") from None
+        except (ValueError, RedisError) as error:
+            raise StoreError(f"{self.place}: this address cannot be used ({error}).") from None
         self._free: deque[_Line] = deque()
         """Connections that no thread uses at the moment."""
         self.run_id = ""
@@ -346,8 +226,8 @@ class EngineLink:
             return True
         try:
             self._exchange([("PING",)])
-        except RedisError as fault:
-            self._gone = self._explain(fault)
+        except RedisError as error:
+            self._gone = self._explain(error)
             return False
         with self._lock:
             was_gone, self._gone = self._gone, None
@@ -375,14 +255,14 @@ class EngineLink:
                 # repeated: the engine has the command and is only slow. A repetition has no effect
                 # twice, because each change carries a number.
                 return self._try(commands, script, within)
-            except Disconnected as fault:
-                if isinstance(fault, AuthenticationError):
+            except Disconnected as error:
+                if isinstance(error, AuthenticationError):
                     raise
                 self.close()  # all connections are from the same time
                 return self._try(commands, script, within)  # what it repeats has no effect twice
-        except RedisError as fault:
+        except RedisError as error:
             # The address in its text may have a password.
-            raise self._translate(fault, commands) from None
+            raise self._translate(error, commands) from None
 
     def _try(
         self, commands: Sequence[Sequence[Word]], script: str, within: str | None
@@ -469,8 +349,8 @@ class EngineLink:
 
     def _find_wrong_key(self, commands: Sequence[Sequence[Word]]) -> str:
         """Returns what is wrong with the key that holds another type than it should."""
-        for key in key_types.find_keys(commands):
-            wanted = key_types.find_type(key.removeprefix(self.address.prefix))
+        for key in _find_keys(commands):
+            wanted = _find_type(key.removeprefix(self.address.prefix))
             with suppress(RedisError):
                 found = self._exchange([("TYPE", key)])[0].decode()
                 if found not in {"none", wanted}:
@@ -495,9 +375,8 @@ class EngineLink:
             return _REASONS["WRONGPASS" if "WRONGPASS" in text or "invalid" in text else "NOAUTH"]
         # Errors have no codes, only texts whose beginnings are stable.
         for begin, reason in _REASONS.items():
-            if (
-                text.startswith(begin) or f": {begin}" in text
-            ):  # older engines name the script first
+            # Older engines name the script first.
+            if text.startswith(begin) or f": {begin}" in text:
                 return reason
         if isinstance(fault, NoPermissionError):
             return f"this user may not do all that is needed ({text})"
@@ -520,3 +399,34 @@ def _read_info(body: bytes) -> dict[str, str]:
 def _version_of(info: dict[str, str]) -> tuple[int, ...]:
     text = info.get("redis_version", "0")
     return tuple(int(part) for part in text.split(".")[:2] if part.isdigit())
+
+
+_TYPES = {
+    "world": "hash",
+    "points": "hash",
+    "log": "stream",
+    "worlds": "set",
+    "credential": "set",
+    "credentials": "set",
+    "processes": "set",
+    "unfinished": "set",
+    "nonces": "zset",
+}
+"""By the first word of a key after its prefix; all others are strings."""
+
+
+def _find_type(key: str) -> str:
+    """Returns the type that a key has, named without the prefix of all keys."""
+    return _TYPES.get(key.partition(":")[0], "string")
+
+
+def _find_keys(commands: Sequence[Sequence[str | bytes | int]]) -> Iterator[str]:
+    """Returns the keys that commands name."""
+    for command in commands:
+        name, *rest = command
+        if name in {"EVAL", "EVALSHA"}:
+            yield from map(str, rest[2 : 2 + int(rest[1])])
+        elif name == "MGET":
+            yield from map(str, rest)
+        else:
+            yield from map(str, rest[:1])

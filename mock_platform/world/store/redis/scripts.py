@@ -109,7 +109,7 @@ end
 return {{before and 'held' or 'ended', redis.call('PTTL', KEYS[3]), beat or '0', now}}
 """
 """process, run, settling, beat; address, length of the lease in milliseconds, run, 1 if the process
-knew another run. Returns whether the lease held, how many milliseconds the engine still settles,
+knew another run. Returns whether the lease owned, how many milliseconds the engine still settles,
 and the moments of the renewal before this one, of any process, and of this one. It needs no memory
 that the engine does not have, if the process had its lease: a full engine renews it."""
 

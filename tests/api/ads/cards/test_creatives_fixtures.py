@@ -15,10 +15,11 @@ from mock_platform.api.v2.objects.posts import POSTS
 from mock_platform.core.tables.table import Table
 from mock_platform.platform import load_base
 from mock_platform.settings import Settings
+from mock_platform.world.blueprint import Blueprint
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.store.interface import Record
 from mock_platform.world.store.memory import MemoryStore
-from mock_platform.world.world import Blueprint, World
+from mock_platform.world.world import World
 
 TABLES = (MEDIA, MEDIA_LIBRARY, CARDS, POLL_CARDS, VIDEO_CONVERSATION_CARDS, POSTS)
 

@@ -7,8 +7,9 @@ import pytest
 from mock_platform.api.v2.webhooks.replay_jobs import check_window, parse_minute, spell_minute
 from mock_platform.core.call import Call
 from mock_platform.settings import Settings
+from mock_platform.world.blueprint import Blueprint, WorldSettings
 from mock_platform.world.store.memory import Base
-from mock_platform.world.world import Blueprint, World, WorldSettings
+from mock_platform.world.world import World
 
 NOW = datetime(2026, 11, 20, 10, 31, 30, tzinfo=UTC)
 
