@@ -184,8 +184,7 @@ def _read_gate(config: pytest.Config) -> Gate:
         pytest.UsageError: A pattern matches no operation, or the baseline cannot be used.
     """
     from mock_platform.api.served import OPERATION_IDS
-    from mock_platform.verification.coverage.baseline import BadBaseline, BadPatterns
-    from mock_platform.verification.coverage.files import read_gate
+    from mock_platform.verification.coverage.gate import BadBaseline, BadPatterns, read_gate
 
     _, least, only, baseline = map(config.getoption, _COVERAGE_OPTIONS)
     try:
@@ -255,7 +254,7 @@ def mock_platform(
     request: pytest.FixtureRequest, _mock_platform_servers: LocalServers
 ) -> Iterator[WorldFace]:
     """A fresh world for this test alone, as its markers request."""
-    from mock_platform.client.testing.world_request import BadWorldRequest, read_markers
+    from mock_platform.client.testing.servers import BadWorldRequest, read_markers
     from mock_platform.core.errors import Unreachable
 
     node = request.node
