@@ -47,8 +47,12 @@ from mock_platform.verification.compare import (
     write_accepted,
 )
 from mock_platform.verification.compare.client import CONNECTIONS, HttpClient
-from mock_platform.verification.compare.plan import PROBE_KINDS, ProbeKind
-from mock_platform.verification.compare.reads import describe_reads, list_reads
+from mock_platform.verification.compare.plan import (
+    PROBE_KINDS,
+    ProbeKind,
+    describe_reads,
+    list_reads,
+)
 from mock_platform.verification.compare.shadow import ShadowSettings, ShadowTraffic
 from mock_platform.verification.har import (
     BadHar,

@@ -1,16 +1,20 @@
-"""The coverage for people and for CI systems: text, JUnit XML, one HTML page without assets."""
+"""The coverage for people and for CI systems: text, JUnit XML, one HTML page; and its files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from mock_platform.core.failures.codes import phrase
 from mock_platform.core.jsonio import pretty
 from mock_platform.core.junit import JunitCase, write_junit
-from mock_platform.verification.coverage.baseline import render_baseline
 from mock_platform.verification.coverage.document import CoverageDocument
-from mock_platform.verification.coverage.gate import Gate, GateFailure
+from mock_platform.verification.coverage.gate import (
+    Gate,
+    GateFailure,
+    render_baseline,
+)
 
 Format = Literal["text", "json", "junit", "html", "baseline"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -181,3 +185,25 @@ def _judge(name: str, failure: GateFailure | None) -> JunitCase:
 
 def _make_case(name: str, count: int) -> JunitCase:
     return JunitCase(name, skipped=None if count else "never covered")
+
+
+def write_files(
+    found: CoverageDocument, names: Iterable[str], gate: Gate, folder: Path
+) -> Iterator[str]:
+    """Write the files, whose formats follow from their names, and return a line for each.
+
+    A baseline is not replaced by one that has lost something. Empty names are left out.
+
+    Raises:
+        OSError: A file cannot be written.
+    """
+    lost = any(failure.lost for failure in gate.list_failures(found))
+    for name in filter(None, names):
+        file = folder / name
+        form = SUFFIXES[file.suffix]
+        if lost and form == "baseline":
+            yield f"not written, because outcomes are lost: {name}"
+            continue
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(render(found, form, gate), "utf-8")
+        yield f"written to {name}"

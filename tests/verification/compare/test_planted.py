@@ -10,7 +10,7 @@ from werkzeug import Request, Response
 
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.verification.compare import Report, make_report
-from mock_platform.verification.compare.reads import list_unasked
+from mock_platform.verification.compare.plan import list_unasked
 from tests.verification.compare.servers import Comparison, Differing, Patch, each, on
 
 pytestmark = pytest.mark.live

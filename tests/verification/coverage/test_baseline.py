@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mock_platform.api.served import OPERATION_IDS
-from mock_platform.verification.coverage.baseline import BadBaseline, CoverageScope, read_baseline
-from mock_platform.verification.coverage.gate import Gate
+from mock_platform.verification.coverage.gate import BadBaseline, CoverageScope, Gate, read_baseline
 from mock_platform.verification.coverage.pages import render
 from tests.control.support import call
 from tests.support import BEARER, sandbox

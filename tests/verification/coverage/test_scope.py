@@ -6,7 +6,7 @@ import pytest
 
 from mock_platform.api.served import OPERATION_IDS
 from mock_platform.platform import Platform
-from mock_platform.verification.coverage.baseline import BadPatterns, CoverageScope
+from mock_platform.verification.coverage.gate import BadPatterns, CoverageScope
 from tests.control.support import call, fields
 from tests.support import sandbox
 from tests.verification.coverage.test_document import LIST, coverage

@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mock_platform.api.served import OPERATIONS
-from mock_platform.verification.har.secrets import Secrets
-from mock_platform.verification.har.writing import RecordedExchange, make_entry
+from mock_platform.verification.har.writing import RecordedExchange, Secrets, make_entry
 
 SECRET = "s3cr3t/Vx9+Lm4=%2FtR8wYc3"
 JSON, FORM = ("Content-Type", "application/json"), (

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from mock_platform.verification.har import read_har
-from mock_platform.verification.har.secrets import Secrets
-from mock_platform.verification.har.writing import HarFile
+from mock_platform.verification.har.writing import HarFile, Secrets
 from tests.verification.har.test_secrets import exchange
 
 
