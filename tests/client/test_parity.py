@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -118,6 +118,7 @@ def test_worlds_are_made_listed_and_dropped(platform: PlatformFace) -> None:
 
     assert ["default", "w1"] == platform.worlds
     assert OTHER not in platform.world("w1").state["users"]
+    assert (True, NOON) == (OTHER in platform.state["users"], platform.clock.now())
     assert datetime(2026, 1, 1, tzinfo=UTC) == platform.world("w1").clock.now()
     platform.drop_world("w1")
     assert ["default"] == platform.worlds
@@ -175,6 +176,9 @@ def test_a_world_can_be_a_copy(platform: PlatformFace) -> None:
 def test_a_platform_is_the_face_of_its_default_world(platform: PlatformFace) -> None:
     """What is asked of it is asked of `default`."""
     assert "default" == platform.name
+    assert platform.base_url.startswith("http://127.0.0.1:")
+    assert platform.base_url == platform.ads_base_url
+    assert f"{platform.base_url}/sandbox" == platform.ads_sandbox_base_url
     assert f"{platform.base_url}/_mock" == platform.control_url
     assert platform.ca is None
     assert NOON == platform.clock.now()
@@ -407,6 +411,8 @@ def test_the_clock_obeys(world: WorldFace) -> None:
     assert clock.resume() >= datetime(2027, 1, 1, tzinfo=UTC)
     assert not clock.frozen
     assert clock.freeze() == clock.now()
+    assert clock.frozen
+    assert NOON == clock.freeze(datetime(2026, 3, 1, 13, tzinfo=timezone(timedelta(hours=1))))
 
 
 # -- journal -------------------------------------------------------------------------------------
@@ -425,6 +431,7 @@ def test_the_journal_is_searched(world: WorldFace) -> None:
     assert 3 == len(journal) == journal.count() == len(journal.find())
     assert [404, 404] == [entry.status for entry in journal.find(status=404)]
     assert [404] == [entry.status for entry in journal.find(method="delete", limit=1)]
+    assert [None, "line_items.delete"] == [entry.operation for entry in journal.find(limit=2)]
     assert ["/12/nowhere"] == [e.url[-11:] for e in journal.find(path="nowhere")]
     assert (1, 0) == (journal.count(operation="accounts.list"), journal.count(rule="answer-lost"))
     assert (3, 3) == (journal.count(since=NOON), journal.count(since="2026-03-01T12:00:00Z"))

@@ -82,9 +82,9 @@ def test_a_test_loads_only_what_it_uses() -> None:
     assert "[]\n" == ended.stdout
 
 
-def test_each_test_has_a_fresh_world(run: Run) -> None:
+def test_each_test_has_a_fresh_world(wherever: Run) -> None:
     """What one test does to its world, the next one does not see."""
-    result = run(
+    result = wherever(
         """
         import pytest
 

@@ -1,16 +1,217 @@
-"""Files that grow: readable after each exchange, private, and whole."""
+"""Archives that are written have no secret, in no spelling, and are whole, private and readable."""
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from mock_platform.api.served import OPERATIONS
 from mock_platform.verification.har import read_har
-from mock_platform.verification.har.writing import HarFile, Secrets
-from tests.verification.har.test_secrets import exchange
+from mock_platform.verification.har.writing import HarFile, RecordedExchange, Secrets, make_entry
+
+SECRET = "s3cr3t/Vx9+Lm4=%2FtR8wYc3"
+JSON, FORM = ("Content-Type", "application/json"), (
+    "Content-Type", "application/x-www-form-urlencoded",
+)  # fmt: skip
+MULTIPART = ("Content-Type", "multipart/form-data; boundary=b")
+
+
+def exchange(**parts: Any) -> RecordedExchange:
+    """An exchange with these parts."""
+    values: dict[str, Any] = {
+        "started": datetime(2026, 3, 1, tzinfo=UTC), "milliseconds": 1.0, "method": "POST",
+        "url": "https://api.example.com/2/things?a=1", "request_headers": [], "request_body": b"",
+        "status": 200, "reason": None, "response_headers": [], "response_body": b"",
+    }  # fmt: skip
+    return RecordedExchange(**(values | parts))
+
+
+def show(entry: Any) -> str:
+    """Everything that can be read in an entry: its texts, decoded as often as anyone could."""
+    texts = [json.dumps(entry), str(entry)]
+    parts = (entry["request"].get("postData", {}), entry["response"]["content"])
+    encoded = [part for part in parts if part.get("encoding", part.get("_encoding")) == "base64"]
+    texts += [base64.b64decode(part["text"]).decode("latin-1") for part in encoded]
+    for found in re.findall(r"[A-Za-z0-9+/=]{16,}", texts[0]):
+        try:
+            texts.append(base64.b64decode(found).decode("latin-1"))
+        except ValueError:
+            continue
+    for _ in range(4):
+        texts += [unquote(texts[-1]), unquote_plus(texts[-1])]
+        texts.append(re.sub(r"\\+u([0-9a-fA-F]{4})", lambda m: chr(int(m[1], 16)), texts[-1]))
+    return "\n".join(texts)
+
+
+QUOTED = quote(SECRET, safe="")
+ESCAPED = "".join(f"\\u{ord(each):04x}" for each in SECRET)
+PLACES: dict[str, dict[str, Any]] = {
+    "bearer": {"request_headers": [("Authorization", f"Bearer {SECRET}")]},
+    "basic": {"request_headers": [
+        ("Authorization", "Basic " + base64.b64encode(f"key:{SECRET}".encode()).decode())]},
+    "oauth": {"request_headers": [
+        ("Authorization", f'OAuth oauth_consumer_key="k", oauth_token="{QUOTED}"')]},
+    "proxy": {"request_headers": [("Proxy-Authorization", f"Bearer {SECRET}")]},
+    "key header": {"request_headers": [("X-Api-Key", SECRET)]},
+    "cookie": {"request_headers": [("Cookie", f"theme=dark; session={SECRET}")]},
+    "set-cookie": {"response_headers": [("Set-Cookie", f"session={SECRET}; Path=/")]},
+    "location": {"response_headers": [("Location", f"http://c/?state=1&oauth_verifier={QUOTED}")]},
+    "fragment": {"response_headers": [("Location", f"http://c/#access_token={QUOTED}")]},
+    "referer": {"request_headers": [("Referer", f"http://c/?oauth_token={QUOTED}")]},
+    "password in an address": {"url": f"https://me:{QUOTED}@h/x"},
+    "address with a password in the query": {
+        "url": "https://h/x?next=" + quote(f"http://me:{QUOTED}@c/", safe="")},
+    "address with a password in JSON": {
+        "request_headers": [JSON],
+        "request_body": json.dumps({"feed_url": f"http://me:{QUOTED}@c/"}).encode()},
+    "other names": {
+        "request_headers": [("X-Csrf-Token", SECRET), JSON],
+        "request_body": json.dumps({"tokenSecret": SECRET, "Verifier": SECRET}).encode()},
+    "query": {"url": f"https://h/x?oauth_token={QUOTED}&a=1"},
+    "encoded name": {"url": f"https://h/x?oauth%5Ftoken={QUOTED}&a=1"},
+    "address in the query": {"url": f"https://h/x?next={quote(f'http://c/?oauth_token={QUOTED}')}"},
+    "JSON in the query": {"url": "https://h/x?j=" + quote(json.dumps({"access_token": SECRET}))},
+    "form": {"request_headers": [FORM],
+             "request_body": f"grant_type=x&refresh_token={QUOTED}".encode()},
+    "form with plus": {"request_headers": [FORM],
+                       "request_body": f"client_secret={quote_plus(SECRET)}".encode()},
+    "JSON": {"request_headers": [JSON], "request_body": json.dumps({"password": SECRET}).encode()},
+    "JSON with escapes": {"request_headers": [JSON],
+                          "request_body": f'{{"passw\\u006frd":"{ESCAPED}"}}'.encode()},
+    "JSON in JSON": {"response_headers": [JSON], "response_body": json.dumps(
+        {"log": json.dumps({"deep": [{"access_token": SECRET}]})}).encode()},
+    "multipart": {"request_headers": [MULTIPART], "request_body": (
+        f'--b\r\nContent-Disposition: form-data; name="password"\r\n\r\n{SECRET}\r\n--b--'
+    ).encode()},
+    "bytes": {"request_headers": [MULTIPART], "request_body": (
+        f'--b\r\nContent-Disposition: form-data; name="password"\r\n\r\n{SECRET}\xff\r\n--b--'
+    ).encode("latin-1")},
+    "answer": {"response_headers": [JSON],
+               "response_body": json.dumps({"token_type": "b", "access_token": SECRET}).encode()},
+    "form as answer": {"response_body": f"oauth_token={QUOTED}&oauth_token_secret=x".encode()},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("secrets", [lambda: None, Secrets], ids=["by name", "by value"])
+@pytest.mark.parametrize("place", PLACES)
+def test_no_place_shows_a_secret(place: str, secrets: Callable[[], Secrets | None]) -> None:
+    """In headers, cookies, addresses, forms, JSON and files, with and without placeholders."""
+    entry = make_entry(exchange(**PLACES[place]), 10_000, secrets())
+
+    assert SECRET not in show(entry)
+    assert "[redacted" in show(entry)
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        SECRET, QUOTED, re.sub("%..", lambda m: m[0].lower(), QUOTED), quote_plus(SECRET),
+        quote(QUOTED), ESCAPED,
+        "".join(f"%{ord(each):02X}" for each in SECRET), json.dumps({"a": SECRET}),
+        json.dumps(json.dumps({"a": SECRET})), "".join(f"&#{ord(each)};" for each in SECRET),
+        SECRET.replace("/", "\\/"),
+    ],
+)  # fmt: skip
+def test_a_known_secret_is_found_wherever_it_is_repeated(spelled: str) -> None:
+    """What was in a header once is replaced in every text, in every spelling, in later entries."""
+    secrets = Secrets()
+    make_entry(exchange(request_headers=[("Authorization", f"Bearer {SECRET}")]), 999, secrets)
+
+    entry = make_entry(exchange(response_body=f"You sent «{spelled}».".encode()), 999, secrets)
+
+    assert SECRET not in show(entry)
+    assert "[redacted-1]" in entry["response"]["content"]["text"]
+
+
+def test_codes_of_failures_are_no_secrets() -> None:
+    """A long code of an error stays in an archive: it is declared, and not drawn."""
+    codes = sorted({code for each in OPERATIONS for code in each.errors if code.isupper()})
+    body = json.dumps({"errors": [{"code": code} for code in codes]}).encode()
+
+    entry = make_entry(exchange(response_headers=[JSON], response_body=body), 4096, Secrets())
+
+    shown = json.loads(entry["response"]["content"]["text"])["errors"]
+    assert codes == [each["code"] for each in shown]
+    assert any(len(code) >= 20 for code in codes)
+
+
+def test_placeholders_keep_equality() -> None:
+    """The same secret has the same placeholder everywhere; another one has another."""
+    secrets = Secrets()
+    token = json.dumps({"access_token": SECRET, "refresh_token": "another-secret"}).encode()
+
+    asked = make_entry(exchange(response_headers=[JSON], response_body=token), 999, secrets)
+    used = make_entry(
+        exchange(
+            url=f"https://h/x?oauth_token={QUOTED}&o=http%3A%2F%2Fh%3Foauth_token%3Danother-secret",
+            request_headers=[("Authorization", f"Bearer {SECRET}"), ("Cookie", f"a={SECRET}")],
+        ),
+        999, secrets,
+    )  # fmt: skip
+
+    told = json.loads(asked["response"]["content"]["text"])
+    assert {"access_token": "[redacted-1]", "refresh_token": "[redacted-2]"} == told
+    values = {each["name"]: each["value"] for each in used["request"]["headers"]}
+    assert "Bearer [redacted-1]" == values["Authorization"]
+    found = {each["name"]: each["value"] for each in used["request"]["queryString"]}
+    assert "[redacted-1]" == found["oauth_token"]
+    assert "http://h?oauth_token=[redacted-2]" == found["o"]
+
+
+def test_a_placeholder_with_more_behind_it_is_a_secret() -> None:
+    """A value that only begins like a placeholder is removed."""
+    url = "https://h/x?oauth_token=[redacted-1]s3cret&pin=%5Bredacted-1%5Ds3cret"
+
+    assert "s3cret" not in show(make_entry(exchange(url=url), 999))
+
+
+def test_variables_with_secrets() -> None:
+    """What the environment calls a secret is one, wherever it comes up; paths and switches stay."""
+    secrets = Secrets()
+    secrets.learn_environment(
+        [
+            ("SHOP_API_KEY", "k-1234567890abc"),
+            ("TOKEN_FILE", "/run/secrets/t"),
+            ("USE_TOKEN", "yes"),
+        ]
+    )
+
+    assert "[redacted-1] /run/secrets/t yes" == secrets.hide("k-1234567890abc /run/secrets/t yes")
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.text(st.sampled_from('abAB01%+/=&"\\ü~ -'), min_size=8, max_size=24),
+    st.lists(st.sampled_from(["quote", "json", "list"]), max_size=3),
+)
+def test_a_secret_of_any_characters(secret: str, ways: list[str]) -> None:
+    """A learned secret is in no nesting of encodings, whatever its characters are."""
+    secret = f"k{secret}k"
+    secrets = Secrets()
+    secrets.learn(secret)
+    text = secret
+    for way in ways:
+        text = (
+            quote(text, safe="")
+            if way == "quote"
+            else json.dumps([text] if way == "list" else text)
+        )
+
+    hidden = secrets.hide(text)
+
+    assert secret not in hidden
+    assert "[redacted-1]" in hidden
 
 
 def open_file(path: Path, *, overwrite: bool = False) -> HarFile:
