@@ -47,7 +47,7 @@ class LocalPlatform(LocalWorld, PlatformFace):
         self,
         opened: Opened,
         server: ServerThread,
-        faults: Faults,
+        errors: HandlerErrors,
         application: LateApplication,
         material: TlsMaterial | None,
     ) -> None:
@@ -55,7 +55,7 @@ class LocalPlatform(LocalWorld, PlatformFace):
         super().__init__(opened.platform, DEFAULT, server.url, application)
         self._opened = opened
         self._server = server
-        self._faults = faults
+        self._errors = errors
         self._material = material  # its files live as long as it does
 
     @property
@@ -74,11 +74,11 @@ class LocalPlatform(LocalWorld, PlatformFace):
         """Start a server in a thread; it listens before this method returns."""
         wanted = replace(override_settings(settings or Settings(), overrides), port=port)
         opened = open_platform(wanted)
-        faults = Faults()
-        opened.platform.on_error = faults.record
+        errors = HandlerErrors()
+        opened.platform.on_error = errors.record
         try:
             edge = make_edge(opened.platform)
-            application = LateApplication(edge, faults.wrap(edge))
+            application = LateApplication(edge, errors.wrap(edge))
             material = TlsMaterial.generate((wanted.host, *wanted.public_hosts)) if tls else None
             server = ServerThread(
                 SocketApplication(application),
@@ -91,7 +91,7 @@ class LocalPlatform(LocalWorld, PlatformFace):
             opened.platform.deliverer.close()
             opened.close()
             raise
-        return cls(opened, server, faults, application, material)
+        return cls(opened, server, errors, application, material)
 
     def world(
         self,
@@ -129,7 +129,7 @@ class LocalPlatform(LocalWorld, PlatformFace):
         self._platform.stray_listeners.append(listen)
 
     def raise_errors(self) -> None:
-        self._faults.raise_recorded()
+        self._errors.raise_recorded()
 
     def stop(self) -> None:
         self._close()
@@ -145,18 +145,18 @@ class LocalPlatform(LocalWorld, PlatformFace):
         if fault is None:
             self.raise_errors()
         else:  # what the block raised is not to be hidden by what came of it
-            self._faults.add_notes(fault)
+            self._errors.add_notes(fault)
 
     def _close(self) -> None:
         self._server.stop()
         self._platform.close()
         self._opened.close()
-        for fault in self._server.errors:
-            self._faults.record(fault)
+        for error in self._server.errors:
+            self._errors.record(error)
         self._server.errors.clear()
 
 
-class Faults:
+class HandlerErrors:
     """Collects errors of handlers: an in-process call raises its own, all others are kept."""
 
     def __init__(self) -> None:

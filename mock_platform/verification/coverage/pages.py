@@ -103,23 +103,28 @@ def render_totals(found: CoverageDocument) -> list[str]:
 
 def render_html(found: CoverageDocument) -> str:
     """Return one page that needs no other file: no script, style sheet or font."""
-    # Loaded here: the template engine is of no use to the other forms.
-    from jinja2 import Environment, PackageLoader
-
-    engine = Environment(
-        loader=PackageLoader("mock_platform.verification.coverage"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    template = engine.get_template("coverage.html")
-    return template.render(
+    return render_page(
+        "coverage",
         found=found,
         measures=[(title, found["totals"][key]) for key, title in _MEASURES],
         families=_group_by_family(found["operations"]),
         outcome_name=name_outcome,
         covered=count_covered,
     )
+
+
+def render_page(name: str, **values: Any) -> str:
+    """Return a page of a package of `verification`, from the template of the package's name."""
+    # Loaded here: the template engine is of no use to the other forms.
+    from jinja2 import Environment, PackageLoader
+
+    engine = Environment(
+        loader=PackageLoader(f"mock_platform.verification.{name}"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return engine.get_template(f"{name}.html").render(**values)
 
 
 def name_outcome(outcome: Mapping[str, Any]) -> str:
