@@ -14,7 +14,7 @@ from urllib3.util.request import SKIP_HEADER
 from mock_platform.delivery.connections import FAULTS, explain_fault, name_remedy
 from mock_platform.delivery.passing_on import OF_CONSOLE, leave_out_own
 from mock_platform.delivery.upstream import READ_SECONDS, BadUpstream, Upstream
-from mock_platform.verification.har.writing import RecordedExchange
+from mock_platform.verification.har.writer import RecordedExchange
 from mock_platform.world.clock import UPTIME, machine_now
 
 if TYPE_CHECKING:

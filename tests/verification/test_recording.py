@@ -24,7 +24,7 @@ from mock_platform.serving.http import ServerThread
 from mock_platform.serving.http.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
 from mock_platform.verification.har import HarExchange, read_har
-from mock_platform.verification.har.writing import RecordedExchange
+from mock_platform.verification.har.writer import RecordedExchange
 from mock_platform.verification.recording import Forwarder
 from tests.support import BEARER, Sandbox, signed
 

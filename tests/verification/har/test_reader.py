@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from mock_platform.verification.har import BadHar, HarExchange, read_har, show_progress
-from mock_platform.verification.har import reading as progress
+from mock_platform.verification.har import reader as progress
 from tests.verification.har.support import make_entry, read_one, write_har, write_text
 
 

@@ -20,8 +20,7 @@ from mock_platform.core.tables.state import State
 from mock_platform.platform import Platform
 from mock_platform.settings import NamesMode, Settings
 from mock_platform.verification.har import HarExchange, read_har
-from mock_platform.verification.importing.records import RecordCollection
-from mock_platform.verification.importing.replaying import (
+from mock_platform.verification.importing.recorded import (
     Player,
     RecordedCall,
     is_delivery,
@@ -29,6 +28,7 @@ from mock_platform.verification.importing.replaying import (
     read_event,
     read_json,
 )
+from mock_platform.verification.importing.records import RecordCollection
 from mock_platform.verification.importing.rules import CannotAnswer, make_failure
 from mock_platform.verification.pact import (
     History,

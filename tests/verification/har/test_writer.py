@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from mock_platform.api.served import OPERATIONS
 from mock_platform.verification.har import read_har
-from mock_platform.verification.har.writing import HarFile, RecordedExchange, Secrets, make_entry
+from mock_platform.verification.har.writer import HarFile, RecordedExchange, Secrets, make_entry
 
 SECRET = "s3cr3t/Vx9+Lm4=%2FtR8wYc3"
 JSON, FORM = ("Content-Type", "application/json"), (

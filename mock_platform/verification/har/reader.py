@@ -15,6 +15,14 @@ from urllib.parse import urlencode, urlsplit
 
 import orjson
 
+from mock_platform.verification.har.archive import (
+    MAX_ENTRY_BYTES,
+    OpenArchive,
+    RawEntry,
+    Unreadable,
+    open_archive,
+    split_entries,
+)
 from mock_platform.verification.har.exchange import (
     BadHar,
     HarExchange,
@@ -22,14 +30,6 @@ from mock_platform.verification.har.exchange import (
     HarRequest,
     HarResponse,
     Pairs,
-)
-from mock_platform.verification.har.splitting import (
-    MAX_ENTRY_BYTES,
-    OpenArchive,
-    RawEntry,
-    Unreadable,
-    open_archive,
-    split_entries,
 )
 
 # Reads the fields of an entry, and says which one is not as an archive has it.
