@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import argparse
 import gc
-from collections.abc import Generator, Iterator
+import sys
+from collections.abc import Callable, Generator, Iterator, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -40,6 +43,7 @@ _MARKERS = {
 _SUFFIXES = (".html", ".json", ".txt", ".xml", ".baseline")
 """The ends of the names of coverage files; `coverage.SUFFIXES` has their formats."""
 _FIXTURE = "mock_platform"
+_OURS = "mock_platform."
 _OUTPUT = "mock_platform"
 _verdict_key = pytest.StashKey[Any]()  # a Verdict, which is not imported here
 _shown_key = pytest.StashKey[set[tuple[str, str]]]()
@@ -131,8 +135,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the markers of the plugin, and read its options."""
-    from mock_platform.client.testing.loading import find_plainly
-
     config.add_cleanup(find_plainly())
     for text in _MARKERS.values():
         config.addinivalue_line("markers", text)
@@ -144,6 +146,34 @@ def pytest_configure(config: pytest.Config) -> None:
         own = config.getoption("--mock-platform-url")
         hosts = [*config.getoption("--mock-allow-host"), *([urlsplit(own).hostname] if own else [])]
         config.pluginmanager.register(NetworkPlugin(hosts), "mock_platform_network")
+
+
+class PlainFinder:
+    """Finds the modules of this package before pytest does.
+
+    pytest rewrites the assertions of all modules of a package that has a plugin, here hundreds. The
+    first run took seconds longer for that; where no bytecode can be stored, as in many containers,
+    each run did.
+    """
+
+    @staticmethod
+    def find_spec(
+        name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Returns where a module of this package is; `None` for any other module."""
+        return PathFinder.find_spec(name, path, target) if name.startswith(_OURS) else None
+
+
+def find_plainly() -> Callable[[], None]:
+    """Keep pytest from rewriting the modules of this package; returns what ends that."""
+    finder = PlainFinder()
+    sys.meta_path.insert(0, finder)
+
+    def end() -> None:
+        if finder in sys.meta_path:
+            sys.meta_path.remove(finder)
+
+    return end
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -184,8 +214,7 @@ def _read_gate(config: pytest.Config) -> Gate:
         pytest.UsageError: A pattern matches no operation, or the baseline cannot be used.
     """
     from mock_platform.api.served import OPERATION_IDS
-    from mock_platform.verification.coverage.baseline import BadBaseline, BadPatterns
-    from mock_platform.verification.coverage.files import read_gate
+    from mock_platform.verification.coverage.gate import BadBaseline, BadPatterns, read_gate
 
     _, least, only, baseline = map(config.getoption, _COVERAGE_OPTIONS)
     try:
@@ -255,7 +284,7 @@ def mock_platform(
     request: pytest.FixtureRequest, _mock_platform_servers: LocalServers
 ) -> Iterator[WorldFace]:
     """A fresh world for this test alone, as its markers request."""
-    from mock_platform.client.testing.world_request import BadWorldRequest, read_markers
+    from mock_platform.client.testing.servers import BadWorldRequest, read_markers
     from mock_platform.core.errors import Unreachable
 
     node = request.node

@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mock_platform.api.oauth.known_credentials import credentials
 from mock_platform.api.served import OPERATIONS
@@ -47,8 +47,12 @@ from mock_platform.verification.compare import (
     write_accepted,
 )
 from mock_platform.verification.compare.client import CONNECTIONS, HttpClient
-from mock_platform.verification.compare.plan import PROBE_KINDS, ProbeKind
-from mock_platform.verification.compare.reads import describe_reads, list_reads
+from mock_platform.verification.compare.plan import (
+    PROBE_KINDS,
+    ProbeKind,
+    describe_reads,
+    list_reads,
+)
 from mock_platform.verification.compare.shadow import ShadowSettings, ShadowTraffic
 from mock_platform.verification.har import (
     BadHar,

@@ -8,9 +8,7 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-from mock_platform.verification.coverage.baseline import BadBaseline, BadPatterns
-from mock_platform.verification.coverage.files import read_gate
-from mock_platform.verification.coverage.gate import Gate
+from mock_platform.verification.coverage.gate import BadBaseline, BadPatterns, Gate, read_gate
 
 
 class CoverageConditions(Struct, frozen=True):

@@ -28,7 +28,7 @@ from mock_platform.verification.contract import (
     render_contract,
 )
 from mock_platform.verification.har import BadHar
-from mock_platform.verification.importing.pacting import read_archive
+from mock_platform.verification.importing.pact_archive import read_archive
 from mock_platform.verification.pact import LeftOut, Parties, make_pact
 from mock_platform.version import __version__
 

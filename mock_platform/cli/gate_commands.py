@@ -89,7 +89,7 @@ def make_verify(run: click.Command) -> click.Command:
         for each part what to do.
         """
         from mock_platform.cli.gating import GateOptions, verify_command
-        from mock_platform.cli.run_arguments import read_run_options
+        from mock_platform.cli.run_report import read_run_options
 
         if not command:
             text = "The command is missing. For instance: mock-platform verify -- pytest -q"

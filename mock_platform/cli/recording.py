@@ -23,8 +23,7 @@ from mock_platform.serving.http import ServerThread
 from mock_platform.settings import ConnectionSettings
 from mock_platform.verification.compare.compare import escape
 from mock_platform.verification.har import BadHar
-from mock_platform.verification.har.secrets import Secrets
-from mock_platform.verification.har.writing import HarFile, RecordedExchange
+from mock_platform.verification.har.writer import HarFile, RecordedExchange, Secrets
 from mock_platform.verification.importing import FolderInUse, ImportOptions, import_har
 from mock_platform.verification.importing.report import describe, report_as_json
 from mock_platform.verification.recording import MAX_BODY_BYTES, Forwarder

@@ -17,7 +17,7 @@ from mock_platform.cli.command import DEFAULT_URL
 from mock_platform.cli.trouble import CheckFailed
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.remote.journal import RemoteEntry
-from mock_platform.client.remote.platform import RemotePlatform
+from mock_platform.client.remote.world import RemotePlatform
 from mock_platform.core.errors import (
     BadParameters,
     BadScenario,

@@ -45,7 +45,7 @@ def run(*, command: tuple[str, ...], **values: Any) -> None:
     The environment of CMD contains MOCK_PLATFORM_URL, MOCK_PLATFORM_SANDBOX_URL and the test
     credentials. If CMD succeeds and the run is not as it should be, the status is 1.
     """
-    from mock_platform.cli.run_arguments import read_run_options
+    from mock_platform.cli.run_report import read_run_options
     from mock_platform.cli.running import run_beside_server
 
     if not command:

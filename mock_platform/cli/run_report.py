@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 from msgspec import Struct, field
 
 from mock_platform.cli.conditions import CoverageConditions
+from mock_platform.cli.intercepting import read_interception
+from mock_platform.cli.options import settings_of
 from mock_platform.cli.trouble import CheckFailed, write_report
 from mock_platform.cli.verifying import (
     RunCheck,
@@ -24,9 +26,8 @@ from mock_platform.client.platform import MockPlatform
 from mock_platform.core.platform_hosts import Interception
 from mock_platform.settings import Settings
 from mock_platform.verification.coverage.document import CoverageDocument
-from mock_platform.verification.coverage.files import write_files
 from mock_platform.verification.coverage.gate import Gate
-from mock_platform.verification.coverage.pages import SUFFIXES, render_totals
+from mock_platform.verification.coverage.pages import SUFFIXES, render_totals, write_files
 
 if TYPE_CHECKING:
     from mock_platform.client.local_platform import LocalPlatform
@@ -200,3 +201,25 @@ class Examiner:
         for line in self._options.coverage.report(found, self._gate):
             click.echo(line, err=True)
         return check_coverage(found, self._gate)
+
+
+def read_run_options(values: Mapping[str, Any]) -> RunOptions:
+    """Returns the options in the parameters of a command.
+
+    Raises:
+        click.UsageError: Some do not belong together.
+    """
+    conditions = CoverageConditions(
+        values["coverage_fail_under"], values["coverage_only"], values["coverage_baseline"]
+    )
+    intercept = read_interception(
+        values["allow_host"], values["intercept_hosts"], intercept=values["intercept"]
+    )
+    return RunOptions(
+        settings_of(values),
+        values["tls"],
+        values.get("verify"),
+        values["junit"],
+        CoverageOptions(values["coverage"], conditions),
+        intercept,
+    )

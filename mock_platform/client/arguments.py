@@ -1,14 +1,24 @@
-"""Arguments of the Python interface in the form that the control plane takes."""
+"""Arguments of the Python interface in the form that the control plane takes, and their checks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypedDict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
 
+from mock_platform.core import jsonio
+from mock_platform.core.errors import MissingCredentials
 from mock_platform.core.suggestions import did_you_mean
 from mock_platform.settings import NAMES, NamesMode
 from mock_platform.world.clock import Instant, moment
+
+if TYPE_CHECKING:
+    from mock_platform.core.auth.credential_texts import Credentials
+    from mock_platform.scenario.catalog import Catalog
+    from mock_platform.scenario.document import Scenario
+    from mock_platform.serving.in_process.oauth1 import OAuth1Auth
+    from mock_platform.serving.in_process.session import AuthScheme, BearerAuth
 
 
 def format_moment(value: Instant) -> str:
@@ -126,3 +136,68 @@ def check_names(names: NamesMode | None) -> NamesMode | None:
     if names is not None and names not in NAMES:
         raise ValueError(f"names is {' or '.join(map(repr, NAMES))}, not {names!r}")
     return names
+
+
+def read_scenario(document: Mapping[str, Any] | str | Path, catalog: Catalog) -> Scenario:
+    """Returns the scenario from a document, its YAML, or a file.
+
+    Raises:
+        BadScenario: The scenario has faults; each is reported with its place.
+        TypeError: The document contains a value that has no JSON form.
+    """
+    from mock_platform.scenario.document import load, loads  # quick commands do without
+
+    if isinstance(document, Path):
+        return load(document, catalog)
+    if isinstance(document, str):
+        return loads(document, catalog)
+    return loads(jsonio.dumps(document), catalog, "scenario.json")
+
+
+def copy_as_json(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a copy of the values, as they would arrive over HTTP.
+
+    Raises:
+        TypeError: A value has no JSON form.
+    """
+    copy: dict[str, Any] = jsonio.loads(jsonio.dumps(parameters))
+    return copy
+
+
+def authentication(world: str, found: Credentials, scheme: AuthScheme) -> OAuth1Auth | BearerAuth:
+    """Returns the authentication that signs requests with the test credentials of a world.
+
+    Raises:
+        MissingCredentials: The world has no credentials of this kind, or no longer.
+        ValueError: The scheme does not exist.
+    """
+    from mock_platform.serving.in_process.session import BearerAuth  # requests, which few need
+
+    app, user, bearer = found["app"], found["user"], found["bearer_token"]
+    if scheme == "oauth1":
+        if app is None or user is None or user["access_token"] is None:
+            raise _explain_missing(world, "an app, a user and an access token")
+        from mock_platform.serving.in_process.oauth1 import OAuth1Auth
+
+        return OAuth1Auth(
+            app["consumer_key"],
+            app["consumer_secret"],
+            user["access_token"],
+            user["access_token_secret"],
+        )
+    if scheme == "bearer":
+        if bearer is None:
+            raise _explain_missing(world, "a bearer token")
+        return BearerAuth(bearer)
+    if scheme == "oauth2":
+        if user is None or user["oauth2_access_token"] is None:
+            raise _explain_missing(world, "an OAuth 2.0 access token")
+        return BearerAuth(user["oauth2_access_token"])
+    raise ValueError(f"auth must be 'oauth1', 'oauth2', 'bearer' or None, not {scheme!r}")
+
+
+def _explain_missing(world: str, what: str) -> MissingCredentials:
+    return MissingCredentials(
+        f"World {world!r} does not have {what} of its first app and user. Add them to "
+        "its state, reset the world, or sign with other credentials."
+    )

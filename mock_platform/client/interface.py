@@ -1,10 +1,11 @@
-"""The interface of a sandbox, declared once.
+"""The interface of a sandbox, declared once, with what both kinds of it do alike.
 
-`local` and `local_platform` implement it for a sandbox in this process, `remote` for a server
-elsewhere. The same mistake raises the same exception on both. What only one of them can do raises
-`NotInProcess` on the other. A server elsewhere may also be `Unreachable`, or it may have `Refused`
-a request, for instance because of its control token or the size of a body.
-`world_parts` declares clock, journal and records.
+`local` and `local_platform` complete it for a sandbox in this process, `remote` for a server
+elsewhere; their methods have no docstring of their own where this one is enough. The same mistake
+raises the same exception on both. What only one of them can do raises `NotInProcess` on the other.
+A server elsewhere may also be `Unreachable`, or it may have `Refused` a request, for instance
+because of its control token or the size of a body. `world_parts` declares clock, journal and
+records.
 """
 
 from __future__ import annotations
@@ -46,25 +47,33 @@ class WorldFace(Protocol):
         201 shop 1 0
     """
 
+    _addresses: Mapping[str, str]
+    """`name` and addresses of the world, as `PUT /_mock/worlds/NAME` answers."""
+
     @property
     def name(self) -> str:
         """The name of the world; `default` for the one without prefix."""
+        return self._addresses["name"]
 
     @property
     def base_url(self) -> str:
         """`{base_url}` of the specification, with the prefix of the world, if it has one."""
+        return self._addresses["base_url"]
 
     @property
     def ads_base_url(self) -> str:
         """`{ads_base_url}` of the specification."""
+        return self._addresses["ads_base_url"]
 
     @property
     def ads_sandbox_base_url(self) -> str:
         """`{ads_sandbox_base_url}` of the specification."""
+        return self._addresses["ads_sandbox_base_url"]
 
     @property
     def control_url(self) -> str:
         """The address of this world's control plane."""
+        return self._addresses["control"]
 
     @property
     def clock(self) -> ClockFace:
@@ -145,6 +154,7 @@ class WorldFace(Protocol):
         Raises:
             NotInProcess: The server runs elsewhere.
         """
+        return self.wsgi
 
     def session(
         self,
@@ -173,6 +183,7 @@ class WorldFace(Protocol):
         Raises:
             NotInProcess: The server runs elsewhere.
         """
+        return self.wsgi.test_client(base_url=self._find_base(sandbox=sandbox))
 
     def activate(self, name: str, /, **parameters: Any) -> None:
         """Activate a scenario, with values for its parameters; an active one starts again.
@@ -254,6 +265,9 @@ class WorldFace(Protocol):
 
     def reset(self) -> None:
         """Return the world to its start: fixtures, start-up scenarios, clock, ids, no journal."""
+
+    def _find_base(self, *, sandbox: bool) -> str:
+        return self.ads_sandbox_base_url if sandbox else self.base_url
 
 
 class PlatformFace(WorldFace, Protocol):
@@ -339,6 +353,7 @@ class PlatformFace(WorldFace, Protocol):
 
     def __enter__(self) -> Self:
         """Returns the platform itself."""
+        return self
 
     def __exit__(
         self,
@@ -347,3 +362,4 @@ class PlatformFace(WorldFace, Protocol):
         trace: TracebackType | None,
     ) -> None:
         """Stop the platform; see `stop`."""
+        self.stop()

@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 from mock_platform.client.arguments import check_names, is_error
+from mock_platform.client.interface import PlatformFace
 from mock_platform.client.late_application import (
     LateApplication,
     RaisingApplication,
@@ -34,15 +35,19 @@ from mock_platform.world import redact
 from mock_platform.world.clock import Instant, moment
 from mock_platform.world.names import DEFAULT
 
+if TYPE_CHECKING:
+    from mock_platform.control.plane import ControlPlane
+    from mock_platform.serving.flask.wsgi import Edge
 
-class LocalPlatform(LocalWorld):
+
+class LocalPlatform(LocalWorld, PlatformFace):
     """A server in a thread of this process, and its default world; see `MockPlatform.start`."""
 
     def __init__(
         self,
         opened: Opened,
         server: ServerThread,
-        faults: Faults,
+        errors: HandlerErrors,
         application: LateApplication,
         material: TlsMaterial | None,
     ) -> None:
@@ -50,7 +55,7 @@ class LocalPlatform(LocalWorld):
         super().__init__(opened.platform, DEFAULT, server.url, application)
         self._opened = opened
         self._server = server
-        self._faults = faults
+        self._errors = errors
         self._material = material  # its files live as long as it does
 
     @property
@@ -60,7 +65,6 @@ class LocalPlatform(LocalWorld):
 
     @property
     def ca(self) -> Path | None:
-        """With `tls`: the file of the certificate authority to trust."""
         return None if self._material is None else self._material.ca
 
     @classmethod
@@ -70,11 +74,11 @@ class LocalPlatform(LocalWorld):
         """Start a server in a thread; it listens before this method returns."""
         wanted = replace(override_settings(settings or Settings(), overrides), port=port)
         opened = open_platform(wanted)
-        faults = Faults()
-        opened.platform.on_error = faults.record
+        errors = HandlerErrors()
+        opened.platform.on_error = errors.record
         try:
             edge = make_edge(opened.platform)
-            application = LateApplication(edge, faults.wrap(edge))
+            application = LateApplication(edge, errors.wrap(edge))
             material = TlsMaterial.generate((wanted.host, *wanted.public_hosts)) if tls else None
             server = ServerThread(
                 SocketApplication(application),
@@ -87,7 +91,7 @@ class LocalPlatform(LocalWorld):
             opened.platform.deliverer.close()
             opened.close()
             raise
-        return cls(opened, server, faults, application, material)
+        return cls(opened, server, errors, application, material)
 
     def world(
         self,
@@ -100,13 +104,6 @@ class LocalPlatform(LocalWorld):
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
     ) -> LocalWorld:
-        """Returns another world; makes a missing one, from fixtures or as a copy of `source`.
-
-        With `freeze` its clock is stopped at that moment, at the start and after each reset.
-        With `own_credentials` its apps and tokens have keys that choose the world by themselves,
-        without a prefix or a header. With `warnings="error"` it refuses requests of which something
-        would be ignored. `names="original"` lets its clients use the platform's original names.
-        """
         self._platform.worlds.create(
             name,
             source=source,
@@ -119,36 +116,24 @@ class LocalPlatform(LocalWorld):
         return LocalWorld(self._platform, name, self._server.url, self._application)
 
     def drop_world(self, name: str) -> None:
-        """Remove a world with all its contents."""
         self._platform.worlds.drop(name)
 
     @property
     def worlds(self) -> list[str]:
-        """Returns the names of all worlds."""
         return [world.name for world in self._platform.worlds]
 
     def on_stray(self, listener: Callable[[str, str, str], None]) -> None:
-        """Call `listener` for each request to a missing world, with world, method and address."""
-
         def listen(call: Call, world: str) -> None:
             listener(world, call.method, redact.address(call.url))
 
         self._platform.stray_listeners.append(listen)
 
     def raise_errors(self) -> None:
-        """Raise the errors of handlers during network requests, each once."""
-        self._faults.raise_recorded()
+        self._errors.raise_recorded()
 
     def stop(self) -> None:
-        """Stop the server, release the store's files, and raise the same as `raise_errors`.
-
-        Idempotent: a second call does nothing.
-        """
         self._close()
         self.raise_errors()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(
         self,
@@ -160,18 +145,18 @@ class LocalPlatform(LocalWorld):
         if fault is None:
             self.raise_errors()
         else:  # what the block raised is not to be hidden by what came of it
-            self._faults.add_notes(fault)
+            self._errors.add_notes(fault)
 
     def _close(self) -> None:
         self._server.stop()
         self._platform.close()
         self._opened.close()
-        for fault in self._server.errors:
-            self._faults.record(fault)
+        for error in self._server.errors:
+            self._errors.record(error)
         self._server.errors.clear()
 
 
-class Faults:
+class HandlerErrors:
     """Collects errors of handlers: an in-process call raises its own, all others are kept."""
 
     def __init__(self) -> None:

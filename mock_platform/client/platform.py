@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from mock_platform.client.interface import PlatformFace
 
 if TYPE_CHECKING:
-    from mock_platform.client.remote.platform import RemotePlatform
+    from mock_platform.client.remote.world import RemotePlatform
     from mock_platform.settings import Settings
 
 
@@ -61,6 +61,6 @@ class MockPlatform(PlatformFace):
             Unreachable: No server answers at the address, or its certificate is not trusted.
             Refused: The server refuses, or is not a mock_platform.
         """
-        from mock_platform.client.remote.platform import RemotePlatform
+        from mock_platform.client.remote.world import RemotePlatform
 
         return RemotePlatform(url)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mock_platform.verification.har.writing import (
+from mock_platform.verification.har.writer import (
     MAX_BODY_BYTES,
     RecordedExchange,
     make_entry,

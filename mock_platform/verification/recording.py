@@ -19,7 +19,7 @@ from mock_platform.delivery.upstream import (
     Upstream,
     leave_out_own,
 )
-from mock_platform.verification.har.writing import RecordedExchange
+from mock_platform.verification.har.writer import RecordedExchange
 from mock_platform.world.clock import UPTIME, machine_now
 
 if TYPE_CHECKING:

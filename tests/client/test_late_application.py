@@ -11,7 +11,7 @@ import pytest
 
 from mock_platform import MockPlatform
 from mock_platform.client.late_application import LateApplication, RaisingApplication
-from mock_platform.client.local_platform import Faults
+from mock_platform.client.local_platform import HandlerErrors
 from mock_platform.core.connection import Request
 from mock_platform.platform import Platform
 from mock_platform.serving.app import make_edge
@@ -144,5 +144,5 @@ def _is_made(late: LateApplication) -> bool:
 
 def _make_late(platform: Platform) -> LateApplication:
     edge = make_edge(platform)
-    wrapped: RaisingApplication = Faults().wrap(edge)
+    wrapped: RaisingApplication = HandlerErrors().wrap(edge)
     return LateApplication(edge, wrapped)

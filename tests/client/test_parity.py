@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -18,6 +18,7 @@ from mock_platform.api.served import TABLES
 from mock_platform.client import interface
 from mock_platform.client.interface import PlatformFace, WorldFace
 from mock_platform.client.local import LocalClock, LocalJournal, LocalStreams, LocalWorld
+from mock_platform.client.local_platform import LocalPlatform
 from mock_platform.client.remote import RemotePlatform, RemoteWorld
 from mock_platform.client.remote.journal import RemoteEntry, RemoteJournal
 from mock_platform.client.remote.state import RemoteState, RemoteTable
@@ -38,7 +39,7 @@ from mock_platform.world.journal import JournalEntry
 from tests.client.conftest import NOON
 
 # mypy checks each implementation against its Protocol here.
-_PLATFORMS: tuple[type[PlatformFace], ...] = (MockPlatform, RemotePlatform)
+_PLATFORMS: tuple[type[PlatformFace], ...] = (MockPlatform, LocalPlatform, RemotePlatform)
 _WORLDS: tuple[type[WorldFace], ...] = (LocalWorld, RemoteWorld)
 _CLOCKS: tuple[type[ClockFace], ...] = (LocalClock, RemoteClock)
 _JOURNALS: tuple[type[JournalFace], ...] = (LocalJournal, RemoteJournal)
@@ -62,7 +63,7 @@ rules:
 @pytest.mark.parametrize(
     ("face", "kinds", "more"),
     [
-        (PlatformFace, _PLATFORMS, {"start", "connect", "close_sessions"}),
+        (PlatformFace, _PLATFORMS, {"start", "connect", "open", "control", "close_sessions"}),
         (WorldFace, _WORLDS, {"close_sessions"}),
         (ClockFace, _CLOCKS, set()),
         (JournalFace, _JOURNALS, set()),
@@ -74,18 +75,22 @@ rules:
 )
 @pytest.mark.claim("runs every method and every mistake on both")
 def test_nothing_is_on_one_side_alone(face: type, kinds: tuple[type, ...], more: set[str]) -> None:
-    """Each implementation has what the Protocol has, with its parameters, and nothing besides."""
+    """Each kind has what the interface declares, with its parameters, and nothing besides."""
     for kind in kinds:
         assert _public(face) == _public(kind) - more
         for name in _public(face):
             promised = inspect.getattr_static(face, name)
             made = inspect.getattr_static(kind, name)
+            assert made is not promised or name in _ALIKE or kind is MockPlatform, (kind, name)
             assert isinstance(promised, property) == isinstance(made, property), (kind, name)
             if inspect.isfunction(promised) and kind.__module__ in _OURS:
                 expected = [p.replace(annotation="") for p in _parameters(promised)]
                 assert expected == [p.replace(annotation="") for p in _parameters(made)], name
 
 
+_ALIKE = {"name", "base_url", "ads_base_url", "ads_sandbox_base_url", "control_url"}
+_ALIKE |= {"app", "test_client"}
+"""What the interface itself does, from what both kinds have."""
 _OURS = {kind.__module__ for kinds in (_PLATFORMS, _WORLDS, _CLOCKS, _JOURNALS) for kind in kinds}
 
 
@@ -99,7 +104,7 @@ def _parameters(function: object) -> list[inspect.Parameter]:
 
 
 def test_the_type_of_the_fixture_is_the_face() -> None:
-    """`WorldFace`, under which people know it, is the Protocol that both kinds fulfil."""
+    """`WorldFace`, under which people know it, is what both kinds complete."""
     assert interface.WorldFace is mock_platform.WorldFace
 
 
@@ -113,6 +118,7 @@ def test_worlds_are_made_listed_and_dropped(platform: PlatformFace) -> None:
 
     assert ["default", "w1"] == platform.worlds
     assert OTHER not in platform.world("w1").state["users"]
+    assert (True, NOON) == (OTHER in platform.state["users"], platform.clock.now())
     assert datetime(2026, 1, 1, tzinfo=UTC) == platform.world("w1").clock.now()
     platform.drop_world("w1")
     assert ["default"] == platform.worlds
@@ -170,6 +176,9 @@ def test_a_world_can_be_a_copy(platform: PlatformFace) -> None:
 def test_a_platform_is_the_face_of_its_default_world(platform: PlatformFace) -> None:
     """What is asked of it is asked of `default`."""
     assert "default" == platform.name
+    assert platform.base_url.startswith("http://127.0.0.1:")
+    assert platform.base_url == platform.ads_base_url
+    assert f"{platform.base_url}/sandbox" == platform.ads_sandbox_base_url
     assert f"{platform.base_url}/_mock" == platform.control_url
     assert platform.ca is None
     assert NOON == platform.clock.now()
@@ -402,6 +411,8 @@ def test_the_clock_obeys(world: WorldFace) -> None:
     assert clock.resume() >= datetime(2027, 1, 1, tzinfo=UTC)
     assert not clock.frozen
     assert clock.freeze() == clock.now()
+    noon = datetime(2026, 3, 1, 13, tzinfo=timezone(timedelta(hours=1)))
+    assert (True, NOON) == (clock.frozen, clock.freeze(noon))
 
 
 # -- journal -------------------------------------------------------------------------------------
@@ -420,6 +431,7 @@ def test_the_journal_is_searched(world: WorldFace) -> None:
     assert 3 == len(journal) == journal.count() == len(journal.find())
     assert [404, 404] == [entry.status for entry in journal.find(status=404)]
     assert [404] == [entry.status for entry in journal.find(method="delete", limit=1)]
+    assert [None, "line_items.delete"] == [entry.operation for entry in journal.find(limit=2)]
     assert ["/12/nowhere"] == [e.url[-11:] for e in journal.find(path="nowhere")]
     assert (1, 0) == (journal.count(operation="accounts.list"), journal.count(rule="answer-lost"))
     assert (3, 3) == (journal.count(since=NOON), journal.count(since="2026-03-01T12:00:00Z"))

@@ -137,6 +137,7 @@ IN_WORLD: dict[str, tuple[type[Exception], Mistake]] = {
     "silence for more than a day": (ValueError, lambda w: w.streams.stall(seconds=86401)),
     "a third kind of session": (ValueError, lambda w: w.session("basic")),
     "no token to sign with": (MissingCredentials, lambda w: _without_tokens(w, "oauth1")),
+    "no token of OAuth 2.0": (MissingCredentials, lambda w: _without_tokens(w, "oauth2")),
     "no token to send": (MissingCredentials, lambda w: _without_tokens(w, "bearer")),
     "activating what is not there": (UnknownScenario, lambda w: w.activate("usage-caped")),
     "activating what cannot be": (UnknownScenario, lambda w: w.activate("../reset?")),

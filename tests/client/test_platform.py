@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from mock_platform.core.call import Call
 from mock_platform.core.errors import MissingCredentials
 from mock_platform.serving.http import CannotBind
 from mock_platform.world.clock import UPTIME
-from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import StoreInUse
 from mock_platform.world.world import World
 from tests.commands import check_program
@@ -81,14 +80,6 @@ def test_it_listens_when_start_returns(platform: MockPlatform) -> None:
     answer = requests.get(f"{platform.control_url}/health", timeout=PATIENCE)
 
     assert (200, __version__) == (answer.status_code, answer.json()["version"])
-
-
-def test_addresses_are_those_of_the_spec(platform: MockPlatform) -> None:
-    """One listener serves every base address."""
-    assert platform.base_url.startswith("http://127.0.0.1:")
-    assert platform.base_url == platform.ads_base_url
-    assert f"{platform.base_url}/sandbox" == platform.ads_sandbox_base_url
-    assert f"{platform.base_url}/_mock" == platform.control_url
 
 
 @pytest.mark.live
@@ -258,41 +249,6 @@ def test_credentials_are_the_well_known_ones(platform: MockPlatform) -> None:
     assert platform.session().get("/_mock/credentials").json() == platform.credentials
 
 
-def test_the_clock_obeys(platform: MockPlatform) -> None:
-    """Freeze, travel, advance and resume do what they say; each returns the new moment."""
-    clock = platform.clock
-
-    assert clock.advance(days=1, hours=2, minutes=3, seconds=4) == NOON + timedelta(
-        days=1, hours=2, minutes=3, seconds=4
-    )
-    assert clock.travel("2027-01-01T00:00:00Z") == datetime(2027, 1, 1, tzinfo=UTC) == clock.now()
-    assert clock.freeze(NOON) == NOON
-    assert clock.resume() >= NOON
-    assert clock.freeze() == clock.now()
-
-
-def test_the_clock_tells_whether_it_stands(platform: MockPlatform) -> None:
-    """`frozen` follows freeze and resume."""
-    seen = [platform.clock.frozen]
-    platform.clock.resume()
-    seen.append(platform.clock.frozen)
-    platform.clock.freeze()
-    seen.append(platform.clock.frozen)
-
-    assert seen == [True, False, True]
-
-
-def test_the_clock_takes_any_offset(platform: MockPlatform) -> None:
-    """A moment of another time zone is the same moment; one of none is refused."""
-    berlin = timezone(timedelta(hours=1))
-
-    assert platform.clock.freeze(datetime(2026, 3, 1, 13, tzinfo=berlin)) == NOON
-    with pytest.raises(ValueError, match="offset from UTC"):
-        platform.clock.freeze(datetime(2026, 3, 1, 13))  # noqa: DTZ001 - on purpose
-    with pytest.raises(ValueError, match="ISO 8601"):
-        platform.clock.travel("tomorrow")
-
-
 def test_moving_the_clock_lets_due_things_happen(platform: MockPlatform) -> None:
     """A transition that falls due by an advance has happened when it returns."""
     job = {
@@ -323,25 +279,6 @@ def test_state_written_in_python_is_served(platform: MockPlatform) -> None:
     assert answer.json()["data"]["name"] == "Renamed"
 
 
-def test_the_journal_is_searched_counted_and_cleared(platform: MockPlatform) -> None:
-    """Entries are found by what they were; without conditions all of them."""
-    session = platform.session("oauth1")
-    session.get("/12/accounts")
-    session.get("/12/nowhere")
-    session.get("/12/accounts")
-
-    assert platform.journal.count(operation="accounts.list") == 2
-    assert [404] == [entry.status for entry in platform.journal.find(status=404)]
-    assert [404, 200] == [entry.status for entry in platform.journal.find(limit=2)]
-    assert len(platform.journal) == 3 == len(list(platform.journal))
-    last = platform.journal.find(limit=1)[0]
-    assert last is platform.journal.get(last.id)
-    assert platform.journal.count(since=NOON) == 3
-    assert platform.journal.count(since=NOON + timedelta(seconds=1)) == 0
-    platform.journal.clear()
-    assert platform.journal.count() == 0
-
-
 def test_a_misspelt_operation_is_told(platform: MockPlatform) -> None:
     """That none came of an operation that does not exist is not a finding."""
     told = r"no operation has the id 'account.list'. Did you mean 'accounts.list'\?"
@@ -350,48 +287,6 @@ def test_a_misspelt_operation_is_told(platform: MockPlatform) -> None:
         platform.journal.count(operation="account.list")
     with pytest.raises(ValueError, match=told):
         platform.journal.find(operation="account.list")
-
-
-def test_reset_returns_to_the_start(platform: MockPlatform) -> None:
-    """Records, clock and journal are as they were."""
-    platform.session("oauth1").get("/12/accounts")
-    platform.state["users"].delete("3805104374")
-    platform.clock.advance(days=40)
-
-    platform.reset()
-
-    assert "3805104374" in platform.state["users"]
-    assert platform.clock.now() == NOON
-    assert len(platform.journal) == 0
-
-
-def test_worlds_have_the_same_face(platform: MockPlatform) -> None:
-    """Another world answers under its prefix and shares nothing."""
-    world = platform.world("w1")
-    world.clock.advance(days=1)
-    world.state["users"].delete("3805104374")
-    answer = world.session("oauth1").get("/12/accounts")
-
-    assert f"{platform.base_url}/~w1" == world.base_url
-    assert f"{platform.base_url}/~w1/sandbox" == world.ads_sandbox_base_url
-    assert answer.status_code == 200
-    assert (1, 0) == (len(world.journal), len(platform.journal))
-    assert platform.clock.now() == NOON
-    assert "3805104374" in platform.state["users"]
-    assert world.name == "w1"
-    assert ["default", "w1"] == platform.worlds
-
-
-def test_a_world_is_made_once_and_can_be_a_copy(platform: MockPlatform) -> None:
-    """Asking again returns the same world; `source` copies it; dropping removes it."""
-    platform.world("w1").state["users"].delete("3805104374")
-
-    assert "3805104374" not in platform.world("w1").state["users"]
-    assert "3805104374" not in platform.world("w2", source="w1").state["users"]
-    with pytest.raises(UnknownWorld):
-        platform.world("w3", source="nowhere")
-    platform.drop_world("w1")
-    assert "3805104374" in platform.world("w1").state["users"]
 
 
 def test_deliveries_are_copies(platform: MockPlatform) -> None:
@@ -505,8 +400,3 @@ def test_https_has_an_authority_to_trust() -> None:
         assert platform.session("oauth1").get("/12/accounts").status_code == 200
         with pytest.raises(requests.exceptions.SSLError):
             requests.get(url, timeout=PATIENCE)
-
-
-def test_without_tls_there_is_no_authority(platform: MockPlatform) -> None:
-    """`ca` says that there is nothing to trust."""
-    assert platform.ca is None

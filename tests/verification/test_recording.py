@@ -24,7 +24,7 @@ from mock_platform.serving.http import ServerThread
 from mock_platform.serving.http.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
 from mock_platform.verification.har import HarExchange, read_har
-from mock_platform.verification.har.writing import RecordedExchange
+from mock_platform.verification.har.writer import RecordedExchange
 from mock_platform.verification.recording import Forwarder
 from tests.support import BEARER, Sandbox, signed
 
@@ -44,6 +44,7 @@ for path in sys.argv[2:]:
 sys.exit(7)
 """
 ACCOUNTS = "/12/accounts?count=2"
+Record = Callable[..., tuple[Result, list[HarExchange]]]
 
 
 class Odd(BaseHTTPRequestHandler):
@@ -97,7 +98,7 @@ def session() -> Iterator[requests.Session]:
 
 
 @pytest.fixture
-def record(tmp_path: Path) -> Callable[..., tuple[Result, list[HarExchange]]]:
+def record(tmp_path: Path) -> Record:
     """Runs `record` with a client that asks for some paths; what it said, and what it recorded."""
 
     def start(
@@ -111,9 +112,7 @@ def record(tmp_path: Path) -> Callable[..., tuple[Result, list[HarExchange]]]:
     return start
 
 
-def test_a_run_is_recorded(
-    record: Callable[..., tuple[Result, list[HarExchange]]], service: str, tmp_path: Path
-) -> None:
+def test_a_run_is_recorded(record: Record, service: str, tmp_path: Path) -> None:
     """The file holds what was asked and answered, without the token, and belongs to its owner."""
     result, found = record("--upstream", service, paths=(ACCOUNTS, "/12/accounts/nope"))
 
@@ -133,9 +132,7 @@ def test_a_run_is_recorded(
     assert "exists already. Name another file, or replace it with --force." in again.output
 
 
-def test_an_untrusted_certificate_is_said(
-    record: Callable[..., tuple[Result, list[HarExchange]]], tmp_path: Path
-) -> None:
+def test_an_untrusted_certificate_is_said(record: Record, tmp_path: Path) -> None:
     """The terminal says why a server is not trusted, once for each cause, and what helps."""
     material = TlsMaterial.generate(directory=tmp_path)
     with ServerThread(Sandbox().app, tls=material) as real:
@@ -163,9 +160,7 @@ def test_an_untrusted_certificate_is_said(
         (("--upstream", "https://h", "--allow-host", "x"), "--allow-host needs --intercept."),
     ],
 )
-def test_refused_options(
-    record: Callable[..., tuple[Result, list[HarExchange]]], options: tuple[str, ...], text: str
-) -> None:
+def test_refused_options(record: Record, options: tuple[str, ...], text: str) -> None:
     """What cannot be meant is refused before anything starts, and no file is made."""
     result, found = record(*options)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mock_platform.client.remote.platform import RemotePlatform
-from mock_platform.client.remote.world import RemoteWorld
+from mock_platform.client.remote.world import RemotePlatform, RemoteWorld
 
 __all__ = ["RemotePlatform", "RemoteWorld"]

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from mock_platform.client.arguments import EntryQuery, PageQuery, serialize_query
 from mock_platform.client.remote.control import Control
+from mock_platform.client.world_parts import JournalFace
 from mock_platform.world.clock import parse_instant
 
 _REQUEST_ID = re.compile(r"r\d+", re.ASCII)
@@ -79,33 +80,29 @@ class RemoteEntry(Struct, frozen=True):
         return self.document
 
 
-class RemoteJournal:
+class RemoteJournal(JournalFace):
     """The requests that a world received, and its answers."""
 
     def __init__(self, control: Control) -> None:
         self._control = control
 
     def find(self, **query: Unpack[PageQuery]) -> list[RemoteEntry]:
-        """Returns the entries that match the query, oldest first; `limit` keeps the newest ones."""
         sent = serialize_query(query, PageQuery)
         found = self._control.ask("GET", "/requests", query=sent)["requests"]
         return [RemoteEntry.read(entry) for entry in found]
 
     def count(self, **query: Unpack[EntryQuery]) -> int:
-        """Returns how many entries match the whole query."""
         sent = serialize_query(query, EntryQuery)
         count: int = self._control.ask("GET", "/requests/count", query=sent)["count"]
         return count
 
     def get(self, request_id: str) -> RemoteEntry | None:
-        """Returns the entry with this `X-Mock-Request-Id`; `None` if it is not in the journal."""
         if _REQUEST_ID.fullmatch(request_id) is None:  # it would be the address of something else
             return None
         found = self._control.find(f"/requests/{request_id}")
         return None if found is None else RemoteEntry.read(found)
 
     def clear(self) -> None:
-        """Delete all entries of the journal."""
         self._control.ask("DELETE", "/requests")
 
     def __iter__(self) -> Iterator[RemoteEntry]:

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from mock_platform.api.served import TABLES
 from mock_platform.client.remote.control import Control
+from mock_platform.client.world_parts import StateFace, TableFace
 from mock_platform.core.errors import BadRecord, RecordFault, Refused, UnknownRecord, UnknownTable
 from mock_platform.core.tables.checking import copy_of_json, copy_with_key, load_record, require_key
 from mock_platform.core.tables.table import Table, Tables
@@ -19,7 +20,7 @@ _TABLES: Tables = {table.name: table for table in TABLES}
 _NOT_IN_PATHS = frozenset({".", ".."})
 
 
-class RemoteTable:
+class RemoteTable(TableFace):
     """The records of one table in a world."""
 
     def __init__(self, control: Control, table: Table) -> None:
@@ -28,23 +29,19 @@ class RemoteTable:
 
     @property
     def name(self) -> str:
-        """The name of the table."""
         return self._table.name
 
     def all(self) -> list[Record]:
-        """Returns all records, in the order in which they were added."""
         records: list[Record] = self._control.ask("GET", f"/state/{self.name}")["records"]
         return records
 
     def get(self, key: str) -> Record | None:
-        """Returns the record under a key, or `None`."""
         if not require_key(key):
             return None
         record: Record | None = self._control.find(self._path(key))
         return record
 
     def put(self, record: Record, *, key: str | None = None, unchecked: bool = False) -> Record:
-        """Create or replace a record; returns it as stored, with defaults."""
         taken = copy_with_key(self._table, record, key)
         named = self._table.key_of(taken)
         if named is None:  # it has no address to be put to
@@ -52,12 +49,10 @@ class RemoteTable:
         return self._send("PUT", named, taken, unchecked=unchecked)
 
     def patch(self, key: str, changes: Record, *, unchecked: bool = False) -> Record:
-        """Merge changes into a record (JSON merge patch: null removes a field); returns it."""
         taken = copy_with_key(self._table, changes, require_key(key))
         return self._send("PATCH", key, taken, unchecked=unchecked)
 
     def delete(self, key: str) -> None:
-        """Remove a record, even if other records refer to it."""
         self._control.ask("DELETE", self._path(require_key(key)))
 
     def __contains__(self, key: object) -> bool:
@@ -92,14 +87,13 @@ class RemoteTable:
         return f"/state/{self.name}/{quote(key, safe='')}"
 
 
-class RemoteState(Mapping[str, RemoteTable]):
+class RemoteState(Mapping[str, RemoteTable], StateFace):
     """All tables of one world, by name."""
 
     def __init__(self, control: Control) -> None:
         self._control = control
 
     def __getitem__(self, name: str) -> RemoteTable:
-        """Returns the table of this name."""
         table = _TABLES.get(name)
         if table is None:
             raise UnknownTable(name, _TABLES)
@@ -115,12 +109,10 @@ class RemoteState(Mapping[str, RemoteTable]):
         return name in _TABLES
 
     def dump(self) -> dict[str, Any]:
-        """Returns the whole world as one document: tables, clock, ids, progressions."""
         document: dict[str, Any] = self._control.ask("GET", "/state")
         return document
 
     def load(self, document: Mapping[str, Any], *, unchecked: bool = False) -> None:
-        """Replace the whole world by a document from `dump`. The journal is emptied."""
         body = copy_of_json(document, "state")
         self._control.ask("PUT", "/state", body, _make_query(unchecked))
 

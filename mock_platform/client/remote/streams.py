@@ -8,17 +8,17 @@ from urllib.parse import quote
 
 from mock_platform.api.v2.streams.steering import check_ending, check_stall
 from mock_platform.client.remote.control import Control
+from mock_platform.client.world_parts import StreamsFace
 from mock_platform.core.call import FaultKind
 
 
-class RemoteStreams:
+class RemoteStreams(StreamsFace):
     """The open streams of a world."""
 
     def __init__(self, control: Control) -> None:
         self._control = control
 
     def list(self) -> list[dict[str, Any]]:
-        """Returns the open streams, oldest first."""
         found: list[dict[str, Any]] = self._control.ask("GET", "/streams")["streams"]
         return found
 
@@ -30,7 +30,6 @@ class RemoteStreams:
         line: bool = True,
         fault: FaultKind | None = None,
     ) -> Sequence[str]:
-        """End one stream, or all of them; returns their ids."""
         check_ending(disconnect_type, fault)
         body: dict[str, Any] = {"disconnect_type": disconnect_type, "line": line}
         if fault is not None:
@@ -38,7 +37,6 @@ class RemoteStreams:
         return self._act(stream_id, "disconnect", body)
 
     def stall(self, stream_id: str = "all", *, seconds: float) -> Sequence[str]:
-        """Let one stream, or all of them, send nothing for so many real seconds."""
         check_stall(seconds)
         return self._act(stream_id, "stall", {"seconds": seconds})
 

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.platform import MockPlatform
 from mock_platform.client.testing import report
-from mock_platform.client.testing.servers import LocalServers
-from mock_platform.client.testing.verdict import Verdict
-from mock_platform.client.testing.world_request import WorldRequest
+from mock_platform.client.testing.report import Verdict
+from mock_platform.client.testing.servers import LocalServers, WorldRequest
 from mock_platform.serving.in_process.session import BasedSession
 from mock_platform.settings import NamesMode
 

@@ -51,7 +51,7 @@ class RunOutcome:
     def judge_coverage(self, gate: Gate, names: Sequence[str], folder: Path) -> None:
         """Restrict the coverage to what counts, write it to files, and list why it fails."""
         if self.coverage is not None:
-            from mock_platform.verification.coverage.files import write_files
+            from mock_platform.verification.coverage.pages import write_files
 
             self.coverage = gate.scope.restrict(self.coverage)
             self.written = list(write_files(self.coverage, names, gate, folder))

@@ -1,6 +1,6 @@
 """Comparison: where another server answers differently from this sandbox, and what that means.
 
-`reads` chooses the operations, `plan` derives the requests from them, `check` sends these to both
+`plan` chooses the operations and derives the requests from them, `check` sends these to both
 servers, `exchange` and `rules` compare the answers. `findings` puts equal differences together,
 `accepted` knows which are expected, `report` writes them.
 """
@@ -16,15 +16,17 @@ from mock_platform.verification.compare.accepted import (
 )
 from mock_platform.verification.compare.check import check
 from mock_platform.verification.compare.client import ServerUnreachable, SigningCredentials
-from mock_platform.verification.compare.findings import DriftFinding, Report, make_report
-from mock_platform.verification.compare.recorded import RecordedComparison
-from mock_platform.verification.compare.report import FORMATS, SUFFIXES, Format, render
-from mock_platform.verification.compare.results import (
+from mock_platform.verification.compare.findings import (
     CheckedOperation,
     Drift,
+    DriftFinding,
     DriftScope,
-    SkippedOperation,
+    Report,
+    make_report,
 )
+from mock_platform.verification.compare.plan import SkippedOperation
+from mock_platform.verification.compare.recorded import RecordedComparison
+from mock_platform.verification.compare.report import FORMATS, SUFFIXES, Format, render
 from mock_platform.verification.compare.side import OwnSandbox
 
 __all__ = [

@@ -16,18 +16,24 @@ from mock_platform.core.operation import Operation
 from mock_platform.verification.compare.answers import ComparedAnswer
 from mock_platform.verification.compare.client import ProbeRequest, Server, Wait
 from mock_platform.verification.compare.exchange import Comparer
-from mock_platform.verification.compare.names import OriginalNames
-from mock_platform.verification.compare.plan import NOT_A_VALUE, Described, Plan, Probe
-from mock_platform.verification.compare.reads import FILE, list_reads, list_unasked
-from mock_platform.verification.compare.results import (
+from mock_platform.verification.compare.findings import (
     AskedProbe,
     CheckedOperation,
     Drift,
     DriftScope,
+)
+from mock_platform.verification.compare.plan import (
+    FILE,
+    NOT_A_VALUE,
+    Described,
+    Plan,
+    Probe,
     SkippedOperation,
+    list_reads,
+    list_unasked,
 )
 from mock_platform.verification.compare.rules import Asked, compare_lists, compare_pages
-from mock_platform.verification.compare.side import OwnSandbox, Side, Steps, Walk
+from mock_platform.verification.compare.side import OriginalNames, OwnSandbox, Side, Steps, Walk
 from mock_platform.verification.compare.values import (
     Known,
     PathValues,

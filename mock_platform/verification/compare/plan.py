@@ -1,8 +1,8 @@
-"""The probes of an operation: the requests that show what is declared about it.
+"""Which operations are compared, and their probes: the requests that show what is declared.
 
-They are derived from the operation and its description: the plain call, each parameter with a valid
-value, each order and the pages of a list, and the refusals that a request without effect can
-provoke.
+Compared are those that only read, and whose answer ends and is data. The probes are derived from an
+operation and its description: the plain call, each parameter with a valid value, each order and the
+pages of a list, and the refusals that a request without effect can provoke.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from typing import Any, Literal, get_args
 
 from msgspec import Struct
 
-from mock_platform.core.description.openapi import template_path
+from mock_platform.core.description.openapi import Description, describe, template_path
+from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import Operation
+from mock_platform.platform import Platform
 from mock_platform.verification.compare.values import (
     Value,
     Wanted,
@@ -22,6 +24,65 @@ from mock_platform.verification.compare.values import (
     name_of_id,
     singular,
 )
+from mock_platform.version import __version__
+
+
+class SkippedOperation(Struct, frozen=True):
+    """An operation that was not checked, and why."""
+
+    operation: str
+    reason: str
+
+
+FILE = "application/gzip"
+"""The media type of files whose addresses are in other answers."""
+_COMPARED = frozenset({"application/json", FILE})
+
+
+def list_reads(operations: Sequence[Operation]) -> list[Operation]:
+    """Return the operations that only read and whose answers end, lists before their records."""
+    reads = [
+        operation
+        for operation in operations
+        if operation.method == "GET"
+        and not operation.sandbox_only
+        and _explain_unasked(operation) is None
+    ]
+    return sorted(reads, key=lambda operation: len(operation.path_names))
+
+
+def list_unasked(operations: Sequence[Operation]) -> Iterator[SkippedOperation]:
+    """Yield the operations that read and are not compared, each with the reason."""
+    for operation in operations:
+        why = _explain_unasked(operation)
+        if operation.method == "GET" and not operation.sandbox_only and why is not None:
+            yield SkippedOperation(operation.id, why)
+
+
+def _explain_unasked(operation: Operation) -> str | None:
+    """Return why the answer of an operation cannot be compared; `None` if it can."""
+    if isinstance(operation.returns, Lines):
+        return "its answer is a stream, which does not end"
+    if operation.returns.media_type not in _COMPARED:
+        return f"its answer is {operation.returns.media_type}, a page for people"
+    return None
+
+
+def describe_reads(platform: Platform) -> Description:
+    """Return the OpenAPI document of the operations that are compared.
+
+    That of all operations takes five times as long to make.
+    """
+
+    def make() -> dict[str, Any]:
+        reads = list_reads(platform.operations)
+        text = "The operations that read."
+        return describe(
+            reads, platform.settings, title="mock_platform", version=__version__, text=text
+        )
+
+    return Description(make)
+
 
 ProbeKind = Literal["plain", "parameters", "pages", "refusals", "methods"]
 PROBE_KINDS: tuple[ProbeKind, ...] = get_args(ProbeKind)

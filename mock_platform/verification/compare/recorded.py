@@ -20,11 +20,10 @@ from mock_platform.verification.compare.answers import ComparedAnswer, list_para
 from mock_platform.verification.compare.client import ProbeRequest, leave_out_signature
 from mock_platform.verification.compare.compare import Difference
 from mock_platform.verification.compare.exchange import Comparer
-from mock_platform.verification.compare.names import OriginalNames
+from mock_platform.verification.compare.findings import AskedProbe, CheckedOperation, Drift
 from mock_platform.verification.compare.plan import PAGE_NAMES
-from mock_platform.verification.compare.results import AskedProbe, CheckedOperation, Drift
 from mock_platform.verification.compare.rules import compare_same_request
-from mock_platform.verification.compare.side import OwnSandbox
+from mock_platform.verification.compare.side import OriginalNames, OwnSandbox
 from mock_platform.verification.har import HarExchange
 
 Locate = Callable[[str], tuple[Surface, str]]

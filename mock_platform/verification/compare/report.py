@@ -14,6 +14,7 @@ from mock_platform.verification.compare.compare import (
     shorten,
 )
 from mock_platform.verification.compare.findings import DriftFinding, Report
+from mock_platform.verification.coverage.pages import render_page
 from mock_platform.version import __version__
 
 WORDS: Mapping[DifferenceKind, str] = {
@@ -226,18 +227,9 @@ def render_junit(report: Report) -> str:
 
 def render_html(report: Report) -> str:
     """Return one page that needs no other file: no script, style sheet or font."""
-    # Loaded here: the template engine is of no use to the other forms.
-    from jinja2 import Environment, PackageLoader
-
-    engine = Environment(
-        loader=PackageLoader("mock_platform.verification.compare"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    engine.filters["visible"] = lambda text: escape(str(text))
-    template = engine.get_template("comparison.html")
-    return template.render(
+    return render_page(
+        "compare",
+        visible=lambda text: escape(str(text)),
         report=report,
         summary=summarize(report),
         describe=describe,

@@ -27,12 +27,11 @@ from mock_platform.verification.compare.answers import ComparedAnswer
 from mock_platform.verification.compare.client import SigningCredentials, leave_out_signature
 from mock_platform.verification.compare.compare import escape
 from mock_platform.verification.compare.exchange import Comparer
-from mock_platform.verification.compare.findings import Collector, DriftFinding
-from mock_platform.verification.compare.names import OriginalNames, shows_names
+from mock_platform.verification.compare.findings import AskedProbe, Collector, DriftFinding
 from mock_platform.verification.compare.recorded import Locate
 from mock_platform.verification.compare.report import describe, name_place
-from mock_platform.verification.compare.results import AskedProbe
 from mock_platform.verification.compare.rules import compare_same_request
+from mock_platform.verification.compare.side import OriginalNames, shows_names
 from mock_platform.world import redact
 from mock_platform.world.journal import JournalEntry
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from mock_platform.verification.contract.reading import Contract, DescribedOperation, find_component
+from mock_platform.verification.contract.document import (
+    Contract,
+    DescribedOperation,
+    find_component,
+)
 from mock_platform.verification.contract.rules import LEVELS, WHOLE, ContractChange
 from mock_platform.verification.contract.schemas import Contrast, Direction, SchemaComparison
 

@@ -2,13 +2,156 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import re
+from collections.abc import Collection, Iterator, Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import NamedTuple, Self
 
 from msgspec import Struct, field
 
-from mock_platform.verification.coverage.baseline import Baseline, CoverageScope
-from mock_platform.verification.coverage.document import CoverageDocument
+from mock_platform.verification.coverage.document import CoverageDocument, add_totals
+
+# The scope of a coverage: the operations that a suite is about, by patterns of their ids.
+
+
+class BadPatterns(ValueError):
+    """Patterns that match no operation."""
+
+
+class CoverageScope(Struct, frozen=True):
+    """The operations whose id matches one of the patterns; without patterns, all."""
+
+    patterns: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, text: str, operations: Collection[str]) -> Self:
+        """Returns the scope of comma-separated patterns, such as `line_items.*,oauth*`.
+
+        Raises:
+            BadPatterns: There is no pattern, or one matches none of these operations.
+        """
+        patterns = tuple(part.strip() for part in text.split(",") if part.strip())
+        if not patterns:
+            raise BadPatterns("no pattern is given; write one such as 'line_items.*,oauth*'")
+        faults = [
+            f"{pattern!r} matches no operation{_suggest(pattern, operations)}"
+            for pattern in patterns
+            if not any(fnmatchcase(operation, pattern) for operation in operations)
+        ]
+        if faults:
+            raise BadPatterns(f"{'; '.join(faults)} (`mock-platform operations` lists them)")
+        return cls(patterns)
+
+    def includes(self, operation: str) -> bool:
+        """Whether an operation is in the scope."""
+        return not self.patterns or any(fnmatchcase(operation, each) for each in self.patterns)
+
+    def restrict(self, found: CoverageDocument) -> CoverageDocument:
+        """Returns the coverage of the scope alone, with its own totals.
+
+        Of the problem types, those stay that an operation of the scope documents.
+        """
+        if not self.patterns:
+            return found
+        rows = [row for row in found["operations"] if self.includes(row["id"])]
+        codes = {o["code"] for row in rows for o in row["outcomes"] if o["documented"]}
+        types = [kind for kind in found["problem_types"] if kind["slug"] in codes]
+        return add_totals(
+            found | {"only": list(self.patterns), "operations": rows, "problem_types": types}
+        )
+
+
+def _suggest(pattern: str, operations: Collection[str]) -> str:
+    near = next(_find_near(pattern, operations), None)
+    return "" if near is None else f"; did you mean {near!r}?"
+
+
+def _find_near(pattern: str, operations: Collection[str]) -> Iterator[str]:
+    """Yield what a pattern may have meant: an operation, or all of a family."""
+    family, dot, rest = pattern.partition(".")
+    families = sorted({operation.partition(".")[0] for operation in operations})
+    if not dot or rest == "*":
+        for name in get_close_matches(family.rstrip("*"), families, 1):
+            yield f"{name}.*"
+    yield from get_close_matches(pattern, operations, 1)
+    for name in get_close_matches(family, families, 1):
+        yield f"{name}.*"
+
+
+_HEAD = """\
+# The documented outcomes that the tests exercised: operation, status, code.
+# A run that names this file as its baseline fails if it loses one of them: --mock-coverage-baseline
+# of pytest, --coverage-baseline of mock-platform run, --baseline of mock-platform coverage.
+"""
+_LINE = re.compile(r"(\S+) +([1-5]\d\d)(?: +(\S.*))?", re.ASCII)
+_Point = tuple[str, int, str]
+"""An operation, a status and a code."""
+
+
+class BadBaseline(ValueError):
+    """A file that is no baseline; each fault has its place."""
+
+
+class Baseline(Struct, frozen=True):
+    """The outcomes that must stay covered."""
+
+    name: str
+    """The name of the file."""
+    points: frozenset[_Point]
+
+    def find_lost(self, found: CoverageDocument | None, scope: CoverageScope) -> list[str]:
+        """Returns the outcomes of a scope that are no longer covered, as lines of the file."""
+        covered = frozenset() if found is None else _list_covered(found)
+        lost = {point for point in self.points - covered if scope.includes(point[0])}
+        return [_format(point) for point in sorted(lost)]
+
+
+def read_baseline(text: str, name: str, operations: Collection[str]) -> Baseline:
+    """Returns the baseline in a file of this name.
+
+    Raises:
+        BadBaseline: A line is not one of a baseline, or names an operation that does not exist.
+    """
+    points, faults = set(), []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        match = _LINE.fullmatch(line.strip())
+        if match is None:
+            faults.append(
+                f"{name}:{number}: {line.strip()!r} is not an operation, a status and a code, such "
+                "as 'line_items.get 404 NOT_FOUND'"
+            )
+        elif match[1] not in operations:
+            near = get_close_matches(match[1], operations, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            faults.append(f"{name}:{number}: there is no operation {match[1]!r}{hint}")
+        else:
+            points.add((match[1], int(match[2]), match[3] or ""))
+    if faults:
+        raise BadBaseline("\n".join(faults))
+    return Baseline(name, frozenset(points))
+
+
+def render_baseline(found: CoverageDocument) -> str:
+    """Returns the file for what a coverage document has covered."""
+    return "".join([_HEAD, *(f"{_format(point)}\n" for point in sorted(_list_covered(found)))])
+
+
+def _list_covered(found: CoverageDocument) -> frozenset[_Point]:
+    return frozenset(
+        (row["id"], outcome["status"], outcome["code"])
+        for row in found["operations"]
+        for outcome in row["outcomes"]
+        if outcome["documented"] and outcome["count"]
+    )
+
+
+def _format(point: _Point) -> str:
+    operation, status, code = point
+    return f"{operation} {status} {code}".rstrip()
 
 
 class GateFailure(NamedTuple):
@@ -43,3 +186,30 @@ class Gate(Struct, frozen=True):
             were = "was" if len(lost) == 1 else "were"
             failures.append(GateFailure("baseline", f"{text} {were} not covered", lost))
         return failures
+
+
+def read_gate(
+    operations: Collection[str],
+    fail_under: float | None,
+    only: str | None,
+    baseline: str | None,
+    folder: Path,
+) -> Gate:
+    """Returns the gate for these options; the file of the baseline is relative to a folder.
+
+    Raises:
+        BadPatterns: `only` has a pattern that matches none of the operations.
+        BadBaseline: The file cannot be read, or has faults.
+    """
+    scope = CoverageScope() if only is None else CoverageScope.read(only, operations)
+    if baseline is None:
+        return Gate(fail_under, scope)
+    try:
+        text = (folder / baseline).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise BadBaseline(
+            f"{baseline} cannot be read: {fault}. Write it with `pytest "
+            "--mock-coverage=FILE.baseline`, `mock-platform run --coverage=FILE.baseline` or "
+            "`mock-platform coverage --format baseline`."
+        ) from fault
+    return Gate(fail_under, scope, read_baseline(text, baseline, operations))

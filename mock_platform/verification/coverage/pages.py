@@ -1,16 +1,20 @@
-"""The coverage for people and for CI systems: text, JUnit XML, one HTML page without assets."""
+"""The coverage for people and for CI systems: text, JUnit XML, one HTML page; and its files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from mock_platform.core.failures.codes import phrase
 from mock_platform.core.jsonio import pretty
 from mock_platform.core.junit import JunitCase, write_junit
-from mock_platform.verification.coverage.baseline import render_baseline
 from mock_platform.verification.coverage.document import CoverageDocument
-from mock_platform.verification.coverage.gate import Gate, GateFailure
+from mock_platform.verification.coverage.gate import (
+    Gate,
+    GateFailure,
+    render_baseline,
+)
 
 Format = Literal["text", "json", "junit", "html", "baseline"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -99,23 +103,28 @@ def render_totals(found: CoverageDocument) -> list[str]:
 
 def render_html(found: CoverageDocument) -> str:
     """Return one page that needs no other file: no script, style sheet or font."""
-    # Loaded here: the template engine is of no use to the other forms.
-    from jinja2 import Environment, PackageLoader
-
-    engine = Environment(
-        loader=PackageLoader("mock_platform.verification.coverage"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    template = engine.get_template("coverage.html")
-    return template.render(
+    return render_page(
+        "coverage",
         found=found,
         measures=[(title, found["totals"][key]) for key, title in _MEASURES],
         families=_group_by_family(found["operations"]),
         outcome_name=name_outcome,
         covered=count_covered,
     )
+
+
+def render_page(name: str, **values: Any) -> str:
+    """Return a page of a package of `verification`, from the template of the package's name."""
+    # Loaded here: the template engine is of no use to the other forms.
+    from jinja2 import Environment, PackageLoader
+
+    engine = Environment(
+        loader=PackageLoader(f"mock_platform.verification.{name}"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return engine.get_template(f"{name}.html").render(**values)
 
 
 def name_outcome(outcome: Mapping[str, Any]) -> str:
@@ -181,3 +190,25 @@ def _judge(name: str, failure: GateFailure | None) -> JunitCase:
 
 def _make_case(name: str, count: int) -> JunitCase:
     return JunitCase(name, skipped=None if count else "never covered")
+
+
+def write_files(
+    found: CoverageDocument, names: Iterable[str], gate: Gate, folder: Path
+) -> Iterator[str]:
+    """Write the files, whose formats follow from their names, and return a line for each.
+
+    A baseline is not replaced by one that has lost something. Empty names are left out.
+
+    Raises:
+        OSError: A file cannot be written.
+    """
+    lost = any(failure.lost for failure in gate.list_failures(found))
+    for name in filter(None, names):
+        file = folder / name
+        form = SUFFIXES[file.suffix]
+        if lost and form == "baseline":
+            yield f"not written, because outcomes are lost: {name}"
+            continue
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(render(found, form, gate), "utf-8")
+        yield f"written to {name}"

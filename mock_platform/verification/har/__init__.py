@@ -8,9 +8,10 @@ from mock_platform.verification.har.exchange import (
     HarPlace,
     HarRequest,
     HarResponse,
+    NamesChoice,
+    recognize_names,
 )
-from mock_platform.verification.har.names import NamesChoice, recognize_names
-from mock_platform.verification.har.reading import read_har, show_progress
+from mock_platform.verification.har.reader import read_har, show_progress
 
 __all__ = [
     "BadHar",

@@ -1,13 +1,19 @@
-"""What an archive holds: exchanges of a request and its response, and where each was found."""
+"""What an archive has: exchanges of a request and its response, their place, and their names."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from msgspec import Struct, field
+
+from mock_platform.core.original_names.exchange import HEADER
+from mock_platform.core.original_names.pairs import PAIRS
+from mock_platform.core.original_names.pairs import Pairs as NamePairs
+from mock_platform.settings import NamesMode
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -112,3 +118,67 @@ def _read_host(url: str) -> str:
         return urlsplit(url).hostname or ""
     except ValueError:
         return ""
+
+
+NamesChoice = Literal["auto", "neutral", "original"]
+"""What a user says about the names of a server or a recording."""
+_SANDBOX = "x-mock-"
+_OLDER_PATH = re.compile(
+    r"^/11/|^/2/(?:usage/)?tweets\b|^/1[12]/.*/(?:promoted_|scheduled_|draft_)?tweets?\b", re.ASCII
+)
+
+
+def recognize_names(exchange: HarExchange, real_hosts: Collection[str] = ()) -> NamesMode:
+    """Returns the names of an exchange.
+
+    A sandbox says which ones it used. Of other servers the keys and values of the answer decide,
+    then the host (one of `real_hosts` is the platform itself), then the path and the query.
+    """
+    request, response = exchange.request, exchange.response
+    names = {name.lower(): value for name, value in response.headers}
+    if names.get(HEADER.lower()) == "original":
+        return "original"
+    if any(name.startswith(_SANDBOX) for name in names):
+        return "neutral"
+    if shows_original_names(response.body):
+        return "original"
+    if _NEUTRAL.search(response.body):
+        return "neutral"
+    if request.host in real_hosts or _OLDER_PATH.search(request.path):
+        return "original"
+    asked = request.query.encode() + b"&" + request.body
+    return "original" if _QUERY.search(asked) or shows_original_names(asked) else "neutral"
+
+
+def shows_original_names(body: bytes) -> bool:
+    """Whether a JSON body has a key or an enumerated value of the original names."""
+    return _ORIGINAL.search(body) is not None
+
+
+def _list_values(pairs: NamePairs) -> Iterator[str]:
+    for values in pairs.values.values():
+        yield from values.values()
+    for inner in pairs.within.values():
+        yield from _list_values(inner)
+
+
+def _list_names(pairs: NamePairs) -> Iterator[str]:
+    yield from pairs.names.values()
+    for inner in pairs.within.values():
+        yield from _list_names(inner)
+
+
+def _join(names: Collection[str]) -> str:
+    return "|".join(re.escape(name) for name in sorted(names))
+
+
+_TABLES = tuple(PAIRS.values())
+_ORIGINAL_NAMES = {name for pairs in _TABLES for name in _list_names(pairs)}
+_VALUES = {each for pairs in _TABLES for each in _list_values(pairs) if each.isupper()}
+_ORIGINAL = re.compile(
+    rf'"(?:{_join(_ORIGINAL_NAMES)})"\s*:|[:\[,]\s*"(?:{_join(_VALUES)})"'.encode()
+)
+_NEUTRAL = re.compile(rf'"(?:{_join({n for p in _TABLES for n in p.names})})"\s*:'.encode())
+_QUERY = re.compile(
+    rf"(?:^|&)(?:{_join(_ORIGINAL_NAMES)})=|=(?:[A-Z_]+,)*(?:{_join(_VALUES)})(?:,|&|$)".encode()
+)

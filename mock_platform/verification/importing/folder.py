@@ -24,17 +24,18 @@ from mock_platform.scenario.source import MAX_BYTES, MAX_VALUES
 from mock_platform.scenario.writing import write_document
 from mock_platform.settings import NamesMode, Settings
 from mock_platform.verification.har import NamesChoice, read_har, recognize_names, show_progress
-from mock_platform.verification.importing.deliveries import is_delivery, read_event
 from mock_platform.verification.importing.ids import IdTranslation, list_owned, make_fresh
-from mock_platform.verification.importing.records import Note, RecordCollection, write_records
-from mock_platform.verification.importing.replacing import remove_leftovers, replace_folder
-from mock_platform.verification.importing.replaying import (
+from mock_platform.verification.importing.recorded import (
     KeptCalls,
     Player,
     RecordedCall,
+    is_delivery,
     is_same,
     make_recorded,
+    read_event,
 )
+from mock_platform.verification.importing.records import Note, RecordCollection, write_records
+from mock_platform.verification.importing.replacement import remove_leftovers, replace_folder
 from mock_platform.verification.importing.report import ImportReport
 from mock_platform.verification.importing.rules import (
     CannotAnswer,

@@ -19,7 +19,7 @@ from mock_platform.core.jsonio import BadJson, dumps, loads
 from mock_platform.core.pairs import decode_pairs
 from mock_platform.core.tables.table import Table
 from mock_platform.verification.har import HarExchange
-from mock_platform.verification.importing.replaying import MAX_NESTING
+from mock_platform.verification.importing.recorded import MAX_NESTING
 from mock_platform.world.ids import Ids
 
 _MEDIA_KEY = re.compile(r"([0-9]+)_[0-9]+", re.ASCII)

@@ -17,7 +17,7 @@ from mock_platform.core.original_names.pairs import PAIRS
 from mock_platform.core.original_names.translation import Reading
 from mock_platform.core.tables.table import AS, RECORDED, Table
 from mock_platform.settings import NamesMode
-from mock_platform.verification.importing.replaying import CallLabel, RecordedCall
+from mock_platform.verification.importing.recorded import CallLabel, RecordedCall
 from mock_platform.world.store.interface import Record
 
 # The records that answers of the v2 interface show, put together from all of them. An answer

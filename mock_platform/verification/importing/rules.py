@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from mock_platform.core.jsonio import BadJson, canonical, loads
 from mock_platform.scenario.source import MAX_DEPTH, MAX_VALUES
-from mock_platform.verification.importing.replaying import RecordedCall
+from mock_platform.verification.importing.recorded import RecordedCall
 
 _MAX_CONDITIONS = 30
 _MAX_NAMES = 2 * _MAX_CONDITIONS

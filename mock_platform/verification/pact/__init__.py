@@ -1,20 +1,24 @@
 """Pact files: what a client exercised, as a contract that a verifier can check against a server.
 
-`recorded` is what goes in, `journal` takes it from a world, `states` says how the world was before
-each request, `interactions` writes each with rules from its schema, `document` writes the file.
+`recorded` takes what goes in from a world, with the state before each request; `interactions`
+writes each with rules from its schema, `document` writes the file.
 """
 
 from __future__ import annotations
 
 from mock_platform.verification.pact.document import Parties, make_pact
-from mock_platform.verification.pact.journal import read_world
 from mock_platform.verification.pact.recorded import (
+    BEGINNING,
+    EVENT,
+    SIGNED,
+    History,
     LeftOut,
     PactDelivery,
     PactExchange,
     SentCredentials,
+    make_beginning,
+    read_world,
 )
-from mock_platform.verification.pact.states import BEGINNING, EVENT, SIGNED, History, make_beginning
 
 __all__ = [
     "BEGINNING",

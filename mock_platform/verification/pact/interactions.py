@@ -12,14 +12,15 @@ from mock_platform.core.description.openapi import template_path
 from mock_platform.core.jsonio import BadJson, canonical, loads
 from mock_platform.core.original_names.pairs import PAIRS, Pairs
 from mock_platform.verification.pact.recorded import (
+    EVENT,
     NAMES,
     Headers,
     LeftOut,
     PactDelivery,
     PactExchange,
     find_header,
+    make_signed,
 )
-from mock_platform.verification.pact.states import EVENT, make_signed
 from mock_platform.world import redact
 
 # Makes a template and matching rules from answers and their schema. The rules say what a client

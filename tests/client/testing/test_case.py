@@ -109,16 +109,10 @@ def _run(kind: type[unittest.TestCase], *names: str) -> unittest.TestResult:
     return result
 
 
-def test_each_test_has_a_fresh_world() -> None:
-    """The tests of a class share a server and nothing else."""
-    result = _run(Passing)
-
-    assert (2, [], []) == (result.testsRun, result.failures, result.errors)
-
-
-def test_each_test_has_its_own_receiver() -> None:
-    """A receiver listens from its first use to the end of its test."""
-    result = _run(Receiving)
+@pytest.mark.parametrize("kind", [Passing, Receiving], ids=["world", "receiver"])
+def test_each_test_has_its_own(kind: type[unittest.TestCase]) -> None:
+    """The tests of a class share a server, and neither world nor receiver of webhooks."""
+    result = _run(kind)
 
     assert (2, [], []) == (result.testsRun, result.failures, result.errors)
 

@@ -9,8 +9,7 @@ from time import thread_time
 import pytest
 
 from mock_platform import MockPlatform
-from mock_platform.client.testing.servers import LocalServers
-from mock_platform.client.testing.world_request import WorldRequest
+from mock_platform.client.testing.servers import LocalServers, WorldRequest
 from tests.client.testing.conftest import Run
 from tests.client.testing.reading import headings, section
 from tests.support import find_inner
@@ -63,7 +62,7 @@ def test_a_test_loads_only_what_it_uses() -> None:
     code = (
         "import sys\n"
         "from mock_platform.client.testing.servers import LocalServers\n"
-        "from mock_platform.client.testing.world_request import WorldRequest\n"
+        "from mock_platform.client.testing.servers import WorldRequest\n"
         "servers = LocalServers()\n"
         "world, verdict = servers.open(WorldRequest(), 'test')\n"
         "with world.session('bearer') as session:\n"
@@ -83,9 +82,9 @@ def test_a_test_loads_only_what_it_uses() -> None:
     assert "[]\n" == ended.stdout
 
 
-def test_each_test_has_a_fresh_world(run: Run) -> None:
+def test_each_test_has_a_fresh_world(wherever: Run) -> None:
     """What one test does to its world, the next one does not see."""
-    result = run(
+    result = wherever(
         """
         import pytest
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from mock_platform.client.testing.loading import PlainFinder, find_plainly
+from mock_platform.pytest_plugin import PlainFinder, find_plainly
 
 REWRITING = """
 import sys, types

@@ -24,9 +24,9 @@ def test_markers_are_registered(pytester: pytest.Pytester) -> None:
     ] == told
 
 
-def test_a_scenario_acts_with_its_parameters(run: Run) -> None:
+def test_a_scenario_acts_with_its_parameters(wherever: Run) -> None:
     """`mock_scenario` switches on by name; of several all act."""
-    result = run(
+    result = wherever(
         """
         import pytest, requests
 
@@ -46,13 +46,13 @@ def test_a_scenario_acts_with_its_parameters(run: Run) -> None:
     result.assert_outcomes(passed=1)
 
 
-def test_a_scenario_may_be_a_file(pytester: pytest.Pytester, run: Run) -> None:
+def test_a_scenario_may_be_a_file(pytester: pytest.Pytester, wherever: Run) -> None:
     """A file is found in the folder of the test's file."""
     pytester.path.joinpath("down.yaml").write_text(
         '{"name": "down", "rules": [{"on": "accounts.list", "then": {"respond": {"status": 503}}}]}'
     )
 
-    result = run(
+    result = wherever(
         """
         import pytest
 
@@ -91,9 +91,9 @@ def test_fixtures_are_laid_over_those_of_the_server(
     result.assert_outcomes(passed=2)
 
 
-def test_the_clock_stands_still(run: Run) -> None:
+def test_the_clock_stands_still(wherever: Run) -> None:
     """`mock_clock` freezes the world's clock; the nearest marker wins."""
-    result = run(
+    result = wherever(
         """
         import pytest
         from datetime import datetime, UTC

@@ -10,7 +10,6 @@ from werkzeug import Response
 
 from mock_platform import MockPlatform
 from mock_platform.client.testing.servers import SharedServer
-from mock_platform.core.errors import NotInProcess
 from tests.client.testing.conftest import Run
 from tests.client.testing.reading import section
 from tests.live.processes import serving
@@ -26,83 +25,25 @@ def test_a_running_server_is_used(run: Run, shared: MockPlatform) -> None:
     result = run(
         """
         import pytest
-        from datetime import datetime, UTC
 
-        @pytest.mark.mock_clock("2026-03-01T12:00:00Z")
-        @pytest.mark.mock_scenario("usage-capped", period="Daily")
-        def test_one(mock_platform, mock_platform_server, mock_platform_session):
+        def test_it(mock_platform, mock_platform_server, mock_platform_session):
             assert mock_platform.name in mock_platform_server.worlds
             assert mock_platform.name.startswith("pytest-")
-            clock = mock_platform.clock
-            assert (clock.now(), clock.frozen) == (datetime(2026, 3, 1, 12, tzinfo=UTC), True)
-            assert clock.advance(hours=1).hour == 13
-            job = {"from_date": "202603010000", "to_date": "202603010100", "webhook_id": "1"}
-            answer = mock_platform.session("bearer").post("/2/webhooks/replay", json=job)
-            assert answer.json()["period"] == "Daily"
             assert mock_platform_session.get("/12/accounts").status_code == 401
             (entry,) = mock_platform.journal.find(operation="accounts.list")
             assert (entry.status, entry.caller["scheme"]) == (401, "none")
-            assert 2 == len(mock_platform.journal) == mock_platform.journal.count()
-            assert entry.id == mock_platform.journal.get(entry.id).id
-            assert mock_platform.journal.get("r0") is None
-            users = mock_platform.state["users"]
-            users.delete("3805104374")
-            assert "3805104374" not in users
-            users.patch("2244994945", {"name": "Renamed"})
-            assert users.get("2244994945")["name"] == "Renamed"
             with pytest.raises(RuntimeError, match="no WSGI application"):
                 mock_platform.wsgi
-
-        def test_two(mock_platform):
-            assert 0 == len(mock_platform.journal)
-            assert not mock_platform.clock.frozen
-            assert "3805104374" in mock_platform.state["users"]
-            assert mock_platform.session("oauth1").get("/12/accounts").status_code == 200
         """,
         f"--mock-platform-url={shared.base_url}",
         "--mock-coverage",
         "-Werror",
     )
 
-    result.assert_outcomes(passed=2)
+    result.assert_outcomes(passed=1)
     assert ["default"] == shared.worlds
     lines = section(result, "mock_platform: contract coverage")
-    assert re.match(r"Operations called +2/", lines[2])
-
-
-def test_fixtures_and_scenario_files_reach_a_running_server(
-    pytester: pytest.Pytester, run: Run, shared: MockPlatform
-) -> None:
-    """Files lie with the tests, not with the server."""
-    folder = pytester.mkdir("more")
-    folder.joinpath("users.json").write_text('[{"id": "9", "screen_name": "nine", "name": "N"}]')
-    pytester.path.joinpath("down.yaml").write_text(
-        '{"name": "down", "rules": [{"on": "accounts.list", "then": {"respond": {"status": 503}}}]}'
-    )
-
-    result = run(
-        """
-        import pytest
-
-        @pytest.mark.mock_fixtures("more")
-        @pytest.mark.mock_scenario("down.yaml")
-        def test_it(mock_platform):
-            assert mock_platform.state["users"].get("9")["screen_name"] == "nine"
-            assert "3805104374" in mock_platform.state["users"]
-            assert mock_platform.session("oauth1").get("/12/accounts").status_code == 503
-        """,
-        f"--mock-platform-url={shared.base_url}",
-    )
-
-    result.assert_outcomes(passed=1)
-
-
-def test_deliveries_of_a_running_server_are_waited_for(shared: MockPlatform) -> None:
-    """The server answers once nothing is under way."""
-    platform = MockPlatform.connect(shared.base_url)
-
-    assert platform.wait_for_deliveries(120)
-    platform.stop()
+    assert re.match(r"Operations called +1/", lines[2])
 
 
 def test_a_running_server_judges_as_well(run: Run, shared: MockPlatform) -> None:
@@ -271,15 +212,6 @@ def test_a_server_with_an_authority_of_its_own(run: Run, monkeypatch: pytest.Mon
         result = run(ONE, f"--mock-platform-url={platform.base_url}")
 
     result.assert_outcomes(passed=1)
-
-
-def test_only_worlds_of_one_s_own_get_other_fixtures(shared: MockPlatform) -> None:
-    """The default world begins as its server was configured."""
-    platform = MockPlatform.connect(shared.base_url)
-
-    with pytest.raises(NotInProcess, match="Start the server with --fixtures DIR"):
-        platform.use_fixtures("more")
-    platform.stop()
 
 
 def test_fixtures_may_refer_to_those_of_the_server(pytester: pytest.Pytester, run: Run) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from werkzeug import Request, Response
 
 from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.cli.comparing import make_shadow
 from mock_platform.control.routes import describe_everything
 from mock_platform.core.auth.credential_texts import environment
 from mock_platform.core.jsonio import dumps, loads
@@ -24,13 +25,16 @@ from mock_platform.verification.compare import (
     check,
 )
 from mock_platform.verification.compare.client import HttpClient
+from mock_platform.verification.compare.shadow import ShadowSettings, ShadowTraffic
 from mock_platform.world.clock import machine_now
+from tests.support import Sandbox, sandbox
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 Patch = Callable[[Request, Response], None]
 """Changes an answer in place."""
+_IDLE_SECONDS = 60
 
 
 class Differing:
@@ -97,6 +101,21 @@ def each(change: Callable[[dict[str, Any]], Any]) -> Callable[[Any], None]:
             change(record)
 
     return patch
+
+
+@contextmanager
+def shadowing(
+    other: Differing | str, box: Sandbox | None = None, **settings: Any
+) -> Iterator[tuple[Sandbox, ShadowTraffic]]:
+    """A sandbox whose requests are sent to another server; at the end all were."""
+    box, url = box or sandbox(), other if isinstance(other, str) else other.url
+    traffic = make_shadow(box.platform, ShadowSettings(url, **settings))
+    traffic.start()
+    try:
+        yield box, traffic
+        assert traffic.wait_until_idle(_IDLE_SECONDS)
+    finally:
+        traffic.stop()
 
 
 def known_credentials() -> SigningCredentials:

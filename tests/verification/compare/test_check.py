@@ -9,7 +9,7 @@ from mock_platform.platform import Platform
 from mock_platform.verification.compare import Drift, DriftScope, OwnSandbox, check, make_report
 from mock_platform.verification.compare.answers import ComparedAnswer
 from mock_platform.verification.compare.client import ProbeRequest
-from mock_platform.verification.compare.reads import list_reads, list_unasked
+from mock_platform.verification.compare.plan import list_reads, list_unasked
 from mock_platform.verification.compare.report import render_text
 from mock_platform.world.clock import machine_now
 from tests.verification.compare.servers import Comparison

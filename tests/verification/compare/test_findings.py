@@ -4,8 +4,12 @@ import pytest
 
 from mock_platform.verification.compare import Format, make_report, render
 from mock_platform.verification.compare.compare import Difference, DifferenceKind
-from mock_platform.verification.compare.findings import Collector
-from mock_platform.verification.compare.results import AskedProbe, CheckedOperation, Drift
+from mock_platform.verification.compare.findings import (
+    AskedProbe,
+    CheckedOperation,
+    Collector,
+    Drift,
+)
 
 
 def test_one_difference_has_one_id() -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from mock_platform.cli.comparing import make_shadow
 from mock_platform.cli.main import group
 from mock_platform.core.original_names.exchange import make_neutral_spelling
 from mock_platform.core.original_names.pairs import PAIRS
@@ -18,10 +16,9 @@ from mock_platform.core.original_names.translation import Spelling
 from mock_platform.settings import Settings
 from mock_platform.verification.compare import make_report
 from mock_platform.verification.compare.report import render_text
-from mock_platform.verification.compare.shadow import ShadowSettings
 from mock_platform.verification.har import recognize_names
 from tests.support import ACCOUNT, BEARER, Sandbox, sandbox
-from tests.verification.compare.servers import Comparison, Differing, Patch, each, on
+from tests.verification.compare.servers import Comparison, Differing, Patch, each, on, shadowing
 from tests.verification.har.support import read_one
 from tests.verification.importing.support import (
     list_operations,
@@ -31,30 +28,16 @@ from tests.verification.importing.support import (
 )
 
 pytestmark = pytest.mark.live
+OTHER = Settings(names="original")
 SOME = ("posts.*", "promoted_posts.*", "public_posts.*", "users.me", "line_items.*")
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[Differing]:
-    """A server with original names."""
-    found = Differing(Settings(names="original"))
-    yield found
-    found.close()
-
-
-@pytest.fixture
-def original(running: Differing) -> Differing:
-    """The server with original names, as it was at first."""
-    running.start_over()
-    return running
-
-
-def test_equal(comparison: Comparison, original: Differing) -> None:
+def test_equal(comparison: Comparison, second: Differing) -> None:
     """A server that differs in names alone differs in nothing, and is asked with its own names."""
-    drift = comparison.run(original.url, *SOME, names="original")
+    drift = comparison.run(second.url, *SOME, names="original")
 
-    assert [] == make_report(drift, original.url, {}).findings
-    paths = {path for _, path in original.asked}
+    assert [] == make_report(drift, second.url, {}).findings
+    paths = {path for _, path in second.asked}
     assert {f"/12/accounts/{ACCOUNT}/tweets", "/2/tweets"} <= paths
     assert not any(
         "/posts" in path or "/promoted_posts" in path
@@ -81,17 +64,17 @@ PLANTED: list[tuple[Patch, str, str, dict[str, str]]] = [
 @pytest.mark.parametrize(("patch", "kind", "where", "beside"), PLANTED)
 def test_planted(
     comparison: Comparison,
-    original: Differing,
+    second: Differing,
     patch: Patch,
     kind: str,
     where: str,
     beside: dict[str, str],
 ) -> None:
     """A difference is reported under its neutral place, with the original names beside."""
-    original.patches.append(patch)
+    second.patches.append(patch)
 
-    drift = comparison.run(original.url, "promoted_posts.*", "line_items.*", names="original")
-    report = make_report(drift, original.url, {})
+    drift = comparison.run(second.url, "promoted_posts.*", "line_items.*", names="original")
+    report = make_report(drift, second.url, {})
 
     found = next(x for x in report.findings if (x.kind, x.where) == (kind, where))
     assert beside.items() <= found.original.items()
@@ -179,20 +162,13 @@ def test_both_ways() -> None:
         assert body == make_neutral_spelling(operation).write(written), operation.id
 
 
-def test_shadow(original: Differing) -> None:
+def test_shadow(second: Differing) -> None:
     """What a client asks in neutral names reaches the service in its own, and nothing differs."""
-    box = sandbox()
-    traffic = make_shadow(box.platform, ShadowSettings(original.url, names="original"))
-    traffic.start()
-    original.asked.clear()
-    try:
+    with shadowing(second, names="original") as (box, traffic):
         box.call("GET", f"/12/accounts/{ACCOUNT}/promoted_posts", keys=BEARER)
         box.call("GET", "/2/posts?ids=1991500000000000101&post.fields=public_metrics", keys=BEARER)
-        assert traffic.wait_until_idle(60)
-        report = traffic.report()
-    finally:
-        traffic.stop()
+    report = traffic.report()
 
     assert ([], None) == (report["findings"], report["last_fault"])
-    paths = {path for _, path in original.asked}
+    paths = {path for _, path in second.asked}
     assert {f"/12/accounts/{ACCOUNT}/promoted_tweets", "/2/tweets"} == paths

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,25 +9,10 @@ from werkzeug import Request, Response
 
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.verification.compare import Report, make_report
-from mock_platform.verification.compare.reads import list_unasked
+from mock_platform.verification.compare.plan import list_unasked
 from tests.verification.compare.servers import Comparison, Differing, Patch, each, on
 
 pytestmark = pytest.mark.live
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Differing]:
-    """The second sandbox."""
-    found = Differing()
-    yield found
-    found.close()
-
-
-@pytest.fixture
-def second(running: Differing) -> Differing:
-    """The second sandbox, as it was at first."""
-    running.start_over()
-    return running
 
 
 def status(asked: Request, response: Response) -> None:

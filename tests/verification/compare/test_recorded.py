@@ -10,14 +10,11 @@ from typing import Any
 import pytest
 from oauthlib.oauth1 import SIGNATURE_TYPE_QUERY, Client
 
-from mock_platform.cli.comparing import make_shadow
-from mock_platform.verification.compare.shadow import ShadowSettings
 from tests.support import ACCOUNT, BEARER, HARBOR, Sandbox, sandbox
-from tests.verification.compare.servers import differing, known_credentials
+from tests.verification.compare.servers import differing, known_credentials, shadowing
 from tests.verification.compare.test_names import diff
 
 pytestmark = pytest.mark.live
-IDLE_SECONDS = 60
 ITEMS = f"/12/accounts/{ACCOUNT}/line_items"
 SORTED = f"{ITEMS}?sort_by=created_at-desc"
 READS = (
@@ -132,13 +129,9 @@ def test_shadow_tells_a_wrong_order() -> None:
         response.set_data(json.dumps(body))
 
     with differing(patch) as other:
-        box = sandbox()
-        traffic = make_shadow(box.platform, ShadowSettings(other.url))
-        traffic.start()
-        box.call("GET", SORTED, keys=BEARER)
-        assert traffic.wait_until_idle(IDLE_SECONDS)
+        with shadowing(other) as (box, traffic):
+            box.call("GET", SORTED, keys=BEARER)
         report = traffic.report()
-        traffic.stop()
 
     assert ("order", "data[].created_at") in [(x["kind"], x["where"]) for x in report["findings"]]
     assert "refuted" == report["assumptions"]["ads.sort-by"]
@@ -147,14 +140,9 @@ def test_shadow_tells_a_wrong_order() -> None:
 def test_shadow_signs_a_query_anew() -> None:
     """A signature in the query is replaced by one for the other address."""
     with differing() as other:
-        box = sandbox()
-        settings = ShadowSettings(other.url, credentials=known_credentials())
-        traffic = make_shadow(box.platform, settings)
-        traffic.start()
-        assert 200 == box.call("GET", sign_in_query(SORTED), keys=None).status_code
-        assert traffic.wait_until_idle(IDLE_SECONDS)
+        with shadowing(other, credentials=known_credentials()) as (box, traffic):
+            assert 200 == box.call("GET", sign_in_query(SORTED), keys=None).status_code
         report = traffic.report()
-        traffic.stop()
 
     assert (1, []) == (report["compared"], report["findings"])
 

@@ -1,58 +1,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from werkzeug import Request, Response
 
-from mock_platform.cli.comparing import make_shadow
 from mock_platform.verification.compare.shadow import ShadowSettings, ShadowTraffic
-from tests.support import ACCOUNT, BEARER, HARBOR, Sandbox, sandbox
-from tests.verification.compare.servers import Differing, each, known_credentials, on
+from tests.support import ACCOUNT, BEARER, HARBOR, sandbox
+from tests.verification.compare.servers import Differing, each, known_credentials, on, shadowing
 
 pytestmark = pytest.mark.live
 LIST = f"/12/accounts/{ACCOUNT}/line_items"
-IDLE_SECONDS = 60
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[Differing]:
-    """The other service: a second sandbox."""
-    found = Differing()
-    yield found
-    found.close()
-
-
-@pytest.fixture
-def other(running: Differing) -> Differing:
-    """The other service, as it was at first."""
-    running.start_over()
-    return running
-
-
-def shadowed(other: Differing, **settings: Any) -> tuple[Sandbox, ShadowTraffic]:
-    """A sandbox whose requests are sent to the other one."""
-    box = sandbox()
-    traffic = make_shadow(box.platform, ShadowSettings(other.url, **settings))
-    traffic.start()
-    return box, traffic
-
-
-def test_reads_are_compared(other: Differing) -> None:
+def test_reads_are_compared(second: Differing) -> None:
     """A read is sent after it was answered; its difference is in the journal and the report."""
-    other.patches.append(on("/line_items", each(lambda record: record.pop("name"))))
-    box, traffic = shadowed(other)
-    answer = box.call("GET", LIST, keys=BEARER)
-    box.call("DELETE", f"{LIST}/zz", keys=BEARER)
+    second.patches.append(on("/line_items", each(lambda record: record.pop("name"))))
+    with shadowing(second) as (box, _):
+        answer = box.call("GET", LIST, keys=BEARER)
+        box.call("DELETE", f"{LIST}/zz", keys=BEARER)
 
-    assert traffic.wait_until_idle(IDLE_SECONDS)
     report = box.client.get("/_mock/shadow").get_json()
     entry = box.client.get(f"/_mock/requests/{answer.headers['X-Mock-Request-Id']}").get_json()
-    traffic.stop()
 
-    assert [("GET", LIST)] == other.asked
+    assert [("GET", LIST)] == second.asked
     assert {"sent": 1, "compared": 1, "not_sent": 1, "dropped": 0, "failed": 0} == {
         name: report[name] for name in ("sent", "compared", "not_sent", "dropped", "failed")
     }
@@ -64,81 +35,63 @@ def test_reads_are_compared(other: Differing) -> None:
     assert BEARER not in json.dumps(report)
 
 
-def test_what_opens_the_console_stays_here(other: Differing) -> None:
+def test_what_opens_the_console_stays_here(second: Differing) -> None:
     """The other service gets the client's cookies without the console's, and no control token."""
     seen: list[Request] = []
-    other.patches.append(lambda asked, _: seen.append(asked))
-    box = sandbox(control_token="s3cret")
-    traffic = make_shadow(box.platform, ShadowSettings(other.url))
-    traffic.start()
-    logged_in = box.client.post(
-        "/_mock/console/login", data={"token": "s3cret"}, headers={"Origin": "http://localhost"}
-    )
-    cookie = logged_in.headers["Set-Cookie"].partition(";")[0]
-    assert cookie.startswith("mock_platform_console=")
-    box.client.set_cookie("own", "1")
-    sent = {"X-Mock-Control-Token": "s3cret", "Authorization": f"Bearer {BEARER}"}
-    box.client.get(LIST, headers=sent)
-    box.client.get(LIST, headers={"Authorization": "Bearer s3cret"})
-
-    assert traffic.wait_until_idle(IDLE_SECONDS)
-    traffic.stop()
+    second.patches.append(lambda asked, _: seen.append(asked))
+    with shadowing(second, sandbox(control_token="s3cret")) as (box, _):
+        logged_in = box.client.post(
+            "/_mock/console/login", data={"token": "s3cret"}, headers={"Origin": "http://localhost"}
+        )
+        cookie = logged_in.headers["Set-Cookie"].partition(";")[0]
+        assert cookie.startswith("mock_platform_console=")
+        box.client.set_cookie("own", "1")
+        sent = {"X-Mock-Control-Token": "s3cret", "Authorization": f"Bearer {BEARER}"}
+        box.client.get(LIST, headers=sent)
+        box.client.get(LIST, headers={"Authorization": "Bearer s3cret"})
 
     assert ["own=1"] * 2 == [asked.headers["Cookie"] for asked in seen]
     assert {f"Bearer {BEARER}", None} == {asked.headers.get("Authorization") for asked in seen}
     assert "s3cret" not in "".join(str(asked.headers) for asked in seen)
 
 
-def test_writes_and_credentials(other: Differing) -> None:
+def test_writes_and_credentials(second: Differing) -> None:
     """Writes are sent if wanted, with their body, and signed for the other address."""
-    box, traffic = shadowed(other, writes=True, credentials=known_credentials())
-    form = {"entity_status": "PAUSED"}
-    line_item = box.call("GET", LIST).get_json()["data"][0]["id"]
-    box.call("PUT", f"{LIST}/{line_item}", form=form)
-
-    assert traffic.wait_until_idle(IDLE_SECONDS)
+    with shadowing(second, writes=True, credentials=known_credentials()) as (box, traffic):
+        line_item = box.call("GET", LIST).get_json()["data"][0]["id"]
+        box.call("PUT", f"{LIST}/{line_item}", form={"entity_status": "PAUSED"})
     report = traffic.report()
-    traffic.stop()
 
-    assert {("GET", LIST), ("PUT", f"{LIST}/{line_item}")} == set(other.asked)
+    assert {("GET", LIST), ("PUT", f"{LIST}/{line_item}")} == set(second.asked)
     assert (2, []) == (report["compared"], report["findings"])
-    stored = other.platform.worlds.default.store.get("line_items", line_item)
+    stored = second.platform.worlds.default.store.get("line_items", line_item)
     assert stored is not None
     assert "PAUSED" == stored["entity_status"]
 
 
-def test_a_signature_for_another_address(other: Differing) -> None:
+def test_a_signature_for_another_address(second: Differing) -> None:
     """Without credentials of its own a signed request is refused there, which is no difference."""
-    box, traffic = shadowed(other)
-    box.call("GET", LIST, keys=HARBOR)
-
-    assert traffic.wait_until_idle(IDLE_SECONDS)
+    with shadowing(second) as (box, traffic):
+        box.call("GET", LIST, keys=HARBOR)
     report = traffic.report()
-    traffic.stop()
 
     assert (1, 0, []) == (report["failed"], report["compared"], report["findings"])
     assert "--shadow-credentials" in report["last_fault"]
 
 
-def test_redirects_and_an_unreachable_service(other: Differing) -> None:
+def test_redirects_and_an_unreachable_service(second: Differing) -> None:
     """A redirect is a difference and not followed; a service that does not answer is a fault."""
 
     def redirect(asked: Request, response: Response) -> None:
         response.status_code = 302
         response.headers["Location"] = "http://127.0.0.1:9/"
 
-    other.patches.append(redirect)
-    box, traffic = shadowed(other)
-    box.call("GET", "/12/accounts", keys=BEARER)
-    assert traffic.wait_until_idle(IDLE_SECONDS)
+    second.patches.append(redirect)
+    with shadowing(second) as (box, traffic):
+        box.call("GET", "/12/accounts", keys=BEARER)
+    with shadowing("http://127.0.0.1:9") as (gone, failing):
+        gone.call("GET", "/12/accounts", keys=BEARER)
     found = traffic.report()["findings"]
-    traffic.stop()
-    gone, silent = sandbox(), ShadowSettings("http://127.0.0.1:9")
-    failing = make_shadow(gone.platform, silent)
-    failing.start()
-    gone.call("GET", "/12/accounts", keys=BEARER)
-    assert failing.wait_until_idle(IDLE_SECONDS)
-    failing.stop()
 
     assert ["302 to http://127.0.0.1:9/ (not followed)"] == [each["got"] for each in found]
     assert (1, 0) == (failing.report()["failed"], failing.report()["compared"])

@@ -6,8 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from mock_platform.verification.coverage.baseline import Baseline, CoverageScope
-from mock_platform.verification.coverage.gate import Gate
+from mock_platform.verification.coverage.gate import Baseline, CoverageScope, Gate
 from mock_platform.verification.coverage.pages import Format, name_outcome, render
 from tests.control.support import call, fields
 from tests.support import Sandbox, sandbox

@@ -15,7 +15,7 @@ from mock_platform.control.har import archive
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.settings import Settings
-from mock_platform.verification.compare.names import OriginalNames
+from mock_platform.verification.compare.side import OriginalNames
 from tests.support import Sandbox
 from tests.test_kept_worlds import NOON
 

@@ -20,14 +20,15 @@ from mock_platform.core.tables.state import State
 from mock_platform.platform import Platform
 from mock_platform.settings import NamesMode, Settings
 from mock_platform.verification.har import HarExchange, read_har
-from mock_platform.verification.importing.deliveries import is_delivery, read_event
-from mock_platform.verification.importing.records import RecordCollection
-from mock_platform.verification.importing.replaying import (
+from mock_platform.verification.importing.recorded import (
     Player,
     RecordedCall,
+    is_delivery,
     make_recorded,
+    read_event,
     read_json,
 )
+from mock_platform.verification.importing.records import RecordCollection
 from mock_platform.verification.importing.rules import CannotAnswer, make_failure
 from mock_platform.verification.pact import (
     History,
@@ -37,8 +38,7 @@ from mock_platform.verification.pact import (
     SentCredentials,
     make_beginning,
 )
-from mock_platform.verification.pact.recorded import find_callback
-from mock_platform.verification.pact.states import begin_again
+from mock_platform.verification.pact.recorded import begin_again, find_callback
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.store.interface import Record
