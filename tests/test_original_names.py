@@ -15,8 +15,8 @@ import pytest
 from mock_platform import MockPlatform
 from mock_platform.api.oauth.known_credentials import credentials
 from mock_platform.api.served import OPERATIONS
-from mock_platform.control.example_values import MINUTE
 from mock_platform.control.examples import Sample, sample
+from mock_platform.core.example import MINUTE
 from mock_platform.core.operation import Operation
 from mock_platform.core.original_names.pairs import PAIRS, list_original_paths
 from mock_platform.core.original_names.translation import Spelling

@@ -6,6 +6,7 @@ of state) and `NOT_SERVED`. Nothing registers itself as a side effect of an impo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 
 from mock_platform.api.v2.description import DESCRIPTION_ID
@@ -59,6 +60,13 @@ NOT_SERVED: tuple[NotServed, ...] = tuple(
     path for folder in _FOLDERS for path in getattr(folder, "NOT_SERVED", ())
 )
 """Paths that are not served, and that would otherwise match the path of a record."""
+
+EXAMPLE_PATHS: Mapping[str, Mapping[str, str]] = {
+    operation.id: getattr(folder, "EXAMPLE_PATHS", {})
+    for folder in _FOLDERS
+    for operation in getattr(folder, "OPERATIONS", ())
+}
+"""What the paths of example requests have for their parameters in each subject, by operation."""
 
 KINDS: tuple[TransitionKind, ...] = tuple(
     kind for folder in _FOLDERS for kind in getattr(folder, "KINDS", ())

@@ -31,6 +31,7 @@ from mock_platform.core.assumptions import Assumption, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.decode import make_reader
 from mock_platform.core.envelope import remove_internal_keys
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import (
     AdsError,
     AdsFailure,
@@ -354,6 +355,7 @@ def declare_batch(
     check_together: CheckTogether | None = None,
     gates: Sequence[Gate] = (),
     assumptions: Sequence[Assumption] = (),
+    example: Example,
 ) -> Operation:
     """Returns the operation that does these creates, updates and deletes in batches.
 
@@ -398,6 +400,7 @@ def declare_batch(
         may_assume=tuple(dict.fromkeys((*may_assume, OPERATION_ERRORS))),
         errors=tuple(dict.fromkeys(errors)),
         statuses=(413,),
+        example=example,
     )
 
 

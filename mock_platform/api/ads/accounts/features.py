@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from mock_platform.api.ads.conventions import Data, ads
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.fields import Choice, CommaList, Text
 from mock_platform.core.operation import Operation
 from mock_platform.core.schema import Schema
@@ -133,6 +134,7 @@ OPERATIONS: tuple[Operation, ...] = (
         params=FeaturesChange,
         sandbox_only=True,
         assumptions=(ORDER, SANDBOX_ONLY_THESE),
+        example=Example(query={"feature_keys": "CONVERSATION_CARD"}),
     ),
     ads(
         "features.remove",
@@ -145,5 +147,6 @@ OPERATIONS: tuple[Operation, ...] = (
         params=FeaturesChange,
         sandbox_only=True,
         assumptions=(ORDER, SANDBOX_ONLY_THESE),
+        example=Example(query={"feature_keys": "CONVERSATION_CARD"}),
     ),
 )

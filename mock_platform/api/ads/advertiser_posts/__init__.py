@@ -18,3 +18,4 @@ OPERATIONS = (
 )
 TABLES = (*records.TABLES,)
 KINDS = (*scheduled_posts.KINDS,)
+EXAMPLE_PATHS = {"scheduled_post_id": "1991600000000000203", "draft_post_id": "1991500000000000101"}

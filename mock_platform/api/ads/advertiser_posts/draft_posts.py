@@ -27,6 +27,7 @@ from mock_platform.api.v2.objects.posts import MAX_NAME_CHARACTERS
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.description.schemas import REQUEST_ECHO
+from mock_platform.core.example import Example
 from mock_platform.core.fields import CommaList, Flag, Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation, Origin
@@ -177,6 +178,7 @@ OPERATIONS: tuple[Operation, ...] = (
         statuses=(403, 404),
         assumptions=(PLANS, GRANT),
         may_assume=(TEXT, MEDIA_MIX),
+        example=Example(query={"as_user_id": "2244994945", "text": "Fresh from the roaster"}),
     ),
     ads(
         "draft_posts.update",
@@ -221,5 +223,6 @@ OPERATIONS: tuple[Operation, ...] = (
         errors=("NOT_FOUND",),
         statuses=(404,),
         assumptions=(PLANS, PREVIEW),
+        example=Example(query={}),
     ),
 )

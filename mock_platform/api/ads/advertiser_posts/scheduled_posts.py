@@ -41,6 +41,7 @@ from mock_platform.api.v2.media.records import MediaKey
 from mock_platform.api.v2.objects.post_texts import CARD_URI
 from mock_platform.api.v2.objects.posts import MAX_NAME_CHARACTERS
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.fields import CommaList, Flag, Long, Text
 from mock_platform.core.operation import Echo, Operation, Origin
 from mock_platform.core.schema import Schema
@@ -187,6 +188,13 @@ OPERATIONS: tuple[Operation, ...] = (
         statuses=(403, 404),
         assumptions=(PLANS, MOMENT, CROWD, GRANT),
         may_assume=(TEXT, MEDIA_MIX),
+        example=Example(
+            query={
+                "as_user_id": "2244994945",
+                "text": "Fresh from the roaster",
+                "scheduled_at": "2027-03-01T08:00:00Z",
+            }
+        ),
     ),
     ads(
         "scheduled_posts.update",

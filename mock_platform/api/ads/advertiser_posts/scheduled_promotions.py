@@ -23,6 +23,7 @@ from mock_platform.api.ads.resource import (
 )
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.fields import Long, Text
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.schema import Schema
@@ -162,6 +163,12 @@ OPERATIONS: tuple[Operation, ...] = (
         statuses=(403, 404),
         assumptions=(ALL,),
         may_assume=(REFUSED,),
+        example=Example(
+            query={
+                "line_item_id": "itttx",
+                "scheduled_post_id": "1991600000000000203",
+            }
+        ),
     ),
     SCHEDULED_PROMOTED_POSTS.delete(
         prepare=_settle_all,

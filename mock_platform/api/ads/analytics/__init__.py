@@ -11,3 +11,7 @@ TABLES = (
     *jobs.TABLES,
 )
 KINDS = (*jobs.KINDS,)
+EXAMPLE_PATHS = {
+    "job_id": "1990000000000000777",
+    "file_name": "q7Vd2mXk9TzR4bLw8HcN3sYf6JpG1aUe5KoQiDxBvMt.json.gz",
+}

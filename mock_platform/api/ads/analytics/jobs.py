@@ -23,6 +23,7 @@ from mock_platform.api.ads.analytics.figures import (
 )
 from mock_platform.api.ads.analytics.metrics import CONVERSIONS, ENTITIES
 from mock_platform.api.ads.analytics.queries import (
+    EXAMPLE_QUERY,
     GRANULARITIES,
     PARAMETERS,
     SHAPE,
@@ -40,6 +41,7 @@ from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf, list_parameters, pa
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.auth.authenticate import NO_AUTH
 from mock_platform.core.call import Call, Reply
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import Fault, missing
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Text
@@ -342,6 +344,7 @@ OPERATIONS: tuple[Operation, ...] = (
         assumptions=(JOBS, PACE, PARAMETERS),
         may_assume=(SEGMENTS,),
         errors=("INVALID_TIME_WINDOW", "TOO_MANY_REQUESTS"),
+        example=Example(query=EXAMPLE_QUERY),
     ),
     ads(
         "stats_jobs.list",
@@ -376,6 +379,7 @@ OPERATIONS: tuple[Operation, ...] = (
         assumptions=(JOBS, PACE, CANCELLED),
         errors=("NOT_FOUND",),
         statuses=(404,),
+        example=Example(is_refused=True),
     ),
     Operation(
         id="stats_jobs.result",
@@ -390,5 +394,6 @@ OPERATIONS: tuple[Operation, ...] = (
         assumptions=(RESULT, SHAPE, FIGURES, PINNED, PAST, CONVERSIONS),
         errors=("NOT_FOUND",),
         statuses=(404,),
+        example=Example(is_refused=True),
     ),
 )

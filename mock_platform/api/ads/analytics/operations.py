@@ -23,6 +23,8 @@ from mock_platform.api.ads.analytics.ledger import CAMPAIGN, FUNDING_INSTRUMENT,
 from mock_platform.api.ads.analytics.metrics import CONVERSIONS
 from mock_platform.api.ads.analytics.mix import IMPRESSIONS
 from mock_platform.api.ads.analytics.queries import (
+    EXAMPLE_DAY,
+    EXAMPLE_QUERY,
     MAX_ENTITIES,
     PARAMETERS,
     SHAPE,
@@ -42,6 +44,7 @@ from mock_platform.api.ads.analytics.versions import PAST
 from mock_platform.api.ads.conventions import Data, Typed, ads
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.faults import Fault, exclusive
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Number, Text
 from mock_platform.core.operation import Handler, Limit, Operation, Origin
@@ -204,7 +207,7 @@ def _measure_reach(call: Call, world: World, entity: str, name: str) -> dict[str
     return {"data": rows}
 
 
-def _declare_reach(noun: str, handler: Handler, params: type[Schema]) -> Operation:
+def _declare_reach(noun: str, handler: Handler, params: type[Schema], key: str) -> Operation:
     return ads(
         f"stats.reach.{noun}",
         "GET",
@@ -220,6 +223,7 @@ def _declare_reach(noun: str, handler: Handler, params: type[Schema]) -> Operati
         limits=(_LIMIT,),
         assumptions=(REACH, FIGURES, PINNED, PAST),
         errors=("INVALID_TIME_WINDOW",),
+        example=Example(query={f"{noun[:-1]}_ids": key, **EXAMPLE_DAY}),
     )
 
 
@@ -240,6 +244,7 @@ OPERATIONS: tuple[Operation, ...] = (
         limits=(_LIMIT,),
         assumptions=(PARAMETERS, SHAPE, FIGURES, PINNED, PAST, CONVERSIONS),
         errors=("INVALID_TIME_WINDOW",),
+        example=Example(query=EXAMPLE_QUERY),
     ),
     ads(
         "stats.active_entities",
@@ -256,7 +261,8 @@ OPERATIONS: tuple[Operation, ...] = (
         limits=(_LIMIT,),
         assumptions=(ACTIVE, FIGURES, PAST),
         errors=("INVALID_TIME_WINDOW",),
+        example=Example(query={"entity": "LINE_ITEM", **EXAMPLE_DAY}),
     ),
-    _declare_reach("campaigns", get_campaign_reach, CampaignReachQuery),
-    _declare_reach("funding_instruments", get_funding_reach, FundingReachQuery),
+    _declare_reach("campaigns", get_campaign_reach, CampaignReachQuery, "8wku2"),
+    _declare_reach("funding_instruments", get_funding_reach, FundingReachQuery, "m2k8s"),
 )

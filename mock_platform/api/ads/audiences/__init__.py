@@ -21,3 +21,9 @@ KINDS = (
     *operations.KINDS,
     *do_not_reach_lists.KINDS,
 )
+EXAMPLE_PATHS = {
+    "custom_audience_id": "1nmth",
+    "tailored_audience_id": "1nmth",
+    "custom_audience_permission_id": "ri",
+    "tailored_audience_permission_id": "ri",
+}

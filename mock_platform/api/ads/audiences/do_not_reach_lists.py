@@ -13,13 +13,20 @@ from mock_platform.api.ads.audiences.membership import (
     apply_uploads,
 )
 from mock_platform.api.ads.audiences.records import DoNotReachListRecord, UserCounts
-from mock_platform.api.ads.audiences.users import ASSUMPTIONS, HASH, OPERATION_TYPES, BatchRules
+from mock_platform.api.ads.audiences.users import (
+    ASSUMPTIONS,
+    EXAMPLE,
+    HASH,
+    OPERATION_TYPES,
+    BatchRules,
+)
 from mock_platform.api.ads.batches import as_operations
 from mock_platform.api.ads.conventions import Batch, Many, One, ads, fail
 from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf
 from mock_platform.api.ads.resource import Resource, apply_changes, draw_unused_id, make_timestamps
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Nested, Text
 from mock_platform.core.operation import Location, Origin
 from mock_platform.core.schema import Schema
@@ -230,6 +237,7 @@ OPERATIONS = (
         params=DoNotReachListCreate,
         origin=Origin.ADJACENT,
         assumptions=(ALL, YOUNG),
+        example=Example(path={"account_id": "18ce5b7qk2c"}),
     ),
     ads(
         "do_not_reach_lists.users",
@@ -247,6 +255,7 @@ OPERATIONS = (
         may_assume=ASSUMPTIONS,
         errors=("NOT_FOUND",),
         statuses=(404,),
+        example=EXAMPLE,
     ),
     LISTS.delete(prepare=settle, assumptions=(YOUNG,)),
 )

@@ -42,6 +42,7 @@ from mock_platform.api.ads.resource import (
 )
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.fields import Choice, CommaList, Flag, Text
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.schema import Schema
@@ -309,6 +310,7 @@ OPERATIONS: tuple[Operation, ...] = (
         params=AudienceCreate,
         origin=Origin.ADJACENT,
         assumptions=(ALL, YOUNG, UNIQUE),
+        example=Example(query={"name": "Gift buyers"}),
     ),
     ads(
         "custom_audiences.update",

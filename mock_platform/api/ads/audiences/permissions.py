@@ -20,6 +20,7 @@ from mock_platform.api.ads.filters import IdsFilter, OneOfFilter
 from mock_platform.api.ads.resource import TIMESTAMPS, Resource
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.fields import Choice, Text
 from mock_platform.core.operation import Origin
 from mock_platform.core.schema import Schema
@@ -108,6 +109,12 @@ OPERATIONS = (
         may_assume=(TWICE, VISIBLE),
         errors=("NOT_FOUND", "ACCOUNT_NOT_FOUND", "ACTION_NOT_ALLOWED", "FEATURE_NOT_AVAILABLE"),
         statuses=(403, 404),
+        example=Example(
+            query={
+                "granted_account_id": "18ce5b7qk2c",
+                "permission_level": "READ_ONLY",
+            }
+        ),
     ),
     PERMISSIONS.delete(
         before=_require_owner_to_revoke,

@@ -19,6 +19,7 @@ from mock_platform.api.ads.conventions import One, ads
 from mock_platform.api.ads.filters import IdsFilter, OneOfFilter
 from mock_platform.api.ads.resource import TIMESTAMPS, Resource
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.fields import Choice, Text
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
@@ -94,6 +95,12 @@ OPERATIONS = (
             "FEATURE_NOT_AVAILABLE",
         ),
         statuses=(404,),
+        example=Example(
+            query={
+                "granted_account_id": "18ce5b7qk2c",
+                "permission_level": "READ_ONLY",
+            }
+        ),
     ),
     PERMISSIONS.delete(before=_require_owner_to_revoke, show=_show_record, may_assume=(VISIBLE,)),
 )

@@ -34,6 +34,7 @@ from mock_platform.api.ads.batches import (
 from mock_platform.api.ads.conventions import Data, ads, fail
 from mock_platform.core.assumptions import Assumption, public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import BatchFailure
 from mock_platform.core.faults import Fault, expected, missing
 from mock_platform.core.fields import Choice, Instant, ListOf, Nested, Text
@@ -315,6 +316,7 @@ def _require_upload_right(call: Call, world: World, audience: Record) -> None:
         raise fail("ACTION_NOT_ALLOWED", "This account may not change the users of this audience")
 
 
+EXAMPLE = Example(json=[{"operation_type": "Update", "params": {"users": [{"email": ["a" * 64]}]}}])
 OPERATIONS = (
     ads(
         "custom_audiences.users",
@@ -334,5 +336,6 @@ OPERATIONS = (
         may_assume=(VISIBLE, READ_WRITE, YOUNG, *ASSUMPTIONS),
         errors=("NOT_FOUND", "ACTION_NOT_ALLOWED"),
         statuses=(404, 413),
+        example=EXAMPLE,
     ),
 )

@@ -17,6 +17,7 @@ from mock_platform.api.ads.filters import IdsFilter
 from mock_platform.api.ads.resource import TIMESTAMPS, Resource, draw_unused_id, make_timestamps
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Choice, CurrencyCode, Instant, Long
 from mock_platform.core.operation import Operation, Origin
@@ -119,6 +120,13 @@ OPERATIONS: tuple[Operation, ...] = (
         origin=Origin.NAMED,
         assumptions=(*_ASSUMED, AMOUNTS),
         errors=("INVALID_TIME_WINDOW",),
+        example=Example(
+            query={
+                "type": "CREDIT_LINE",
+                "currency": "USD",
+                "start_time": "2026-03-01T00:00:00Z",
+            }
+        ),
     ),
     FUNDING_INSTRUMENTS.delete(
         summary="Delete a funding instrument on the sandbox",

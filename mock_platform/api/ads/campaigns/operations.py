@@ -29,6 +29,7 @@ from mock_platform.api.ads.resource import (
 )
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, missing
 from mock_platform.core.fields import Choice, Flag, Long, Text
@@ -255,6 +256,7 @@ def _record_deletion(call: Call, world: World, record: Record) -> None:
 
 
 _READ = (SHAPE, SERVABILITY, USED_UP)
+_EXAMPLE = {"name": "Spring blend", "funding_instrument_id": "m2k8s"}
 CREATE = ads(
     "campaigns.create",
     "POST",
@@ -269,6 +271,7 @@ CREATE = ads(
     assumptions=(*_READ, BUDGETS, DRAFTS),
     may_assume=(HISTORY,),
     errors=("INVALID_FUNDING_INSTRUMENT", "TOO_MANY_CAMPAIGNS"),
+    example=Example(query=_EXAMPLE),
 )
 UPDATE = ads(
     "campaigns.update",
@@ -324,5 +327,6 @@ OPERATIONS: tuple[Operation, ...] = (
         (CREATE, UPDATE, DELETE),
         most=MOST_IN_BATCH,
         origin=Origin.NAMED,
+        example=Example(json=[{"operation_type": "Create", "params": _EXAMPLE}]),
     ),
 )

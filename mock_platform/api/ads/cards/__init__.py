@@ -21,3 +21,4 @@ TABLES = (
     *interactive_records.TABLES,
     *records.TABLES,
 )
+EXAMPLE_PATHS = {"card_id": "1712870000001000003", "card_type": "image_conversation"}

@@ -22,6 +22,7 @@ from mock_platform.api.ads.resource import TIMESTAMPS, Resource, apply_changes, 
 from mock_platform.api.v2.media.records import MediaKey, compute_ratio
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.operation import Echo, Operation, Origin
 from mock_platform.world.store.interface import Record
@@ -181,6 +182,7 @@ _READ = Echo(constants={"card_type": "image_conversation"})
 _WRITTEN = Echo(constants={"card_type": IMAGE_CONVERSATION})
 _ERRORS = ("MEDIA_NOT_FOUND", "INVALID_IMAGE")
 
+_EXAMPLE = Example(path={"card_id": "57i77"})
 OPERATIONS: tuple[Operation, ...] = (
     CARDS.list(
         (IdsFilter("card_ids"), PrefixFilter(longest=80)),
@@ -189,7 +191,7 @@ OPERATIONS: tuple[Operation, ...] = (
         origin=Origin.ADJACENT,
         assumptions=(ALL,),
     ),
-    CARDS.get(echo=_READ, origin=Origin.ADJACENT, assumptions=(ALL,)),
+    CARDS.get(echo=_READ, origin=Origin.ADJACENT, assumptions=(ALL,), example=_EXAMPLE),
     ads(
         "cards_image_conversation.create",
         "POST",
@@ -204,6 +206,16 @@ OPERATIONS: tuple[Operation, ...] = (
         assumptions=(ALL, RULES),
         errors=_ERRORS,
         statuses=(404,),
+        example=Example(
+            query={
+                "name": "Espresso or filter",
+                "title": "Espresso or filter?",
+                "first_cta": "#TeamEspresso",
+                "first_cta_post": "Espresso, always.",
+                "thank_you_text": "Thanks for choosing",
+                "media_key": "3_1712850617439550001",
+            }
+        ),
     ),
     ads(
         "cards_image_conversation.update",
@@ -219,5 +231,6 @@ OPERATIONS: tuple[Operation, ...] = (
         assumptions=(ALL, RULES),
         errors=("CARD_NOT_FOUND", *_ERRORS),
         statuses=(404,),
+        example=_EXAMPLE,
     ),
 )

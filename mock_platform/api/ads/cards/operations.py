@@ -42,6 +42,7 @@ from mock_platform.api.v2.media.records import is_video
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.description.schemas import exclusive
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, missing, unlisted
 from mock_platform.core.fields import Choice, Flag, ListOf, Nested, Text
@@ -277,6 +278,7 @@ def _find_videos(call: Call, world: World, content: Mapping[str, Any]) -> Collec
 
 _WRITE = (ENVELOPE, DERIVED, MEDIA)
 
+_EXAMPLE = Example(path={"card_id": "1712860000001000003"})
 OPERATIONS: tuple[Operation, ...] = (
     CARDS.list(
         (
@@ -293,7 +295,7 @@ OPERATIONS: tuple[Operation, ...] = (
         where=_assume_filters,
         may_assume=(CARD_IDS, LEGACY),
     ),
-    CARDS.get(assumptions=(ENVELOPE,), may_assume=(LEGACY,)),
+    CARDS.get(assumptions=(ENVELOPE,), may_assume=(LEGACY,), example=_EXAMPLE),
     ads(
         "cards.create",
         "POST",
@@ -308,6 +310,22 @@ OPERATIONS: tuple[Operation, ...] = (
         may_assume=(SLIDES,),
         errors=("MEDIA_NOT_FOUND",),
         statuses=(404,),
+        example=Example(
+            json={
+                "name": "Cold brew",
+                "components": [
+                    {"type": "MEDIA", "media_key": "3_1712850617439550001"},
+                    {
+                        "type": "DETAILS",
+                        "title": "Cold brew, delivered",
+                        "destination": {
+                            "type": "WEBSITE",
+                            "url": "https://shop.example.com/cold-brew",
+                        },
+                    },
+                ],
+            }
+        ),
     ),
     ads(
         "cards.update",
@@ -323,6 +341,7 @@ OPERATIONS: tuple[Operation, ...] = (
         may_assume=(SLIDES, LEGACY),
         errors=("CARD_NOT_FOUND", "MEDIA_NOT_FOUND"),
         statuses=(404,),
+        example=Example(path=_EXAMPLE.path, json={"name": "Cold brew at home"}),
     ),
     ads(
         "cards.delete",
@@ -339,12 +358,14 @@ OPERATIONS: tuple[Operation, ...] = (
         statuses=(404,),
         # A static segment wins over a path parameter, so these types need their own paths.
         also=tuple(f"{PATH}/{kind}_conversation/:card_id" for kind in ("image", "video")),
+        example=Example(path={"card_id": "57i8b", "card_type": "WEBSITE"}),
     ),
     replace(
         CARDS.delete(
             origin=Origin.PUBLIC_FACT,
             assumptions=(ENVELOPE, DELETE_BY_ID),
             summary="Delete a card of any type",
+            example=_EXAMPLE,
         ),
         id="cards.delete_by_id",
     ),

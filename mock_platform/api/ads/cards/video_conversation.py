@@ -31,6 +31,7 @@ from mock_platform.api.v2.media.records import (
 )
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.operation import Echo, Operation
 from mock_platform.world.store.interface import Record
@@ -242,6 +243,7 @@ _READ = Echo(constants={"card_type": "video_conversation"})
 _WRITTEN = Echo(constants={"card_type": VIDEO_CONVERSATION})
 _ERRORS = ("MEDIA_NOT_FOUND", "INVALID_MEDIA")
 
+_EXAMPLE = Example(path={"card_id": "1712880000001000003"})
 OPERATIONS: tuple[Operation, ...] = (
     CONVERSATION_CARDS.list(
         (IdsFilter("card_ids"), PrefixFilter(longest=80)),
@@ -249,7 +251,7 @@ OPERATIONS: tuple[Operation, ...] = (
         echo=_READ,
         assumptions=_COMMON,
     ),
-    CONVERSATION_CARDS.get(echo=_READ, assumptions=_COMMON),
+    CONVERSATION_CARDS.get(echo=_READ, assumptions=_COMMON, example=_EXAMPLE),
     ads(
         "cards_video_conversation.create",
         "POST",
@@ -264,6 +266,16 @@ OPERATIONS: tuple[Operation, ...] = (
         may_assume=(FITTING,),
         errors=_ERRORS,
         statuses=(404,),
+        example=Example(
+            query={
+                "name": "Espresso or filter",
+                "title": "Espresso or filter?",
+                "first_cta": "#TeamEspresso",
+                "first_cta_post": "Espresso, always.",
+                "thank_you_text": "Thanks for choosing",
+                "media_key": "7_1712850617439550009",
+            }
+        ),
     ),
     ads(
         "cards_video_conversation.update",
@@ -279,5 +291,6 @@ OPERATIONS: tuple[Operation, ...] = (
         may_assume=(FITTING,),
         errors=("CARD_NOT_FOUND", *_ERRORS),
         statuses=(404,),
+        example=_EXAMPLE,
     ),
 )

@@ -12,3 +12,4 @@ TABLES = (
     *scheduled_feeds.TABLES,
 )
 KINDS = (*product_sets.KINDS,)
+EXAMPLE_PATHS = {"product_set_id": "1547081000000000001"}

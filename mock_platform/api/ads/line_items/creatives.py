@@ -27,6 +27,7 @@ from mock_platform.api.ads.filters import ExactFilter, IdsFilter
 from mock_platform.api.ads.resource import LINE_ITEM, Resource
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import missing
 from mock_platform.core.fields import Choice, Text
@@ -144,6 +145,7 @@ _MEDIA_CREATIVES_OPERATIONS: tuple[Operation, ...] = (
         assumptions=(MEDIA_CREATIVES_SHAPE, APPROVAL, LANDING),
         errors=("LINE_ITEM_NOT_FOUND", "ACCOUNT_MEDIA_NOT_FOUND", INCOMPATIBLE),
         statuses=(404,),
+        example=Example(query={"line_item_id": "iuc5v", "account_media_id": "2q4r"}),
     ),
     CREATIVES.delete(origin=Origin.NAMED, assumptions=(MEDIA_CREATIVES_SHAPE,)),
 )
@@ -216,6 +218,13 @@ _TRACKING_TAGS_OPERATIONS: tuple[Operation, ...] = (
         assumptions=(TRACKING_TAGS_SHAPE,),
         errors=("LINE_ITEM_NOT_FOUND",),
         statuses=(404,),
+        example=Example(
+            query={
+                "line_item_id": "itttx",
+                "tracking_tag_type": "IMPRESSION_TAG",
+                "tracking_tag_url": "https://count.harbor-roasters.example/imp?c=spring",
+            }
+        ),
     ),
     ads(
         "tracking_tags.update",
@@ -313,6 +322,13 @@ _PREROLL_CALL_TO_ACTIONS_OPERATIONS: tuple[Operation, ...] = (
         assumptions=(PREROLL_CALL_TO_ACTIONS_SHAPE,),
         errors=("LINE_ITEM_NOT_FOUND", INCOMPATIBLE),
         statuses=(404,),
+        example=Example(
+            query={
+                "line_item_id": "iuc5v",
+                "call_to_action": "VISIT_SITE",
+                "call_to_action_url": "https://shop.harbor-roasters.example/spring",
+            }
+        ),
     ),
     ads(
         "preroll_call_to_actions.update",

@@ -15,6 +15,7 @@ from mock_platform.api.ads.resource import (
 )
 from mock_platform.core.assumptions import settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.fields import Text
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
@@ -138,6 +139,12 @@ OPERATIONS = (
         may_assume=(COUNTRIES,),
         errors=_MISSING,
         statuses=(404,),
+        example=Example(
+            query={
+                "line_item_id": "iuc5v",
+                "curated_category_id": "b0xt8tz3fx8g",
+            }
+        ),
     ),
     ads(
         "line_item_curated_categories.update",

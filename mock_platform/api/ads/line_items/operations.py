@@ -53,6 +53,7 @@ from mock_platform.api.ads.line_items.creation import (
 from mock_platform.api.ads.resource import CAMPAIGN, Resource, apply_changes
 from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsFailure, InvalidParameters
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Choice, CommaList, Flag, Instant, Integer, Long, Text
@@ -397,6 +398,14 @@ CREATE = ads(
         "TOO_MANY_LINE_ITEMS",
     ),
     statuses=(404,),
+    example=Example(
+        query={
+            "campaign_id": "8wku2",
+            "objective": "WEBSITE_CLICKS",
+            "product_type": "PROMOTED_POSTS",
+            "placements": "ALL_ON_PLATFORM",
+        }
+    ),
 )
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -420,6 +429,15 @@ OPERATIONS: tuple[Operation, ...] = (
     _READ_AS.get(origin=Origin.ADJACENT, assumptions=_READ, show=_show_read),
     CREATE,
     declare_batch(
-        _READ_AS, (CREATE, UPDATE, DELETE), most=40, show=_show_read, origin=Origin.ADJACENT
+        _READ_AS,
+        (CREATE, UPDATE, DELETE),
+        most=40,
+        show=_show_read,
+        origin=Origin.ADJACENT,
+        example=Example(
+            json=[
+                {"operation_type": "Update", "params": {"line_item_id": "itttx", "name": "Gifts"}}
+            ]
+        ),
     ),
 )

@@ -31,6 +31,7 @@ from mock_platform.api.v2.objects.post_texts import make_source
 from mock_platform.api.v2.posts.changes import create_post
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.fields import CommaList, Long, Text
 from mock_platform.core.operation import Operation, Origin
@@ -213,6 +214,7 @@ _PROMOTED_POSTS_OPERATIONS: tuple[Operation, ...] = (
         may_assume=(TWICE, PLACEMENT, HISTORY),
         errors=("LINE_ITEM_NOT_FOUND", "POST_NOT_FOUND", "ACTION_NOT_ALLOWED", INCOMPATIBLE),
         statuses=(403, 404),
+        example=Example(query={"line_item_id": "itttx", "post_ids": "1712850617439551491"}),
     ),
     PROMOTED_POSTS.delete(
         before=make_deletion_recorder("PROMOTED_POST"),
@@ -334,6 +336,7 @@ _PROMOTED_ACCOUNTS_OPERATIONS: tuple[Operation, ...] = (
         may_assume=(ELIGIBLE, HISTORY),
         errors=("LINE_ITEM_NOT_FOUND", "USER_NOT_FOUND", "INVALID_USER", INCOMPATIBLE),
         statuses=(403, 404),
+        example=Example(query={"line_item_id": "iuj2q", "user_id": "2244994945"}),
     ),
     PROMOTED_ACCOUNTS.delete(
         before=make_deletion_recorder("PROMOTED_ACCOUNT"),

@@ -35,6 +35,7 @@ from mock_platform.api.ads.targeting.criteria import (
 )
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.fields import Choice, Text
 from mock_platform.core.operation import Operation, Origin
@@ -143,6 +144,12 @@ _FAILURES = (
     "INVALID_TV_SHOW_LOCATIONS",
     "TV_SHOW_OUTSIDE_MARKET",
 )
+_EXAMPLE = {
+    "line_item_id": "itttx",
+    "targeting_type": "INTEREST",
+    "targeting_value": "6001",
+    "operator_type": "EQ",
+}
 CREATE = ads(
     "targeting_criteria.create",
     "POST",
@@ -157,6 +164,7 @@ CREATE = ads(
     may_assume=(HISTORY, CATEGORY_SETS),
     errors=_FAILURES,
     statuses=(404,),
+    example=Example(query=_EXAMPLE),
 )
 DELETE = CRITERIA.delete(
     before=make_deletion_recorder(ENTITY),
@@ -190,5 +198,6 @@ OPERATIONS: tuple[Operation, ...] = (
         data_type="targeting_criterion",
         check_together=_check_categories,
         assumptions=(BATCH_OPERATOR,),
+        example=Example(json=[{"operation_type": "Create", "params": _EXAMPLE}]),
     ),
 )

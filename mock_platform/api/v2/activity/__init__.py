@@ -8,3 +8,4 @@ OPERATIONS = (
     *activity_stream.OPERATIONS,
 )
 TABLES = (*records.TABLES,)
+EXAMPLE_PATHS = {"subscription_id": "1984410031207391232"}

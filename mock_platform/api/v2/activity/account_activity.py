@@ -39,6 +39,7 @@ from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.auth.authenticate import BEARER, Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
+from mock_platform.core.example import MINUTE, Example
 from mock_platform.core.failures.errors import ProblemFailure, UnsupportedAuthentication
 from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import Flag, Instant, ListOf, Nested, Text
@@ -321,6 +322,7 @@ OPERATIONS = (
         limit=_LIMIT,
         assumptions=(SUBSCRIPTIONS,),
         may_assume=(FAILURES,),
+        example=Example(path={"webhook_id": "1146654567674912770", "user_id": "2790441185"}),
     ),
     declare_named(
         "account_activity.count",
@@ -356,5 +358,6 @@ OPERATIONS = (
         assumptions=(SHAPE, *CREATES),
         may_assume=(RETIRED, *MAY_CREATE),
         deprecated=True,
+        example=Example(query={"from_date": MINUTE, "to_date": MINUTE}, is_refused=True),
     ),
 )

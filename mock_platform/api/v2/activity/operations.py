@@ -38,6 +38,7 @@ from mock_platform.core.auth.authenticate import BEARER, Auth, Scheme
 from mock_platform.core.auth.oauth2 import MISSING
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat, remove_internal_keys
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import CommaList, Flag, Instant, Integer, ListOf, Nested, Text
@@ -343,6 +344,13 @@ OPERATIONS = (
         statuses=(400, 403, 409),
         assumptions=(SHAPES, FAN_OUT, DIRECTION),
         may_assume=(PRIVATE, DUPLICATE, CAP, EVENTS, MISSING, SCOPE_BY_TYPE, BADGES),
+        example=Example(
+            json={
+                "event_type": "profile.update.bio",
+                "filter": {"user_id": "3805104374"},
+                "tag": "Northbike bio",
+            }
+        ),
     ),
     declare_named(
         "activity.list",
@@ -372,6 +380,7 @@ OPERATIONS = (
         auth=BEARER,
         limit=_LIMIT,
         assumptions=(SHAPES,),
+        example=Example(json={"tag": "Harbor biography"}),
     ),
     declare_named(
         "activity.delete",
@@ -399,5 +408,6 @@ OPERATIONS = (
         auth=BEARER,
         limit=_LIMIT,
         assumptions=(SHAPES,),
+        example=Example(query={"ids": "1984410031207391232"}),
     ),
 )

@@ -32,6 +32,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import Flag, Instant, ListOf, Nested, Text
@@ -290,5 +291,6 @@ OPERATIONS = (
         statuses=(400, 403),
         assumptions=(SHAPES,),
         may_assume=(ENROLLED,),
+        example=Example(before=("POST", "/2/posts/search/webhooks/1146654567674912769")),
     ),
 )

@@ -34,6 +34,7 @@ from mock_platform.api.v2.webhooks.validation import get_app
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
+from mock_platform.core.example import Example
 from mock_platform.core.fields import (
     Choice,
     CommaList,
@@ -293,6 +294,7 @@ OPERATIONS = (
         statuses=(400, 403),
         assumptions=(SHAPES, PARTIAL, AT_ONCE, LANGUAGE, NESTING),
         may_assume=(CAP, UNKNOWN_RULE),
+        example=Example(json={"add": [{"value": "espresso"}, {"value": "roaster has:images"}]}),
     ),
     declare_named(
         "stream_rules.counts",

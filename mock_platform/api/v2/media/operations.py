@@ -36,6 +36,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import InvalidParameters, ProblemFailure
 from mock_platform.core.fields import (
     Choice,
@@ -405,20 +406,40 @@ def _declare_step(
     )
 
 
+_PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"
+    "AAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+"""A PNG of one pixel, in base64."""
 _IN_BODY: dict[str, Any] = {"location": Location.UPLOAD}
 OPERATIONS = (
     _declare_step(
         "upload", "POST", _PATH, upload, "Upload an image, or do a step of an upload",
         UploadBody, rules=find_upload_faults, **_IN_BODY,
+        example=Example(
+            json={"media": _PIXEL, "media_category": "post_image", "media_type": "image/png"}
+        ),
     ),
     _declare_step(
         "initialize", "POST", f"{_PATH}/initialize", initialize, "Begin an upload in segments",
         InitializeBody, rules=find_initialize_faults, **_IN_BODY,
+        example=Example(
+            json={"media_type": "image/png", "total_bytes": 70, "media_category": "post_image"}
+        ),
     ),
     _declare_step(
         "append", "POST", f"{_PATH}/:id/append", append, "Add a segment to an upload",
         AppendBody, rules=find_segment_faults, **_IN_BODY,
+        example=Example(
+            path={"id": "1991204475120123950"}, json={"media": _PIXEL, "segment_index": 1}
+        ),
     ),
-    _declare_step("finalize", "POST", f"{_PATH}/:id/finalize", finalize, "Finish an upload", None),
-    _declare_step("status", "GET", _PATH, get_status, "Read how far an upload is", StatusQuery),
+    _declare_step(
+        "finalize", "POST", f"{_PATH}/:id/finalize", finalize, "Finish an upload", None,
+        example=Example(path={"id": "1991204475120123951"}),
+    ),
+    _declare_step(
+        "status", "GET", _PATH, get_status, "Read how far an upload is", StatusQuery,
+        example=Example(query={"media_id": "1712850617439550001"}),
+    ),
 )  # fmt: skip

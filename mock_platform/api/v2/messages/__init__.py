@@ -7,3 +7,8 @@ OPERATIONS = (
     *events.OPERATIONS,
 )
 TABLES = (*conversations.TABLES,)
+EXAMPLE_PATHS = {
+    "participant_id": "3805104374",
+    "dm_conversation_id": "2244994945-3805104374",
+    "event_id": "1990180010221305856",
+}

@@ -34,6 +34,7 @@ from mock_platform.api.v2.webhooks.validation import get_app
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Choice, ListOf, Nested, Text
@@ -177,6 +178,7 @@ OPERATIONS = (
         statuses=(400, 403, 404),
         assumptions=_SENDS,
         may_assume=(REFUSED,),
+        example=Example(json={"text": "The beans are ready."}),
     ),
     declare_named(
         "dm_conversations.send",
@@ -196,6 +198,7 @@ OPERATIONS = (
         statuses=(400, 403, 404),
         assumptions=_SENDS,
         may_assume=(REFUSED, NOT_A_RESOURCE_TYPE),
+        example=Example(json={"text": "The beans are ready."}),
     ),
     declare_named(
         "dm_conversations.create",
@@ -215,6 +218,13 @@ OPERATIONS = (
         statuses=(400, 403, 404),
         assumptions=_SENDS,
         may_assume=(REFUSED,),
+        example=Example(
+            json={
+                "conversation_type": "Group",
+                "participant_ids": ["3805104374", "2244994945"],
+                "message": {"text": "The beans are ready."},
+            }
+        ),
     ),
     declare_named(
         "dm_conversations.list_with_user",

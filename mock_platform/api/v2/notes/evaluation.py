@@ -13,6 +13,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import Nested, Number, Text
@@ -157,5 +158,11 @@ OPERATIONS = (
         statuses=(400, 403),
         assumptions=(SHAPES, SCORE, TEXT),
         may_assume=(WRITER,),
+        example=Example(
+            json={
+                "note_text": "Opened in May: https://northbike.example/lanes",
+                "post_id": "1712850617439551496",
+            }
+        ),
     ),
 )

@@ -47,6 +47,7 @@ from mock_platform.core.assumptions import expectation
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import InvalidParameters, ProblemFailure
 from mock_platform.core.fields import (
     Choice,
@@ -367,6 +368,18 @@ OPERATIONS = (
         statuses=(400, 403),
         assumptions=(SHAPES, TEXT, SCORE),
         may_assume=(WRITER, ONCE),
+        example=Example(
+            json={
+                "test_mode": True,
+                "post_id": "1712850617439551496",
+                "info": {
+                    "text": "Opened in May: https://northbike.example/lanes",
+                    "classification": "misinformed_or_potentially_misleading",
+                    "misleading_tags": ["factual_error"],
+                    "trustworthy_sources": True,
+                },
+            }
+        ),
     ),
     declare_named(
         "notes.delete",

@@ -26,6 +26,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import InvalidParameters, ProblemFailure
 from mock_platform.core.fields import Choice, Instant, Integer, Json, ListOf, Nested, Text
 from mock_platform.core.operation import Location
@@ -319,6 +320,15 @@ OPERATIONS = (
         auth=_AUTH,
         limit=(),
         assumptions=(SHAPES, CONTENT, USABLE),
+        example=Example(
+            json={
+                "title": "Slow roasts",
+                "content_state": {
+                    "blocks": [{"text": "Why we roast slowly", "type": "unstyled"}],
+                    "entities": [],
+                },
+            }
+        ),
     ),
     declare_named(
         "articles.publish",

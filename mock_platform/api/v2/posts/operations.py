@@ -53,6 +53,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import (
     Choice,
@@ -341,6 +342,7 @@ OPERATIONS = (
         statuses=(400, 403),
         assumptions=(SHAPES, ACTIVITIES, OLDER_NAMES),
         may_assume=(WEIGHT, LENGTHS, SUMMONED, REFUSALS, PLACES, USABLE),
+        example=Example(json={"text": "Fresh from the roaster"}),
     ),
     declare_named(
         "public_posts.list",

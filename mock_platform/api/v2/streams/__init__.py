@@ -10,3 +10,4 @@ from mock_platform.api.v2.streams import operations, records
 
 OPERATIONS = (*operations.OPERATIONS,)
 TABLES = (*records.TABLES,)
+EXAMPLE_PATHS = {"endpoint_id": "filtered_stream"}

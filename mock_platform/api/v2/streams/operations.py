@@ -18,6 +18,7 @@ from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
+from mock_platform.core.example import Example
 from mock_platform.core.fields import (
     Choice,
     CommaList,
@@ -243,6 +244,7 @@ OPERATIONS = (
         auth=BEARER,
         limit=(),
         assumptions=(SHAPES, ENDING),
+        example=Example(json={"uuids": ["b2c1d7a0-6f3e-4a58-9c1b-3d5e7f901234"]}),
     ),
     declare_named(
         "connections.delete_all",

@@ -17,6 +17,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import APP_OR_USER, USER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import OAUTH_CODES, NumericFailure
 from mock_platform.core.fields import Json, Text
 from mock_platform.core.operation import Limit, Operation, Origin
@@ -169,6 +170,7 @@ OPERATIONS = (
         statuses=(401, 403),
         assumptions=(SHAPES, LIMITS),
         may_assume=(OAUTH_CODES,),
+        example=Example(is_refused=True),
     ),
     Operation(
         id="users.show",
@@ -187,5 +189,6 @@ OPERATIONS = (
         statuses=(400, 403, 404),
         assumptions=(SHAPES, LIMITS, LOOKUP),
         may_assume=(OAUTH_CODES,),
+        example=Example(query={"screen_name": "northbike_co"}),
     ),
 )

@@ -38,6 +38,7 @@ from mock_platform.api.v2.webhooks.validation import (
 from mock_platform.core.auth.authenticate import APP_OR_USER, BEARER
 from mock_platform.core.call import Call, Challenge
 from mock_platform.core.envelope import Flat
+from mock_platform.core.example import MINUTE, Example
 from mock_platform.core.fields import (
     Choice,
     CommaList,
@@ -246,6 +247,7 @@ OPERATIONS = (
         limit=_LIMIT,
         assumptions=(SHAPES, ADDRESS, CHALLENGE, VALIDITY, LIMIT),
         may_assume=(FAILURES,),
+        example=Example(json={"url": "http://127.0.0.1:8099/webhooks/new"}, is_refused=True),
     ),
     declare_named(
         "webhooks.validate",
@@ -261,6 +263,7 @@ OPERATIONS = (
         limit=_LIMIT,
         assumptions=(SHAPES, CHALLENGE, VALIDITY),
         may_assume=(FAILURES,),
+        example=Example(is_refused=True),
     ),
     declare_named(
         "webhooks.delete",
@@ -293,5 +296,8 @@ OPERATIONS = (
         statuses=(400, 404, 409),
         assumptions=CREATES,
         may_assume=MAY_CREATE,
+        example=Example(
+            json={"webhook_id": "1146654567674912769", "from_date": MINUTE, "to_date": MINUTE}
+        ),
     ),
 )
