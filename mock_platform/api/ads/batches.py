@@ -26,7 +26,6 @@ from mock_platform.api.ads.conventions import (
     may_write,
 )
 from mock_platform.api.ads.resource import Resource
-from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import Assumption, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.decode import make_reader
@@ -77,7 +76,7 @@ CheckTogether = Callable[[World, Sequence[Call]], Iterable[tuple[int, AdsError]]
 """Checks the items of a batch together: yields errors, each with the index of its item."""
 
 _TYPES = {"POST": "Create", "PUT": "Update", "DELETE": "Delete"}
-_COMMON_GATES: tuple[Gate, ...] = (acts_for_user, may_write, account_scope, may_use_campaigns)
+_COMMON_GATES: tuple[Gate, ...] = (acts_for_user, may_write, account_scope)
 
 
 # -- the items of any batch --------------------------------------------------------------------

@@ -26,7 +26,14 @@ from mock_platform.api.ads.lists import (
 from mock_platform.core.assumptions import Assumption, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Flag
-from mock_platform.core.operation import Echo, Operation, Origin, Particulars, locate_declaration
+from mock_platform.core.operation import (
+    Echo,
+    Gate,
+    Operation,
+    Origin,
+    Particulars,
+    locate_declaration,
+)
 from mock_platform.core.schema import Schema
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.store.interface import Record, Within
@@ -121,6 +128,9 @@ class Resource(Struct, frozen=True):
     soft: bool = True
     card: bool = False
     parent: Parent | None = None
+    gates: tuple[Gate, ...] = ()
+    """The gates of all its operations."""
+    most_reads: int | None = None
 
     def get_by_id(
         self, call: Call, world: World, *, with_deleted: bool = False, key: str | None = None
@@ -230,6 +240,8 @@ class Resource(Struct, frozen=True):
             list_,
             summary=summary or f"List {self.noun}s",
             spec=self.spec,
+            gates=self.gates,
+            most_reads=self.most_reads,
             declared_at=locate_declaration(),
             returns=Many(self.schema),
             params=parameters,
@@ -272,6 +284,8 @@ class Resource(Struct, frozen=True):
             get,
             summary=f"Read one {self.noun}",
             spec=self.spec,
+            gates=self.gates,
+            most_reads=self.most_reads,
             declared_at=locate_declaration(),
             returns=One(self.schema, card=self.card),
             params=parameters,
@@ -317,6 +331,7 @@ class Resource(Struct, frozen=True):
             delete,
             summary=summary or f"Delete one {self.noun}",
             spec=self.spec,
+            gates=self.gates,
             declared_at=locate_declaration(),
             returns=One(self.schema, card=self.card),
             errors=(self.missing,),

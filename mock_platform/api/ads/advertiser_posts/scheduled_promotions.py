@@ -21,6 +21,7 @@ from mock_platform.api.ads.resource import (
     draw_unused_id,
     make_timestamps,
 )
+from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.example import Example
@@ -87,6 +88,7 @@ SCHEDULED_PROMOTED_POSTS = Resource(
     noun="scheduled promoted post",
     spec="Endpoints not shown",
     parent=LINE_ITEM,
+    gates=(may_use_campaigns,),
 )
 
 
@@ -169,6 +171,7 @@ OPERATIONS: tuple[Operation, ...] = (
                 "scheduled_post_id": "1991600000000000203",
             }
         ),
+        gates=(may_use_campaigns,),
     ),
     SCHEDULED_PROMOTED_POSTS.delete(
         prepare=_settle_all,

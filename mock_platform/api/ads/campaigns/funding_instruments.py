@@ -12,9 +12,10 @@ from marshmallow import ValidationError, validates_schema
 from mock_platform.api.ads.campaigns.records import FUNDING_TYPES, FundingInstrument
 from mock_platform.api.ads.campaigns.servability import ABILITY, complete_funding_instrument
 from mock_platform.api.ads.campaigns.spend import USED_UP
-from mock_platform.api.ads.conventions import One, ads
+from mock_platform.api.ads.conventions import CORE_READS, One, ads
 from mock_platform.api.ads.filters import IdsFilter
 from mock_platform.api.ads.resource import TIMESTAMPS, Resource, draw_unused_id, make_timestamps
+from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.example import Example
@@ -34,6 +35,8 @@ FUNDING_INSTRUMENTS = Resource(
     noun="funding instrument",
     spec="Endpoints not shown",
     missing="FUNDING_INSTRUMENT_NOT_FOUND",
+    most_reads=CORE_READS,
+    gates=(may_use_campaigns,),
 )
 SHAPE = public_fact(
     "funding-instruments.all",
@@ -127,6 +130,7 @@ OPERATIONS: tuple[Operation, ...] = (
                 "start_time": "2026-03-01T00:00:00Z",
             }
         ),
+        gates=(may_use_campaigns,),
     ),
     FUNDING_INSTRUMENTS.delete(
         summary="Delete a funding instrument on the sandbox",

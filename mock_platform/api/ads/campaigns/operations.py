@@ -18,7 +18,7 @@ from mock_platform.api.ads.campaigns.records import (
 )
 from mock_platform.api.ads.campaigns.servability import SERVABILITY, complete_campaign
 from mock_platform.api.ads.campaigns.spend import USED_UP, measure_spend
-from mock_platform.api.ads.conventions import One, ads, fail
+from mock_platform.api.ads.conventions import CORE_READS, One, ads, fail
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter, PrefixFilter
 from mock_platform.api.ads.resource import (
     TIMESTAMPS,
@@ -27,6 +27,7 @@ from mock_platform.api.ads.resource import (
     draw_unused_id,
     make_timestamps,
 )
+from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.example import Example
@@ -49,6 +50,8 @@ CAMPAIGNS = Resource(
     noun="campaign",
     spec="Endpoints not shown",
     missing="CAMPAIGN_NOT_FOUND",
+    most_reads=CORE_READS,
+    gates=(may_use_campaigns,),
 )
 MOST_IN_BATCH = 40
 SHAPE = public_fact(
@@ -272,6 +275,7 @@ CREATE = ads(
     may_assume=(HISTORY,),
     errors=("INVALID_FUNDING_INSTRUMENT", "TOO_MANY_CAMPAIGNS"),
     example=Example(query=_EXAMPLE),
+    gates=(may_use_campaigns,),
 )
 UPDATE = ads(
     "campaigns.update",
@@ -287,6 +291,7 @@ UPDATE = ads(
     may_assume=(HISTORY, SPENT),
     errors=("CAMPAIGN_NOT_FOUND", "SPEND_EXCEEDS_BUDGET"),
     statuses=(404,),
+    gates=(may_use_campaigns,),
 )
 DELETE = CAMPAIGNS.delete(
     before=_record_deletion,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from marshmallow import INCLUDE
 
 from mock_platform.api.ads.cards.records import CARD_TABLES
-from mock_platform.api.ads.conventions import Data, One, ads, not_found
+from mock_platform.api.ads.conventions import CORE_READS, Data, One, ads, not_found
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
@@ -101,6 +101,7 @@ OPERATIONS: tuple[Operation, ...] = (
         params=AllCardsQuery,
         origin=Origin.ADJACENT,
         assumptions=(ALL, LEFT_OUT),
+        most_reads=CORE_READS,
     ),
     ads(
         "cards_all.get",
@@ -115,5 +116,6 @@ OPERATIONS: tuple[Operation, ...] = (
         assumptions=(ALL,),
         errors=("CARD_NOT_FOUND",),
         statuses=(404,),
+        most_reads=CORE_READS,
     ),
 )

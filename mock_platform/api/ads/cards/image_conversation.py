@@ -15,7 +15,7 @@ from mock_platform.api.ads.cards.interactive_records import (
     find_image_misfits,
 )
 from mock_platform.api.ads.cards.records import IMAGE_CONVERSATION, CardRecord, make_card_uri
-from mock_platform.api.ads.conventions import One, ads, not_found
+from mock_platform.api.ads.conventions import CORE_READS, One, ads, not_found
 from mock_platform.api.ads.filters import IdsFilter, PrefixFilter
 from mock_platform.api.ads.media.account_media import find_in_library, find_media
 from mock_platform.api.ads.resource import TIMESTAMPS, Resource, apply_changes, make_timestamps
@@ -76,6 +76,7 @@ CARDS = _ImageConversations(
     noun="image conversation card",
     spec="not shown",
     missing="CARD_NOT_FOUND",
+    most_reads=CORE_READS,
 )
 
 

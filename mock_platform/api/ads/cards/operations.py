@@ -28,7 +28,7 @@ from mock_platform.api.ads.cards.records import (
     find_used_media,
     make_card_uri,
 )
-from mock_platform.api.ads.conventions import One, ads, fail, not_found
+from mock_platform.api.ads.conventions import CORE_READS, One, ads, fail, not_found
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter, OneOfFilter, PrefixFilter
 from mock_platform.api.ads.media.account_media import find_media
 from mock_platform.api.ads.resource import (
@@ -125,6 +125,7 @@ CARDS = _Cards(
     spec="Cards",
     missing="CARD_NOT_FOUND",
     card=True,
+    most_reads=CORE_READS,
 )
 CONVERSATION_CARDS = Resource(
     name="cards_video_conversation",
@@ -135,6 +136,7 @@ CONVERSATION_CARDS = Resource(
     noun="video conversation card",
     spec="Cards",
     missing="CARD_NOT_FOUND",
+    most_reads=CORE_READS,
 )
 
 

@@ -20,7 +20,7 @@ from mock_platform.api.ads.cards.interactive_records import (
     find_image_misfits,
 )
 from mock_platform.api.ads.cards.records import make_card_uri
-from mock_platform.api.ads.conventions import One, ads, fail, require_feature
+from mock_platform.api.ads.conventions import CORE_READS, One, ads, fail, require_feature
 from mock_platform.api.ads.filters import IdsFilter, PrefixFilter
 from mock_platform.api.ads.media.account_media import find_in_library
 from mock_platform.api.ads.resource import TIMESTAMPS, Resource, make_timestamps
@@ -85,6 +85,7 @@ POLL_CARDS = Resource(
     spec="Poll cards",
     missing="CARD_NOT_FOUND",
     soft=False,
+    most_reads=CORE_READS,
 )
 
 _CHOICES = tuple(f"{ordinal}_choice" for ordinal in ORDINALS)

@@ -16,7 +16,7 @@ from mock_platform.api.ads.cards.interactive_records import (
     find_conversation_faults,
 )
 from mock_platform.api.ads.cards.records import make_card_uri
-from mock_platform.api.ads.conventions import One, ads
+from mock_platform.api.ads.conventions import CORE_READS, One, ads
 from mock_platform.api.ads.filters import IdsFilter, PrefixFilter
 from mock_platform.api.ads.media.account_media import find_in_library, find_media
 from mock_platform.api.ads.resource import TIMESTAMPS, Resource, apply_changes, make_timestamps
@@ -84,6 +84,7 @@ CONVERSATION_CARDS = Resource(
     noun="video conversation card",
     spec="Video conversation cards",
     missing="CARD_NOT_FOUND",
+    most_reads=CORE_READS,
 )
 _WRITE_ONLY = ("poster_media_key", "unlocked_image_media_key", "unlocked_video_media_key")
 _VIDEO_RATIO = 16 / 9

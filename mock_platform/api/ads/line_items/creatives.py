@@ -25,6 +25,7 @@ from mock_platform.api.ads.campaigns.line_item_parts import (
 from mock_platform.api.ads.conventions import One, ads, fail, not_found
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter
 from mock_platform.api.ads.resource import LINE_ITEM, Resource
+from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.example import Example
@@ -63,6 +64,7 @@ CREATIVES = Resource(
     spec="Endpoints not shown",
     missing="MEDIA_CREATIVE_NOT_FOUND",
     parent=LINE_ITEM,
+    gates=(may_use_campaigns,),
 )
 KIND = make_approval_kind("media_creative", CREATIVES.table)
 KINDS = (KIND,)
@@ -146,6 +148,7 @@ _MEDIA_CREATIVES_OPERATIONS: tuple[Operation, ...] = (
         errors=("LINE_ITEM_NOT_FOUND", "ACCOUNT_MEDIA_NOT_FOUND", INCOMPATIBLE),
         statuses=(404,),
         example=Example(query={"line_item_id": "iuc5v", "account_media_id": "2q4r"}),
+        gates=(may_use_campaigns,),
     ),
     CREATIVES.delete(origin=Origin.NAMED, assumptions=(MEDIA_CREATIVES_SHAPE,)),
 )
@@ -170,6 +173,7 @@ TAGS = Resource(
     noun="tracking tag",
     spec="not shown",
     parent=LINE_ITEM,
+    gates=(may_use_campaigns,),
 )
 
 
@@ -225,6 +229,7 @@ _TRACKING_TAGS_OPERATIONS: tuple[Operation, ...] = (
                 "tracking_tag_url": "https://count.harbor-roasters.example/imp?c=spring",
             }
         ),
+        gates=(may_use_campaigns,),
     ),
     ads(
         "tracking_tags.update",
@@ -239,6 +244,7 @@ _TRACKING_TAGS_OPERATIONS: tuple[Operation, ...] = (
         assumptions=(TRACKING_TAGS_SHAPE,),
         errors=("NOT_FOUND",),
         statuses=(404,),
+        gates=(may_use_campaigns,),
     ),
     TAGS.delete(origin=Origin.ADJACENT, assumptions=(TRACKING_TAGS_SHAPE,)),
 )
@@ -266,6 +272,7 @@ CALLS = Resource(
     noun="preroll call to action",
     spec="not shown",
     parent=LINE_ITEM,
+    gates=(may_use_campaigns,),
 )
 
 
@@ -329,6 +336,7 @@ _PREROLL_CALL_TO_ACTIONS_OPERATIONS: tuple[Operation, ...] = (
                 "call_to_action_url": "https://shop.harbor-roasters.example/spring",
             }
         ),
+        gates=(may_use_campaigns,),
     ),
     ads(
         "preroll_call_to_actions.update",
@@ -343,6 +351,7 @@ _PREROLL_CALL_TO_ACTIONS_OPERATIONS: tuple[Operation, ...] = (
         assumptions=(PREROLL_CALL_TO_ACTIONS_SHAPE,),
         errors=("NOT_FOUND",),
         statuses=(404,),
+        gates=(may_use_campaigns,),
     ),
     CALLS.delete(origin=Origin.ADJACENT, assumptions=(PREROLL_CALL_TO_ACTIONS_SHAPE,)),
 )

@@ -13,6 +13,7 @@ from mock_platform.api.ads.resource import (
     draw_unused_id,
     make_timestamps,
 )
+from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import settled
 from mock_platform.core.call import Call
 from mock_platform.core.example import Example
@@ -55,6 +56,7 @@ LINKS = Resource(
     schema=LineItemCuratedCategoryRecord,
     noun="line item curated category",
     spec="Line item curated categories",
+    gates=(may_use_campaigns,),
 )
 
 
@@ -145,6 +147,7 @@ OPERATIONS = (
                 "curated_category_id": "b0xt8tz3fx8g",
             }
         ),
+        gates=(may_use_campaigns,),
     ),
     ads(
         "line_item_curated_categories.update",
@@ -159,6 +162,7 @@ OPERATIONS = (
         may_assume=(COUNTRIES,),
         errors=_MISSING,
         statuses=(404,),
+        gates=(may_use_campaigns,),
     ),
     LINKS.delete(),
 )

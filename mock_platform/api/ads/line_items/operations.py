@@ -32,7 +32,7 @@ from mock_platform.api.ads.campaigns.records import (
     derive_pay_by,
     derive_standard_delivery,
 )
-from mock_platform.api.ads.conventions import One, ads
+from mock_platform.api.ads.conventions import CORE_READS, One, ads
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter, PrefixFilter
 from mock_platform.api.ads.line_items.conditions import CREATION_RULES, RULES, Write
 from mock_platform.api.ads.line_items.creation import (
@@ -51,6 +51,7 @@ from mock_platform.api.ads.line_items.creation import (
     target_app_platforms,
 )
 from mock_platform.api.ads.resource import CAMPAIGN, Resource, apply_changes
+from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.example import Example
@@ -191,6 +192,8 @@ LINE_ITEMS = Resource(
     spec="Line items",
     missing="LINE_ITEM_NOT_FOUND",
     parent=CAMPAIGN,
+    most_reads=CORE_READS,
+    gates=(may_use_campaigns,),
 )
 _READ_AS = replace(LINE_ITEMS, schema=LineItemRecord)
 
@@ -370,6 +373,7 @@ UPDATE = ads(
         "INVALID_TIME_WINDOW",
     ),
     statuses=(404,),
+    gates=(may_use_campaigns,),
 )
 DELETE = LINE_ITEMS.delete(
     before=_record_deletion,
@@ -406,6 +410,7 @@ CREATE = ads(
             "placements": "ALL_ON_PLATFORM",
         }
     ),
+    gates=(may_use_campaigns,),
 )
 
 OPERATIONS: tuple[Operation, ...] = (

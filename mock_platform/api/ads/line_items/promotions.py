@@ -27,6 +27,7 @@ from mock_platform.api.ads.campaigns.records import PromotedAccountRecord, Promo
 from mock_platform.api.ads.conventions import One, Several, ads, fail
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter
 from mock_platform.api.ads.resource import LINE_ITEM, TIMESTAMPS, Resource, apply_changes
+from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.api.v2.objects.post_texts import make_source
 from mock_platform.api.v2.posts.changes import create_post
 from mock_platform.core.assumptions import expectation, public_fact
@@ -76,6 +77,7 @@ PROMOTED_POSTS = Resource(
     spec="Endpoints not shown",
     missing="PROMOTED_POST_NOT_FOUND",
     parent=LINE_ITEM,
+    gates=(may_use_campaigns,),
 )
 PROMOTED_POSTS_KIND = make_approval_kind("promoted_post", PROMOTED_POSTS.table)
 _PROMOTED_POSTS_KINDS = (PROMOTED_POSTS_KIND,)
@@ -215,6 +217,7 @@ _PROMOTED_POSTS_OPERATIONS: tuple[Operation, ...] = (
         errors=("LINE_ITEM_NOT_FOUND", "POST_NOT_FOUND", "ACTION_NOT_ALLOWED", INCOMPATIBLE),
         statuses=(403, 404),
         example=Example(query={"line_item_id": "itttx", "post_ids": "1712850617439551491"}),
+        gates=(may_use_campaigns,),
     ),
     PROMOTED_POSTS.delete(
         before=make_deletion_recorder("PROMOTED_POST"),
@@ -252,6 +255,7 @@ PROMOTED_ACCOUNTS = Resource(
     spec="Line items",
     missing="PROMOTED_ACCOUNT_NOT_FOUND",
     parent=LINE_ITEM,
+    gates=(may_use_campaigns,),
 )
 PROMOTED_ACCOUNTS_KIND = make_approval_kind("promoted_account", PROMOTED_ACCOUNTS.table)
 _PROMOTED_ACCOUNTS_KINDS = (PROMOTED_ACCOUNTS_KIND,)
@@ -337,6 +341,7 @@ _PROMOTED_ACCOUNTS_OPERATIONS: tuple[Operation, ...] = (
         errors=("LINE_ITEM_NOT_FOUND", "USER_NOT_FOUND", "INVALID_USER", INCOMPATIBLE),
         statuses=(403, 404),
         example=Example(query={"line_item_id": "iuj2q", "user_id": "2244994945"}),
+        gates=(may_use_campaigns,),
     ),
     PROMOTED_ACCOUNTS.delete(
         before=make_deletion_recorder("PROMOTED_ACCOUNT"),

@@ -220,6 +220,7 @@ _KEYWORD_INSIGHTS_OPERATIONS: tuple[Operation, ...] = (
         spec="Keyword insights",
         returns=Data(KeywordInsights),
         params=KeywordSearch,
+        most_reads=500,
         rules=check,
         assumptions=(BUCKETS, SHAPE, VOLUMES),
         may_assume=(COUNTRY,),

@@ -33,6 +33,7 @@ from mock_platform.api.ads.targeting.criteria import (
     find_errors,
     show_localized,
 )
+from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.example import Example
@@ -68,6 +69,7 @@ CRITERIA = Resource(
     spec="Endpoints not shown",
     missing="TARGETING_CRITERION_NOT_FOUND",
     parent=LINE_ITEM,
+    gates=(may_use_campaigns,),
 )
 
 
@@ -165,6 +167,7 @@ CREATE = ads(
     errors=_FAILURES,
     statuses=(404,),
     example=Example(query=_EXAMPLE),
+    gates=(may_use_campaigns,),
 )
 DELETE = CRITERIA.delete(
     before=make_deletion_recorder(ENTITY),
