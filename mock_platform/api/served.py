@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from importlib import import_module
 
 from mock_platform.api.v2.description import DESCRIPTION_ID
-from mock_platform.core.operation import NotServed, Operation, table
+from mock_platform.core.operation import Dialect, NotServed, Operation, table
+from mock_platform.core.original_names.exchange import OriginalNames
+from mock_platform.core.original_names.translation import Pairs
 from mock_platform.core.tables.table import Table
 from mock_platform.world.transitions import TransitionKind
 
@@ -67,6 +69,28 @@ EXAMPLE_PATHS: Mapping[str, Mapping[str, str]] = {
     for operation in getattr(folder, "OPERATIONS", ())
 }
 """What the paths of example requests have for their parameters in each subject, by operation."""
+
+
+def _join_names(dialect: str) -> Pairs:
+    """Returns the original names of a dialect: those of its subjects, and what they share."""
+    found = Pairs()
+    for name in (dialect, *SUBJECTS):
+        if name.partition(".")[0] == dialect:
+            folder = import_module(f"mock_platform.api.{name}")
+            found = found.join(getattr(folder, "ORIGINAL_NAMES", Pairs()))
+    return found
+
+
+_DIALECTS: tuple[Dialect, ...] = ("ads", "v2", "oauth")
+ORIGINAL_NAMES = OriginalNames(
+    {dialect: _join_names(dialect) for dialect in _DIALECTS},
+    {
+        product: pairs
+        for folder in _FOLDERS
+        for product, pairs in getattr(folder, "PRODUCT_NAMES", {}).items()
+    },
+)
+"""The original names of all operations, and of the products that deliver events."""
 
 KINDS: tuple[TransitionKind, ...] = tuple(
     kind for folder in _FOLDERS for kind in getattr(folder, "KINDS", ())

@@ -1,6 +1,8 @@
 """The two OAuths: tokens, the pages on which a user consents, and who is who."""
 
 from mock_platform.api.oauth import app_only, authorize_pages, operations, records, user_context
+from mock_platform.api.v2 import SCOPE_NAMES
+from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (
     *operations.OPERATIONS,
@@ -9,3 +11,4 @@ OPERATIONS = (
     *user_context.OPERATIONS,
 )
 TABLES = (*records.TABLES,)
+ORIGINAL_NAMES = Pairs(values={"scope": SCOPE_NAMES})

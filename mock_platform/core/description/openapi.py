@@ -23,7 +23,7 @@ from mock_platform.core.failures.codes import phrase
 from mock_platform.core.failures.rendering import render
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Location, Operation, Origin
-from mock_platform.core.original_names.exchange import describe_original_names
+from mock_platform.core.original_names.exchange import OriginalNames
 from mock_platform.core.spec_sentences import find_sentence
 from mock_platform.settings import Settings
 
@@ -184,6 +184,7 @@ def describe(
     title: str,
     version: str,
     text: str,
+    original_names: OriginalNames,
     sandbox: bool = False,
     extend: Extend | None = None,
 ) -> JsonObject:
@@ -207,7 +208,7 @@ def describe(
         servers=[{"url": HERE}],
     )
     converter = Converter(plugin.converter)
-    writer = _Writer(spec, converter, settings, sandbox=sandbox)
+    writer = _Writer(spec, converter, settings, original_names, sandbox=sandbox)
     operations = tuple(operations)
     for operation in operations:
         writer.add(operation)
@@ -252,8 +253,15 @@ class _Writer:
     """Writes operations into a document."""
 
     def __init__(
-        self, spec: APISpec, converter: Converter, settings: Settings, *, sandbox: bool
+        self,
+        spec: APISpec,
+        converter: Converter,
+        settings: Settings,
+        original_names: OriginalNames,
+        *,
+        sandbox: bool,
     ) -> None:
+        self._original_names = original_names
         self._spec = spec
         self._converter = converter
         self._settings = settings
@@ -330,7 +338,7 @@ class _Writer:
                 entry["security"].append({})  # without a session, too, it answers
         if operation.deprecated:
             entry["deprecated"] = True
-        if original := describe_original_names(operation, template_path):
+        if original := self._original_names.describe(operation, template_path):
             entry["x-mock-original-names"] = original
         self._input(operation, entry)
         return entry

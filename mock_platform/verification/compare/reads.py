@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from mock_platform.api.served import ORIGINAL_NAMES
 from mock_platform.core.description.openapi import Description, describe
 from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import Operation
@@ -56,7 +57,12 @@ def describe_reads(platform: Platform) -> Description:
         reads = list_reads(platform.operations)
         text = "The operations that read."
         return describe(
-            reads, platform.settings, title="mock_platform", version=__version__, text=text
+            reads,
+            platform.settings,
+            title="mock_platform",
+            version=__version__,
+            text=text,
+            original_names=ORIGINAL_NAMES,
         )
 
     return Description(make)

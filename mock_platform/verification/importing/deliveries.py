@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from mock_platform.core.original_names.exchange import is_account_activity
-from mock_platform.core.original_names.exchange import read_event as read_neutral_event
+from mock_platform.api.served import ORIGINAL_NAMES
+from mock_platform.api.v2.activity.account_activity_delivery import is_account_activity
 from mock_platform.verification.har import HarExchange
 from mock_platform.verification.importing.replaying import read_json
 from mock_platform.world.clock import wire_millis
@@ -37,6 +38,12 @@ def is_delivery(exchange: HarExchange) -> bool:
         return True
     data = body.get("data")
     return isinstance(data, dict) and {"event_type", "payload"} <= data.keys()
+
+
+def read_neutral_event(body: Mapping[str, Any]) -> Any:
+    """Returns the body of a delivery with neutral names, whichever it has."""
+    product = "account_activity" if is_account_activity(body) else None
+    return ORIGINAL_NAMES.read_event(body, product)
 
 
 def read_event(exchange: HarExchange, webhook_id: str, number: int) -> Record | str:

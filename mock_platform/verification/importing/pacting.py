@@ -15,12 +15,15 @@ from typing import Any
 
 from mock_platform.api.oauth.known_credentials import credentials
 from mock_platform.core.operation import Operation
-from mock_platform.core.original_names.exchange import read_event as read_neutral_event
 from mock_platform.core.tables.state import State
 from mock_platform.platform import Platform
 from mock_platform.settings import NamesMode, Settings
 from mock_platform.verification.har import HarExchange, read_har
-from mock_platform.verification.importing.deliveries import is_delivery, read_event
+from mock_platform.verification.importing.deliveries import (
+    is_delivery,
+    read_event,
+    read_neutral_event,
+)
 from mock_platform.verification.importing.records import RecordCollection
 from mock_platform.verification.importing.replaying import (
     Player,

@@ -8,12 +8,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.api.served import TABLES
+from mock_platform.api.served import ORIGINAL_NAMES, TABLES
 from mock_platform.core import packaged
 from mock_platform.core.jsonio import loads, pretty
 from mock_platform.core.operation import Operation
-from mock_platform.core.original_names.exchange import make_neutral_spelling
-from mock_platform.core.original_names.pairs import PAIRS
 from mock_platform.core.original_names.translation import Reading
 from mock_platform.core.tables.table import AS, RECORDED, Table
 from mock_platform.settings import NamesMode
@@ -198,7 +196,7 @@ class RecordCollection:
         if not isinstance(body, dict) or (table is None and operation.dialect != "v2"):
             return
         if names == "original":
-            body = make_neutral_spelling(operation).write(body)
+            body = ORIGINAL_NAMES.make_neutral_spelling(operation).write(body)
         label = recorded.label
         if table is None:
             self._shown.add(label, operation, body)
@@ -277,7 +275,7 @@ class RecordCollection:
         item: Mapping[str, Any],
     ) -> None:
         declared = frozenset(table.fields)
-        reading = Reading(PAIRS[operation.dialect], declared)
+        reading = Reading(ORIGINAL_NAMES.pairs[operation.dialect], declared)
         record: Record = reading.read(dict(item), lambda *_: None) if reading else dict(item)
         key = table.key_of(record)
         if key is None or (table.name, key) in self._seen:

@@ -11,6 +11,7 @@ from mock_platform.api.ads.accounts import (
     settings,
     users_and_apps,
 )
+from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (
     *operations.OPERATIONS,
@@ -28,4 +29,10 @@ TABLES = (
     *records.TABLES,
     *settings.TABLES,
     *users_and_apps.TABLES,
+)
+ORIGINAL_NAMES = Pairs(
+    values={
+        "promotable_user_type": {"REPOSTS_ONLY": "RETWEETS_ONLY"},
+        "permissions": {"POST_COMPOSER": "TWEET_COMPOSER"},
+    }
 )

@@ -8,6 +8,7 @@ from mock_platform.api.ads.audiences import (
     tailored_audiences,
     users,
 )
+from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (
     *operations.OPERATIONS,
@@ -27,3 +28,4 @@ EXAMPLE_PATHS = {
     "custom_audience_permission_id": "ri",
     "tailored_audience_permission_id": "ri",
 }
+ORIGINAL_NAMES = Pairs({"platform_id": "twitter_id"})

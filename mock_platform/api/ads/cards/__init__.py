@@ -9,6 +9,7 @@ from mock_platform.api.ads.cards import (
     records,
     video_conversation,
 )
+from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (
     *operations.OPERATIONS,
@@ -22,3 +23,6 @@ TABLES = (
     *records.TABLES,
 )
 EXAMPLE_PATHS = {"card_id": "1712870000001000003", "card_type": "image_conversation"}
+ORIGINAL_NAMES = Pairs(
+    {f"{each}_cta_post": f"{each}_cta_tweet" for each in ("first", "second", "third", "fourth")}
+)

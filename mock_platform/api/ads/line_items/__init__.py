@@ -1,6 +1,7 @@
 """Line items, what they promote, and what they show."""
 
 from mock_platform.api.ads.line_items import creatives, curated_categories, operations, promotions
+from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (
     *operations.OPERATIONS,
@@ -11,4 +12,13 @@ OPERATIONS = (
 KINDS = (
     *creatives.KINDS,
     *promotions.KINDS,
+)
+ORIGINAL_NAMES = Pairs(
+    names={
+        "automatic_post_promotion": "automatic_tweet_promotion",
+        "promoted_post_id": "promoted_tweet_id",
+        "promoted_post_ids": "promoted_tweet_ids",
+    },
+    values={"code": {"PROMOTED_POST_NOT_FOUND": "PROMOTED_TWEET_NOT_FOUND"}},
+    segments={"promoted_posts": "promoted_tweets"},
 )

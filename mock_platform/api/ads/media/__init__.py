@@ -1,6 +1,7 @@
 """Media of advertising accounts: the library, and what only one account has."""
 
 from mock_platform.api.ads.media import account_media, media_library
+from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (
     *account_media.OPERATIONS,
@@ -9,3 +10,13 @@ OPERATIONS = (
 TABLES = (*account_media.TABLES,)
 KINDS = (*media_library.KINDS,)
 NOT_SERVED = (*media_library.NOT_SERVED,)
+ORIGINAL_NAMES = Pairs(
+    names={"posted": "tweeted"},
+    values={
+        "media_category": {
+            "POST_IMAGE": "TWEET_IMAGE",
+            "POST_GIF": "TWEET_GIF",
+            "POST_VIDEO": "TWEET_VIDEO",
+        }
+    },
+)

@@ -1,6 +1,7 @@
 """Targeting: criteria of line items, the values that they may name, keywords, estimates."""
 
 from mock_platform.api.ads.targeting import audience_estimate, keywords, operations, options
+from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (
     *operations.OPERATIONS,
@@ -9,3 +10,4 @@ OPERATIONS = (
     *options.OPERATIONS,
 )
 TABLES = (*options.TABLES,)
+ORIGINAL_NAMES = Pairs({"post_volume": "tweet_volume", "top_posts": "top_tweets"})

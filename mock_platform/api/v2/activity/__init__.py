@@ -1,6 +1,8 @@
 """Activities of users: subscriptions, their stream, and account activity."""
 
+from mock_platform.api.v2 import FREE_KEYS, POST_OBJECT_NAMES
 from mock_platform.api.v2.activity import account_activity, activity_stream, operations, records
+from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (
     *operations.OPERATIONS,
@@ -9,3 +11,21 @@ OPERATIONS = (
 )
 TABLES = (*records.TABLES,)
 EXAMPLE_PATHS = {"subscription_id": "1984410031207391232"}
+ORIGINAL_NAMES = Pairs(
+    {
+        "liked_post_id": "liked_tweet_id",
+        "liked_post_author_id": "liked_tweet_author_id",
+        "post_author_id": "tweet_author_id",
+    }
+)
+PRODUCT_NAMES = {
+    "account_activity": Pairs(
+        names={
+            **POST_OBJECT_NAMES,
+            "post_create_events": "tweet_create_events",
+            "post_delete_events": "tweet_delete_events",
+        },
+        free=FREE_KEYS | {"users", "apps"},
+    )
+}
+"""The bodies of the account activity product, whose posts are those of version 1.1."""

@@ -1,5 +1,7 @@
 """Search: the query language, and the posts that a query finds."""
 
 from mock_platform.api.v2.search import operations
+from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (*operations.OPERATIONS,)
+ORIGINAL_NAMES = Pairs({"total_post_count": "total_tweet_count"})

@@ -7,7 +7,16 @@ in `v2.activity` and `v2.filtered_stream`; here is only what an app does with it
 """
 
 from mock_platform.api.v2.streams import operations, records
+from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (*operations.OPERATIONS,)
 TABLES = (*records.TABLES,)
 EXAMPLE_PATHS = {"endpoint_id": "filtered_stream"}
+ORIGINAL_NAMES = Pairs(
+    values={
+        "endpoint_name": {
+            "posts_compliance_stream": "tweets_compliance_stream",
+            "post_label_stream": "tweet_label_stream",
+        }
+    }
+)

@@ -11,8 +11,6 @@ from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import FaultKind
 from mock_platform.core.failures.problems import Problem, problem
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.original_names.exchange import write_event
-from mock_platform.settings import NamesMode
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -47,9 +45,9 @@ class Ending(Struct, frozen=True):
     """The network fault with which it ends."""
 
 
-def encode_line(line: Mapping[str, Any], names: NamesMode = "neutral") -> bytes:
-    """Return a line as it is sent, with neutral or original names."""
-    return dumps(line if names == "neutral" else write_event(line)) + b"\r\n"
+def encode_line(line: Mapping[str, Any]) -> bytes:
+    """Return a line as it is sent."""
+    return dumps(line) + b"\r\n"
 
 
 def find_cut(data: bytes) -> int:

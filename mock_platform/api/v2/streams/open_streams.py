@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 from weakref import WeakValueDictionary
 
-from mock_platform.api.v2.streams.lines import Ending, StreamEndpoint, make_ending
+from mock_platform.api.v2.streams.lines import Ending, Line, StreamEndpoint, make_ending
 from mock_platform.api.v2.streams.stream import Opening, Stream
 from mock_platform.core.call import FaultKind
 from mock_platform.core.errors import UnknownStream
@@ -29,7 +29,11 @@ _REMOVED = {"disconnected_at": ""}
 class OpenStreams:
     """The streams of a world. A stream is in here from the commit of its request to its end."""
 
-    def __init__(self, world: World, settings: Settings) -> None:
+    def __init__(
+        self, world: World, settings: Settings, write_original: Callable[[Line], Line]
+    ) -> None:
+        """`write_original` returns a line with original names."""
+        self._write_original = write_original
         self._world = world
         self._settings = settings
         self._epoch = world.epoch
@@ -58,6 +62,7 @@ class OpenStreams:
             keepalive=self._settings.stream_keepalive or math.inf,
             backlog=self._settings.stream_backlog,
             on_end=self._forget,
+            write_original=self._write_original,
         )
         self._opening[opening.id] = stream
         return stream
