@@ -9,7 +9,7 @@ from mock_platform.api.v2.release_history import explain_unknown_name, find_even
 from mock_platform.api.v2.webhooks.records import PAYLOAD_MOMENTS
 from mock_platform.core.fields import Anything, Choice, Instant, ListOf, Nested, Text, Timed
 from mock_platform.core.schema import Schema
-from mock_platform.core.tables.table import Reference, Table
+from mock_platform.core.tables.table import Reference, Shown, Table
 from mock_platform.world.store.interface import Record
 
 
@@ -90,6 +90,12 @@ ACTIVITY_SUBSCRIPTIONS = Table(
     references=(Reference("webhook_id", "webhooks"), Reference("_app_id", "apps")),
     complete=_complete_subscription,
     check=_check_subscription,
+    shown=Shown(
+        ("event_type", "filter", "created_at", "updated_at"),
+        operations=("activity.list",),
+        key="subscription_id",
+        is_of_app=True,
+    ),
 )
 ACCOUNT_ACTIVITY_SUBSCRIPTIONS = Table(
     "account_activity_subscriptions",

@@ -10,7 +10,7 @@ from mock_platform.api.v2.filtered_stream.links import read_fields
 from mock_platform.api.v2.filtered_stream.rules import LONGEST_RULE, find_rule_faults
 from mock_platform.core.fields import Flag, Instant, ListOf, Text
 from mock_platform.core.schema import Schema
-from mock_platform.core.tables.table import Reference, Table
+from mock_platform.core.tables.table import Reference, Shown, Table
 from mock_platform.world.store.interface import Record
 
 
@@ -56,6 +56,7 @@ STREAM_RULES = Table(
     StreamRuleRecord,
     references=(Reference("_app_id", "apps"),),
     check=_check_rule,
+    shown=Shown(("value",), operations=("stream_rules.list",), is_of_app=True),
 )
 STREAM_LINKS = Table(
     "stream_links",

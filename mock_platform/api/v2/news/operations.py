@@ -25,7 +25,7 @@ from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.schema import Schema
-from mock_platform.core.tables.table import Table
+from mock_platform.core.tables.table import Shown, Table
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.store.interface import Record, words
 from mock_platform.world.world import World
@@ -178,7 +178,13 @@ def _list_words(story: Record) -> set[str]:
 
 _SINCE = find_release("news").effective
 _LIMIT = 200
-TABLES = (Table("news", NewsRecord),)
+TABLES = (
+    Table(
+        "news",
+        NewsRecord,
+        shown=Shown(("name", "updated_at"), "news.fields", ("news.get", "news.search")),
+    ),
+)
 OPERATIONS = (
     declare_named(
         "news.search",

@@ -17,7 +17,7 @@ from mock_platform.api.v2.objects.older_forms import (
 )
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Long, Nested, Text
 from mock_platform.core.schema import Schema
-from mock_platform.core.tables.table import Table
+from mock_platform.core.tables.table import Shown, Table
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.store.interface import Record
 
@@ -97,4 +97,9 @@ def _to_stored_form(record: Record) -> Record:
     return own
 
 
-USERS = Table("users", UserRecord, from_public=_to_stored_form)
+USERS = Table(
+    "users",
+    UserRecord,
+    from_public=_to_stored_form,
+    shown=Shown(("name", "username"), "user.fields", known_by="username"),
+)

@@ -10,7 +10,7 @@ from mock_platform.api.v2.webhooks.event_log import PRODUCTS
 from mock_platform.api.v2.webhooks.replay_jobs import REPLAY_JOB
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Json, Text, Timed
 from mock_platform.core.schema import Schema
-from mock_platform.core.tables.table import Reference, Table
+from mock_platform.core.tables.table import Reference, Shown, Table
 from mock_platform.world.clock import epoch_millis, wire_millis
 from mock_platform.world.store.interface import Record
 
@@ -101,7 +101,11 @@ def _check_event(record: Record) -> Iterator[tuple[str, str]]:
 
 
 WEBHOOKS = Table(
-    "webhooks", WebhookRecord, references=(Reference("_app_id", "apps"),), check=_check_url
+    "webhooks",
+    WebhookRecord,
+    references=(Reference("_app_id", "apps"),),
+    check=_check_url,
+    shown=Shown(("url", "created_at"), operations=("webhooks.list",), is_of_app=True),
 )
 EVENTS = Table(
     "events",
