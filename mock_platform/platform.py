@@ -12,7 +12,14 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from mock_platform.api.served import KINDS, NOT_SERVED, OPERATIONS, ORIGINAL_NAMES, TABLES
+from mock_platform.api.served import (
+    KINDS,
+    NOT_SERVED,
+    OPERATIONS,
+    ORIGINAL_NAMES,
+    SPEC_SENTENCES,
+    TABLES,
+)
 from mock_platform.api.v2 import description as openapi
 from mock_platform.api.v2.streams.open_streams import OpenStreams
 from mock_platform.core import packaged as shipped
@@ -377,6 +384,7 @@ class Platform:
             [operation for operation in self.operations if operation.dialect == "v2"],
             self.settings,
             original_names=ORIGINAL_NAMES,
+            spec_sentences=SPEC_SENTENCES,
             title="Platform API v2",
             version=V2_VERSION,
             text="The v2 interface, as this sandbox serves it. `x-mock-spec` names the heading of "

@@ -1,7 +1,9 @@
 """Everything that is served, in one table: the list of subjects, and what each of them declares.
 
 A subject is a folder; its `__init__` has `OPERATIONS`, and may have `TABLES`, `KINDS` (slow changes
-of state) and `NOT_SERVED`. Nothing registers itself as a side effect of an import.
+of state), `NOT_SERVED`, `EXAMPLE_PATHS`, `ORIGINAL_NAMES`, `PRODUCT_NAMES` (of events) and
+`SPEC_SENTENCES`. Nothing else has a list of operations, tables or subjects, and nothing
+registers itself as a side effect of an import.
 """
 
 from __future__ import annotations
@@ -9,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 
+from mock_platform.api import ads, v2
 from mock_platform.api.v2.description import DESCRIPTION_ID
+from mock_platform.core import spec_sentences as core_sentences
 from mock_platform.core.operation import Dialect, NotServed, Operation, table
 from mock_platform.core.original_names.exchange import OriginalNames
 from mock_platform.core.original_names.translation import Pairs
@@ -80,6 +84,16 @@ def _join_names(dialect: str) -> Pairs:
             found = found.join(getattr(folder, "ORIGINAL_NAMES", Pairs()))
     return found
 
+
+SPEC_SENTENCES: Mapping[str, str] = {
+    id_: sentence
+    for sentences in (
+        core_sentences.SPEC_SENTENCES,
+        *(getattr(folder, "SPEC_SENTENCES", {}) for folder in (ads, v2, *_FOLDERS)),
+    )
+    for id_, sentence in sentences.items()
+}
+"""What the specification says, by the id of an assumption, or by the part before the dot."""
 
 _DIALECTS: tuple[Dialect, ...] = ("ads", "v2", "oauth")
 ORIGINAL_NAMES = OriginalNames(

@@ -8,6 +8,7 @@ from flask import Response
 from marshmallow import fields
 
 from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.served import SPEC_SENTENCES
 from mock_platform.control.questions import CLEAR_WARNINGS, WARNINGS
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest
@@ -89,7 +90,7 @@ def assumptions(platform: Platform) -> dict[str, Any]:
         "assumptions": [
             assumption.as_json()
             | {
-                "completes": find_sentence(assumption.id),
+                "completes": find_sentence(SPEC_SENTENCES, assumption.id),
                 "operations": resting.get(assumption.id, []),
             }
             for assumption in platform.assumptions().values()

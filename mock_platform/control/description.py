@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from marshmallow import INCLUDE
 
-from mock_platform.api.served import ORIGINAL_NAMES
+from mock_platform.api.served import ORIGINAL_NAMES, SPEC_SENTENCES
 from mock_platform.control.headers import TOKEN_HEADER
 from mock_platform.control.refusals import MEDIA_TYPE
 from mock_platform.control.route import HTML, YAML, Nothing, Route
@@ -86,6 +86,7 @@ def describe_all(platform: Platform, routes: Sequence[Route]) -> Description:
             version=__version__,
             text=_TEXT,
             original_names=ORIGINAL_NAMES,
+            spec_sentences=SPEC_SENTENCES,
             sandbox=True,
             extend=extend,
         )

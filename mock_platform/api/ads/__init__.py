@@ -35,3 +35,26 @@ ORIGINAL_NAMES = Pairs(
     spoken=frozenset({"message"}),
     free=FREE_KEYS,
 )
+NOT_SHOWN = (
+    "Endpoints not shown in this document: scheduled feeds, scheduled posts, draft posts, promoted "
+    "video operations, media creatives listing parameters, campaign, funding instrument, promoted "
+    "post and targeting criteria operations, and line item create and list"
+)
+FIELDS_NOT_SHOWN = (
+    "Fields of scheduled feeds, scheduled posts, draft posts, promoted video records, media "
+    "creatives, campaigns, funding instruments, promoted posts, targeting criteria, tailored "
+    "audiences and custom audiences: not shown beyond identifiers and the few fields quoted "
+    "elsewhere here"
+)
+TRANSITIONS = (
+    "Transitions: not shown for account approval_status, media_status, campaign status and other "
+    "statuses beyond those in the table"
+)
+CAMPAIGN_MANAGEMENT = (
+    "Campaign management: ad accounts, apps, account history, business categories, curated "
+    "categories, account features, line items, placements"
+)
+"""What the specification says of what it does not show, for several subjects."""
+SPEC_SENTENCES = {
+    "batch": "Batches succeed or fail as a group and responses keep request order",
+}

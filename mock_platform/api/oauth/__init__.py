@@ -12,3 +12,11 @@ OPERATIONS = (
 )
 TABLES = (*records.TABLES,)
 ORIGINAL_NAMES = Pairs(values={"scope": SCOPE_NAMES})
+SPEC_SENTENCES = {
+    "oauth.callback-not-approved": "The callback URL must be configured in the app settings",
+    "oauth.regenerated-pair": "regenerating invalidates the previous pair",
+    "oauth2.invalidate-auth": "Request parameters of oauth2/invalidate_token: not shown",
+    "oauth2.invalidate-access-token": "Request parameters of oauth2/invalidate_token: not shown",
+    "oauth2.too-frequent-threshold": "requests made too frequently are rejected",
+    "oauth2.failures-code-99": "requests made too frequently are rejected",
+}

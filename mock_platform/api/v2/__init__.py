@@ -31,3 +31,10 @@ ORIGINAL_NAMES = Pairs(
     spoken=frozenset({"detail", "message"}),
     free=FREE_KEYS,
 )
+OTHER_SHAPES = "Shapes of all other v2 endpoints: not shown"
+PAYLOADS = "Event payload shapes: not shown"
+"""What the specification says of what it does not show, for several subjects."""
+SPEC_SENTENCES = {
+    "openapi": "machine-readable description of version 2.166",
+    "v2": OTHER_SHAPES,
+}

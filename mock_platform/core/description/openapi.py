@@ -185,6 +185,7 @@ def describe(
     version: str,
     text: str,
     original_names: OriginalNames,
+    spec_sentences: Mapping[str, str],
     sandbox: bool = False,
     extend: Extend | None = None,
 ) -> JsonObject:
@@ -208,7 +209,7 @@ def describe(
         servers=[{"url": HERE}],
     )
     converter = Converter(plugin.converter)
-    writer = _Writer(spec, converter, settings, original_names, sandbox=sandbox)
+    writer = _Writer(spec, converter, settings, original_names, spec_sentences, sandbox=sandbox)
     operations = tuple(operations)
     for operation in operations:
         writer.add(operation)
@@ -258,9 +259,11 @@ class _Writer:
         converter: Converter,
         settings: Settings,
         original_names: OriginalNames,
+        spec_sentences: Mapping[str, str],
         *,
         sandbox: bool,
     ) -> None:
+        self._spec_sentences = spec_sentences
         self._original_names = original_names
         self._spec = spec
         self._converter = converter
@@ -325,7 +328,7 @@ class _Writer:
             "x-mock-spec": operation.spec,
             "x-mock-origin": operation.origin.value,
             "x-mock-assumptions": [
-                _describe_assumption(assumption)
+                _describe_assumption(assumption, self._spec_sentences)
                 for assumption in dict.fromkeys(operation.all_assumptions)
             ],
         }
@@ -472,7 +475,7 @@ def _ref(name: str) -> JsonObject:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def _describe_assumption(assumption: Assumption) -> JsonObject:
-    sentence = find_sentence(assumption.id)
+def _describe_assumption(assumption: Assumption, sentences: Mapping[str, str]) -> JsonObject:
+    sentence = find_sentence(sentences, assumption.id)
     told = {"id": assumption.id, "text": assumption.text}
     return told | {"completes": sentence} if sentence else told

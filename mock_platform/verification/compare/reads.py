@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mock_platform.api.served import ORIGINAL_NAMES
+from mock_platform.api.served import ORIGINAL_NAMES, SPEC_SENTENCES
 from mock_platform.core.description.openapi import Description, describe
 from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import Operation
@@ -63,6 +63,7 @@ def describe_reads(platform: Platform) -> Description:
             version=__version__,
             text=text,
             original_names=ORIGINAL_NAMES,
+            spec_sentences=SPEC_SENTENCES,
         )
 
     return Description(make)

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from mock_platform.api.served import ORIGINAL_NAMES
+from mock_platform.api.served import ORIGINAL_NAMES, SPEC_SENTENCES
 from mock_platform.api.v2.release_history import RELEASES
 from mock_platform.core.description.openapi import HERE, V2_VERSION, describe
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
@@ -39,6 +39,7 @@ def make_contract(platform: Platform) -> dict[str, Any]:
         version=V2_VERSION,
         text=_TEXT,
         original_names=ORIGINAL_NAMES,
+        spec_sentences=SPEC_SENTENCES,
     )
     return {
         "mock_platform_contract": FORMAT,

@@ -8,7 +8,7 @@ from marshmallow import Schema
 from openapi_spec_validator import validate
 
 from mock_platform.api.ads.conventions import Batch, Data, Many, One
-from mock_platform.api.served import OPERATIONS, ORIGINAL_NAMES
+from mock_platform.api.served import OPERATIONS, ORIGINAL_NAMES, SPEC_SENTENCES
 from mock_platform.core.assumptions import settled
 from mock_platform.core.auth.authenticate import BEARER, NO_AUTH, USER, Auth
 from mock_platform.core.call import Call
@@ -99,6 +99,7 @@ def document(*operations: Operation, **settings: Any) -> dict[str, Any]:
             version="1",
             text="x",
             original_names=ORIGINAL_NAMES,
+            spec_sentences=SPEC_SENTENCES,
         )
     ).at("http://localhost")
     validate(made)

@@ -1,5 +1,6 @@
 """Posts of an advertiser: published, drafted, scheduled, promoted when they are out."""
 
+from mock_platform.api.ads import NOT_SHOWN
 from mock_platform.api.ads.advertiser_posts import (
     draft_posts,
     lists,
@@ -47,3 +48,11 @@ ORIGINAL_NAMES = Pairs(
         "post_previews": "tweet_previews",
     },
 )
+SPEC_SENTENCES = {
+    "draft-posts": NOT_SHOWN,
+    "planned-posts": NOT_SHOWN,
+    "post": "Response data is a post object",
+    "post-previews": NOT_SHOWN,
+    "scheduled-posts": NOT_SHOWN,
+    "scheduled-promoted-posts": NOT_SHOWN,
+}

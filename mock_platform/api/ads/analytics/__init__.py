@@ -1,5 +1,6 @@
 """Analytics: the figures of ads, asked for at once or computed by a job."""
 
+from mock_platform.api.ads import CAMPAIGN_MANAGEMENT
 from mock_platform.api.ads.analytics import jobs, operations
 from mock_platform.core.original_names.translation import Pairs
 
@@ -17,3 +18,7 @@ EXAMPLE_PATHS = {
     "file_name": "q7Vd2mXk9TzR4bLw8HcN3sYf6JpG1aUe5KoQiDxBvMt.json.gz",
 }
 ORIGINAL_NAMES = Pairs({"reposts": "retweets", "posts_send": "tweets_send"})
+SPEC_SENTENCES = {
+    "stats": CAMPAIGN_MANAGEMENT,
+    "stats-jobs": CAMPAIGN_MANAGEMENT,
+}

@@ -1,5 +1,6 @@
 """Audiences: custom audiences, who may use them, who is in them, do-not-reach lists."""
 
+from mock_platform.api.ads import FIELDS_NOT_SHOWN
 from mock_platform.api.ads.audiences import (
     do_not_reach_lists,
     operations,
@@ -29,3 +30,11 @@ EXAMPLE_PATHS = {
     "tailored_audience_permission_id": "ri",
 }
 ORIGINAL_NAMES = Pairs({"platform_id": "twitter_id"})
+_PERMISSIONS = "Parameters and response of GET custom audience permissions: not shown"
+SPEC_SENTENCES = {
+    "audiences": FIELDS_NOT_SHOWN,
+    "custom-audiences": FIELDS_NOT_SHOWN,
+    "custom-audiences.permissions-shape": _PERMISSIONS,
+    "custom-audiences.permissions-writes": _PERMISSIONS,
+    "do-not-reach": "Same batch error handling as above",
+}

@@ -13,3 +13,10 @@ TABLES = (
 )
 KINDS = (*product_sets.KINDS,)
 EXAMPLE_PATHS = {"product_set_id": "1547081000000000001"}
+SPEC_SENTENCES = {
+    "catalogs": "one catalog per user holding all products",
+    "product-sets": "Parameters of the product set update after description",
+    "products": "unknown id creates, known id updates",
+    "products.repeated-id": "if repeated within one request all instances are ignored",
+    "scheduled-feeds": "any scheduled feed endpoints: not shown",
+}

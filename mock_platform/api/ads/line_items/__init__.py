@@ -1,5 +1,6 @@
 """Line items, what they promote, and what they show."""
 
+from mock_platform.api.ads import CAMPAIGN_MANAGEMENT, NOT_SHOWN
 from mock_platform.api.ads.line_items import creatives, curated_categories, operations, promotions
 from mock_platform.core.original_names.translation import Pairs
 
@@ -22,3 +23,12 @@ ORIGINAL_NAMES = Pairs(
     values={"code": {"PROMOTED_POST_NOT_FOUND": "PROMOTED_TWEET_NOT_FOUND"}},
     segments={"promoted_posts": "promoted_tweets"},
 )
+SPEC_SENTENCES = {
+    "line-item-curated-categories": "curated_category_id, line_item_id (optional)",
+    "line-items": NOT_SHOWN,
+    "media-creatives": NOT_SHOWN,
+    "preroll-calls-to-action": CAMPAIGN_MANAGEMENT,
+    "promoted-accounts": CAMPAIGN_MANAGEMENT,
+    "promoted-posts": NOT_SHOWN,
+    "tracking-tags": CAMPAIGN_MANAGEMENT,
+}

@@ -1,5 +1,6 @@
 """Media of advertising accounts: the library, and what only one account has."""
 
+from mock_platform.api.ads import TRANSITIONS
 from mock_platform.api.ads.media import account_media, media_library
 from mock_platform.core.original_names.translation import Pairs
 
@@ -20,3 +21,7 @@ ORIGINAL_NAMES = Pairs(
         }
     },
 )
+SPEC_SENTENCES = {
+    "media-library": "Description, poster_media_key and title apply only to videos",
+    "media-library.transcoding": TRANSITIONS,
+}

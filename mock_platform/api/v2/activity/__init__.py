@@ -1,6 +1,6 @@
 """Activities of users: subscriptions, their stream, and account activity."""
 
-from mock_platform.api.v2 import FREE_KEYS, POST_OBJECT_NAMES
+from mock_platform.api.v2 import FREE_KEYS, PAYLOADS, POST_OBJECT_NAMES
 from mock_platform.api.v2.activity import account_activity, activity_stream, operations, records
 from mock_platform.core.original_names.translation import Pairs
 
@@ -29,3 +29,13 @@ PRODUCT_NAMES = {
     )
 }
 """The bodies of the account activity product, whose posts are those of version 1.1."""
+SPEC_SENTENCES = {
+    "account-activity": "Account Activity v2 webhook endpoints launched",
+    "account-activity.bodies": PAYLOADS,
+    "account-activity.oauth2": "OAuth 2.0 support in Account Activity v2",
+    "account-activity.replay-retired": "replaced by POST /2/webhooks/replay",
+    "account-activity.replay-shape": "Deprecation announced of POST /2/account_activity/replay",
+    "account-activity.long-text": PAYLOADS,
+    "activity": "Subscriptions filter by user ID, optionally by keyword",
+    "activity.stream": "GET /2/activity/stream",
+}

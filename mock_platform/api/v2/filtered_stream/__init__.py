@@ -8,3 +8,8 @@ OPERATIONS = (
     *rule_operations.OPERATIONS,
 )
 TABLES = (*records.TABLES,)
+SPEC_SENTENCES = {
+    "filtered-stream": "Filtered stream webhooks",
+    "stream-links": "Filtered-stream webhook delivery",
+    "stream-rules": "rule length up to 2,048 characters",
+}

@@ -1,5 +1,6 @@
 """Media: what was uploaded, in one request or in segments."""
 
+from mock_platform.api.v2 import OTHER_SHAPES
 from mock_platform.api.v2.media import operations, records
 from mock_platform.core.original_names.translation import Pairs
 
@@ -15,3 +16,6 @@ ORIGINAL_NAMES = Pairs(
         }
     }
 )
+SPEC_SENTENCES = {
+    "media": OTHER_SHAPES,
+}

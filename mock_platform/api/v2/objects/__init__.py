@@ -1,5 +1,6 @@
 """Posts and users: how they are stored, and how either interface shows them."""
 
+from mock_platform.api.v2 import OTHER_SHAPES
 from mock_platform.api.v2.objects import posts
 from mock_platform.core.original_names.translation import Pairs
 
@@ -19,3 +20,6 @@ ORIGINAL_NAMES = Pairs(
     },
     within={"referenced_posts": Pairs(values={"type": {"reposted": "retweeted"}})},
 )
+SPEC_SENTENCES = {
+    "posts": OTHER_SHAPES,
+}

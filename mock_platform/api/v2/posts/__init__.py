@@ -14,3 +14,7 @@ ORIGINAL_NAMES = Pairs(
         "in_reply_to_post_id": "in_reply_to_tweet_id",
     }
 )
+SPEC_SENTENCES = {
+    "articles": "Article draft and publish endpoints added",
+    "posts.summoned": "allowed only when the original author summoned the replier",
+}

@@ -5,3 +5,7 @@ from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (*operations.OPERATIONS,)
 ORIGINAL_NAMES = Pairs({"total_post_count": "total_tweet_count"})
+SPEC_SENTENCES = {
+    "post-rules": "operators min_likes:, min_replies:, min_reposts: added",
+    "search": "Search endpoints (recent and all search, recent and all counts)",
+}

@@ -20,3 +20,7 @@ ORIGINAL_NAMES = Pairs(
         }
     }
 )
+SPEC_SENTENCES = {
+    "connections": "Connections endpoints: GET /2/connections",
+    "streams": "connection_issue (enum: TooManyConnections",
+}

@@ -1,8 +1,13 @@
 """Users: the caller, and others by id or by name."""
 
+from mock_platform.api.v2 import OTHER_SHAPES
 from mock_platform.api.v2.users import older_users, operations
 
 OPERATIONS = (
     *operations.OPERATIONS,
     *older_users.OPERATIONS,
 )
+SPEC_SENTENCES = {
+    "older-users": OTHER_SHAPES,
+    "users": OTHER_SHAPES,
+}
