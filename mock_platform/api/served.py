@@ -15,7 +15,7 @@ from mock_platform.api import ads, v2
 from mock_platform.api.v2.description import DESCRIPTION_ID
 from mock_platform.core import spec_sentences as core_sentences
 from mock_platform.core.operation import Dialect, NotServed, Operation, table
-from mock_platform.core.original_names.exchange import OriginalNames
+from mock_platform.core.original_names.exchange import Translator
 from mock_platform.core.original_names.translation import Pairs
 from mock_platform.core.tables.table import Table
 from mock_platform.world.transitions import TransitionKind
@@ -96,7 +96,7 @@ SPEC_SENTENCES: Mapping[str, str] = {
 """What the specification says, by the id of an assumption, or by the part before the dot."""
 
 _DIALECTS: tuple[Dialect, ...] = ("ads", "v2", "oauth")
-ORIGINAL_NAMES = OriginalNames(
+ORIGINAL_NAMES = Translator(
     {dialect: _join_names(dialect) for dialect in _DIALECTS},
     {
         product: pairs

@@ -23,7 +23,7 @@ from mock_platform.core.failures.codes import phrase
 from mock_platform.core.failures.rendering import render
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Location, Operation, Origin
-from mock_platform.core.original_names.exchange import OriginalNames
+from mock_platform.core.original_names.exchange import Translator
 from mock_platform.core.spec_sentences import find_sentence
 from mock_platform.settings import Settings
 
@@ -184,7 +184,7 @@ def describe(
     title: str,
     version: str,
     text: str,
-    original_names: OriginalNames,
+    original_names: Translator,
     spec_sentences: Mapping[str, str],
     sandbox: bool = False,
     extend: Extend | None = None,
@@ -258,7 +258,7 @@ class _Writer:
         spec: APISpec,
         converter: Converter,
         settings: Settings,
-        original_names: OriginalNames,
+        original_names: Translator,
         spec_sentences: Mapping[str, str],
         *,
         sandbox: bool,

@@ -48,11 +48,11 @@ def choose_names(call: Call, names: NamesMode) -> NamesMode:
     return names
 
 
-class OriginalNames:
+class Translator:
     """The original names of all operations; what a translation needs to know is made once.
 
     Example:
-        >>> names = OriginalNames({"ads": Pairs(segments={"posts": "tweets"}), "v2": Pairs()})
+        >>> names = Translator({"ads": Pairs(segments={"posts": "tweets"}), "v2": Pairs()})
         >>> names.list_paths("/12/accounts/:account_id/posts", "ads")[0]
         '/12/accounts/:account_id/tweets'
     """
