@@ -13,7 +13,7 @@ from importlib import import_module
 
 from mock_platform.api import ads, v2
 from mock_platform.api.v2.description import DESCRIPTION_ID
-from mock_platform.core import spec_sentences as core_sentences
+from mock_platform.core import assumptions
 from mock_platform.core.operation import Dialect, NotServed, Operation, table
 from mock_platform.core.original_names.exchange import Translator
 from mock_platform.core.original_names.translation import Pairs
@@ -88,7 +88,7 @@ def _join_names(dialect: str) -> Pairs:
 SPEC_SENTENCES: Mapping[str, str] = {
     id_: sentence
     for sentences in (
-        core_sentences.SPEC_SENTENCES,
+        assumptions.SPEC_SENTENCES,
         *(getattr(folder, "SPEC_SENTENCES", {}) for folder in (ads, v2, *_FOLDERS)),
     )
     for id_, sentence in sentences.items()

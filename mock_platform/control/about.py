@@ -12,10 +12,10 @@ from mock_platform.api.served import SPEC_SENTENCES
 from mock_platform.control.questions import CLEAR_WARNINGS, WARNINGS
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest
+from mock_platform.core.assumptions import find_sentence
 from mock_platform.core.extras import MissingExtra
 from mock_platform.core.fields import Integer, Text
 from mock_platform.core.schema import Schema
-from mock_platform.core.spec_sentences import find_sentence
 from mock_platform.core.warning_counts import WarningDocument, merge_warnings
 from mock_platform.platform import Platform
 from mock_platform.version import __version__

@@ -141,7 +141,7 @@ def test_an_operation(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "tests/api/ads/test_stickers.py",
         "tests/api/test_subjects.py",
         "tests/api/ads/test_every_list.py",
-        "tests/core/test_spec_sentences.py",
+        "tests/core/test_assumptions.py",
         "tests/core/original_names",
         "tests/control/test_operation_pages.py",
         "-k",

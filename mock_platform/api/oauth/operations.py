@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from mock_platform.api.oauth.consent import tokens as access_tokens
 from mock_platform.api.oauth.consent import tokens as request_tokens
 from mock_platform.api.oauth.consent.pages import OUT_OF_BAND
-from mock_platform.api.oauth.consent.revocations import REVOKE_EVENT, record_revocation
+from mock_platform.api.oauth.consent.tokens import REVOKE_EVENT, record_revocation
 from mock_platform.api.v2.activity.account_activity_delivery import REVOKED
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import USER, Auth

@@ -23,7 +23,7 @@ from mock_platform.api.oauth.consent.authorizations import (
     proves,
 )
 from mock_platform.api.oauth.consent.pages import REFUSALS
-from mock_platform.api.oauth.consent.revocations import REVOKE_EVENT, record_revocation
+from mock_platform.api.oauth.consent.tokens import REVOKE_EVENT, record_revocation
 from mock_platform.api.v2.activity.account_activity_delivery import REVOKED as SUBSCRIPTIONS_END
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import Auth

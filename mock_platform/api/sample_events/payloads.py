@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mock_platform.api.oauth.consent.revocations import end_access, make_revocation
+from mock_platform.api.oauth.consent.tokens import end_access, make_revocation
 from mock_platform.api.sample_events.happenings import (
     CannotHappen,
     find_other_user,

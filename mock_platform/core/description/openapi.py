@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from marshmallow import EXCLUDE, Schema
 
-from mock_platform.core.assumptions import Assumption
+from mock_platform.core.assumptions import Assumption, find_sentence
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.auth.oauth2 import SCOPES
 from mock_platform.core.call import FORM, MULTIPART, Call
@@ -24,7 +24,6 @@ from mock_platform.core.failures.rendering import render
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Location, Operation, Origin
 from mock_platform.core.original_names.exchange import Translator
-from mock_platform.core.spec_sentences import find_sentence
 from mock_platform.settings import Settings
 
 if TYPE_CHECKING:

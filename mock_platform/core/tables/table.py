@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Instant, Timed
-from mock_platform.core.loading import Loader, loader
+from mock_platform.core.schema import Loader, loader
 from mock_platform.core.suggestions import did_you_mean
 from mock_platform.world.store.interface import Record
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mock_platform.api.served import SPEC_SENTENCES
-from mock_platform.core.spec_sentences import find_sentence
+from mock_platform.core.assumptions import find_sentence
 from tests.support import Sandbox
 
 _COPIES = Path(__file__).parents[1] / "spec"
