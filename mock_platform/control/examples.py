@@ -90,7 +90,8 @@ def sample(
         before = segment
     example = operation.example
     query = dict(_list_required_parameters(operation) if example.query is None else example.query)
-    query |= {name: (_CONDITIONS | example.conditions)[name] for name in conditions}
+    known = {**_CONDITIONS, **example.conditions}
+    query |= {name: known[name] for name in conditions}
     if query:
         path += "?" + urlencode(put_in_credentials(query, credentials))
     headers = {"Authorization": _authorization(operation, credentials)}
