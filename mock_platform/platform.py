@@ -12,7 +12,14 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from mock_platform.api.served import KINDS, NOT_SERVED, OPERATIONS, TABLES
+from mock_platform.api.served import (
+    KINDS,
+    NOT_SERVED,
+    OPERATIONS,
+    ORIGINAL_NAMES,
+    SPEC_SENTENCES,
+    TABLES,
+)
 from mock_platform.api.v2 import description as openapi
 from mock_platform.api.v2.streams.open_streams import OpenStreams
 from mock_platform.core import packaged as shipped
@@ -38,7 +45,7 @@ from mock_platform.core.journal_entries import make_entry, make_markers, sort_as
 from mock_platform.core.limits import OAUTH_LIMIT
 from mock_platform.core.operation import Operation, table
 from mock_platform.core.operation_routes import OperationRoutes
-from mock_platform.core.original_names.exchange import ORIGINAL_NAMES, Translator, choose_names
+from mock_platform.core.original_names.exchange import BOTH_NAMES_ARE_TAKEN, choose_names
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASED, compile_operation
 from mock_platform.core.tables import fixtures
 from mock_platform.core.tables.fixtures import Overlays
@@ -78,7 +85,7 @@ _CORE = (
     ORDER,
     REASON,
     HTTP_ON_LOOPBACK,
-    ORIGINAL_NAMES,
+    BOTH_NAMES_ARE_TAKEN,
     RELEASED,
     STATUS_BY_TYPE,
     TITLES,
@@ -183,11 +190,11 @@ class Platform:
                 for op in self.operations
             ],
             [entry.path for entry in NOT_SERVED],
+            ORIGINAL_NAMES.list_paths,
         )
         self.where = self._routes.find_operation
         self.methods_at = self._routes.list_methods
         self.may_block = self._routes.may_block
-        self._translator = Translator()
 
     # -- a request -------------------------------------------------------------------------------
 
@@ -275,13 +282,13 @@ class Platform:
                     call, world, lambda: self.unanswered_requests.failure(call, allowed)
                 )
             if call.names == "original" and len(call.body) <= found.target.max_body:
-                self._translator.read(call, found.target.operation)
+                ORIGINAL_NAMES.read(call, found.target.operation)
             reply, changes = found.target.run(call, world, found.params)
         except Failure as failure:
             reply = render(failure, call)
             find_engine(world).rules.explain_refusal(call, reply.status)
         if call.names == "original":
-            reply = self._translator.write(call, reply)
+            reply = ORIGINAL_NAMES.write(call, reply)
         return reply, changes
 
     def world_of(self, call: Call) -> World:
@@ -368,12 +375,14 @@ class Platform:
             raise ProblemFailure(value) from error
 
     def _open_streams(self, world: World) -> None:
-        OpenStreams(world, self.settings)
+        OpenStreams(world, self.settings, ORIGINAL_NAMES.write_event)
 
     def _describe(self) -> dict[str, Any]:
         return describe(
             [operation for operation in self.operations if operation.dialect == "v2"],
             self.settings,
+            original_names=ORIGINAL_NAMES,
+            spec_sentences=SPEC_SENTENCES,
             title="Platform API v2",
             version=V2_VERSION,
             text="The v2 interface, as this sandbox serves it. `x-mock-spec` names the heading of "

@@ -14,11 +14,10 @@ import pytest
 
 from mock_platform import MockPlatform
 from mock_platform.api.oauth.known_credentials import credentials
-from mock_platform.api.served import OPERATIONS
-from mock_platform.control.example_values import MINUTE
+from mock_platform.api.served import OPERATIONS, ORIGINAL_NAMES
 from mock_platform.control.examples import Sample, sample
+from mock_platform.core.example import MINUTE
 from mock_platform.core.operation import Operation
-from mock_platform.core.original_names.pairs import PAIRS, list_original_paths
 from mock_platform.core.original_names.translation import Spelling
 from mock_platform.settings import Settings
 from tests.support import ACCOUNT, NORTHBIKE, Sandbox, sandbox, signed
@@ -53,7 +52,7 @@ def _pair() -> tuple[Sandbox, Sandbox]:
 
 def _translate(operation: Operation, asked: Sample) -> Sample:
     """The same request with original names, as far as they differ."""
-    pairs = PAIRS[operation.dialect]
+    pairs = ORIGINAL_NAMES.pairs[operation.dialect]
     spelling = Spelling(pairs)
     path, _, query = asked.path.partition("?")
     for neutral, original in zip(
@@ -78,7 +77,9 @@ def _mask_proof(page: str) -> str:
 
 
 def _original_path(operation: Operation) -> str:
-    found = [p for p in list_original_paths(operation.path, operation.dialect) if "/11/" not in p]
+    found = [
+        p for p in ORIGINAL_NAMES.list_paths(operation.path, operation.dialect) if "/11/" not in p
+    ]
     return found[0] if found else operation.path
 
 
@@ -100,7 +101,7 @@ def test_the_same_answer_under_other_names(operation: Operation) -> None:
 
     assert expected.status_code == found.status_code
     if expected.mimetype.endswith("json") and expected.data:
-        told = Spelling(PAIRS[operation.dialect]).write(expected.get_json())
+        told = Spelling(ORIGINAL_NAMES.pairs[operation.dialect]).write(expected.get_json())
         assert told == found.get_json()
     else:
         assert _mask_proof(expected.text) == _mask_proof(found.text)

@@ -1,15 +1,22 @@
 """Everything that is served, in one table: the list of subjects, and what each of them declares.
 
 A subject is a folder; its `__init__` has `OPERATIONS`, and may have `TABLES`, `KINDS` (slow changes
-of state) and `NOT_SERVED`. Nothing registers itself as a side effect of an import.
+of state), `NOT_SERVED`, `EXAMPLE_PATHS`, `ORIGINAL_NAMES`, `PRODUCT_NAMES` (of events) and
+`SPEC_SENTENCES`. Nothing else has a list of operations, tables or subjects, and nothing
+registers itself as a side effect of an import.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 
+from mock_platform.api import ads, v2
 from mock_platform.api.v2.description import DESCRIPTION_ID
-from mock_platform.core.operation import NotServed, Operation, table
+from mock_platform.core import assumptions
+from mock_platform.core.operation import Dialect, NotServed, Operation, table
+from mock_platform.core.original_names.exchange import Translator
+from mock_platform.core.original_names.translation import Pairs
 from mock_platform.core.tables.table import Table
 from mock_platform.world.transitions import TransitionKind
 
@@ -59,6 +66,45 @@ NOT_SERVED: tuple[NotServed, ...] = tuple(
     path for folder in _FOLDERS for path in getattr(folder, "NOT_SERVED", ())
 )
 """Paths that are not served, and that would otherwise match the path of a record."""
+
+EXAMPLE_PATHS: Mapping[str, Mapping[str, str]] = {
+    operation.id: getattr(folder, "EXAMPLE_PATHS", {})
+    for folder in _FOLDERS
+    for operation in getattr(folder, "OPERATIONS", ())
+}
+"""What the paths of example requests have for their parameters in each subject, by operation."""
+
+
+def _join_names(dialect: str) -> Pairs:
+    """Returns the original names of a dialect: those of its subjects, and what they share."""
+    found = Pairs()
+    for name in (dialect, *SUBJECTS):
+        if name.partition(".")[0] == dialect:
+            folder = import_module(f"mock_platform.api.{name}")
+            found = found.join(getattr(folder, "ORIGINAL_NAMES", Pairs()))
+    return found
+
+
+SPEC_SENTENCES: Mapping[str, str] = {
+    id_: sentence
+    for sentences in (
+        assumptions.SPEC_SENTENCES,
+        *(getattr(folder, "SPEC_SENTENCES", {}) for folder in (ads, v2, *_FOLDERS)),
+    )
+    for id_, sentence in sentences.items()
+}
+"""What the specification says, by the id of an assumption, or by the part before the dot."""
+
+_DIALECTS: tuple[Dialect, ...] = ("ads", "v2", "oauth")
+ORIGINAL_NAMES = Translator(
+    {dialect: _join_names(dialect) for dialect in _DIALECTS},
+    {
+        product: pairs
+        for folder in _FOLDERS
+        for product, pairs in getattr(folder, "PRODUCT_NAMES", {}).items()
+    },
+)
+"""The original names of all operations, and of the products that deliver events."""
 
 KINDS: tuple[TransitionKind, ...] = tuple(
     kind for folder in _FOLDERS for kind in getattr(folder, "KINDS", ())

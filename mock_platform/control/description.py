@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from marshmallow import INCLUDE
 
+from mock_platform.api.served import ORIGINAL_NAMES, SPEC_SENTENCES
 from mock_platform.control.mistakes import TOKEN_HEADER
 from mock_platform.control.refusals import MEDIA_TYPE
 from mock_platform.control.route import HTML, YAML, Nothing, Route
@@ -84,6 +85,8 @@ def describe_all(platform: Platform, routes: Sequence[Route]) -> Description:
             title="mock_platform",
             version=__version__,
             text=_TEXT,
+            original_names=ORIGINAL_NAMES,
+            spec_sentences=SPEC_SENTENCES,
             sandbox=True,
             extend=extend,
         )

@@ -11,12 +11,12 @@ from flask import Blueprint, Response, render_template, send_from_directory
 from werkzeug.exceptions import NotFound
 
 from mock_platform.api.oauth.known_credentials import credentials
-from mock_platform.control.example_values import CALLBACK, CODE_VERIFIER
 from mock_platform.control.examples import Sample, put_in_credentials
 from mock_platform.control.operation_pages import find_naming_scenarios, make_example
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.core.call import FORM
 from mock_platform.core.envelope import Lines
+from mock_platform.core.example import NEW_CODE, NEW_REQUEST_TOKEN, NEW_VERIFIER
 from mock_platform.core.fields import Choice
 from mock_platform.core.jsonio import loads
 from mock_platform.core.schema import Schema
@@ -40,25 +40,11 @@ SIGNED: Mapping[str, str] = {
 }
 """What the page fills in for schemes of OAuth 1.0a; it puts a signature in its place."""
 MADE: Mapping[str, str] = {
-    name: f"{name}-made-when-this-is-sent" for name in ("request_token", "verifier", "code")
+    "request_token": NEW_REQUEST_TOKEN,
+    "verifier": NEW_VERIFIER,
+    "code": NEW_CODE,
 }
 """What an example has in the place of values that the page gets with requests of its own."""
-_MADE_FOR: Mapping[str, Mapping[str, str]] = {
-    "oauth.access_token": {"oauth_verifier": MADE["verifier"]},
-    "oauth.authenticate": {"oauth_token": MADE["request_token"]},
-    "oauth.authorize": {"oauth_token": MADE["request_token"]},
-    "oauth2.user_token": {
-        "grant_type": "authorization_code",
-        "code": MADE["code"],
-        "redirect_uri": CALLBACK,
-        "code_verifier": CODE_VERIFIER,
-    },
-}
-_BEFORE: Mapping[str, tuple[str, str]] = {
-    "product_catalogs.create": ("DELETE", "/12/product_catalogs/1547080787865939968"),
-    "stream_links.delete": ("POST", "/2/posts/search/webhooks/1146654567674912769"),
-}
-"""Requests that the page sends before: in a fresh world the example is refused without them."""
 _MAX_EXACT = 2**53 - 1
 """A browser rounds greater numbers, so ids are texts in examples."""
 _ALSO_A_FORM = "These parameters may also be sent as a form."
@@ -110,10 +96,11 @@ def list_steps(platform: Platform, world: World) -> dict[str, list[str]]:
     """Returns the method and the path that the page sends first, by those of the request after."""
     steps = {}
     for operation in platform.operations:
-        if operation.id in _BEFORE:
+        before = operation.example.before
+        if before is not None:
             example = make_example(platform, operation, world)
             if example is not None:
-                steps[f"{example.method} {urlsplit(example.path).path}"] = [*_BEFORE[operation.id]]
+                steps[f"{example.method} {urlsplit(example.path).path}"] = [*before]
     return steps
 
 
@@ -155,13 +142,13 @@ def _add_examples(document: JsonObject, platform: Platform, world: World, base_u
             # Swagger UI sends the last scheme for which it has a value.
             if "security" in entry:
                 entry["security"] = entry["security"][::-1]
-            if operation.id in _BEFORE:
-                first = " ".join(_BEFORE[operation.id])
+            if operation.example.before is not None:
+                first = " ".join(operation.example.before)
                 entry["description"] = _join(entry.get("description"), _describe_step(first))
             example = make_example(platform, operation, world)
             if example is not None:
-                made = _MADE_FOR.get(operation.id, {})
-                _fill(path, entry, example, put_in_credentials(made, known))
+                made = put_in_credentials(operation.example.page_values, known)
+                _fill(path, entry, example, made)
 
 
 def _describe_step(first: str) -> str:

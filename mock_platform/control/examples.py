@@ -20,30 +20,31 @@ from marshmallow.fields import Field
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mock_platform.api.served import TABLES
-from mock_platform.control.example_values import (
-    ACCOUNT,
-    BEARER_TOKEN,
-    CALLBACK,
-    CLIENT_ID,
-    CONDITIONS,
-    FAMILY_PATHS,
-    FORM,
-    GUESSES,
-    JSON,
-    MINUTE,
-    PATHS,
-    QUERY,
-    USER_TOKEN,
-)
+from mock_platform.api.served import EXAMPLE_PATHS, TABLES
 from mock_platform.core.auth.credential_texts import Credentials
 from mock_platform.core.curl import SHOWN, split_at, write_curl
+from mock_platform.core.example import (
+    MINUTE,
+    PUBLISHED_BEARER_TOKEN,
+    PUBLISHED_CALLBACK,
+    PUBLISHED_CLIENT_ID,
+    PUBLISHED_USER_TOKEN,
+)
 from mock_platform.core.fields import Choice
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Location, Operation
 from mock_platform.core.packaged import folder
 from mock_platform.world.store.interface import Entry, Record
 from mock_platform.world.world import World
+
+ACCOUNT = "18ce54d4x5t"
+"""The account of the published credentials."""
+_IN_ANY_PATH = {"account_id": ACCOUNT, "user_id": "2244994945", "username": "northbike_co"}
+"""What is in the paths of all subjects: the account and the user of the published credentials."""
+_CONDITIONS = {"with_total_count": "true"}
+"""Values for the query conditions that the package's scenarios have for all operations."""
+_GUESSES = ("Example", "1", "true", "2026-03-01T00:00:00Z")
+"""Values of which one does for most required parameters."""
 
 
 class Sample(Struct, frozen=True):
@@ -79,7 +80,7 @@ def sample(
     """Returns a request to an operation; `conditions` are further names for its query.
 
     Raises:
-        LookupError: This module does not know a value for the path or for a required parameter.
+        LookupError: The path or a required parameter has no value.
     """
     path, before = "/sandbox" if operation.sandbox_only else "", ""
     for segment in operation.path.split("/")[1:]:
@@ -87,18 +88,20 @@ def sample(
             _path_value(segment[1:], before, operation) if segment.startswith(":") else segment
         )
         before = segment
-    query = QUERY[operation.id] if operation.id in QUERY else _list_required_parameters(operation)
-    query = query | {name: CONDITIONS[name] for name in conditions}
+    example = operation.example
+    query = dict(_list_required_parameters(operation) if example.query is None else example.query)
+    known = {**_CONDITIONS, **example.conditions}
+    query |= {name: known[name] for name in conditions}
     if query:
         path += "?" + urlencode(put_in_credentials(query, credentials))
     headers = {"Authorization": _authorization(operation, credentials)}
     body = None
-    if operation.id in JSON:
+    if example.json is not None:
         headers["Content-Type"] = "application/json"
-        body = json.dumps(JSON[operation.id])
-    elif operation.id in FORM:
+        body = json.dumps(example.json)
+    elif example.form is not None:
         headers["Content-Type"] = "application/x-www-form-urlencoded"
-        body = urlencode(put_in_credentials(FORM[operation.id], credentials))
+        body = urlencode(put_in_credentials(example.form, credentials))
     return Sample(operation.method, path, headers, body)
 
 
@@ -106,24 +109,22 @@ def put_in_credentials(values: Mapping[str, str], credentials: Credentials) -> d
     """Returns values with those of the credentials in their places."""
     app, user = credentials["app"] or {}, credentials["user"] or {}
     known = {
-        CLIENT_ID: app.get("client_id"),
-        CALLBACK: next(iter(app.get("callback_urls", ())), None),
-        BEARER_TOKEN: credentials["bearer_token"],
-        USER_TOKEN: user.get("oauth2_access_token"),
+        PUBLISHED_CLIENT_ID: app.get("client_id"),
+        PUBLISHED_CALLBACK: next(iter(app.get("callback_urls", ())), None),
+        PUBLISHED_BEARER_TOKEN: credentials["bearer_token"],
+        PUBLISHED_USER_TOKEN: user.get("oauth2_access_token"),
     }
     return {name: str(known.get(value, value)) for name, value in values.items()}
 
 
 def _path_value(name: str, table_name: str, operation: Operation) -> str:
     """What a path has for `:name`: if the segment before is a table's name, a record of it."""
-    for key in (operation.id, operation.id.partition(".")[0]):
-        if name in FAMILY_PATHS.get(key, {}):
-            return FAMILY_PATHS[key][name]
-    if name in PATHS:
-        return PATHS[name]
+    for known in (operation.example.path, EXAMPLE_PATHS.get(operation.id, {}), _IN_ANY_PATH):
+        if name in known:
+            return known[name]
     table = next((table for table in TABLES if table.name == table_name), None)
     if table is None:
-        raise LookupError(f"Which :{name} is an example? Add it to PATHS of sample_values.")
+        raise LookupError(f"Which :{name} is an example? Add it to EXAMPLE_PATHS of the subject.")
     for record in loads((folder("fixtures") / f"{table.name}.json").read_bytes()):
         if not record.get("deleted") and record.get("_account_id", ACCOUNT) == ACCOUNT:
             return str(record[table.key])
@@ -143,13 +144,15 @@ def _list_required_parameters(operation: Operation) -> dict[str, str]:
 
 def _guess(operation: Operation, name: str, field: Field[Any]) -> str:
     """A value that a parameter takes."""
-    for guess in field.values if isinstance(field, Choice) else GUESSES:
+    for guess in field.values if isinstance(field, Choice) else _GUESSES:
         try:
             field.deserialize(guess)
         except ValidationError:
             continue
         return guess
-    raise LookupError(f"What does {name} of {operation.id} take? Add it to QUERY of sample_values.")
+    raise LookupError(
+        f"What does {name} of {operation.id} take? Add it to the operation's example."
+    )
 
 
 _PAIRS = {
@@ -160,8 +163,8 @@ _PAIRS = {
 
 
 def _authorization(operation: Operation, credentials: Credentials) -> str:
-    if operation.id == "oauth.request_token":
-        return 'OAuth oauth_timestamp="1"'  # far from the clock, and refused before anything else
+    if operation.example.authorization:
+        return operation.example.authorization
     for scheme, names in _PAIRS.items():
         if scheme in operation.auth.schemes:
             pair = ":".join(str(credentials["app"][name]) for name in names)

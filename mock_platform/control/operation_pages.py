@@ -13,13 +13,13 @@ from flask import Response
 from msgspec import Struct
 
 from mock_platform.api.oauth.known_credentials import credentials
-from mock_platform.control.example_values import MINUTE, NEEDS_STEPS
 from mock_platform.control.examples import Sample, sample, use_records_of
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.call import Call
 from mock_platform.core.errors import BadParameters
+from mock_platform.core.example import MINUTE
 from mock_platform.core.failures.errors import Failure
 from mock_platform.core.failures.rendering import render
 from mock_platform.core.fields import Choice
@@ -230,7 +230,7 @@ def collect(platform: Platform, operation: Operation, world: World) -> Operation
         ("/sandbox" if operation.sandbox_only else "") + operation.path,
         tuple(_list_parameters(operation)),
         make_example(platform, operation, world),
-        operation.id in NEEDS_STEPS,
+        operation.example.is_refused,
         operation.returns.status,
         failures,
         tuple(find_naming_scenarios(platform).get(operation.id, ())),

@@ -22,9 +22,9 @@ from mock_platform.core.failures.errors import (
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import CommaList, Content
 from mock_platform.core.jsonio import MAX_VALUES, BadJson, loads
-from mock_platform.core.loading import loader
 from mock_platform.core.operation import Location, Operation
 from mock_platform.core.pairs import Pairs, first_values
+from mock_platform.core.schema import loader
 from mock_platform.core.unread import (
     IGNORED_AUTHORIZATION,
     Finding,

@@ -20,6 +20,7 @@ from mock_platform.core.assumptions import Assumption
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call, Challenge, Reply
 from mock_platform.core.envelope import Returns
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import Failure
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
@@ -199,6 +200,8 @@ class Operation(Struct, frozen=True):
     """The challenge to make, outside the world's lock, between the checks and the handler."""
     dress: Callable[[Call, Failure, Reply], Reply] | None = None
     """Converts a failure's reply into a page, for operations that people call."""
+    example: Example = Example()
+    """What its example request has; a test sends all examples."""
     declared_at: tuple[str, int] | None = None
     """File and line of the declaration, if the handler is defined elsewhere."""
 
@@ -276,6 +279,7 @@ class Particulars(TypedDict, total=False):
     deprecated: bool
     read_body: Callable[[Call, Any], dict[str, Any]]
     also: tuple[str, ...]
+    example: Example
 
 
 class NotServed(Struct, frozen=True):

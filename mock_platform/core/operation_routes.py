@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
 from mock_platform.core.call import Call
-from mock_platform.core.operation import Operation
-from mock_platform.core.original_names.pairs import list_original_paths
+from mock_platform.core.operation import Dialect, Operation
 from mock_platform.core.pipeline import Compiled
 from mock_platform.core.routing import Found, Router, fix_parameters
 from mock_platform.settings import NamesMode
@@ -16,8 +15,14 @@ from mock_platform.settings import NamesMode
 class OperationRoutes:
     """Finds the operation for a call, or for a method and a path."""
 
-    def __init__(self, compiled: Sequence[Compiled], not_served: Iterable[str]) -> None:
+    def __init__(
+        self,
+        compiled: Sequence[Compiled],
+        not_served: Iterable[str],
+        list_original_paths: Callable[[str, Dialect], Iterable[str]],
+    ) -> None:
         """The paths in `not_served` are excluded, even where one fits a parameter of another."""
+        self._list_original_paths = list_original_paths
         self._compiled = compiled
         self._not_served = tuple(not_served)
         self._neutral = self._make_routers(original=False)
@@ -77,7 +82,7 @@ class OperationRoutes:
         # spellings.
         for each in compiled if original else ():
             operation = each.operation
-            for path in list_original_paths(operation.path, operation.dialect):
+            for path in self._list_original_paths(operation.path, operation.dialect):
                 router.add(operation.method, path, each)
         for path in self._not_served:
             router.reserve(path)

@@ -8,10 +8,10 @@ import hmac
 from typing import Any
 from urllib.parse import quote
 
+from mock_platform.api.served import ORIGINAL_NAMES
 from mock_platform.api.v2.activity.activities import make_envelope
 from mock_platform.api.v2.release_history import DIRECTED_SINCE
 from mock_platform.core.jsonio import BadJson, loads
-from mock_platform.core.original_names.exchange import write_event
 from mock_platform.settings import NamesMode
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
@@ -36,7 +36,7 @@ def make_body(event: Record, owner_id: str, names: NamesMode = "neutral") -> dic
     body = _make_neutral_body(event, owner_id)
     if names == "neutral":
         return body
-    written: dict[str, Any] = write_event(body, event.get("_product"))
+    written: dict[str, Any] = ORIGINAL_NAMES.write_event(body, event.get("_product"))
     return written
 
 

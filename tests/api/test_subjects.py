@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
-from mock_platform.api.served import SUBJECTS, TABLES
+from mock_platform.api.served import OPERATIONS, SUBJECTS, TABLES
+from mock_platform.api.v2.release_history import EVENT_NAMES
 from mock_platform.core.packaged import folder
 
 API = Path(__file__).parents[2] / "mock_platform" / "api"
@@ -39,6 +42,37 @@ def test_every_subject_shows_what_its_modules_declare() -> None:
             declared = [id(value) for module in modules for value in vars(module).get(name, ())]
             exported = [id(value) for value in vars(package).get(name, ())]
             assert sorted(declared) == sorted(exported), f"{subject}: {name}"
+
+
+def _list_texts(file: Path) -> Iterator[str]:
+    """Yields the literals of a module, without its docstrings."""
+    tree = ast.parse(file.read_text("utf-8"))
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
+            yield node.value
+
+
+def test_only_its_subject_names_an_operation() -> None:
+    """A list of operations elsewhere would have to be changed for each new one."""
+    # The event of a new post has the same name as the operation of the advertising interface.
+    foreign = {each.id for each in OPERATIONS} - {event.name for event in EVENT_NAMES}
+    own: dict[Path, set[str]] = {}
+    for subject in SUBJECTS:
+        package = import_module(f"mock_platform.api.{subject}")
+        own[API / subject.replace(".", "/")] = {
+            each.id for each in getattr(package, "OPERATIONS", ())
+        }
+
+    found = [
+        f"{file.relative_to(API.parent)}: {text}"
+        for file in sorted(API.parent.rglob("*.py"))
+        for text in _list_texts(file)
+        if text in foreign
+        and not any(text in ids for place, ids in own.items() if place in file.parents)
+    ]
+
+    assert found == []
 
 
 def test_tables_have_names_of_their_own_and_fixtures_are_theirs() -> None:

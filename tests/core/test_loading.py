@@ -24,8 +24,8 @@ from mock_platform.api.served import OPERATIONS, TABLES
 from mock_platform.core import packaged
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Integer, ListOf, Nested, Text
-from mock_platform.core.loading import loader
 from mock_platform.core.operation import Location
+from mock_platform.core.schema import loader
 from tests.generated import examples
 
 SCHEMAS = {op.id: op.params for op in OPERATIONS if op.params is not None}

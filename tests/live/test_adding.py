@@ -31,6 +31,25 @@ for name in sys.argv[1:]:
 """A few of the generated pages: writing all of them, as `make docs` does, takes 8 s."""
 _FILE = re.compile(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINE = re.compile(r"`(\w+)` in `([\w/]+\.py)`:\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LIMITS = """
+from mock_platform.api.served import OPERATIONS
+found = [each for each in OPERATIONS if each.id in ("stickers.list", "stickers.get")]
+print([limit.count for each in found for limit in each.limits if limit.name == "account reads"])
+"""
+"""The rate windows of the reads."""
+_IMPORTED = """
+import json
+from pathlib import Path
+from mock_platform.settings import Settings
+from mock_platform.verification.importing import import_har
+from tests.support import ACCOUNT, Sandbox
+from tests.verification.importing.support import write_bare_journal
+box = Sandbox(Settings(limits="off"))
+box.call("GET", f"/12/accounts/{ACCOUNT}/stickers")
+report = import_har(write_bare_journal(box, Path("stickers.har")), Path("made"))
+print([each["name"] for each in json.loads((report.folder / "stickers.json").read_bytes())])
+"""
+"""A recording of the list, made a folder of records."""
 _KEPT = """
 from mock_platform import MockPlatform
 with MockPlatform.start(store="json:worlds.json") as platform:
@@ -108,7 +127,11 @@ def check_words(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_an_operation(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder, a file of fixtures and one line make four operations, their page and scenario."""
+    """A folder, a file of fixtures and one line make four operations, their page and scenario.
+
+    Example, right, limit, original names and sentence are in the folder too, and recordings of the
+    subject become records.
+    """
     follow("docs/adding-an-operation.md", copy)
     check_words("docs/adding-an-operation.md", copy, monkeypatch)
 
@@ -120,13 +143,20 @@ def test_an_operation(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "tests/api/ads/test_stickers.py",
         "tests/api/test_subjects.py",
         "tests/api/ads/test_every_list.py",
+        "tests/core/test_assumptions.py",
+        "tests/core/original_names",
+        "tests/control/test_operation_pages.py",
         "-k",
-        "stickers or subject",
+        "stickers or subject or sentence or example",
     )
+    limits = run(copy, "-c", _LIMITS)
+    imported = run(copy, "-c", _IMPORTED)
 
     assert (pages.returncode, pages.stderr) == (0, "")
     assert "mock_platform/api/ads/stickers/operations.py:" in where.stdout
     assert "failed" not in summary
+    assert ("[10000, 10000]\n", "") == (limits.stdout, limits.stderr)
+    assert ("['Beans', 'Mug']\n", "") == (imported.stdout, imported.stderr)
     shown = (copy / "docs" / "scenarios.md").read_text("utf-8")
     section = shown.partition("## sticker-name-taken\n")[2].partition("\n## ")[0]
     assert "Answers `400`, `application/json`, code `INVALID_PARAMETER`." in section

@@ -26,11 +26,11 @@ from mock_platform.api.ads.conventions import (
     may_write,
 )
 from mock_platform.api.ads.resource import Resource
-from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import Assumption, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.decode import make_reader
 from mock_platform.core.envelope import remove_internal_keys
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import (
     AdsError,
     AdsFailure,
@@ -76,7 +76,7 @@ CheckTogether = Callable[[World, Sequence[Call]], Iterable[tuple[int, AdsError]]
 """Checks the items of a batch together: yields errors, each with the index of its item."""
 
 _TYPES = {"POST": "Create", "PUT": "Update", "DELETE": "Delete"}
-_COMMON_GATES: tuple[Gate, ...] = (acts_for_user, may_write, account_scope, may_use_campaigns)
+_COMMON_GATES: tuple[Gate, ...] = (acts_for_user, may_write, account_scope)
 
 
 # -- the items of any batch --------------------------------------------------------------------
@@ -354,6 +354,7 @@ def declare_batch(
     check_together: CheckTogether | None = None,
     gates: Sequence[Gate] = (),
     assumptions: Sequence[Assumption] = (),
+    example: Example,
 ) -> Operation:
     """Returns the operation that does these creates, updates and deletes in batches.
 
@@ -398,6 +399,7 @@ def declare_batch(
         may_assume=tuple(dict.fromkeys((*may_assume, OPERATION_ERRORS))),
         errors=tuple(dict.fromkeys(errors)),
         statuses=(413,),
+        example=example,
     )
 
 

@@ -29,6 +29,7 @@ from mock_platform.core.envelope import Returns
 from mock_platform.core.fields import Flag
 from mock_platform.core.operation import (
     Echo,
+    Gate,
     Handler,
     Operation,
     Origin,
@@ -139,6 +140,9 @@ class Resource(Struct, frozen=True):
     parent: Parent | None = None
     origin: Origin = Origin.DOCUMENT_B
     assumptions: tuple[Assumption, ...] = ()
+    gates: tuple[Gate, ...] = ()
+    """The gates of all its operations."""
+    most_reads: int | None = None
 
     def get_by_id(
         self, call: Call, world: World, *, with_deleted: bool = False, key: str | None = None
@@ -266,6 +270,8 @@ class Resource(Struct, frozen=True):
             list_,
             summary=summary or f"List {self.noun}s",
             spec=self.spec,
+            gates=self.gates,
+            most_reads=self.most_reads,
             declared_at=locate_declaration(),
             returns=Many(self.schema),
             params=parameters,
@@ -310,6 +316,8 @@ class Resource(Struct, frozen=True):
             get,
             summary=f"Read one {self.noun}",
             spec=self.spec,
+            gates=self.gates,
+            most_reads=self.most_reads,
             declared_at=locate_declaration(),
             returns=One(self.schema, card=self.card),
             params=parameters,
@@ -376,6 +384,7 @@ class Resource(Struct, frozen=True):
             handler,
             summary=summary,
             spec=self.spec,
+            gates=self.gates,
             returns=returns or One(self.schema, card=self.card),
             params=params,
             origin=origin or self.origin,
@@ -419,6 +428,7 @@ class Resource(Struct, frozen=True):
             delete,
             summary=summary or f"Delete one {self.noun}",
             spec=self.spec,
+            gates=self.gates,
             declared_at=locate_declaration(),
             returns=One(self.schema, card=self.card),
             errors=(self.missing,),

@@ -32,22 +32,6 @@ RIGHTS = public_fact(
 _DEFAULT = ("ACCOUNT_ADMIN", COMPOSER)
 _WRITERS = frozenset({"ACCOUNT_ADMIN", "AD_MANAGER"})
 _READERS = _WRITERS | {"CREATIVE_MANAGER", "CAMPAIGN_ANALYST"}
-_OF_CAMPAIGNS = frozenset(
-    {
-        "campaigns",
-        "funding_instruments",
-        "line_items",
-        "line_item_curated_categories",
-        "media_creatives",
-        "preroll_call_to_actions",
-        "promoted_accounts",
-        "promoted_posts",
-        "scheduled_promoted_posts",
-        "targeting_criteria",
-        "tracking_tags",
-    }
-)
-"""The first segments behind an account of what belongs to campaigns."""
 
 
 def find_permissions(account: Record, user_id: str) -> Sequence[str]:
@@ -56,12 +40,6 @@ def find_permissions(account: Record, user_id: str) -> Sequence[str]:
         if entry["user_id"] == user_id:
             return tuple(entry["permissions"])
     return _DEFAULT
-
-
-def belongs_to_campaigns(path: str) -> bool:
-    """Returns whether the operation with this path reads or changes campaigns or their parts."""
-    behind = path.partition("/:account_id/")[2]
-    return behind.partition("/")[0] in _OF_CAMPAIGNS
 
 
 def may_use_campaigns(call: Call, world: World) -> None:

@@ -7,6 +7,7 @@ from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.auth.lookup import find_bearer, first
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import NO_CACHE, Flat
+from mock_platform.core.example import PUBLISHED_BEARER_TOKEN, Example
 from mock_platform.core.failures.errors import Failure, NumericFailure
 from mock_platform.core.fields import Text
 from mock_platform.core.operation import Limit, Location, Operation
@@ -194,6 +195,7 @@ OPERATIONS = (
         oauth_step=True,
         set_limits=_make_threshold,
         may_assume=(QUERY, FREQUENT),
+        example=Example(form={"grant_type": "client_credentials"}),
     ),
     Operation(
         id="oauth2.invalidate_token",
@@ -211,5 +213,6 @@ OPERATIONS = (
         oauth_step=True,
         assumptions=(INVALIDATE,),
         may_assume=(QUERY,),
+        example=Example(form={"access_token": PUBLISHED_BEARER_TOKEN}),
     ),
 )

@@ -14,6 +14,7 @@ from mock_platform.core.assumptions import expectation
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Document, Page
+from mock_platform.core.example import NEW_REQUEST_TOKEN, Example
 from mock_platform.core.fields import Text
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.schema import Schema
@@ -106,6 +107,7 @@ OPERATIONS = (
         summary="Show the page on which the user allows or denies the app",
         spec="A, Endpoints: GET {base_url}/oauth/authorize",
         params=BrowserRequest,
+        example=Example(is_refused=True, page_values={"oauth_token": NEW_REQUEST_TOKEN}),
     ),
     _browser_step(
         id="oauth.submit_authorize",
@@ -117,6 +119,7 @@ OPERATIONS = (
         spec="A, Endpoints: GET {base_url}/oauth/authorize",
         params=BrowserForm,
         origin=Origin.EXPECTATION,
+        example=Example(is_refused=True),
     ),
     _browser_step(
         id="oauth.authenticate",
@@ -127,6 +130,7 @@ OPERATIONS = (
         summary="Show the page, or skip it if the user granted the app before",
         spec="A, Endpoints: GET {base_url}/oauth/authenticate",
         params=BrowserRequest,
+        example=Example(is_refused=True, page_values={"oauth_token": NEW_REQUEST_TOKEN}),
     ),
     _browser_step(
         id="oauth.submit_authenticate",
@@ -138,5 +142,6 @@ OPERATIONS = (
         spec="A, Endpoints: GET {base_url}/oauth/authenticate",
         params=BrowserForm,
         origin=Origin.EXPECTATION,
+        example=Example(is_refused=True),
     ),
 )

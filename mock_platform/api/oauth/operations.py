@@ -11,12 +11,13 @@ from difflib import get_close_matches
 from mock_platform.api.oauth.consent import tokens as access_tokens
 from mock_platform.api.oauth.consent import tokens as request_tokens
 from mock_platform.api.oauth.consent.pages import OUT_OF_BAND
-from mock_platform.api.oauth.consent.revocations import REVOKE_EVENT, record_revocation
+from mock_platform.api.oauth.consent.tokens import REVOKE_EVENT, record_revocation
 from mock_platform.api.v2.activity.account_activity_delivery import REVOKED_ACCESS
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import USER, Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat, Pairwise
+from mock_platform.core.example import NEW_VERIFIER, PUBLISHED_CALLBACK, Example
 from mock_platform.core.failures.errors import (
     OAUTH_CODES,
     Failure,
@@ -278,6 +279,12 @@ OPERATIONS = (
         oauth_step=True,
         assumptions=(FORM_ENCODED, request_tokens.SHAPES),
         may_assume=(CALLBACK, ACCESS_LEVEL, OAUTH_CODES),
+        example=Example(
+            form={"oauth_callback": PUBLISHED_CALLBACK, "x_auth_access_type": "write"},
+            is_refused=True,
+            # Far from the clock, and refused before anything else.
+            authorization='OAuth oauth_timestamp="1"',
+        ),
     ),
     Operation(
         id="oauth.access_token",
@@ -301,6 +308,7 @@ OPERATIONS = (
             access_tokens.REGENERATED,
             request_tokens.LIFETIME,
         ),
+        example=Example(is_refused=True, page_values={"oauth_verifier": NEW_VERIFIER}),
     ),
     Operation(
         id="oauth.invalidate_token",
@@ -318,5 +326,6 @@ OPERATIONS = (
         oauth_step=True,
         assumptions=(INVALIDATED, GRANT_ENDS),
         may_assume=(REVOKED_ACCESS, REVOKE_EVENT),
+        example=Example(is_refused=True),
     ),
 )

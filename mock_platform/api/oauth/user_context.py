@@ -23,7 +23,7 @@ from mock_platform.api.oauth.consent.authorizations import (
     proves,
 )
 from mock_platform.api.oauth.consent.pages import REFUSALS
-from mock_platform.api.oauth.consent.revocations import REVOKE_EVENT, record_revocation
+from mock_platform.api.oauth.consent.tokens import REVOKE_EVENT, record_revocation
 from mock_platform.api.v2.activity.account_activity_delivery import (
     REVOKED_ACCESS as SUBSCRIPTIONS_END,
 )
@@ -32,6 +32,13 @@ from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.auth.oauth2 import NAMES, SCOPES, canonicalize, is_expired
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Document, Flat, Page
+from mock_platform.core.example import (
+    NEW_CODE,
+    PUBLISHED_CALLBACK,
+    PUBLISHED_CLIENT_ID,
+    PUBLISHED_USER_TOKEN,
+    Example,
+)
 from mock_platform.core.failures.errors import Failure, TokenFailure, Unauthorized
 from mock_platform.core.fields import Flag, Integer, Text
 from mock_platform.core.operation import Location, Operation, Origin
@@ -325,6 +332,7 @@ def _refuse(call: Call, mistake: str, why: str, text: str) -> Failure:
     return TokenFailure("invalid_request", text, ERRORS).keeping()
 
 
+CODE_VERIFIER = "slow-roasted-in-the-harbor-since-nineteen-ninety-one"
 _SPEC = "A, Authentication: OAuth 2.0 user context"
 _browser_step = partial(
     Operation,
@@ -358,6 +366,17 @@ OPERATIONS = (
         handler=authorize,
         summary="Show the page on which the user allows or denies the scopes",
         params=AuthorizeQuery,
+        example=Example(
+            query={
+                "response_type": "code",
+                "client_id": PUBLISHED_CLIENT_ID,
+                "redirect_uri": PUBLISHED_CALLBACK,
+                "scope": "post.read users.read offline.access",
+                "state": "harbor",
+                "code_challenge": CODE_VERIFIER,
+                "code_challenge_method": "plain",
+            }
+        ),
     ),
     _browser_step(
         id="oauth2.submit_authorize",
@@ -365,6 +384,7 @@ OPERATIONS = (
         handler=submit_authorize,
         summary="The form of that page",
         params=ConsentForm,
+        example=Example(is_refused=True),
     ),
     _client_step(
         id="oauth2.user_token",
@@ -382,6 +402,16 @@ OPERATIONS = (
         ),
         assumptions=(SHAPES, LIFETIMES, NAMES),
         may_assume=(CODE_REUSED, REVOKE_EVENT, SUBSCRIPTIONS_END),
+        example=Example(
+            form={"grant_type": "refresh_token", "refresh_token": "used-before"},
+            is_refused=True,
+            page_values={
+                "grant_type": "authorization_code",
+                "code": NEW_CODE,
+                "redirect_uri": PUBLISHED_CALLBACK,
+                "code_verifier": CODE_VERIFIER,
+            },
+        ),
     ),
     _client_step(
         id="oauth2.revoke",
@@ -393,5 +423,6 @@ OPERATIONS = (
         errors=("invalid_request", "invalid_client", "unauthorized_client"),
         assumptions=(SHAPES, REVOKED),
         may_assume=(REVOKE_EVENT, SUBSCRIPTIONS_END),
+        example=Example(form={"token": PUBLISHED_USER_TOKEN}),
     ),
 )

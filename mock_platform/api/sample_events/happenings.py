@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from mock_platform.api.oauth.consent.revocations import end_access, make_revocation
+from mock_platform.api.oauth.consent.tokens import end_access, make_revocation
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
 from mock_platform.api.v2.messages.conversations import (
     NEWEST_FIRST,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from marshmallow import EXCLUDE, Schema
 
-from mock_platform.core.assumptions import Assumption
+from mock_platform.core.assumptions import Assumption, find_sentence
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.auth.oauth2 import SCOPES
 from mock_platform.core.call import FORM, MULTIPART, Call
@@ -23,8 +23,7 @@ from mock_platform.core.failures.codes import phrase
 from mock_platform.core.failures.rendering import render
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Location, Operation, Origin
-from mock_platform.core.original_names.exchange import describe_original_names
-from mock_platform.core.spec_sentences import find_sentence
+from mock_platform.core.original_names.exchange import Translator
 from mock_platform.settings import Settings
 
 if TYPE_CHECKING:
@@ -184,6 +183,8 @@ def describe(
     title: str,
     version: str,
     text: str,
+    original_names: Translator,
+    spec_sentences: Mapping[str, str],
     sandbox: bool = False,
     extend: Extend | None = None,
 ) -> JsonObject:
@@ -207,7 +208,7 @@ def describe(
         servers=[{"url": HERE}],
     )
     converter = Converter(plugin.converter)
-    writer = _Writer(spec, converter, settings, sandbox=sandbox)
+    writer = _Writer(spec, converter, settings, original_names, spec_sentences, sandbox=sandbox)
     operations = tuple(operations)
     for operation in operations:
         writer.add(operation)
@@ -252,8 +253,17 @@ class _Writer:
     """Writes operations into a document."""
 
     def __init__(
-        self, spec: APISpec, converter: Converter, settings: Settings, *, sandbox: bool
+        self,
+        spec: APISpec,
+        converter: Converter,
+        settings: Settings,
+        original_names: Translator,
+        spec_sentences: Mapping[str, str],
+        *,
+        sandbox: bool,
     ) -> None:
+        self._spec_sentences = spec_sentences
+        self._original_names = original_names
         self._spec = spec
         self._converter = converter
         self._settings = settings
@@ -317,7 +327,7 @@ class _Writer:
             "x-mock-spec": operation.spec,
             "x-mock-origin": operation.origin.value,
             "x-mock-assumptions": [
-                _describe_assumption(assumption)
+                _describe_assumption(assumption, self._spec_sentences)
                 for assumption in dict.fromkeys(operation.all_assumptions)
             ],
         }
@@ -330,7 +340,7 @@ class _Writer:
                 entry["security"].append({})  # without a session, too, it answers
         if operation.deprecated:
             entry["deprecated"] = True
-        if original := describe_original_names(operation, template_path):
+        if original := self._original_names.describe(operation, template_path):
             entry["x-mock-original-names"] = original
         self._input(operation, entry)
         return entry
@@ -464,7 +474,7 @@ def _ref(name: str) -> JsonObject:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def _describe_assumption(assumption: Assumption) -> JsonObject:
-    sentence = find_sentence(assumption.id)
+def _describe_assumption(assumption: Assumption, sentences: Mapping[str, str]) -> JsonObject:
+    sentence = find_sentence(sentences, assumption.id)
     told = {"id": assumption.id, "text": assumption.text}
     return told | {"completes": sentence} if sentence else told

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 from marshmallow import Schema
@@ -14,12 +16,11 @@ from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import FORM, Call, Reply
 from mock_platform.core.jsonio import MAX_VALUES, BadJson, dumps, loads
 from mock_platform.core.operation import Dialect, Operation, dialect_of
-from mock_platform.core.original_names.pairs import ACCOUNT_ACTIVITY, PAIRS, list_original_paths
-from mock_platform.core.original_names.translation import Reading, Spelling
+from mock_platform.core.original_names.translation import Pairs, Reading, Spelling
 from mock_platform.core.unread import REPEATED_PARAMETER, Shape, shape_of
 from mock_platform.settings import NAMES, NamesMode
 
-ORIGINAL_NAMES = public_fact(
+BOTH_NAMES_ARE_TAKEN = public_fact(
     "names.original",
     "With --names original, a world with these names, or the header X-Mock-Names: original, both "
     "names are taken on input and answers have the original ones: paths, parameters, keys, "
@@ -29,15 +30,10 @@ ORIGINAL_NAMES = public_fact(
 )
 HEADER = "X-Mock-Names"
 UNKNOWN_NAMES = "unknown-names"
-_SPELLINGS: Mapping[Dialect, Spelling] = {name: Spelling(p) for name, p in PAIRS.items()}
-_ACCOUNT_ACTIVITY = Spelling(ACCOUNT_ACTIVITY)
-_NEUTRAL_EVENTS = {
-    "account_activity": Spelling.to_neutral(ACCOUNT_ACTIVITY),
-    None: Spelling.to_neutral(PAIRS["v2"]),
-}
 _MOST_LEVELS = 256
 _GZIP = "application/gzip"
-_VERSION = "x-current-api-version"
+_API_VERSION = "x-current-api-version"
+_VERSION = re.compile(r"/12/")
 
 
 def choose_names(call: Call, names: NamesMode) -> NamesMode:
@@ -53,10 +49,28 @@ def choose_names(call: Call, names: NamesMode) -> NamesMode:
 
 
 class Translator:
-    """Translates the calls of a platform's operations; what it needs to know is made once."""
+    """The original names of all operations; what a translation needs to know is made once.
 
-    def __init__(self) -> None:
+    Example:
+        >>> names = Translator({"ads": Pairs(segments={"posts": "tweets"}), "v2": Pairs()})
+        >>> names.list_paths("/12/accounts/:account_id/posts", "ads")[0]
+        '/12/accounts/:account_id/tweets'
+    """
+
+    def __init__(
+        self, pairs: Mapping[Dialect, Pairs], products: Mapping[str, Pairs] | None = None
+    ) -> None:
+        """`pairs` are those of each dialect, `products` those of events that have others."""
+        self.pairs = pairs
+        self.products = products or {}
         self._readings: dict[str, Reading] = {}
+
+    @cached_property
+    def spellings(self) -> Mapping[Dialect, Spelling]:
+        """What writes original names, by dialect."""
+        return {dialect: Spelling(pairs) for dialect, pairs in self.pairs.items()}
+
+    # -- calls and events --------------------------------------------------------------------------
 
     def read(self, call: Call, operation: Operation) -> None:
         """Let a call with original names have neutral ones for all that comes.
@@ -67,7 +81,7 @@ class Translator:
         reading = self._readings.get(operation.id)
         if reading is None:
             declared = frozenset(list_declared(operation))
-            reading = Reading(PAIRS[operation.dialect], declared)
+            reading = Reading(self.pairs[operation.dialect], declared)
             self._readings[operation.id] = reading
         if not reading:
             return
@@ -79,14 +93,14 @@ class Translator:
 
     def write(self, call: Call, reply: Reply) -> Reply:
         """Returns a reply with original names; bodies that are not JSON stay as they are."""
-        call.assume(ORIGINAL_NAMES)
+        call.assume(BOTH_NAMES_ARE_TAKEN)
         if call.path.startswith("/11/"):
             for headers in (reply.headers, call.extra_headers):
-                headers[:] = [(name, "11" if name == _VERSION else v) for name, v in headers]
+                headers[:] = [(name, "11" if name == _API_VERSION else v) for name, v in headers]
         if not reply.body or reply.is_verbatim:
             return reply
         media_type = (reply.header("content-type") or "").partition(";")[0]
-        spelling = _SPELLINGS[dialect_of(call.path)]
+        spelling = self.spellings[dialect_of(call.path)]
         if media_type.endswith("json"):
             reply.body = _write_body(reply.body, spelling)
         elif media_type == _GZIP:  # the result of a job: the answer of another operation
@@ -96,22 +110,83 @@ class Translator:
                 )
         return reply
 
+    def write_event(self, body: Mapping[str, Any], product: str | None = None) -> Any:
+        """Returns the body of a delivery, or the line of a stream, with original names."""
+        found = self._of_products.get(product or "")
+        return (self.spellings["v2"] if found is None else found[0]).write(dict(body))
 
-def write_event(body: Mapping[str, Any], product: str | None = None) -> Any:
-    """Returns the body of a delivery, or the line of a stream, with original names."""
-    spelling = _ACCOUNT_ACTIVITY if product == "account_activity" else _SPELLINGS["v2"]
-    return spelling.write(dict(body))
+    def read_event(self, body: Mapping[str, Any], product: str | None = None) -> Any:
+        """Returns the body of a delivery with neutral names, whichever it has."""
+        found = self._of_products.get(product or "")
+        return (self._neutral_events if found is None else found[1]).write(dict(body))
 
+    @cached_property
+    def _of_products(self) -> Mapping[str, tuple[Spelling, Spelling]]:
+        found = self.products.items()
+        return {name: (Spelling(pairs), Spelling.to_neutral(pairs)) for name, pairs in found}
 
-def read_event(body: Mapping[str, Any]) -> Any:
-    """Returns the body of a delivery with neutral names, whichever it has."""
-    product = "account_activity" if is_account_activity(body) else None
-    return _NEUTRAL_EVENTS[product].write(dict(body))
+    @cached_property
+    def _neutral_events(self) -> Spelling:
+        return Spelling.to_neutral(self.pairs["v2"])
 
+    def make_neutral_spelling(self, operation: Operation, mark: str = "") -> Spelling:
+        """Returns what reads an operation's answers that have original names.
 
-def is_account_activity(body: Mapping[str, Any]) -> bool:
-    """Whether a body is that of the account activity product, under either names."""
-    return "for_user_id" in body or "user_event" in body
+        An original that is itself a neutral name of these answers stays; for `mark` see
+        `Spelling.to_neutral`.
+        """
+        pairs, declared = self.pairs[operation.dialect], list_answered(operation)
+        names = {n: o for n, o in pairs.names.items() if o not in declared or n in declared}
+        return Spelling.to_neutral(replace(pairs, names=names), mark)
+
+    # -- paths -------------------------------------------------------------------------------------
+
+    def write_path(self, path: str, template: str, older: Collection[str] = ()) -> str:
+        """Returns a path as the platform has it; `template` is that of its operation.
+
+        `older` are the operation's further templates, which have the original names under `/2`.
+        """
+        own, given = template.split("/"), path.split("/")
+        segments = self.pairs[dialect_of(template)].segments
+        named = [segments.get(segment, segment) for segment in own]
+        if template.startswith("/2/") and "/".join(named) not in older:
+            return path
+        fixed = [not segment.startswith(":") for segment in own]
+        if len(own) != len(given) or any(
+            f and o != g for f, o, g in zip(fixed, own, given, strict=True)
+        ):
+            return path  # one of the older templates
+        written = zip(fixed, named, given, strict=True)
+        return "/".join(new if f else sent for f, new, sent in written)
+
+    def list_paths(self, path: str, dialect: Dialect) -> list[str]:
+        """Returns the further paths of an operation of the advertising interface.
+
+        Those of version 11 are among them. Under `/2` the older paths are always served.
+        """
+        if dialect != "ads":
+            return []
+        segments = self.pairs[dialect].segments
+        named = "/".join(segments.get(segment, segment) for segment in path.split("/"))
+        found = dict.fromkeys([path, named])
+        if path.startswith("/12/"):
+            found |= dict.fromkeys([_VERSION.sub("/11/", each, count=1) for each in found])
+        del found[path]
+        return list(found)
+
+    def describe(self, operation: Operation, write_path: Callable[[str], str]) -> dict[str, Any]:
+        """Returns the paths and the parameters of an operation whose original names differ.
+
+        `paths` are further paths under `--names original`, `parameters` are original names by
+        neutral name. What has no other name is left out.
+        """
+        names = self.pairs[operation.dialect].names
+        paths = [*map(write_path, self.list_paths(operation.path, operation.dialect))]
+        parameters = {
+            name: names[name] for name in sorted(set(list_declared(operation))) if name in names
+        }
+        found = {"paths": paths, "parameters": parameters}
+        return {name: value for name, value in found.items() if value}
 
 
 def _write_body(body: bytes, spelling: Spelling) -> bytes:
@@ -144,17 +219,6 @@ def list_answered(operation: Operation) -> frozenset[str]:
     return frozenset(_list_keys(operation.returns.schema))
 
 
-def make_neutral_spelling(operation: Operation, mark: str = "") -> Spelling:
-    """Returns what reads an operation's answers that have original names.
-
-    An original that is itself a neutral name of these answers stays; for `mark` see
-    `Spelling.to_neutral`.
-    """
-    pairs, declared = PAIRS[operation.dialect], list_answered(operation)
-    names = {n: o for n, o in pairs.names.items() if o not in declared or n in declared}
-    return Spelling.to_neutral(replace(pairs, names=names), mark)
-
-
 def _list_keys(schema: type[Schema] | None) -> Iterator[str]:
     if schema is None:
         return
@@ -165,23 +229,3 @@ def _list_keys(schema: type[Schema] | None) -> Iterator[str]:
             yield from shape.keys
             following += [inner for inner in shape.keys.values() if inner is not None]
         shapes = following
-
-
-# The original names of an operation, for its description.
-
-
-def describe_original_names(
-    operation: Operation, write_path: Callable[[str], str]
-) -> dict[str, Any]:
-    """Returns the paths and the parameters of an operation whose original names differ.
-
-    `paths` are further paths under `--names original`, `parameters` are original names by neutral
-    name. What has no other name is left out.
-    """
-    names = PAIRS[operation.dialect].names
-    paths = [*map(write_path, list_original_paths(operation.path, operation.dialect))]
-    parameters = {
-        name: names[name] for name in sorted(set(list_declared(operation))) if name in names
-    }
-    found = {"paths": paths, "parameters": parameters}
-    return {name: value for name, value in found.items() if value}

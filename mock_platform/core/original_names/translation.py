@@ -1,4 +1,4 @@
-"""Translates JSON between neutral and original names, by the pairs of a dialect."""
+"""The pairs of neutral and original names, and the translation of JSON by those of a dialect."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from mock_platform.core.original_names.pairs import Names, Pairs
+from msgspec import Struct, field
+
+Names = Mapping[str, str]
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[a-z_]+)*")
 _QUOTED = re.compile(r'("(?:[^"\\]|\\.)*"|\[[^\]]*\])')
@@ -21,6 +23,65 @@ _NOUN = re.compile(
 )
 """The sentences that name what they are about."""
 _NOUNS = {"post": "tweet", "Post": "Tweet"}
+
+
+class Pairs(Struct, frozen=True):
+    """Pairs of one dialect, each from neutral to original; a subject declares its own.
+
+    A dialect has its own, because the same neutral name can have another original elsewhere:
+    `post_id` is `tweet_id` on the advertising interface and `post_id` under `/2`.
+
+    Example:
+        >>> Pairs({"post_id": "tweet_id"}).join(Pairs(segments={"posts": "tweets"})).names
+        {'post_id': 'tweet_id'}
+    """
+
+    names: Names = field(default_factory=dict)
+    """Names of parameters, fields and keys."""
+    values: Mapping[str, Names] = field(default_factory=dict)
+    """Values, by the neutral name of the field that has them."""
+    within: Mapping[str, Pairs] = field(default_factory=dict)
+    """Further pairs that hold only below a key."""
+    segments: Names = field(default_factory=dict)
+    """Segments of paths."""
+    named: frozenset[str] = frozenset()
+    """Fields whose values are names of fields or parameters."""
+    keyed: frozenset[str] = frozenset()
+    """Fields whose values are objects with names of parameters as keys."""
+    spoken: frozenset[str] = frozenset()
+    """Fields whose values are sentences of the sandbox."""
+    free: frozenset[str] = frozenset()
+    """Keys whose values are the user's own or have no declared form: copied as they are."""
+
+    def join(self, other: Pairs) -> Pairs:
+        """Returns the pairs of both.
+
+        Raises:
+            ValueError: They have different originals for a name, a segment or a value.
+        """
+        values = dict(self.values)
+        for name, more in other.values.items():
+            values[name] = _join(values.get(name, {}), more)
+        within = dict(self.within)
+        for name, inner in other.within.items():
+            within[name] = within[name].join(inner) if name in within else inner
+        return Pairs(
+            _join(self.names, other.names),
+            values,
+            within,
+            _join(self.segments, other.segments),
+            self.named | other.named,
+            self.keyed | other.keyed,
+            self.spoken | other.spoken,
+            self.free | other.free,
+        )
+
+
+def _join(one: Names, other: Names) -> Names:
+    for name in one.keys() & other.keys():
+        if one[name] != other[name]:
+            raise ValueError(f"{name} has two original names: {one[name]} and {other[name]}")
+    return {**one, **other}
 
 
 class Spelling:

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Instant, Timed
-from mock_platform.core.loading import Loader, loader
+from mock_platform.core.schema import Loader, loader
 from mock_platform.core.suggestions import did_you_mean
 from mock_platform.world.store.interface import Record
 
@@ -58,6 +58,32 @@ class Reference(Struct, frozen=True):
             yield value
 
 
+class Shown(Struct, frozen=True):
+    """How an answer of the v2 interface shows the records of a table, for recordings.
+
+    Answers do not say of which kind an object is: either its operation says it, or a key that only
+    such objects have.
+
+    Example:
+        >>> Shown(("url", "created_at"), operations=("webhooks.list",), is_of_app=True).key
+        'id'
+    """
+
+    needed: tuple[str, ...]
+    """Keys without which an object cannot be a record."""
+    parameter: str = ""
+    """The parameter that asks for them."""
+    operations: tuple[str, ...] = ()
+    """The operations whose `data` has such records."""
+    known_by: str = ""
+    """The key by which they are known in the `data` of other operations; they may be included."""
+    key: str = "id"
+    is_of_app: bool = False
+    """Whether they belong to the app that asked."""
+    complete: Callable[[Record], Record | str] = dict
+    """Returns a record with what follows from its other keys, or why it cannot be one."""
+
+
 class Table(Struct, frozen=True, dict=True):
     """One kind of record. `key` is the field that holds its id.
 
@@ -84,6 +110,10 @@ class Table(Struct, frozen=True, dict=True):
     from_public: Callable[[Record], Record] = dict
     """Converts a record from the form that the interface serves to the stored form; keys that it
     does not know stay as they are."""
+    shown: Shown | None = None
+    """How recorded answers under `/2` show its records; those of other answers have its schema."""
+    made_up: tuple[str, str] | None = None
+    """A field and a noun that name a record which others refer to, and which no answer shows."""
 
     @cached_property
     def _loader(self) -> Schema:

@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 
 from msgspec import Struct
 
+from mock_platform.api.served import ORIGINAL_NAMES, SPEC_SENTENCES
 from mock_platform.core.description.openapi import Description, describe, template_path
 from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import Operation
@@ -78,7 +79,13 @@ def describe_reads(platform: Platform) -> Description:
         reads = list_reads(platform.operations)
         text = "The operations that read."
         return describe(
-            reads, platform.settings, title="mock_platform", version=__version__, text=text
+            reads,
+            platform.settings,
+            title="mock_platform",
+            version=__version__,
+            text=text,
+            original_names=ORIGINAL_NAMES,
+            spec_sentences=SPEC_SENTENCES,
         )
 
     return Description(make)

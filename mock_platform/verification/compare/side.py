@@ -15,12 +15,12 @@ from urllib.parse import quote, urlencode
 
 from msgspec import Struct, field
 
+from mock_platform.api.served import ORIGINAL_NAMES
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.call import ABSENT, FORM, Call
 from mock_platform.core.jsonio import BadJson, dumps, loads
-from mock_platform.core.operation import Dialect, Operation
-from mock_platform.core.original_names.exchange import HEADER, make_neutral_spelling
-from mock_platform.core.original_names.pairs import PAIRS, write_original_path
+from mock_platform.core.operation import Operation
+from mock_platform.core.original_names.exchange import HEADER
 from mock_platform.core.original_names.translation import Spelling
 from mock_platform.core.pairs import decode_pairs
 from mock_platform.platform import Platform
@@ -41,7 +41,6 @@ from mock_platform.verification.compare.values import (
 from mock_platform.verification.har.exchange import shows_original_names
 
 _MARK = " (its neutral name)"
-_ORIGINAL: Mapping[Dialect, Spelling] = {name: Spelling(pairs) for name, pairs in PAIRS.items()}
 
 
 def shows_names(answer: ComparedAnswer) -> NamesMode:
@@ -65,8 +64,8 @@ class OriginalNames:
         return replace(
             request,
             names="original",
-            path=write_original_path(request.path, operation.path, operation.also),
-            query=tuple(_ORIGINAL[operation.dialect].write_pairs(request.query)),
+            path=ORIGINAL_NAMES.write_path(request.path, operation.path, operation.also),
+            query=tuple(ORIGINAL_NAMES.spellings[operation.dialect].write_pairs(request.query)),
         )
 
     def write_sent(
@@ -76,8 +75,8 @@ class OriginalNames:
 
         What has no other name stays byte for byte as it was sent.
         """
-        spelling = _ORIGINAL[operation.dialect]
-        target = write_original_path(path, operation.path, operation.also)
+        spelling = ORIGINAL_NAMES.spellings[operation.dialect]
+        target = ORIGINAL_NAMES.write_path(path, operation.path, operation.also)
         if query:
             target += f"?{_write_form(spelling, query)}"
         if media_type == FORM:
@@ -95,20 +94,22 @@ class OriginalNames:
             return answer
         neutral = self._neutral.get(operation.id)
         if neutral is None:
-            neutral = self._neutral[operation.id] = make_neutral_spelling(operation, _MARK)
+            neutral = self._neutral[operation.id] = ORIGINAL_NAMES.make_neutral_spelling(
+                operation, _MARK
+            )
         return _replace_body(answer, neutral.write(answer.json))
 
     def write_answer(self, operation: Operation, answer: ComparedAnswer) -> ComparedAnswer:
         """Return an answer of a sandbox with neutral names as it would be with original ones."""
         if answer.json is ABSENT:
             return answer
-        return _replace_body(answer, _ORIGINAL[operation.dialect].write(answer.json))
+        return _replace_body(answer, ORIGINAL_NAMES.spellings[operation.dialect].write(answer.json))
 
     def add_names(
         self, operation: Operation, differences: Iterable[Difference]
     ) -> list[Difference]:
         """Return differences with the original names beside, where these are others."""
-        spelling = _ORIGINAL[operation.dialect]
+        spelling = ORIGINAL_NAMES.spellings[operation.dialect]
         return [replace(each, original=_write(spelling, each)) for each in differences]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 from msgspec import Struct, field
 
+from mock_platform.api.served import ORIGINAL_NAMES, SPEC_SENTENCES
 from mock_platform.api.v2.release_history import RELEASES
 from mock_platform.core.description.openapi import HERE, V2_VERSION, describe
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
@@ -36,7 +37,13 @@ def make_contract(platform: Platform) -> dict[str, Any]:
     """Returns the contract of everything that a platform serves under its settings."""
     settings = platform.settings
     openapi = describe(
-        platform.operations, settings, title="mock_platform", version=V2_VERSION, text=_TEXT
+        platform.operations,
+        settings,
+        title="mock_platform",
+        version=V2_VERSION,
+        text=_TEXT,
+        original_names=ORIGINAL_NAMES,
+        spec_sentences=SPEC_SENTENCES,
     )
     return {
         "mock_platform_contract": FORMAT,

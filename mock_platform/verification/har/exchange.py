@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
+from mock_platform.api.served import ORIGINAL_NAMES
 from mock_platform.core.original_names.exchange import HEADER
-from mock_platform.core.original_names.pairs import PAIRS
-from mock_platform.core.original_names.pairs import Pairs as NamePairs
+from mock_platform.core.original_names.translation import Pairs as NamePairs
 from mock_platform.settings import NamesMode
 
 Pairs = tuple[tuple[str, str], ...]
@@ -172,7 +172,7 @@ def _join(names: Collection[str]) -> str:
     return "|".join(re.escape(name) for name in sorted(names))
 
 
-_TABLES = tuple(PAIRS.values())
+_TABLES = tuple(ORIGINAL_NAMES.pairs.values())
 _ORIGINAL_NAMES = {name for pairs in _TABLES for name in _list_names(pairs)}
 _VALUES = {each for pairs in _TABLES for each in _list_values(pairs) if each.isupper()}
 _ORIGINAL = re.compile(

@@ -15,7 +15,6 @@ from typing import Any
 
 from mock_platform.api.oauth.known_credentials import credentials
 from mock_platform.core.operation import Operation
-from mock_platform.core.original_names.exchange import read_event as read_neutral_event
 from mock_platform.core.tables.state import State
 from mock_platform.platform import Platform
 from mock_platform.settings import NamesMode, Settings
@@ -27,6 +26,7 @@ from mock_platform.verification.importing.recorded import (
     make_recorded,
     read_event,
     read_json,
+    read_neutral_event,
 )
 from mock_platform.verification.importing.records import RecordCollection
 from mock_platform.verification.importing.rules import CannotAnswer, make_failure

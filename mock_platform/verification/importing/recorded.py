@@ -14,11 +14,11 @@ from urllib.parse import urlsplit
 from msgspec import Struct, field
 from oauthlib.oauth1 import Client
 
+from mock_platform.api.served import ORIGINAL_NAMES
+from mock_platform.api.v2.activity.account_activity_delivery import is_account_activity
 from mock_platform.core.address import split_surface, split_world
 from mock_platform.core.call import FORM, Call, Reply
 from mock_platform.core.jsonio import BadJson, canonical, loads
-from mock_platform.core.original_names.exchange import is_account_activity
-from mock_platform.core.original_names.exchange import read_event as read_neutral_event
 from mock_platform.platform import Platform
 from mock_platform.settings import NamesMode
 from mock_platform.verification.har import HarExchange
@@ -298,6 +298,12 @@ def is_delivery(exchange: HarExchange) -> bool:
         return True
     data = body.get("data")
     return isinstance(data, dict) and {"event_type", "payload"} <= data.keys()
+
+
+def read_neutral_event(body: Mapping[str, Any]) -> Any:
+    """Returns the body of a delivery with neutral names, whichever it has."""
+    product = "account_activity" if is_account_activity(body) else None
+    return ORIGINAL_NAMES.read_event(body, product)
 
 
 def read_event(exchange: HarExchange, webhook_id: str, number: int) -> Record | str:

@@ -6,16 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
-
-from mock_platform.api.served import TABLES
+from mock_platform.api.served import ORIGINAL_NAMES, TABLES
 from mock_platform.core import packaged
 from mock_platform.core.jsonio import loads, pretty
 from mock_platform.core.operation import Operation
-from mock_platform.core.original_names.exchange import make_neutral_spelling
-from mock_platform.core.original_names.pairs import PAIRS
 from mock_platform.core.original_names.translation import Reading
-from mock_platform.core.tables.table import AS, RECORDED, Table
+from mock_platform.core.tables.table import AS, RECORDED, Shown, Table
 from mock_platform.settings import NamesMode
 from mock_platform.verification.importing.recorded import CallLabel, RecordedCall
 from mock_platform.world.store.interface import Record
@@ -25,39 +21,10 @@ from mock_platform.world.store.interface import Record
 # one answer left out may be in another.
 
 
-class _Kind(Struct, frozen=True):
-    """What makes an object of an answer a record of a table."""
-
-    needed: tuple[str, ...]
-    """Keys without which it cannot be one."""
-    parameter: str = ""
-    """The parameter that asks for them."""
-    operations: tuple[str, ...] = ()
-    """The operations whose `data` has such records; posts and users are known by their keys."""
-    key: str = "id"
-    is_of_app: bool = False
-    """Whether it belongs to the app that asked."""
-
-
-_KINDS: Mapping[str, _Kind] = {
-    "posts": _Kind(("author_id", "created_at", "text"), "post.fields"),
-    "users": _Kind(("name", "username"), "user.fields"),
-    "news": _Kind(("name", "updated_at"), "news.fields", ("news.get", "news.search")),
-    "direct_messages": _Kind(
-        ("event_type", "dm_conversation_id", "sender_id", "created_at"),
-        "dm_event.fields",
-        ("dm_events.list", "dm_events.get", "dm_conversations.list",
-         "dm_conversations.list_with_user"),
-    ),
-    "webhooks": _Kind(("url", "created_at"), "", ("webhooks.list",), is_of_app=True),
-    "stream_rules": _Kind(("value",), "", ("stream_rules.list",), is_of_app=True),
-    "activity_subscriptions": _Kind(
-        ("event_type", "filter", "created_at", "updated_at"), "", ("activity.list",),
-        "subscription_id", is_of_app=True,
-    ),
-}  # fmt: skip
-_TABLES = {operation: name for name, kind in _KINDS.items() for operation in kind.operations}
-_KEYS = frozenset(kind.key for kind in _KINDS.values())
+_SHOWN: Mapping[str, Shown] = {t.name: t.shown for t in TABLES if t.shown is not None}
+_TABLES = {operation: name for name, shown in _SHOWN.items() for operation in shown.operations}
+_KNOWN_BY = {shown.known_by: name for name, shown in sorted(_SHOWN.items()) if shown.known_by}
+_KEYS = frozenset(shown.key for shown in _SHOWN.values())
 _NESTING = 4
 
 
@@ -99,21 +66,15 @@ class ShownRecords:
         What belongs to an app belongs to that of `app_id`.
         """
         for (table, key), (source, record) in self._found.items():
-            kind = _KINDS[table]
+            kind = _SHOWN[table]
             missing = [name for name in kind.needed if record.get(name) is None]
             if missing:
                 names = ",".join(missing)
                 way = f" (ask for {kind.parameter}={names})" if kind.parameter else ""
                 yield table, key, source, f"no answer shows its {names}{way}"
-            elif table == "direct_messages":
-                yield table, key, source, _add_participants(record)
             else:
-                yield (
-                    table,
-                    key,
-                    source,
-                    {**record, "_app_id": app_id} if kind.is_of_app else record,
-                )
+                owner = {"_app_id": app_id} if kind.is_of_app else {}
+                yield table, key, source, kind.complete({**record, **owner})
 
 
 def _list_shown(operation: Operation, body: Mapping[str, Any]) -> Iterator[tuple[str, str, Record]]:
@@ -124,13 +85,10 @@ def _list_shown(operation: Operation, body: Mapping[str, Any]) -> Iterator[tuple
             continue
         table = _TABLES.get(operation.id)
         if table is None:
-            # Answers do not say of which kind an object is. For most operations the operation says
-            # it; posts and users, which are in many answers, have a key that only they have.
-            is_post = "edit_history_post_ids" in item
-            table = "posts" if is_post else "users" if "username" in item else None
-        if table is not None and isinstance(item.get(_KINDS[table].key), str):
-            yield table, item[_KINDS[table].key], item
-    for table in ("posts", "users"):
+            table = next((name for key, name in _KNOWN_BY.items() if key in item), None)
+        if table is not None and isinstance(item.get(_SHOWN[table].key), str):
+            yield table, item[_SHOWN[table].key], item
+    for table in _KNOWN_BY.values():
         items = included.get(table) if isinstance(included, dict) else None
         for item in items if isinstance(items, list) else ():
             if isinstance(item, dict) and isinstance(item.get("id"), str):
@@ -150,24 +108,9 @@ def _list_ids(value: Any, depth: int) -> Iterator[str]:
             yield from _list_ids(item, depth + 1)
 
 
-def _add_participants(message: Record) -> Record | str:
-    """Returns a message with those who see it; of a group, an answer has to name them."""
-    pair = message["dm_conversation_id"].split("-")
-    found = pair if len(pair) == 2 and all(map(str.isdecimal, pair)) else None
-    found = found or message.get("participant_ids")
-    if not found:
-        return "it is of a group whose members no answer shows"
-    return {**message, "_participants": list(found)}
-
-
 _IDENTITY = ("apps", "users", "tokens")
 """Tables whose default records are copied: nobody could sign in without them."""
 _OF_DELIVERIES = ("events", "webhooks")
-_PARENTS = {
-    "campaigns": ("name", "Campaign"),
-    "funding_instruments": ("description", "Funding instrument"),
-}
-"""Tables whose records are made up if others refer to them, with the field that names them."""
 Note = tuple[CallLabel | None, str]
 
 
@@ -198,7 +141,7 @@ class RecordCollection:
         if not isinstance(body, dict) or (table is None and operation.dialect != "v2"):
             return
         if names == "original":
-            body = make_neutral_spelling(operation).write(body)
+            body = ORIGINAL_NAMES.make_neutral_spelling(operation).write(body)
         label = recorded.label
         if table is None:
             self._shown.add(label, operation, body)
@@ -277,7 +220,7 @@ class RecordCollection:
         item: Mapping[str, Any],
     ) -> None:
         declared = frozenset(table.fields)
-        reading = Reading(PAIRS[operation.dialect], declared)
+        reading = Reading(ORIGINAL_NAMES.pairs[operation.dialect], declared)
         record: Record = reading.read(dict(item), lambda *_: None) if reading else dict(item)
         key = table.key_of(record)
         if key is None or (table.name, key) in self._seen:
@@ -354,13 +297,13 @@ class RecordCollection:
         elif known is None and name == "users":
             known = {"id": key, "screen_name": f"user_{key}"[:15], "name": f"User {key}"}
             self.notes.append((None, f"users/{key} was never shown, so it is made up"))
-        elif known is None and name in _PARENTS:
+        elif known is None and (naming := self.tables[name].made_up) is not None:
             model = next(iter(self.read_defaults(name).values()))
             fields = [each.field for each in self.tables[name].references]
             source = referring or {}
             shared = {each: source[each] for each in fields if each in source}
             if len(shared) == len(fields):
-                field, noun = _PARENTS[name]
+                field, noun = naming
                 known = {**model, **shared, "id": key, field: f"{noun} {key}"}
                 self.notes.append((None, f"{name}/{key} was never shown, so it is made up"))
         if known is None:

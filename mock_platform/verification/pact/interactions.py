@@ -8,9 +8,10 @@ from hashlib import blake2b
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
+from mock_platform.api.served import ORIGINAL_NAMES
 from mock_platform.core.description.openapi import template_path
 from mock_platform.core.jsonio import BadJson, canonical, loads
-from mock_platform.core.original_names.pairs import PAIRS, Pairs
+from mock_platform.core.original_names.translation import Pairs
 from mock_platform.verification.pact.recorded import (
     EVENT,
     NAMES,
@@ -308,7 +309,7 @@ class InteractionWriter:
                 self._components,
                 frozenset(fixed),
                 failed=exchange.status >= 400,
-                originals=PAIRS[exchange.operation.dialect]
+                originals=ORIGINAL_NAMES.pairs[exchange.operation.dialect]
                 if exchange.names == "original"
                 else None,
             )

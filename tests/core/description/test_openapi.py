@@ -8,7 +8,7 @@ from marshmallow import Schema
 from openapi_spec_validator import validate
 
 from mock_platform.api.ads.conventions import Batch, Data, Many, One
-from mock_platform.api.served import OPERATIONS
+from mock_platform.api.served import OPERATIONS, ORIGINAL_NAMES, SPEC_SENTENCES
 from mock_platform.core.assumptions import settled
 from mock_platform.core.auth.authenticate import BEARER, NO_AUTH, USER, Auth
 from mock_platform.core.call import Call
@@ -92,7 +92,15 @@ def operation(**more: Any) -> Operation:
 def document(*operations: Operation, **settings: Any) -> dict[str, Any]:
     """The document over these operations, which must be valid."""
     made = Description(
-        lambda: describe(operations, Settings(**settings), title="T", version="1", text="x")
+        lambda: describe(
+            operations,
+            Settings(**settings),
+            title="T",
+            version="1",
+            text="x",
+            original_names=ORIGINAL_NAMES,
+            spec_sentences=SPEC_SENTENCES,
+        )
     ).at("http://localhost")
     validate(made)
     return made

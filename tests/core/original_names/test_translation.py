@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mock_platform.core.original_names.pairs import ADS, V2
+from mock_platform.api.served import ORIGINAL_NAMES
 from mock_platform.core.original_names.translation import Reading, Spelling
 
+ADS, V2 = ORIGINAL_NAMES.pairs["ads"], ORIGINAL_NAMES.pairs["v2"]
 ADS_WORDS, V2_WORDS = Spelling(ADS), Spelling(V2)
 DECLARED = frozenset(ADS.names) | frozenset(ADS.values)
 

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from mock_platform.api.served import ORIGINAL_NAMES
 from mock_platform.cli.main import group
-from mock_platform.core.original_names.exchange import make_neutral_spelling
-from mock_platform.core.original_names.pairs import PAIRS
 from mock_platform.core.original_names.translation import Spelling
 from mock_platform.settings import Settings
 from mock_platform.verification.compare import make_report
@@ -158,8 +157,8 @@ def test_both_ways() -> None:
     for entry in box.world.journal:
         operation = operations[entry.operation or ""]
         body = json.loads(entry.response_body)
-        written = Spelling(PAIRS[operation.dialect]).write(body)
-        assert body == make_neutral_spelling(operation).write(written), operation.id
+        written = Spelling(ORIGINAL_NAMES.pairs[operation.dialect]).write(body)
+        assert body == ORIGINAL_NAMES.make_neutral_spelling(operation).write(written), operation.id
 
 
 def test_shadow(second: Differing) -> None:

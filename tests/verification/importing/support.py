@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 from mock_platform.api.oauth.known_credentials import credentials
 from mock_platform.api.served import OPERATIONS
-from mock_platform.control.example_values import MINUTE
 from mock_platform.control.examples import sample
 from mock_platform.control.har import archive
+from mock_platform.core.example import MINUTE
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.settings import Settings

@@ -12,10 +12,10 @@ from click.testing import CliRunner
 
 from mock_platform.cli.main import group
 from mock_platform.core import packaged
-from mock_platform.core.original_names.exchange import read_event
 from mock_platform.delivery.envelope import make_body
 from mock_platform.settings import Settings
 from mock_platform.verification.importing import ImportOptions, ImportReport, import_har
+from mock_platform.verification.importing.recorded import read_neutral_event
 from mock_platform.verification.importing.report import describe
 from tests.support import Sandbox
 from tests.test_kept_worlds import NOON
@@ -336,7 +336,7 @@ def test_deliveries_under_original_names(tmp_path: Path) -> None:
     assert "tweet" not in json.dumps(events)
     for (_, body), event in zip(DELIVERIES, events, strict=True):
         assert body == make_body(event, "0", "original")
-        assert read_event(body) == make_body(event, "0")
+        assert read_neutral_event(body) == make_body(event, "0")
     assert "no event type is called 'odd.thing'" in report.notes[0]
     assert "its body has no list of events that is known" in report.notes[1]
 

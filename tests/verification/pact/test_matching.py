@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.core.original_names.pairs import PAIRS
+from mock_platform.api.served import ORIGINAL_NAMES
 from mock_platform.verification.pact.interactions import Matcher
 
 TEXT = {"type": "string"}
@@ -125,7 +125,7 @@ def test_original_names_have_the_rules_of_the_neutral_ones() -> None:
             "post_ids": {"type": "array", "items": {"type": "integer"}},
         }
     }
-    matcher = Matcher({}, frozenset(), originals=PAIRS["ads"])
+    matcher = Matcher({}, frozenset(), originals=ORIGINAL_NAMES.pairs["ads"])
 
     matcher.match([{"product_type": "PROMOTED_TWEETS", "tweet_ids": [1]}], schema)
 

@@ -13,6 +13,7 @@ from mock_platform.api.ads.lists import NEXT_CURSOR, OrderedTimes, PageOf, list_
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
+from mock_platform.core.example import Example
 from mock_platform.core.faults import expected, refuse
 from mock_platform.core.fields import Choice, Instant, Text
 from mock_platform.core.operation import Echo, Operation
@@ -167,5 +168,13 @@ OPERATIONS: tuple[Operation, ...] = (
             HISTORY_ENTRIES,
         ),
         errors=("INVALID_TIME_WINDOW", "UNAUTHORIZED_CLIENT_APPLICATION"),
+        example=Example(
+            query={
+                "entity_type": "CAMPAIGN",
+                "entity_id": "8wku2",
+                "start_time": "2026-03-01T00:00:00Z",
+                "end_time": "2026-03-02T00:00:00Z",
+            }
+        ),
     ),
 )

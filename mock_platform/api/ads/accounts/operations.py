@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from mock_platform.api.ads.accounts.records import INDUSTRY_TYPES, AccountRecord
 from mock_platform.api.ads.accounts.users_and_apps import add_full_user
-from mock_platform.api.ads.conventions import One, ads, find_account
+from mock_platform.api.ads.conventions import CORE_READS, One, ads, find_account
 from mock_platform.api.ads.filters import IdsFilter, PrefixFilter
 from mock_platform.api.ads.resource import (
     TIMESTAMPS,
@@ -159,6 +159,7 @@ OPERATIONS: tuple[Operation, ...] = (
         params=AccountGet,
         scoped=False,
         gates=(_require_association,),
+        most_reads=CORE_READS,
         may_assume=(ACCOUNTS_DELETED,),
         errors=("ACCOUNT_NOT_FOUND",),
         statuses=(403,),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from mock_platform.api.ads.conventions import Data, One, ads, fail
 from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.fields import Choice, CommaList, Text
 from mock_platform.core.operation import Operation, Origin, locate_declaration
 from mock_platform.core.schema import Schema
@@ -280,6 +281,7 @@ FEATURES: tuple[Operation, ...] = (
             params=FeaturesChange,
             sandbox_only=True,
             assumptions=(FEATURES_ALPHABETICAL, SANDBOX_ONLY_THESE),
+            example=Example(query={"feature_keys": "CONVERSATION_CARD"}),
         )
         for verb, method, handler, summary in (
             ("add", "POST", add_features, "Add features to a sandbox account"),

@@ -28,6 +28,7 @@ from mock_platform.api.v2.objects.posts import (
 from mock_platform.api.v2.posts.changes import MadePost, create_post
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INCLUSIVE, INVALID, Fault, missing
 from mock_platform.core.fields import Choice, CommaList, Flag, Long, Text
@@ -362,5 +363,6 @@ OPERATIONS: tuple[Operation, ...] = (
             "POST_CANNOT_BE_BLANK",
         ),
         statuses=(403, 404),
+        example=Example(query={"as_user_id": "2244994945", "text": "Fresh from the roaster"}),
     ),
 )

@@ -52,6 +52,7 @@ from mock_platform.api.v2.objects.posts import MAX_NAME_CHARACTERS
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.description.schemas import REQUEST_ECHO
+from mock_platform.core.example import Example
 from mock_platform.core.fields import CommaList, Flag, Long, Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Echo, Operation, Origin
@@ -295,6 +296,7 @@ OPERATIONS: tuple[Operation, ...] = (
         statuses=(403, 404),
         assumptions=(PLANS_SERVED, GRANT_NEEDED),
         may_assume=(TEXT_REQUIRED, MEDIA_MIX),
+        example=Example(query={"as_user_id": "2244994945", "text": "Fresh from the roaster"}),
     ),
     _declare(
         "draft_posts.update",
@@ -333,6 +335,7 @@ OPERATIONS: tuple[Operation, ...] = (
         errors=("NOT_FOUND",),
         statuses=(404,),
         assumptions=(PLANS_SERVED, PREVIEW_ANSWER),
+        example=Example(query={}),
     ),
     _declare(
         "scheduled_posts.list",
@@ -366,6 +369,13 @@ OPERATIONS: tuple[Operation, ...] = (
         statuses=(403, 404),
         assumptions=(PLANS_SERVED, SCHEDULED_MOMENT, POST_LIMIT, GRANT_NEEDED),
         may_assume=(TEXT_REQUIRED, MEDIA_MIX),
+        example=Example(
+            query={
+                "as_user_id": "2244994945",
+                "text": "Fresh from the roaster",
+                "scheduled_at": "2027-03-01T08:00:00Z",
+            }
+        ),
     ),
     _declare(
         "scheduled_posts.update",

@@ -21,8 +21,10 @@ from mock_platform.api.ads.resource import (
     draw_unused_id,
     make_timestamps,
 )
+from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.fields import Long, Text
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.schema import Schema
@@ -86,6 +88,7 @@ SCHEDULED_PROMOTED_POSTS = Resource(
     noun="scheduled promoted post",
     spec="Endpoints not shown",
     parent=LINE_ITEM,
+    gates=(may_use_campaigns,),
 )
 
 
@@ -159,6 +162,13 @@ OPERATIONS: tuple[Operation, ...] = (
         statuses=(403, 404),
         assumptions=(PROMOTIONS_WAIT,),
         may_assume=(PROMOTION_REFUSALS,),
+        example=Example(
+            query={
+                "line_item_id": "itttx",
+                "scheduled_post_id": "1991600000000000203",
+            }
+        ),
+        gates=(may_use_campaigns,),
     ),
     SCHEDULED_PROMOTED_POSTS.delete(
         prepare=_settle_all,

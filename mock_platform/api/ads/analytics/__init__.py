@@ -1,6 +1,8 @@
 """Analytics: the figures of ads, asked for at once or computed by a job."""
 
+from mock_platform.api.ads import CAMPAIGN_MANAGEMENT
 from mock_platform.api.ads.analytics import jobs, operations
+from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (
     *operations.OPERATIONS,
@@ -11,3 +13,12 @@ TABLES = (
     *jobs.TABLES,
 )
 KINDS = (*jobs.KINDS,)
+EXAMPLE_PATHS = {
+    "job_id": "1990000000000000777",
+    "file_name": "q7Vd2mXk9TzR4bLw8HcN3sYf6JpG1aUe5KoQiDxBvMt.json.gz",
+}
+ORIGINAL_NAMES = Pairs({"reposts": "retweets", "posts_send": "tweets_send"})
+SPEC_SENTENCES = {
+    "stats": CAMPAIGN_MANAGEMENT,
+    "stats-jobs": CAMPAIGN_MANAGEMENT,
+}

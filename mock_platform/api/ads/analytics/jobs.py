@@ -24,6 +24,7 @@ from mock_platform.api.ads.analytics.figures import (
 )
 from mock_platform.api.ads.analytics.metrics import ENTITIES, STATS_CONVERSIONS
 from mock_platform.api.ads.analytics.queries import (
+    EXAMPLE_QUERY,
     GRANULARITIES,
     STATS_PARAMETERS,
     STATS_SHAPE,
@@ -41,6 +42,7 @@ from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf, list_parameters, pa
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.auth.authenticate import NO_AUTH
 from mock_platform.core.call import Call, Reply
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import Fault, missing
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Text
@@ -346,6 +348,7 @@ OPERATIONS: tuple[Operation, ...] = (
         assumptions=(STATS_JOBS_SHAPE, STATS_JOBS_PACE, STATS_PARAMETERS),
         may_assume=(STATS_JOBS_SEGMENTS,),
         errors=("INVALID_TIME_WINDOW", "TOO_MANY_REQUESTS"),
+        example=Example(query=EXAMPLE_QUERY),
     ),
     _declare(
         "stats_jobs.list",
@@ -372,6 +375,7 @@ OPERATIONS: tuple[Operation, ...] = (
         assumptions=(STATS_JOBS_SHAPE, STATS_JOBS_PACE, STATS_JOBS_CANCEL),
         errors=("NOT_FOUND",),
         statuses=(404,),
+        example=Example(is_refused=True),
     ),
     Operation(
         id="stats_jobs.result",
@@ -393,5 +397,6 @@ OPERATIONS: tuple[Operation, ...] = (
         ),
         errors=("NOT_FOUND",),
         statuses=(404,),
+        example=Example(is_refused=True),
     ),
 )

@@ -22,6 +22,8 @@ from mock_platform.api.ads.analytics.ledger import CAMPAIGN, FUNDING_INSTRUMENT,
 from mock_platform.api.ads.analytics.metrics import PINNED_FIGURES, STATS_CONVERSIONS
 from mock_platform.api.ads.analytics.mix import IMPRESSIONS
 from mock_platform.api.ads.analytics.queries import (
+    EXAMPLE_DAY,
+    EXAMPLE_QUERY,
     MAX_ENTITIES,
     STATS_PARAMETERS,
     STATS_SHAPE,
@@ -41,6 +43,7 @@ from mock_platform.api.ads.conventions import Data, Typed, ads
 from mock_platform.core.assumptions import Assumption, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Returns
+from mock_platform.core.example import Example
 from mock_platform.core.faults import Fault, exclusive
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Number, Text
 from mock_platform.core.operation import Handler, Limit, Operation, Origin, Rules
@@ -210,6 +213,7 @@ def _declare(
     returns: Returns,
     params: type[Schema],
     assumptions: tuple[Assumption, ...],
+    query: dict[str, str],
     rules: Rules = check_times,
 ) -> Operation:
     path = {"get": ""}.get(name, "/" + name.replace(".", "/"))
@@ -228,6 +232,7 @@ def _declare(
         limits=(_LIMIT,),
         assumptions=assumptions,
         errors=("INVALID_TIME_WINDOW",),
+        example=Example(query=query),
     )
 
 
@@ -240,6 +245,7 @@ OPERATIONS: tuple[Operation, ...] = (
         Typed(EntityStats, "stats", members=("time_series_length", "data")),
         StatsQuery,
         (STATS_PARAMETERS, STATS_SHAPE, STATS_MADE_UP, STATS_PINNED, STATS_PAST, STATS_CONVERSIONS),
+        EXAMPLE_QUERY,
         rules=check,
     ),
     _declare(
@@ -249,6 +255,7 @@ OPERATIONS: tuple[Operation, ...] = (
         Data(ActiveEntity, many=True),
         ActiveQuery,
         (STATS_ACTIVE_ENTITIES, STATS_MADE_UP, STATS_PAST),
+        {"entity": "LINE_ITEM", **EXAMPLE_DAY},
     ),
     *(
         _declare(
@@ -258,10 +265,11 @@ OPERATIONS: tuple[Operation, ...] = (
             Typed(Reach, "reach"),
             params,
             (STATS_REACH, STATS_MADE_UP, STATS_PINNED, STATS_PAST),
+            {f"{noun[:-1]}_ids": key, **EXAMPLE_DAY},
         )
-        for noun, handler, params in (
-            ("campaigns", get_campaign_reach, CampaignReachQuery),
-            ("funding_instruments", get_funding_reach, FundingReachQuery),
+        for noun, handler, params, key in (
+            ("campaigns", get_campaign_reach, CampaignReachQuery, "8wku2"),
+            ("funding_instruments", get_funding_reach, FundingReachQuery, "m2k8s"),
         )
     ),
 )

@@ -241,3 +241,14 @@ def answer(world: World, account_id: str, question: Question) -> dict[str, Any]:
         rows = [{"segment": segment, "metrics": nothing | part} for segment, part in parts]
         data.append({"id": key, "id_data": rows})
     return {"time_series_length": len(edges) - 1, "data": data}
+
+
+EXAMPLE_DAY = {"start_time": "2026-11-16T08:00:00Z", "end_time": "2026-11-17T08:00:00Z"}
+EXAMPLE_QUERY = {
+    "entity": "LINE_ITEM",
+    "entity_ids": "itttx",
+    "granularity": "TOTAL",
+    "placement": "ALL_ON_PLATFORM",
+    "metric_groups": "ENGAGEMENT,BILLING",
+    **EXAMPLE_DAY,
+}

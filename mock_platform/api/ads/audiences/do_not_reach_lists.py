@@ -17,6 +17,7 @@ from mock_platform.api.ads.audiences.records import (
 )
 from mock_platform.api.ads.audiences.users import (
     ASSUMPTIONS,
+    EXAMPLE,
     HASH,
     OPERATION_TYPES,
     BatchRules,
@@ -28,6 +29,7 @@ from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf
 from mock_platform.api.ads.resource import Resource, apply_changes, draw_unused_id, make_timestamps
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.fields import Choice, Instant, ListOf, Nested, Text
 from mock_platform.core.operation import Location, Origin
 from mock_platform.core.schema import Schema
@@ -212,6 +214,7 @@ OPERATIONS = (
         params=DoNotReachListCreate,
         origin=Origin.ADJACENT,
         assumptions=(LISTED_AND_CREATED, YOUNG_LIST),
+        example=Example(path={"account_id": "18ce5b7qk2c"}),
     ),
     ads(
         "do_not_reach_lists.users",
@@ -229,6 +232,7 @@ OPERATIONS = (
         may_assume=ASSUMPTIONS,
         errors=("NOT_FOUND",),
         statuses=(404,),
+        example=EXAMPLE,
     ),
     LISTS.delete(prepare=settle, assumptions=(YOUNG_LIST,)),
 )

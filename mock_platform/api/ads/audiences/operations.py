@@ -48,6 +48,7 @@ from mock_platform.api.ads.resource import (
 )
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.fields import Choice, CommaList, Flag, Text
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.schema import Schema
@@ -310,6 +311,7 @@ OPERATIONS: tuple[Operation, ...] = (
         returns=One(CustomAudience),
         params=AudienceCreate,
         assumptions=(AUDIENCES_SERVED, YOUNG_AUDIENCE, UNIQUE_NAME),
+        example=Example(query={"name": "Gift buyers"}),
     ),
     _declare_write(
         "custom_audiences.update",

@@ -19,6 +19,7 @@ from mock_platform.api.ads.filters import IdsFilter, OneOfFilter
 from mock_platform.api.ads.resource import TIMESTAMPS, Resource, draw_unused_id, make_timestamps
 from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.fields import Choice, Text
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.schema import Schema
@@ -239,6 +240,12 @@ def _declare_permissions(
                 "FEATURE_NOT_AVAILABLE",
             ),
             statuses=statuses,
+            example=Example(
+                query={
+                    "granted_account_id": "18ce5b7qk2c",
+                    "permission_level": "READ_ONLY",
+                }
+            ),
         ),
         resource.delete(
             before=require_owner_to_revoke,

@@ -34,6 +34,7 @@ from mock_platform.api.ads.conventions import Data, ads, fail
 from mock_platform.api.ads.resource import apply_changes
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import BatchFailure
 from mock_platform.core.faults import Fault, expected, missing
 from mock_platform.core.fields import Choice, Instant, ListOf, Nested, Text
@@ -403,6 +404,7 @@ def upload_users(call: Call, world: World) -> dict[str, int]:
     return {"success_count": count, "total_count": count}
 
 
+EXAMPLE = Example(json=[{"operation_type": "Update", "params": {"users": [{"email": ["a" * 64]}]}}])
 OPERATIONS = (
     ads(
         "custom_audiences.users",
@@ -422,5 +424,6 @@ OPERATIONS = (
         may_assume=(VISIBLE_TO, UPLOAD_RIGHTS, YOUNG_AUDIENCE, *ASSUMPTIONS),
         errors=("NOT_FOUND", "ACTION_NOT_ALLOWED"),
         statuses=(404, 413),
+        example=EXAMPLE,
     ),
 )

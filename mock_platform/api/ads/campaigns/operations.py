@@ -27,7 +27,7 @@ from mock_platform.api.ads.campaigns.servability import (
     require_room_for_campaign,
 )
 from mock_platform.api.ads.campaigns.spend import USED_UP, measure_spend
-from mock_platform.api.ads.conventions import fail
+from mock_platform.api.ads.conventions import CORE_READS, fail
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter, PrefixFilter
 from mock_platform.api.ads.lists import OrderedTimes
 from mock_platform.api.ads.resource import (
@@ -38,8 +38,10 @@ from mock_platform.api.ads.resource import (
     find_own,
     make_timestamps,
 )
+from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, missing
 from mock_platform.core.fields import Choice, CurrencyCode, Flag, Instant, Long, Text
@@ -68,6 +70,8 @@ CAMPAIGNS = Resource(
     missing="CAMPAIGN_NOT_FOUND",
     origin=Origin.NAMED,
     assumptions=(CAMPAIGNS_ALL, CAMPAIGNS_SERVABILITY, USED_UP),
+    most_reads=CORE_READS,
+    gates=(may_use_campaigns,),
 )
 CAMPAIGNS_BUDGETS = public_fact(
     "campaigns.budgets",
@@ -247,6 +251,7 @@ def _show_deleted(call: Call, world: World, record: Record) -> Record:
     return shown | {name: record.get(name, value) for name, value in own.items()}
 
 
+_EXAMPLE = {"name": "Spring blend", "funding_instrument_id": "m2k8s"}
 CREATE = CAMPAIGNS.create(
     create,
     CampaignCreate,
@@ -255,6 +260,7 @@ CREATE = CAMPAIGNS.create(
     assumptions=(CAMPAIGNS_BUDGETS, CAMPAIGNS_DRAFTS),
     may_assume=(HISTORY_ENTRIES,),
     errors=("INVALID_FUNDING_INSTRUMENT", "TOO_MANY_CAMPAIGNS"),
+    example=Example(query=_EXAMPLE),
 )
 UPDATE = CAMPAIGNS.update(
     update,
@@ -288,7 +294,12 @@ OPERATIONS: tuple[Operation, ...] = (
     CREATE,
     UPDATE,
     DELETE,
-    declare_batch(CAMPAIGNS, (CREATE, UPDATE, DELETE), most=MOST_IN_BATCH),
+    declare_batch(
+        CAMPAIGNS,
+        (CREATE, UPDATE, DELETE),
+        most=MOST_IN_BATCH,
+        example=Example(json=[{"operation_type": "Create", "params": _EXAMPLE}]),
+    ),
 )
 
 
@@ -312,6 +323,8 @@ FUNDING_INSTRUMENTS = Resource(
     missing="FUNDING_INSTRUMENT_NOT_FOUND",
     origin=Origin.NAMED,
     assumptions=(FUNDING_INSTRUMENTS_ALL, FUNDING_INSTRUMENTS_ABLE_TO_FUND, USED_UP),
+    most_reads=CORE_READS,
+    gates=(may_use_campaigns,),
 )
 FUNDING_INSTRUMENTS_AMOUNTS = expectation(
     "funding-instruments.amounts",
@@ -369,6 +382,13 @@ FUNDING: tuple[Operation, ...] = (
         sandbox_only=True,
         assumptions=(FUNDING_INSTRUMENTS_AMOUNTS,),
         errors=("INVALID_TIME_WINDOW",),
+        example=Example(
+            query={
+                "type": "CREDIT_LINE",
+                "currency": "USD",
+                "start_time": "2026-03-01T00:00:00Z",
+            }
+        ),
     ),
     FUNDING_INSTRUMENTS.delete(
         summary="Delete a funding instrument on the sandbox", show=_show_funding, sandbox_only=True

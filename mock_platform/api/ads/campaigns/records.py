@@ -275,11 +275,13 @@ FUNDING_INSTRUMENTS = Table(
     FundingInstrumentRecord,
     references=(_ACCOUNT,),
     from_public=rename_fields(("account_id", "_account_id")),
+    made_up=("description", "Funding instrument"),
 )
 CAMPAIGNS = Table(
     "campaigns",
     CampaignRecord,
     references=(_ACCOUNT, Reference("funding_instrument_id", "funding_instruments")),
+    made_up=("name", "Campaign"),
 )
 LINE_ITEMS = Table(
     "line_items",

@@ -20,7 +20,7 @@ from mock_platform.api.ads.cards.interactive_records import (
     find_image_misfits,
 )
 from mock_platform.api.ads.cards.records import IMAGE_CONVERSATION, CardRecord, make_card_uri
-from mock_platform.api.ads.conventions import One, ads, not_found
+from mock_platform.api.ads.conventions import CORE_READS, One, ads, not_found
 from mock_platform.api.ads.filters import IdsFilter, PrefixFilter
 from mock_platform.api.ads.media.media_library import find_in_library, find_media
 from mock_platform.api.ads.resource import TIMESTAMPS, Resource, apply_changes, make_timestamps
@@ -35,6 +35,7 @@ from mock_platform.api.v2.media.records import (
 )
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.operation import Echo, Operation, Origin
 from mock_platform.world.store.interface import Record
@@ -127,6 +128,7 @@ VIDEO_CARDS = Resource(
     noun="video conversation card",
     spec="Video conversation cards",
     missing="CARD_NOT_FOUND",
+    most_reads=CORE_READS,
 )
 IMAGE_CARDS = _ImageConversations(
     name="cards_image_conversation",
@@ -137,6 +139,7 @@ IMAGE_CARDS = _ImageConversations(
     noun="image conversation card",
     spec="not shown",
     missing="CARD_NOT_FOUND",
+    most_reads=CORE_READS,
 )
 
 
@@ -378,6 +381,8 @@ _VIDEO_READ = Echo(constants={"card_type": "video_conversation"})
 _IMAGE_READ = Echo(constants={"card_type": "image_conversation"})
 _FILTERS = (IdsFilter("card_ids"), PrefixFilter(longest=80))
 _SORT = (*TIMESTAMPS, "name")
+_VIDEO_EXAMPLE = Example(path={"card_id": "1712880000001000003"})
+_IMAGE_EXAMPLE = Example(path={"card_id": "57i77"})
 _declare_video = partial(
     ads,
     spec=VIDEO_CARDS.spec,
@@ -404,7 +409,12 @@ OPERATIONS: tuple[Operation, ...] = (
         origin=Origin.ADJACENT,
         assumptions=(IMAGE_CARDS_SERVED,),
     ),
-    IMAGE_CARDS.get(echo=_IMAGE_READ, origin=Origin.ADJACENT, assumptions=(IMAGE_CARDS_SERVED,)),
+    IMAGE_CARDS.get(
+        echo=_IMAGE_READ,
+        origin=Origin.ADJACENT,
+        assumptions=(IMAGE_CARDS_SERVED,),
+        example=_IMAGE_EXAMPLE,
+    ),
     _declare_image(
         "cards_image_conversation.create",
         "POST",
@@ -413,6 +423,16 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Create an image conversation card",
         params=ImageConversationCreate,
         errors=("MEDIA_NOT_FOUND", "INVALID_IMAGE"),
+        example=Example(
+            query={
+                "name": "Espresso or filter",
+                "title": "Espresso or filter?",
+                "first_cta": "#TeamEspresso",
+                "first_cta_post": "Espresso, always.",
+                "thank_you_text": "Thanks for choosing",
+                "media_key": "3_1712850617439550001",
+            }
+        ),
     ),
     _declare_image(
         "cards_image_conversation.update",
@@ -422,9 +442,10 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Change an image conversation card",
         params=ImageConversationUpdate,
         errors=("CARD_NOT_FOUND", "MEDIA_NOT_FOUND", "INVALID_IMAGE"),
+        example=_IMAGE_EXAMPLE,
     ),
     VIDEO_CARDS.list(_FILTERS, sort=_SORT, echo=_VIDEO_READ, assumptions=_READ_ASSUMES),
-    VIDEO_CARDS.get(echo=_VIDEO_READ, assumptions=_READ_ASSUMES),
+    VIDEO_CARDS.get(echo=_VIDEO_READ, assumptions=_READ_ASSUMES, example=_VIDEO_EXAMPLE),
     _declare_video(
         "cards_video_conversation.create",
         "POST",
@@ -434,6 +455,16 @@ OPERATIONS: tuple[Operation, ...] = (
         params=VideoConversationCreate,
         assumptions=(*_READ_ASSUMES, VIDEO_OWNER, CTA_PAIRS, NAME_LENGTH),
         errors=("MEDIA_NOT_FOUND", "INVALID_MEDIA"),
+        example=Example(
+            query={
+                "name": "Espresso or filter",
+                "title": "Espresso or filter?",
+                "first_cta": "#TeamEspresso",
+                "first_cta_post": "Espresso, always.",
+                "thank_you_text": "Thanks for choosing",
+                "media_key": "7_1712850617439550009",
+            }
+        ),
     ),
     _declare_video(
         "cards_video_conversation.update",
@@ -444,5 +475,6 @@ OPERATIONS: tuple[Operation, ...] = (
         params=VideoConversationUpdate,
         assumptions=(*_READ_ASSUMES, CTA_PAIRS, UPDATE_TAKES_ALL, NAME_LENGTH),
         errors=("CARD_NOT_FOUND", "MEDIA_NOT_FOUND", "INVALID_MEDIA"),
+        example=_VIDEO_EXAMPLE,
     ),
 )

@@ -28,7 +28,7 @@ from mock_platform.api.ads.cards.records import (
     find_used_media,
     make_card_uri,
 )
-from mock_platform.api.ads.conventions import Data, One, ads, fail, not_found
+from mock_platform.api.ads.conventions import CORE_READS, Data, One, ads, fail, not_found
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter, OneOfFilter, PrefixFilter
 from mock_platform.api.ads.media.media_library import find_media
 from mock_platform.api.ads.resource import (
@@ -43,6 +43,7 @@ from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.description.schemas import exclusive
 from mock_platform.core.envelope import remove_internal_keys
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, missing, unlisted
 from mock_platform.core.fields import Choice, CommaList, Flag, ListOf, Nested, Text
@@ -138,6 +139,7 @@ CARDS = _Cards(
     spec="Cards",
     missing="CARD_NOT_FOUND",
     card=True,
+    most_reads=CORE_READS,
 )
 
 
@@ -342,6 +344,7 @@ _WRITE = (SINGLE_IN_OBJECT, DERIVED_TYPE, MEDIA_KNOWN)
 
 _ALL_KINDS = f"{PATH}/all"
 
+_EXAMPLE = Example(path={"card_id": "1712860000001000003"})
 OPERATIONS: tuple[Operation, ...] = (
     CARDS.list(
         (
@@ -358,7 +361,7 @@ OPERATIONS: tuple[Operation, ...] = (
         where=_assume_filters,
         may_assume=(CARD_IDS, LEGACY_CARDS),
     ),
-    CARDS.get(assumptions=(SINGLE_IN_OBJECT,), may_assume=(LEGACY_CARDS,)),
+    CARDS.get(assumptions=(SINGLE_IN_OBJECT,), may_assume=(LEGACY_CARDS,), example=_EXAMPLE),
     ads(
         "cards.create",
         "POST",
@@ -373,6 +376,22 @@ OPERATIONS: tuple[Operation, ...] = (
         may_assume=(SLIDE_RULES,),
         errors=("MEDIA_NOT_FOUND",),
         statuses=(404,),
+        example=Example(
+            json={
+                "name": "Cold brew",
+                "components": [
+                    {"type": "MEDIA", "media_key": "3_1712850617439550001"},
+                    {
+                        "type": "DETAILS",
+                        "title": "Cold brew, delivered",
+                        "destination": {
+                            "type": "WEBSITE",
+                            "url": "https://shop.example.com/cold-brew",
+                        },
+                    },
+                ],
+            }
+        ),
     ),
     ads(
         "cards.update",
@@ -388,6 +407,7 @@ OPERATIONS: tuple[Operation, ...] = (
         may_assume=(SLIDE_RULES, LEGACY_CARDS),
         errors=("CARD_NOT_FOUND", "MEDIA_NOT_FOUND"),
         statuses=(404,),
+        example=Example(path=_EXAMPLE.path, json={"name": "Cold brew at home"}),
     ),
     ads(
         "cards.delete",
@@ -404,12 +424,14 @@ OPERATIONS: tuple[Operation, ...] = (
         statuses=(404,),
         # A static segment wins over a path parameter, so these types need their own paths.
         also=tuple(f"{PATH}/{kind}_conversation/:card_id" for kind in ("image", "video")),
+        example=Example(path={"card_id": "57i8b", "card_type": "WEBSITE"}),
     ),
     replace(
         CARDS.delete(
             origin=Origin.PUBLIC_FACT,
             assumptions=(SINGLE_IN_OBJECT, DELETE_BY_ID),
             summary="Delete a card of any type",
+            example=_EXAMPLE,
         ),
         id="cards.delete_by_id",
     ),
@@ -424,6 +446,7 @@ OPERATIONS: tuple[Operation, ...] = (
         params=AllCardsQuery,
         origin=Origin.ADJACENT,
         assumptions=(ALL_KINDS_SERVED, UNKNOWN_LEFT_OUT),
+        most_reads=CORE_READS,
     ),
     ads(
         "cards_all.get",
@@ -438,5 +461,6 @@ OPERATIONS: tuple[Operation, ...] = (
         assumptions=(ALL_KINDS_SERVED,),
         errors=("CARD_NOT_FOUND",),
         statuses=(404,),
+        most_reads=CORE_READS,
     ),
 )

@@ -20,13 +20,14 @@ from mock_platform.api.ads.cards.interactive_records import (
     find_image_misfits,
 )
 from mock_platform.api.ads.cards.records import make_card_uri
-from mock_platform.api.ads.conventions import One, ads, fail, require_feature
+from mock_platform.api.ads.conventions import CORE_READS, One, ads, fail, require_feature
 from mock_platform.api.ads.filters import IdsFilter, PrefixFilter
 from mock_platform.api.ads.media.media_library import find_in_library
 from mock_platform.api.ads.resource import TIMESTAMPS, Resource, make_timestamps
 from mock_platform.api.v2.media.records import MediaKey, compute_aspect, is_video, strip_extension
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INCLUSIVE, Fault
 from mock_platform.core.fields import Integer, Text
@@ -82,6 +83,7 @@ POLL_CARDS = Resource(
     spec="Poll cards",
     missing="CARD_NOT_FOUND",
     soft=False,
+    most_reads=CORE_READS,
 )
 
 _CHOICES = tuple(f"{ordinal}_choice" for ordinal in ORDINALS)
@@ -215,6 +217,15 @@ OPERATIONS: tuple[Operation, ...] = (
         may_assume=(IMAGE_POLL, VIDEO_FIELDS, IMAGE_SIZES),
         errors=("FEATURE_NOT_AVAILABLE", "MEDIA_NOT_FOUND", "INVALID_IMAGE"),
         statuses=(404,),
+        example=Example(
+            query={
+                "name": "Roast",
+                "first_choice": "Light",
+                "second_choice": "Dark",
+                "duration_in_minutes": "60",
+            },
+            conditions={"media_key": "3_1712850617439550001"},
+        ),
     ),
     replace(POLL_CARDS, schema=PollCardStub).delete(
         echo=_ECHO,

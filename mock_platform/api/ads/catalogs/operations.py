@@ -29,6 +29,7 @@ from mock_platform.api.ads.conventions import Data, Many, One, ads, early_access
 from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf, paginate
 from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.fields import Anything, Integer, ListOf, Long, Text
 from mock_platform.core.operation import Echo, Location
 from mock_platform.core.schema import Schema
@@ -374,6 +375,11 @@ OPERATIONS = (
         returns=One(ProductCatalogRecord),
         params=CatalogCreate,
         may_assume=(OTHER_USER, ONE_CATALOG_EACH),
+        example=Example(
+            query={"name": "Second shop"},
+            is_refused=True,
+            before=("DELETE", "/12/product_catalogs/1547080787865939968"),
+        ),
     ),
     _declare_within(
         "product_catalogs.update",
@@ -417,6 +423,24 @@ OPERATIONS = (
         location=Location.JSON,
         assumptions=(RESULT_MESSAGES, NOT_FETCHED, UPDATE_REPLACES),
         may_assume=(ITEM_GROUPS, REPEATED_ID),
+        example=Example(
+            json={
+                "products": [
+                    {
+                        "id": merchant_id,
+                        "title": title,
+                        "description": "Ground for the filter",
+                        "availability": "in stock",
+                        "condition": "new",
+                        "price": "18.00 USD",
+                        "link": f"https://shop.example.com/{merchant_id}",
+                        "image_link": f"https://shop.example.com/{merchant_id}.jpg",
+                        "brand": "Harbor Roasters",
+                    }
+                    for merchant_id, title in (("HR-900", "Dock blend"), ("HR-901", "Pier blend"))
+                ]
+            }
+        ),
     ),
     _declare_within(
         "product_catalogs.products.delete",
@@ -429,5 +453,6 @@ OPERATIONS = (
         location=Location.JSON,
         echo=Echo(hidden=("product_catalog_id",)),
         assumptions=(DELETE_REPORT,),
+        example=Example(json={"product_keys": ["1547080787865940084"]}),
     ),
 )

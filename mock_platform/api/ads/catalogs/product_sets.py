@@ -29,6 +29,7 @@ from mock_platform.api.ads.conventions import One, ads, early_access, fail, not_
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.description.schemas import either, form
+from mock_platform.core.example import Example
 from mock_platform.core.faults import INVALID, Fault, exclusive, missing
 from mock_platform.core.fields import Choice, ListOf, Nested, Text
 from mock_platform.core.operation import Echo, Location, Origin
@@ -284,6 +285,13 @@ OPERATIONS = (
         location=Location.JSON,
         echo=Echo(),
         may_assume=(FILTERS_JOINED, DONE_AT_ONCE, FILTERS_OR_KEYS),
+        example=Example(
+            json={
+                "type": "MANUAL",
+                "name": "Gifts",
+                "product_keys": ["1547080787865940084"],
+            }
+        ),
     ),
     _declare(
         "product_sets.update",
@@ -296,6 +304,7 @@ OPERATIONS = (
         echo=_OWN,
         assumptions=(ECHO_ID,),
         may_assume=(UPDATE_KEYS, FILTERED_UPDATE),
+        example=Example(json={"name": "Gifts"}),
     ),
     _declare(
         "product_sets.delete",

@@ -19,6 +19,7 @@ from mock_platform.api.ads.conventions import Many, One, ads, early_access, fail
 from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import MISSING, Fault, invalid
 from mock_platform.core.fields import Choice, Instant, Json, Text
@@ -332,6 +333,16 @@ OPERATIONS: tuple[Operation, ...] = (
         returns=One(ScheduledFeedRecord),
         params=FeedCreate,
         rules=_check,
+        example=Example(
+            query={
+                "feed_url": "http://127.0.0.1:8099/products.csv",
+                "feed_format": "CSV",
+                "frequency": "DAILY",
+                "start_time": "04:30",
+                "time_zone": "America/Los_Angeles",
+            },
+            is_refused=True,
+        ),
     ),
     _declare_one(
         "scheduled_feeds.update",

@@ -27,8 +27,10 @@ from mock_platform.api.ads.campaigns.records import LineItemCuratedCategoryRecor
 from mock_platform.api.ads.conventions import fail, not_found
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter
 from mock_platform.api.ads.resource import LINE_ITEM, Resource, apply_changes, find_own
+from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import missing
 from mock_platform.core.fields import Choice, Text
@@ -66,6 +68,7 @@ CREATIVES = Resource(
     parent=LINE_ITEM,
     origin=Origin.NAMED,
     assumptions=(MEDIA_CREATIVES_SHAPE,),
+    gates=(may_use_campaigns,),
 )
 KIND = make_approval_kind("media_creative", CREATIVES.table)
 KINDS = (KIND,)
@@ -140,6 +143,7 @@ TAGS = Resource(
     parent=LINE_ITEM,
     origin=Origin.ADJACENT,
     assumptions=(TRACKING_TAGS_SHAPE,),
+    gates=(may_use_campaigns,),
 )
 
 
@@ -187,6 +191,7 @@ CALLS = Resource(
     parent=LINE_ITEM,
     origin=Origin.ADJACENT,
     assumptions=(PREROLL_CALL_TO_ACTIONS_SHAPE,),
+    gates=(may_use_campaigns,),
 )
 
 
@@ -234,6 +239,7 @@ OPERATIONS: tuple[Operation, ...] = (
         assumptions=(APPROVAL_STATUS, MEDIA_CREATIVES_LANDING_URL),
         errors=("LINE_ITEM_NOT_FOUND", "ACCOUNT_MEDIA_NOT_FOUND", INCOMPATIBLE),
         statuses=(404,),
+        example=Example(query={"line_item_id": "iuc5v", "account_media_id": "2q4r"}),
     ),
     CREATIVES.delete(),
     TAGS.list((ExactFilter("line_item_ids", "line_item_id"), IdsFilter("tracking_tag_ids"))),
@@ -244,6 +250,13 @@ OPERATIONS: tuple[Operation, ...] = (
         "Add a tracking tag to a line item",
         errors=("LINE_ITEM_NOT_FOUND",),
         statuses=(404,),
+        example=Example(
+            query={
+                "line_item_id": "itttx",
+                "tracking_tag_type": "IMPRESSION_TAG",
+                "tracking_tag_url": "https://count.harbor-roasters.example/imp?c=spring",
+            }
+        ),
     ),
     TAGS.update(None, TrackingTagUpdate, "Change the address of a tracking tag"),
     TAGS.delete(),
@@ -257,6 +270,13 @@ OPERATIONS: tuple[Operation, ...] = (
         "Set the call to action of a preroll line item",
         errors=("LINE_ITEM_NOT_FOUND", INCOMPATIBLE),
         statuses=(404,),
+        example=Example(
+            query={
+                "line_item_id": "iuc5v",
+                "call_to_action": "VISIT_SITE",
+                "call_to_action_url": "https://shop.harbor-roasters.example/spring",
+            }
+        ),
     ),
     CALLS.update(
         None, PrerollCallToActionUpdate, "Change the call to action of a preroll line item"
@@ -301,6 +321,7 @@ LINKS = Resource(
     schema=LineItemCuratedCategoryRecord,
     noun="line item curated category",
     spec="Line item curated categories",
+    gates=(may_use_campaigns,),
 )
 
 
@@ -368,6 +389,12 @@ CURATED_CATEGORIES = (
         may_assume=(CURATED_CATEGORIES_COUNTRIES,),
         errors=("NOT_FOUND", "LINE_ITEM_NOT_FOUND"),
         statuses=(404,),
+        example=Example(
+            query={
+                "line_item_id": "iuc5v",
+                "curated_category_id": "b0xt8tz3fx8g",
+            }
+        ),
     ),
     LINKS.update(
         update_link,

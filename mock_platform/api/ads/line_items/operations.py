@@ -33,7 +33,7 @@ from mock_platform.api.ads.campaigns.records import (
     derive_standard_delivery,
 )
 from mock_platform.api.ads.campaigns.servability import leave_out_drafts, require_room_for_line_item
-from mock_platform.api.ads.conventions import One, ads
+from mock_platform.api.ads.conventions import CORE_READS, One, ads
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter, PrefixFilter
 from mock_platform.api.ads.line_items.conditions import CREATION_RULES, RULES, Write
 from mock_platform.api.ads.line_items.creation import (
@@ -52,8 +52,10 @@ from mock_platform.api.ads.line_items.creation import (
     target_app_platforms,
 )
 from mock_platform.api.ads.resource import CAMPAIGN, Resource, apply_changes
+from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsFailure, InvalidParameters
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Choice, CommaList, Flag, Instant, Integer, Long, Text
@@ -190,6 +192,8 @@ LINE_ITEMS = Resource(
     missing="LINE_ITEM_NOT_FOUND",
     parent=CAMPAIGN,
     assumptions=(PAY_BY_FOLLOWS, LINE_ITEMS_STANDARD_DELIVERY_NULL),
+    most_reads=CORE_READS,
+    gates=(may_use_campaigns,),
 )
 _READ_AS = replace(
     LINE_ITEMS,
@@ -373,6 +377,7 @@ UPDATE = ads(
     ),
     errors=("LINE_ITEM_NOT_FOUND", "INVALID_IAB_CATEGORY", "INVALID_TIME_WINDOW"),
     statuses=(404,),
+    gates=(may_use_campaigns,),
 )
 DELETE = LINE_ITEMS.delete(
     before=make_deletion_recorder("LINE_ITEM", _to_written_form),
@@ -414,6 +419,15 @@ CREATE = ads(
         "TOO_MANY_LINE_ITEMS",
     ),
     statuses=(404,),
+    example=Example(
+        query={
+            "campaign_id": "8wku2",
+            "objective": "WEBSITE_CLICKS",
+            "product_type": "PROMOTED_POSTS",
+            "placements": "ALL_ON_PLATFORM",
+        }
+    ),
+    gates=(may_use_campaigns,),
 )
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -437,6 +451,15 @@ OPERATIONS: tuple[Operation, ...] = (
     _READ_AS.get(origin=Origin.ADJACENT, show=_show_read),
     CREATE,
     declare_batch(
-        _READ_AS, (CREATE, UPDATE, DELETE), most=40, show=_show_read, origin=Origin.ADJACENT
+        _READ_AS,
+        (CREATE, UPDATE, DELETE),
+        most=40,
+        show=_show_read,
+        origin=Origin.ADJACENT,
+        example=Example(
+            json=[
+                {"operation_type": "Update", "params": {"line_item_id": "itttx", "name": "Gifts"}}
+            ]
+        ),
     ),
 )

@@ -27,10 +27,12 @@ from mock_platform.api.ads.campaigns.records import PromotedAccountRecord, Promo
 from mock_platform.api.ads.conventions import Several, fail
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter
 from mock_platform.api.ads.resource import LINE_ITEM, TIMESTAMPS, Resource, apply_changes
+from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.api.v2.objects.post_texts import make_source
 from mock_platform.api.v2.posts.changes import create_post
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.fields import CommaList, Long, Text
 from mock_platform.core.operation import Operation, Origin
@@ -77,6 +79,7 @@ PROMOTED_POSTS = Resource(
     parent=LINE_ITEM,
     origin=Origin.NAMED,
     assumptions=(PROMOTED_POSTS_SHAPE,),
+    gates=(may_use_campaigns,),
 )
 PROMOTED_POSTS_KIND = make_approval_kind("promoted_post", PROMOTED_POSTS.table)
 _settle = make_settler(PROMOTED_POSTS_KIND.name, PROMOTED_POSTS)
@@ -218,6 +221,7 @@ PROMOTED_ACCOUNTS = Resource(
     parent=LINE_ITEM,
     origin=Origin.ADJACENT,
     assumptions=(PROMOTED_ACCOUNTS_SHAPE,),
+    gates=(may_use_campaigns,),
 )
 PROMOTED_ACCOUNTS_KIND = make_approval_kind("promoted_account", PROMOTED_ACCOUNTS.table)
 _promoted_accounts_settle = make_settler(PROMOTED_ACCOUNTS_KIND.name, PROMOTED_ACCOUNTS)
@@ -295,6 +299,7 @@ OPERATIONS: tuple[Operation, ...] = (
         ),
         errors=("LINE_ITEM_NOT_FOUND", "POST_NOT_FOUND", "ACTION_NOT_ALLOWED", INCOMPATIBLE),
         statuses=(403, 404),
+        example=Example(query={"line_item_id": "itttx", "post_ids": "1712850617439551491"}),
     ),
     PROMOTED_POSTS.delete(
         before=make_deletion_recorder("PROMOTED_POST"), may_assume=(HISTORY_ENTRIES,)
@@ -315,6 +320,7 @@ OPERATIONS: tuple[Operation, ...] = (
         may_assume=(PROMOTED_ACCOUNTS_ELIGIBLE, HISTORY_ENTRIES),
         errors=("LINE_ITEM_NOT_FOUND", "USER_NOT_FOUND", "INVALID_USER", INCOMPATIBLE),
         statuses=(403, 404),
+        example=Example(query={"line_item_id": "iuj2q", "user_id": "2244994945"}),
     ),
     PROMOTED_ACCOUNTS.delete(
         before=make_deletion_recorder("PROMOTED_ACCOUNT"), may_assume=(HISTORY_ENTRIES,)

@@ -26,6 +26,7 @@ from mock_platform.api.v2.media.records import (
 from mock_platform.api.v2.media.uploads import explain_unusable, is_expired, is_of_account
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, not_allowed
 from mock_platform.core.fields import Choice, Text
@@ -373,6 +374,7 @@ OPERATIONS: tuple[Operation, ...] = (
         may_assume=(VIDEO_FIELDS, PREROLL_VIDEO_ID, *_SHOWN),
         errors=("MEDIA_NOT_FOUND", "INVALID_MEDIA"),
         statuses=(404,),
+        example=Example(query={"media_key": "3_1712850617439560002"}),
     ),
     ads(
         "media_library.update",

@@ -1,6 +1,8 @@
 """Targeting: criteria of line items, the values that they may name, keywords, estimates."""
 
+from mock_platform.api.ads import CAMPAIGN_MANAGEMENT, NOT_SHOWN
 from mock_platform.api.ads.targeting import audience_estimate, keywords, operations, options
+from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (
     *operations.OPERATIONS,
@@ -9,3 +11,11 @@ OPERATIONS = (
     *options.OPERATIONS,
 )
 TABLES = (*options.TABLES,)
+ORIGINAL_NAMES = Pairs({"post_volume": "tweet_volume", "top_posts": "top_tweets"})
+SPEC_SENTENCES = {
+    "audience-estimate": "Audience estimate response shape: not shown",
+    "insights": "Results are scoped to a single country",
+    "targeting-criteria": NOT_SHOWN,
+    "targeting-options": CAMPAIGN_MANAGEMENT,
+    "targeting-suggestions": CAMPAIGN_MANAGEMENT,
+}

@@ -14,6 +14,7 @@ from marshmallow import EXCLUDE, ValidationError, pre_load
 from mock_platform.api.ads.conventions import Data, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.faults import refuse, unlisted
 from mock_platform.core.fields import Choice, Integer, ListOf, Nested, Text
 from mock_platform.core.operation import Echo, Location, Operation
@@ -190,5 +191,8 @@ OPERATIONS: tuple[Operation, ...] = (
         ),
         may_assume=(BARE_ARRAY,),
         errors=("INVALID_TARGETING_TYPE",),
+        example=Example(
+            json={"targeting_criteria": [{"targeting_type": "INTEREST", "targeting_value": "6001"}]}
+        ),
     ),
 )

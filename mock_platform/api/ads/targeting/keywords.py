@@ -14,6 +14,7 @@ from mock_platform.api.ads.analytics.versions import BY_HOUR, DAY_SECONDS, HOUR_
 from mock_platform.api.ads.conventions import Data, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Text
 from mock_platform.core.operation import Operation, Origin
@@ -264,10 +265,19 @@ OPERATIONS: tuple[Operation, ...] = (
         spec="Keyword insights",
         returns=Data(KeywordInsights),
         params=KeywordSearch,
+        most_reads=500,
         rules=check,
         assumptions=(INSIGHTS_BUCKETS, INSIGHTS_NO_CURSOR, INSIGHTS_NUMBERS),
         may_assume=(INSIGHTS_LOCATION,),
         errors=("INVALID_TIME_WINDOW",),
+        example=Example(
+            query={
+                "granularity": "DAY",
+                "keywords": "coffee",
+                "start_time": "2026-03-01T00:00:00Z",
+                "end_time": "2026-03-05T00:00:00Z",
+            }
+        ),
     ),
     ads(
         "targeting_suggestions.list",

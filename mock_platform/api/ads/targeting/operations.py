@@ -32,8 +32,10 @@ from mock_platform.api.ads.targeting.criteria import (
     find_errors,
     show_localized,
 )
+from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.fields import Choice, Text
 from mock_platform.core.operation import Operation, Origin
@@ -68,6 +70,7 @@ CRITERIA = Resource(
     parent=LINE_ITEM,
     origin=Origin.NAMED,
     assumptions=(TARGETING_CRITERIA_ALL,),
+    gates=(may_use_campaigns,),
 )
 
 
@@ -131,6 +134,12 @@ def _show(call: Call, world: World, record: Record) -> Record:
     return record if language is None else show_localized(world, record, language)
 
 
+_EXAMPLE = {
+    "line_item_id": "itttx",
+    "targeting_type": "INTEREST",
+    "targeting_value": "6001",
+    "operator_type": "EQ",
+}
 CREATE = CRITERIA.create(
     create,
     CriterionCreate,
@@ -147,6 +156,7 @@ CREATE = CRITERIA.create(
         "TV_SHOW_OUTSIDE_MARKET",
     ),
     statuses=(404,),
+    example=Example(query=_EXAMPLE),
 )
 DELETE = CRITERIA.delete(before=make_deletion_recorder(ENTITY), may_assume=(HISTORY_ENTRIES,))
 _LANGUAGE = {"lang": Text(pattern=LANGUAGE, pattern_text=LANGUAGE_TEXT)}
@@ -171,5 +181,6 @@ OPERATIONS: tuple[Operation, ...] = (
         data_type="targeting_criterion",
         check_together=_check_categories,
         assumptions=(BATCH_OPERATOR,),
+        example=Example(json=[{"operation_type": "Create", "params": _EXAMPLE}]),
     ),
 )

@@ -19,6 +19,7 @@ from mock_platform.api.ads.targeting.criteria import LANGUAGE, LANGUAGE_TEXT
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
+from mock_platform.core.example import Example
 from mock_platform.core.fields import (
     Choice,
     CommaList,
@@ -263,6 +264,7 @@ def _declare(
     schema: type[Schema] = TargetingOptionRecord,
     count: int = 200,
     most: int = 1000,
+    query: dict[str, str] | None = None,
 ) -> Operation:
     title = f"{kind.title().replace('_', '')}Lookup"
     listed = {"count": count, "most": most, "with_deleted": False, "with_total_count": False}
@@ -289,6 +291,7 @@ def _declare(
             TARGETING_OPTIONS_LIMITS,
             *((NEXT_CURSOR,) if paged else ()),
         ),
+        example=Example(query=query),
     )
 
 
@@ -346,6 +349,7 @@ OPERATIONS: tuple[Operation, ...] = (
         },
         paged=True,
         schema=TargetingEvent,
+        query={"event_types": "SPORTS"},
     ),
     _declare(
         "tv_shows",
@@ -361,6 +365,7 @@ OPERATIONS: tuple[Operation, ...] = (
         schema=TvShow,
         count=50,
         most=50,
+        query={"locale": "en-US"},
     ),
     _declare_all(
         "platforms",

@@ -46,6 +46,7 @@ from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.auth.authenticate import BEARER, Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
+from mock_platform.core.example import MINUTE, Example
 from mock_platform.core.failures.errors import UnsupportedAuthentication
 from mock_platform.core.fields import Flag, Instant, ListOf, Nested, Text
 from mock_platform.core.operation import Location, Operation, Origin
@@ -292,6 +293,7 @@ OPERATIONS = (
         unsubscribe,
         "End the subscription of a user at a webhook",
         returns=SubscribedAnswer,
+        example=Example(path={"webhook_id": "1146654567674912770", "user_id": "2790441185"}),
     ),
     _declare(
         "account_activity.count",
@@ -322,5 +324,6 @@ OPERATIONS = (
         assumptions=(REPLAY_SHAPE, *CREATES),
         may_assume=(REPLAY_RETIRED, *MAY_CREATE),
         deprecated=True,
+        example=Example(query={"from_date": MINUTE, "to_date": MINUTE}, is_refused=True),
     ),
 )

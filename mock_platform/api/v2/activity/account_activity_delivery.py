@@ -403,3 +403,8 @@ def _was_delivered(
         "post_create_events" in entry.record["payload"]
         for entry in world.store.page("events", match)
     )
+
+
+def is_account_activity(body: Mapping[str, Any]) -> bool:
+    """Whether a body is that of the account activity product, under either names."""
+    return "for_user_id" in body or "user_event" in body

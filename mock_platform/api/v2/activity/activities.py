@@ -26,7 +26,7 @@ from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import Anything, Choice, Instant, ListOf, Nested, Text, Timed
 from mock_platform.core.schema import Schema
-from mock_platform.core.tables.table import Reference, Table
+from mock_platform.core.tables.table import Reference, Shown, Table
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -382,6 +382,12 @@ SUBSCRIPTIONS = Table(
     references=(Reference("webhook_id", "webhooks"), Reference("_app_id", "apps")),
     complete=_complete_subscription,
     check=_check_subscription,
+    shown=Shown(
+        ("event_type", "filter", "created_at", "updated_at"),
+        operations=("activity.list",),
+        key="subscription_id",
+        is_of_app=True,
+    ),
 )
 ACCOUNT_ACTIVITY_SUBSCRIPTIONS = Table(
     "account_activity_subscriptions",

@@ -44,6 +44,7 @@ from mock_platform.core.auth.authenticate import BEARER, Auth
 from mock_platform.core.auth.oauth2 import MISSING, find_missing, is_granted, refuse_missing
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
+from mock_platform.core.example import Example
 from mock_platform.core.fields import CommaList, Flag, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.operation import Handler, Location
 from mock_platform.core.schema import Schema
@@ -387,6 +388,13 @@ OPERATIONS = (
             SCOPE_BY_TYPE,
             AFFILIATE_BADGES,
         ),
+        example=Example(
+            json={
+                "event_type": "profile.update.bio",
+                "filter": {"user_id": "3805104374"},
+                "tag": "Northbike bio",
+            }
+        ),
     ),
     _declare(
         "activity.list",
@@ -406,6 +414,7 @@ OPERATIONS = (
         params=ChangedSubscription,
         location=Location.JSON,
         returns=ChangedAnswer,
+        example=Example(json={"tag": "Harbor biography"}),
     ),
     _declare(
         "activity.delete",
@@ -421,5 +430,6 @@ OPERATIONS = (
         "Delete several activity subscriptions",
         params=SeveralIds,
         returns=DeletedAnswer,
+        example=Example(query={"ids": "1984410031207391232"}),
     ),
 )

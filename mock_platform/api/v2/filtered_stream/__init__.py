@@ -4,3 +4,8 @@ from mock_platform.api.v2.filtered_stream import links, operations, rules
 
 OPERATIONS = (*operations.OPERATIONS, *links.OPERATIONS)
 TABLES = (*rules.TABLES, *links.TABLES)
+SPEC_SENTENCES = {
+    "filtered-stream": "Filtered stream webhooks",
+    "stream-links": "Filtered-stream webhook delivery",
+    "stream-rules": "rule length up to 2,048 characters",
+}

@@ -32,6 +32,7 @@ from mock_platform.api.v2.webhooks.validation import find_own_webhook, make_refu
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import Flag, Instant, ListOf, Nested, Text
@@ -383,5 +384,6 @@ OPERATIONS = (
         "Stop a webhook from receiving the filtered stream",
         also=(f"{_OLDER}/:webhook_id",),
         returns=UnlinkedAnswer,
+        example=Example(before=("POST", "/2/posts/search/webhooks/1146654567674912769")),
     ),
 )

@@ -78,6 +78,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Lines
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import (
     Choice,
@@ -439,6 +440,7 @@ OPERATIONS = (
         errors=("invalid-request", "rule-cap", "invalid-rules", "duplicate-rules"),
         assumptions=(RULE_SHAPES, PARTIAL_SUCCESS, AT_ONCE, RULE_LANGUAGE, RULE_NESTING),
         may_assume=(RULE_CAP, UNKNOWN_RULE),
+        example=Example(json={"add": [{"value": "espresso"}, {"value": "roaster has:images"}]}),
     ),
     _declare(
         "stream_rules.counts",

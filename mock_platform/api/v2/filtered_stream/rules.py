@@ -21,7 +21,7 @@ from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import problem, problem_type
 from mock_platform.core.fields import Flag, Text
 from mock_platform.core.schema import Schema
-from mock_platform.core.tables.table import Reference, Table
+from mock_platform.core.tables.table import Reference, Shown, Table
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -343,5 +343,11 @@ def _check_rule(record: Record) -> Iterator[tuple[str, str]]:
 
 
 TABLES = (
-    Table(TABLE, StreamRuleRecord, references=(Reference("_app_id", "apps"),), check=_check_rule),
+    Table(
+        TABLE,
+        StreamRuleRecord,
+        references=(Reference("_app_id", "apps"),),
+        check=_check_rule,
+        shown=Shown(("value",), operations=("stream_rules.list",), is_of_app=True),
+    ),
 )

@@ -43,6 +43,7 @@ from mock_platform.api.v2.media.uploads import (
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import InvalidParameters, ProblemFailure
 from mock_platform.core.fields import (
     Choice,
@@ -360,6 +361,11 @@ def _refuse_unknown(parameter: str, media_id: str) -> ProblemFailure:
 
 
 _PATH = "/2/media/upload"
+_PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"
+    "AAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+"""A PNG of one pixel, in base64."""
 _declare = partial(
     declare_named,
     spec="What the service does",
@@ -380,6 +386,9 @@ OPERATIONS = (
         "Upload an image, or do a step of an upload",
         params=UploadBody,
         rules=find_upload_faults,
+        example=Example(
+            json={"media": _PIXEL, "media_category": "post_image", "media_type": "image/png"}
+        ),
     ),
     _declare_step(
         "media.initialize",
@@ -388,6 +397,9 @@ OPERATIONS = (
         "Begin an upload in segments",
         params=InitializeBody,
         rules=find_initialize_faults,
+        example=Example(
+            json={"media_type": "image/png", "total_bytes": 70, "media_category": "post_image"}
+        ),
     ),
     _declare_step(
         "media.append",
@@ -396,9 +408,23 @@ OPERATIONS = (
         "Add a segment to an upload",
         params=AppendBody,
         rules=find_segment_faults,
+        example=Example(
+            path={"id": "1991204475120123950"}, json={"media": _PIXEL, "segment_index": 1}
+        ),
     ),
-    _declare("media.finalize", f"POST {_PATH}/:id/finalize", finalize, "Finish an upload"),
     _declare(
-        "media.status", f"GET {_PATH}", get_status, "Read how far an upload is", params=StatusQuery
+        "media.finalize",
+        f"POST {_PATH}/:id/finalize",
+        finalize,
+        "Finish an upload",
+        example=Example(path={"id": "1991204475120123951"}),
+    ),
+    _declare(
+        "media.status",
+        f"GET {_PATH}",
+        get_status,
+        "Read how far an upload is",
+        params=StatusQuery,
+        example=Example(query={"media_id": "1712850617439550001"}),
     ),
 )

@@ -1,6 +1,16 @@
 """Direct messages: conversations, their events, and who may write."""
 
+from mock_platform.api.v2 import OTHER_SHAPES
 from mock_platform.api.v2.messages import conversations, operations
 
 OPERATIONS = (*operations.OPERATIONS,)
 TABLES = (*conversations.TABLES,)
+EXAMPLE_PATHS = {
+    "participant_id": "3805104374",
+    "dm_conversation_id": "2244994945-3805104374",
+    "event_id": "1990180010221305856",
+}
+SPEC_SENTENCES = {
+    "direct-messages": OTHER_SHAPES,
+    "direct-messages.permission": "Without them the error is code 93",
+}

@@ -23,7 +23,7 @@ from mock_platform.core.failures.errors import NumericFailure, ProblemFailure
 from mock_platform.core.fields import Choice, Instant, Json, ListOf, Text
 from mock_platform.core.operation import Limit
 from mock_platform.core.schema import Schema
-from mock_platform.core.tables.table import Reference, Table
+from mock_platform.core.tables.table import Reference, Shown, Table
 from mock_platform.world.clock import epoch_millis, parse_instant, wire_millis
 from mock_platform.world.store.interface import Order, Record
 from mock_platform.world.world import World
@@ -303,6 +303,16 @@ def _check(record: Record) -> Iterator[tuple[str, str]]:
         yield "dm_conversation_id", "the smaller of the two user ids comes first"
 
 
+def _add_participants(message: Record) -> Record | str:
+    """Return a recorded message with those who see it; of a group, an answer has to name them."""
+    pair = message["dm_conversation_id"].split("-")
+    found = pair if len(pair) == 2 and all(map(str.isdecimal, pair)) else None
+    found = found or message.get("participant_ids")
+    if not found:
+        return "it is of a group whose members no answer shows"
+    return {**message, "_participants": list(found)}
+
+
 TABLES = (
     Table(
         TABLE,
@@ -314,5 +324,16 @@ TABLES = (
             Reference("_app_id", "apps"),
         ),
         check=_check,
+        shown=Shown(
+            ("event_type", "dm_conversation_id", "sender_id", "created_at"),
+            "dm_event.fields",
+            (
+                "dm_events.list",
+                "dm_events.get",
+                "dm_conversations.list",
+                "dm_conversations.list_with_user",
+            ),
+            complete=_add_participants,
+        ),
     ),
 )

@@ -58,6 +58,7 @@ from mock_platform.api.v2.objects.post_view import show_entities
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Choice, CommaList, Instant, Json, ListOf, Nested, Text
@@ -326,6 +327,7 @@ OPERATIONS = (
         send_to_user,
         "Send a direct message to a user",
         params=NewMessage,
+        example=Example(json={"text": "The beans are ready."}),
     ),
     _declare_send(
         "dm_conversations.send",
@@ -334,6 +336,7 @@ OPERATIONS = (
         "Send a direct message to a conversation",
         params=NewMessage,
         may_assume=(TAKES_NO_MESSAGES, NOT_A_RESOURCE_TYPE),
+        example=Example(json={"text": "The beans are ready."}),
     ),
     _declare_send(
         "dm_conversations.create",
@@ -341,6 +344,13 @@ OPERATIONS = (
         create_group,
         "Begin a group conversation with a message",
         params=NewGroup,
+        example=Example(
+            json={
+                "conversation_type": "Group",
+                "participant_ids": ["3805104374", "2244994945"],
+                "message": {"text": "The beans are ready."},
+            }
+        ),
     ),
     _declare_read(
         "dm_conversations.list_with_user",

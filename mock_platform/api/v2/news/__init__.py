@@ -4,3 +4,6 @@ from mock_platform.api.v2.news import stories
 
 OPERATIONS = (*stories.OPERATIONS,)
 TABLES = (*stories.TABLES,)
+SPEC_SENTENCES = {
+    "news": "News endpoints: GET /2/news/search and GET /2/news/{id}",
+}

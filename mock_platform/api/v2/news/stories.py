@@ -25,7 +25,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.schema import Schema
-from mock_platform.core.tables.table import Table
+from mock_platform.core.tables.table import Shown, Table
 from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.store.interface import Record, words
 from mock_platform.world.world import World
@@ -267,7 +267,13 @@ _declare = partial(
     auth=Auth(ANY_CALLER, scopes=_SCOPES),
     limit=200,
 )
-TABLES = (Table("news", NewsRecord),)
+TABLES = (
+    Table(
+        "news",
+        NewsRecord,
+        shown=Shown(("name", "updated_at"), "news.fields", ("news.get", "news.search")),
+    ),
+)
 OPERATIONS = (
     _declare(
         "news.search",

@@ -7,3 +7,6 @@ OPERATIONS = (
     *evaluation.OPERATIONS,
 )
 TABLES = (*operations.TABLES,)
+SPEC_SENTENCES = {
+    "notes": "Community notes endpoints",
+}

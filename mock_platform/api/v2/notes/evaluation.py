@@ -19,6 +19,7 @@ from mock_platform.api.v2.release_history import find_release
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.fields import Number, Text
 from mock_platform.core.operation import Location
 from mock_platform.core.schema import Schema
@@ -147,5 +148,11 @@ OPERATIONS = (
         errors=("invalid-request", "about:blank"),
         assumptions=(NOTE_SHAPES, NOTE_SCORE, NOTE_TEXT),
         may_assume=(NOTE_WRITERS,),
+        example=Example(
+            json={
+                "note_text": "Opened in May: https://northbike.example/lanes",
+                "post_id": "1712850617439551496",
+            }
+        ),
     ),
 )

@@ -57,6 +57,7 @@ from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.fields import (
     Choice,
@@ -342,6 +343,18 @@ OPERATIONS = (
         ),
         assumptions=(NOTE_SHAPES, NOTE_TEXT, NOTE_SCORE),
         may_assume=(NOTE_WRITERS, ONE_NOTE_EACH),
+        example=Example(
+            json={
+                "test_mode": True,
+                "post_id": "1712850617439551496",
+                "info": {
+                    "text": "Opened in May: https://northbike.example/lanes",
+                    "classification": "misinformed_or_potentially_misleading",
+                    "misleading_tags": ["factual_error"],
+                    "trustworthy_sources": True,
+                },
+            }
+        ),
     ),
     _declare_write(
         "notes.delete",

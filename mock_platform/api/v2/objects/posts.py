@@ -37,7 +37,7 @@ from mock_platform.core.fields import (
     Text,
 )
 from mock_platform.core.schema import Schema
-from mock_platform.core.tables.table import Reference, Table
+from mock_platform.core.tables.table import Reference, Shown, Table
 from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -320,5 +320,8 @@ POSTS = Table(
     complete=_complete,
     check=_check,
     from_public=to_stored_form,
+    shown=Shown(
+        ("author_id", "created_at", "text"), "post.fields", known_by="edit_history_post_ids"
+    ),
 )
 TABLES = (POSTS,)

@@ -24,7 +24,7 @@ from mock_platform.api.v2.objects.post_view import add_texts
 from mock_platform.api.v2.release_history import is_in_force
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Long, Nested, Text
 from mock_platform.core.schema import Schema
-from mock_platform.core.tables.table import Table
+from mock_platform.core.tables.table import Shown, Table
 from mock_platform.world.clock import parse_instant, wire_millis, wire_seconds
 from mock_platform.world.store.interface import Order, Record
 from mock_platform.world.world import World
@@ -106,7 +106,12 @@ def _to_stored_form(record: Record) -> Record:
     return own
 
 
-USERS = Table("users", UserRecord, from_public=_to_stored_form)
+USERS = Table(
+    "users",
+    UserRecord,
+    from_public=_to_stored_form,
+    shown=Shown(("name", "username"), "user.fields", known_by="username"),
+)
 
 
 def show_user(user: Record) -> dict[str, Any]:

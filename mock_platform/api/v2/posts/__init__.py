@@ -1,9 +1,20 @@
 """Posts: made, read and deleted, and articles."""
 
 from mock_platform.api.v2.posts import articles, operations
+from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (
     *operations.OPERATIONS,
     *articles.OPERATIONS,
 )
 TABLES = (*articles.TABLES,)
+ORIGINAL_NAMES = Pairs(
+    {
+        "quote_post_id": "quote_tweet_id",
+        "in_reply_to_post_id": "in_reply_to_tweet_id",
+    }
+)
+SPEC_SENTENCES = {
+    "articles": "Article draft and publish endpoints added",
+    "posts.summoned": "allowed only when the original author summoned the replier",
+}

@@ -35,6 +35,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.fields import Choice, Instant, Integer, Json, ListOf, Nested, Text
 from mock_platform.core.operation import Location
@@ -318,6 +319,15 @@ OPERATIONS = (
         location=Location.JSON,
         returns=Flat(DraftAnswer, status=201),
         assumptions=(ARTICLE_SHAPES, ARTICLE_CONTENT, USABLE_MEDIA),
+        example=Example(
+            json={
+                "title": "Slow roasts",
+                "content_state": {
+                    "blocks": [{"text": "Why we roast slowly", "type": "unstyled"}],
+                    "entities": [],
+                },
+            }
+        ),
     ),
     _declare(
         "articles.publish",

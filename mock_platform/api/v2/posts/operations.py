@@ -66,6 +66,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import (
     Choice,
@@ -328,6 +329,7 @@ OPERATIONS = (
             ANY_PLACE,
             USABLE_MEDIA,
         ),
+        example=Example(json={"text": "Fresh from the roaster"}),
     ),
     _declare_read(
         "public_posts.list",

@@ -7,6 +7,20 @@ in `v2.activity` and `v2.filtered_stream`; here is only what an app does with it
 """
 
 from mock_platform.api.v2.streams import operations
+from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (*operations.OPERATIONS,)
 TABLES = (*operations.TABLES,)
+EXAMPLE_PATHS = {"endpoint_id": "filtered_stream"}
+ORIGINAL_NAMES = Pairs(
+    values={
+        "endpoint_name": {
+            "posts_compliance_stream": "tweets_compliance_stream",
+            "post_label_stream": "tweet_label_stream",
+        }
+    }
+)
+SPEC_SENTENCES = {
+    "connections": "Connections endpoints: GET /2/connections",
+    "streams": "connection_issue (enum: TooManyConnections",
+}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 from mock_platform.api.v2.conventions import get_app
 from mock_platform.api.v2.streams.stream import (
     Ending,
+    Line,
     Opening,
     Stream,
     StreamEndpoint,
@@ -42,7 +43,11 @@ _REMOVED = {"disconnected_at": ""}
 class OpenStreams:
     """The streams of a world. A stream is in here from the commit of its request to its end."""
 
-    def __init__(self, world: World, settings: Settings) -> None:
+    def __init__(
+        self, world: World, settings: Settings, write_original: Callable[[Line], Line]
+    ) -> None:
+        """`write_original` returns a line with original names."""
+        self._write_original = write_original
         self._world = world
         self._settings = settings
         self._epoch = world.epoch
@@ -71,6 +76,7 @@ class OpenStreams:
             keepalive=self._settings.stream_keepalive or math.inf,
             backlog=self._settings.stream_backlog,
             on_end=self._forget,
+            write_original=self._write_original,
         )
         self._opening[opening.id] = stream
         return stream

@@ -25,6 +25,7 @@ from mock_platform.api.v2.streams.stream import STREAM_ENDING
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
+from mock_platform.core.example import Example
 from mock_platform.core.fields import (
     Choice,
     CommaList,
@@ -263,6 +264,7 @@ OPERATIONS = (
         location=Location.JSON,
         returns=KillsAnswer,
         assumptions=(CONNECTION_SHAPES, STREAM_ENDING),
+        example=Example(json={"uuids": ["b2c1d7a0-6f3e-4a58-9c1b-3d5e7f901234"]}),
     ),
     _declare(
         "connections.delete_all",

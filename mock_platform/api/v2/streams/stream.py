@@ -18,7 +18,6 @@ from mock_platform.core.call import FaultKind, Resume
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import Problem, problem
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.original_names.exchange import write_event
 from mock_platform.settings import NamesMode
 from mock_platform.world.clock import UPTIME, wire_millis
 from mock_platform.world.kept import DeliveryFault
@@ -56,9 +55,9 @@ class Ending(Struct, frozen=True):
     """The network fault with which it ends."""
 
 
-def encode_line(line: Mapping[str, Any], names: NamesMode = "neutral") -> bytes:
-    """Return a line as it is sent, with neutral or original names."""
-    return dumps(line if names == "neutral" else write_event(line)) + b"\r\n"
+def encode_line(line: Mapping[str, Any]) -> bytes:
+    """Return a line as it is sent."""
+    return dumps(line) + b"\r\n"
 
 
 def find_cut(data: bytes) -> int:
@@ -157,8 +156,13 @@ class Stream:
         keepalive: float,
         backlog: int,
         on_end: Callable[[Stream, Ending], object],
+        write_original: Callable[[Line], Line],
     ) -> None:
-        """`waiting` are the keys of the activities that it begins with, oldest first."""
+        """`waiting` are the keys of the activities that it begins with, oldest first.
+
+        `write_original` returns a line with original names.
+        """
+        self._write_original = write_original
         self.opening = opening
         self.epoch = world.epoch
         """That of the world when it was opened."""
@@ -387,10 +391,14 @@ class Stream:
         asked = (each.on_line(shown, holding=holding) for each in self._world.companions)
         return next((fault for fault in asked if fault is not None), None)
 
+    def _encode(self, line: Line) -> bytes:
+        is_neutral = self.opening.names == "neutral"
+        return encode_line(line if is_neutral else self._write_original(line))
+
     def _put(self, line: Line, activity: Record, fault: DeliveryFault | None) -> None:
         """Let a line be sent, as a scenario changes that."""
         if fault is None:
-            self._put_line(encode_line(line, self.opening.names), line, activity)
+            self._put_line(self._encode(line), line, activity)
         elif fault.drop:
             error = f"lost by scenario rule {fault.rule}; nothing was sent"
             self._record(line, activity, error)
@@ -405,7 +413,7 @@ class Stream:
             self._put_late(late)
 
     def _put_late(self, late: _Late) -> None:
-        data, fault = encode_line(late.line, self.opening.names), late.fault
+        data, fault = self._encode(late.line), late.fault
         if fault.insert is not None:
             self._ready.append(fault.insert.encode() + KEEP_ALIVE)
         if fault.split:

@@ -4,3 +4,6 @@ from mock_platform.api.v2.usage import counting
 
 OPERATIONS = (*counting.OPERATIONS,)
 TABLES = (*counting.TABLES,)
+SPEC_SENTENCES = {
+    "usage": "Monthly post cap (2020 basic access, project level)",
+}

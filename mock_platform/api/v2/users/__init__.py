@@ -1,5 +1,10 @@
 """Users: the caller, and others by id or by name."""
 
+from mock_platform.api.v2 import OTHER_SHAPES
 from mock_platform.api.v2.users import operations
 
 OPERATIONS = (*operations.OPERATIONS,)
+SPEC_SENTENCES = {
+    "older-users": OTHER_SHAPES,
+    "users": OTHER_SHAPES,
+}

@@ -38,6 +38,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import APP_OR_USER, USER, Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
+from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import OAUTH_CODES, NumericFailure
 from mock_platform.core.fields import CommaList, Json, Text
 from mock_platform.core.operation import Operation, Origin
@@ -312,6 +313,7 @@ OPERATIONS = (
         statuses=(401, 403),
         assumptions=(OLDER_SHAPES, OLDER_LIMITS),
         may_assume=(OAUTH_CODES,),
+        example=Example(is_refused=True),
     ),
     Operation(
         id="users.show",
@@ -330,5 +332,6 @@ OPERATIONS = (
         statuses=(400, 403, 404),
         assumptions=(OLDER_SHAPES, OLDER_LIMITS, OLDER_LOOKUP),
         may_assume=(OAUTH_CODES,),
+        example=Example(query={"screen_name": "northbike_co"}),
     ),
 )

@@ -37,6 +37,7 @@ from mock_platform.api.v2.webhooks.validation import (
 from mock_platform.core.auth.authenticate import APP_OR_USER, BEARER
 from mock_platform.core.call import Call, Challenge
 from mock_platform.core.envelope import Flat
+from mock_platform.core.example import MINUTE, Example
 from mock_platform.core.fields import (
     Choice,
     CommaList,
@@ -224,6 +225,7 @@ OPERATIONS = (
             WEBHOOK_CAP,
         ),
         may_assume=(NAMED_FAILURES,),
+        example=Example(json={"url": "http://127.0.0.1:8099/webhooks/new"}, is_refused=True),
     ),
     _declare(
         "webhooks.validate",
@@ -234,6 +236,7 @@ OPERATIONS = (
         returns=WebhookValidationAnswer,
         assumptions=(WEBHOOK_SHAPES, FIRST_CHALLENGE, WEBHOOK_VALIDITY),
         may_assume=(NAMED_FAILURES,),
+        example=Example(is_refused=True),
     ),
     _declare(
         "webhooks.delete",
@@ -261,5 +264,8 @@ OPERATIONS = (
         statuses=(400, 404, 409),
         assumptions=CREATES,
         may_assume=MAY_CREATE,
+        example=Example(
+            json={"webhook_id": "1146654567674912769", "from_date": MINUTE, "to_date": MINUTE}
+        ),
     ),
 )

@@ -18,7 +18,7 @@ from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import Flag, Instant, Text
 from mock_platform.core.schema import Schema
-from mock_platform.core.tables.table import Reference, Table
+from mock_platform.core.tables.table import Reference, Shown, Table
 from mock_platform.settings import Settings, is_loopback
 from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.store.interface import Record
@@ -106,7 +106,13 @@ def _check_url(record: Record) -> Iterator[tuple[str, str]]:
 
 
 TABLES = (
-    Table("webhooks", WebhookRecord, references=(Reference("_app_id", "apps"),), check=_check_url),
+    Table(
+        "webhooks",
+        WebhookRecord,
+        references=(Reference("_app_id", "apps"),),
+        check=_check_url,
+        shown=Shown(("url", "created_at"), operations=("webhooks.list",), is_of_app=True),
+    ),
 )
 
 

@@ -6,21 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from mock_platform.api.served import OPERATIONS
+from mock_platform.api.served import OPERATIONS, ORIGINAL_NAMES
 from mock_platform.core.operation import Operation
-from mock_platform.core.original_names.pairs import (
-    ACCOUNT_ACTIVITY,
-    ADS,
-    OAUTH,
-    PAIRS,
-    V2,
-    Names,
-    Pairs,
-    list_original_paths,
-)
+from mock_platform.core.original_names.translation import Names, Pairs
 from mock_platform.core.unread import Shape, shape_of
 
-TABLES = (ADS, V2, OAUTH, ACCOUNT_ACTIVITY)
+TABLES = (*ORIGINAL_NAMES.pairs.values(), *ORIGINAL_NAMES.products.values())
 
 
 def _list_names(pairs: Pairs) -> Iterator[Names]:
@@ -52,7 +43,7 @@ _TWINS = {"post_mode", "post.fields", "in_reply_to_post_id", "quote_post_id"}
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.id)
 def test_no_object_declares_both_names(operation: Operation) -> None:
     """A neutral name and its original are never two parameters, except where both are taken."""
-    names = PAIRS[operation.dialect].names
+    names = ORIGINAL_NAMES.pairs[operation.dialect].names
     if operation.params is None:
         return
     for shape in _shapes(shape_of(operation.params())):
@@ -79,10 +70,10 @@ def test_paths(path: str, originals: list[str]) -> None:
     """Segments have their original names, and each path of version 12 a twin of version 11."""
     eleven = [each.replace("/12/", "/11/") for each in [path, *originals]]
 
-    assert sorted([*originals, *eleven]) == sorted(list_original_paths(path, "ads"))
+    assert sorted([*originals, *eleven]) == sorted(ORIGINAL_NAMES.list_paths(path, "ads"))
 
 
 def test_versions_without_a_twin() -> None:
     """Version 5 keeps its paths; under /2 the older paths are always served."""
-    assert [] == list_original_paths("/5/accounts/:account_id/tailored_audiences", "ads")
-    assert [] == list_original_paths("/2/posts", "v2")
+    assert [] == ORIGINAL_NAMES.list_paths("/5/accounts/:account_id/tailored_audiences", "ads")
+    assert [] == ORIGINAL_NAMES.list_paths("/2/posts", "v2")

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mock_platform.core.spec_sentences import SENTENCES, find_sentence
+from mock_platform.api.served import SPEC_SENTENCES
+from mock_platform.core.assumptions import find_sentence
 from tests.support import Sandbox
 
 _COPIES = Path(__file__).parents[1] / "spec"
@@ -20,9 +21,9 @@ def test_every_assumption_completes_a_sentence(box: Sandbox) -> None:
     """Each has a sentence, and each sentence belongs to an assumption."""
     ids = list(box.platform.assumptions())
 
-    assert [] == [each for each in ids if not find_sentence(each)]
+    assert [] == [each for each in ids if not find_sentence(SPEC_SENTENCES, each)]
     parts = {each.partition(".")[0] for each in ids}
-    assert set() == set(SENTENCES) - set(ids) - parts
+    assert set() == set(SPEC_SENTENCES) - set(ids) - parts
 
 
 def test_sentences_are_those_of_the_specification() -> None:
@@ -30,7 +31,7 @@ def test_sentences_are_those_of_the_specification() -> None:
     texts = [file.read_text("utf-8") for file in sorted(_COPIES.glob("document_*.yaml"))]
     known = " ".join(" ".join(texts).replace("''", "'").split())
 
-    found = set(SENTENCES.values())
+    found = set(SPEC_SENTENCES.values())
     assert set() == {each for each in found if each not in known} - set(INTRODUCTIONS)
 
 
