@@ -31,22 +31,22 @@ from mock_platform.core.cluster_peers import Alone, Peers
 from mock_platform.core.description.openapi import V2_VERSION, Description, describe
 from mock_platform.core.failures.errors import (
     ADS_ERRORS,
+    INVALID_TOKEN_REASON,
     NOT_SHOWN,
     OAUTH_CODES,
-    ORDER,
-    REASON,
+    ORDER_OF_ERRORS,
     Failure,
     NotStored,
     ProblemFailure,
 )
-from mock_platform.core.failures.problems import STATUS_BY_TYPE, TITLES, problem
+from mock_platform.core.failures.problems import PROBLEM_TITLES, STATUS_BY_TYPE, problem
 from mock_platform.core.failures.rendering import make_internal_error, render
 from mock_platform.core.journal_entries import make_entry, make_markers, sort_assumptions
 from mock_platform.core.limits import OAUTH_LIMIT
 from mock_platform.core.operation import Operation, table
 from mock_platform.core.operation_routes import OperationRoutes
 from mock_platform.core.original_names.exchange import BOTH_NAMES_ARE_TAKEN, choose_names
-from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASED, compile_operation
+from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASE_CLOCK, compile_operation
 from mock_platform.core.tables import fixtures
 from mock_platform.core.tables.fixtures import Overlays
 from mock_platform.core.tables.table import Tables
@@ -55,7 +55,7 @@ from mock_platform.core.unanswered import (
     reply_to_closed_world,
     reply_to_unknown_world,
 )
-from mock_platform.core.unread import IGNORED
+from mock_platform.core.unread import IGNORED_PARAMETERS
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.delivery.sender import Stale
 from mock_platform.scenario.director import CustomAnswers, ServerScenarios, bind_stages, find_engine
@@ -77,18 +77,18 @@ from mock_platform.world.worlds import Owners, Worlds
 
 _CORE = (
     *CORE_ASSUMPTIONS,
-    IGNORED,
+    IGNORED_PARAMETERS,
     ADS_ERRORS,
     NOT_SHOWN,
     OAUTH_CODES,
     OAUTH_LIMIT,
-    ORDER,
-    REASON,
+    ORDER_OF_ERRORS,
+    INVALID_TOKEN_REASON,
     HTTP_ON_LOOPBACK,
     BOTH_NAMES_ARE_TAKEN,
-    RELEASED,
+    RELEASE_CLOCK,
     STATUS_BY_TYPE,
-    TITLES,
+    PROBLEM_TITLES,
 )
 Answerer = Callable[[Call, World, Exception | None], tuple[Reply, Sequence[Change]]]
 """Answers a call in a world, or refuses it; also returns what was changed."""

@@ -254,7 +254,7 @@ class A:
 @pytest.mark.parametrize(
     ("source", "found"),
     [
-        ("def has_started(): ...", "armed"),
+        ("def is_armed(): ...", "armed"),
         ("class ArmedRule: ...", "armed"),
         ("def f(armed): ...", "armed"),
         ("self.armed_rules = 1", "armed"),

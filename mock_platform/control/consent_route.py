@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mock_platform.api.oauth.consent import authorizations
-from mock_platform.api.oauth.consent import tokens as access_tokens
+from mock_platform.api.oauth.consent import authorizations, tokens
 from mock_platform.api.oauth.consent.approval import approve
 from mock_platform.api.oauth.consent.authorizations import find_scope_fault
 from mock_platform.control.refusals import ControlRefusal
@@ -113,12 +112,12 @@ def regenerate(request: ControlRequest) -> dict[str, Any]:
 
 
 def _make_pair(world: World, app: Record, user: Record) -> dict[str, Any]:
-    held = access_tokens.find_held(world, app, user)
+    held = tokens.find_held(world, app, user)
     if held:
         access = "write" if any(token["access"] == "write" for token in held) else "read"
     else:
         access = "write" if "write" in app["_permissions"] else "read"
-    token, invalidated = access_tokens.regenerate(world, app, user, access)
+    token, invalidated = tokens.regenerate(world, app, user, access)
     return {
         "access_token": token["id"],
         "access_token_secret": token["secret"],

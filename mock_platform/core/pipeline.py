@@ -33,12 +33,12 @@ from mock_platform.core.failures.rendering import HEADERS, render
 from mock_platform.core.limits import counter
 from mock_platform.core.operation import Operation, Rules
 from mock_platform.core.pairs import MAX_PAIRS
-from mock_platform.core.unread import IGNORED
+from mock_platform.core.unread import IGNORED_PARAMETERS
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Change
 from mock_platform.world.world import World
 
-RELEASED = settled(
+RELEASE_CLOCK = settled(
     "releases.clock",
     "An endpoint that the release history dates answers 404 before that date on the world's clock; "
     "--releases all serves it at any time.",
@@ -300,7 +300,7 @@ def _join_rules(operation: Operation) -> Rules | None:
 def _refuse_warnings(call: Call, world: World, beside: InvalidParameters | None = None) -> None:
     """Refuse a call of which something was ignored, where warnings are errors."""
     if call.coded_warnings and world.refuses_warnings:
-        raise WarningsRefused(IGNORED, call.coded_warnings, beside)
+        raise WarningsRefused(IGNORED_PARAMETERS, call.coded_warnings, beside)
 
 
 def _answer(operation: Operation, settings: Settings) -> Answer:
@@ -339,7 +339,7 @@ def _require_release(since: datetime) -> Check:
 
     def check(call: Call, world: World) -> None:
         if world.clock.now() < since:
-            call.assume(RELEASED)
+            call.assume(RELEASE_CLOCK)
             raise RouteNotFound(hint)
 
     return check

@@ -21,7 +21,7 @@ from mock_platform.core.failures.errors import NotShown
 from mock_platform.core.faults import MOST_COMPARED
 from mock_platform.core.fields import Anything
 
-IGNORED = settled(
+IGNORED_PARAMETERS = settled(
     "parameters.ignored",
     "What nothing reads is ignored with a warning in the journal and its code in X-Mock-Warnings: "
     "unknown and repeated parameters (the first value counts), those that contradict the path, "
@@ -210,7 +210,7 @@ def report(call: Call, findings: Iterable[Finding], *, strict: bool) -> None:
         call.warn(finding.text, finding.code)
         refused = refused or finding.refused
     if strict and refused is not None:
-        raise NotShown(IGNORED, refused)
+        raise NotShown(IGNORED_PARAMETERS, refused)
 
 
 def _shape_within(value: fields.Field[Any]) -> Shape | None:

@@ -29,7 +29,7 @@ def test_every_operation_leads_to_its_subject(subject: str, operation: Operation
     code = linecache.getline(found, line)
 
     assert API / subject.replace(".", "/") in Path(found).parents
-    assert re.match(r" *def |@|.*\.(list|get|delete)\(|.*declare_batch\(", code), code
+    assert re.match(r" *def |@|.*\.(list|get|create|update|delete)\(|.*declare_\w+\(", code), code
     shown = Path(found).relative_to(API.parent).as_posix()
     assert f"mock_platform/{shown}:{line}" == operation.as_json()["code"]
 

@@ -22,7 +22,7 @@ PERMISSIONS = (
 )
 MAY_COMPOSE = frozenset(PERMISSIONS[:3])
 """The permissions beside which POST_COMPOSER may be."""
-RIGHTS = public_fact(
+USER_RIGHTS = public_fact(
     "ads.user-rights",
     "What belongs to campaigns is changed by ACCOUNT_ADMIN and AD_MANAGER alone, and read by "
     "CREATIVE_MANAGER and CAMPAIGN_ANALYST too; others get 403 ACTION_NOT_ALLOWED. A user without "
@@ -53,7 +53,7 @@ def may_use_campaigns(call: Call, world: World) -> None:
     reads = call.method in {"GET", "HEAD"}
     permissions = find_permissions(call.account, call.caller.user["id"])
     if (_READERS if reads else _WRITERS).isdisjoint(permissions):
-        call.assume(RIGHTS)
+        call.assume(USER_RIGHTS)
         what = "read" if reads else "change"
         text = f"A user with the permissions {', '.join(permissions)} may not {what} campaigns"
         raise AdsFailure(AdsError("ACTION_NOT_ALLOWED", text))

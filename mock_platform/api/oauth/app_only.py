@@ -17,18 +17,18 @@ from mock_platform.world.clock import wire_seconds
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-FAILURES = public_fact(
+APP_TOKEN_FAILURES = public_fact(
     "oauth2.failures-code-99",
     "Missing or other grant_type, wrong key or secret, and an unknown or revoked bearer token all "
     "answer 403 with code 99.",
     "section 4, oauth2/token failure",
 )
-QUERY = public_fact(
+PARAMETERS_IN_QUERY = public_fact(
     "oauth2.parameters-in-query",
     "Parameters of the /oauth2 endpoints are taken from the query as well as from the form.",
     "section 4",
 )
-INVALIDATE = public_fact(
+INVALIDATE_APP_TOKEN = public_fact(
     "oauth2.invalidate-access-token",
     "oauth2/invalidate_token takes the bearer token as access_token, in form or query, and answers "
     "with it; the spec shows neither.",
@@ -41,7 +41,7 @@ EITHER_AUTH = public_fact(
     "owner (no other user's): the public pages contradict each other.",
     "section 4, oauth2/invalidate_token",
 )
-FREQUENT = expectation(
+TOO_FREQUENT = expectation(
     "oauth2.too-frequent-threshold",
     "How often is too frequent is not shown; it is a setting (--bearer-threshold), off by default.",
 )
@@ -50,7 +50,7 @@ FREQUENT = expectation(
 def _make_unverified_failure(fault: Failure | None = None) -> NumericFailure:
     """Return code 99 for a case where the spec does not show it: all but too frequent requests."""
     failure = NumericFailure(99)
-    failure.assumptions = (FAILURES,)
+    failure.assumptions = (APP_TOKEN_FAILURES,)
     return failure
 
 
@@ -71,15 +71,15 @@ def _make_threshold(settings: Settings) -> tuple[Limit, ...]:
         settings.bearer_threshold,
         settings.bearer_window,
         per="app",
-        assumptions=(FREQUENT,),
+        assumptions=(TOO_FREQUENT,),
         refusal=_make_too_frequent_failure,
     )
     return (limit,)
 
 
-CLIENT = Auth(("basic",), (FAILURES,), on_failure=_make_unverified_failure)
+CLIENT = Auth(("basic",), (APP_TOKEN_FAILURES,), on_failure=_make_unverified_failure)
 CLIENT_OR_OWNER = Auth(
-    ("basic", "oauth1"), (FAILURES, EITHER_AUTH), on_failure=_make_unverified_failure
+    ("basic", "oauth1"), (APP_TOKEN_FAILURES, EITHER_AUTH), on_failure=_make_unverified_failure
 )
 
 
@@ -119,7 +119,7 @@ def token(call: Call, world: World) -> dict[str, str]:
     app = call.caller.app
     assert app is not None
     if _is_in_query(call, "grant_type"):
-        call.assume(QUERY)
+        call.assume(PARAMETERS_IN_QUERY)
     given = call.params.get("grant_type")
     if given != "client_credentials":
         raise _make_refusal(
@@ -141,7 +141,7 @@ def invalidate_token(call: Call, world: World) -> dict[str, str]:
                 call, "owner", "the OAuth 1.0a token is not that of the app's owner"
             )
     if _is_in_query(call, "access_token"):
-        call.assume(QUERY)
+        call.assume(PARAMETERS_IN_QUERY)
     # Clients send the token percent-encoded, as they received it, or decoded once too often.
     found = find_bearer(call, world, call.params.get("access_token", ""))
     if found is None or found["app_id"] != app["id"] or found["state"] != "active":
@@ -194,7 +194,7 @@ OPERATIONS = (
         statuses=(403,),
         oauth_step=True,
         set_limits=_make_threshold,
-        may_assume=(QUERY, FREQUENT),
+        may_assume=(PARAMETERS_IN_QUERY, TOO_FREQUENT),
         example=Example(form={"grant_type": "client_credentials"}),
     ),
     Operation(
@@ -211,8 +211,8 @@ OPERATIONS = (
         errors=("99",),
         statuses=(403,),
         oauth_step=True,
-        assumptions=(INVALIDATE,),
-        may_assume=(QUERY,),
+        assumptions=(INVALIDATE_APP_TOKEN,),
+        may_assume=(PARAMETERS_IN_QUERY,),
         example=Example(form={"access_token": PUBLISHED_BEARER_TOKEN}),
     ),
 )

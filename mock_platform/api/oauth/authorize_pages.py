@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from mock_platform.api.oauth.consent import browser
-from mock_platform.api.oauth.consent import tokens as request_tokens
-from mock_platform.api.oauth.consent.pages import REFUSALS
+from mock_platform.api.oauth.consent import browser, tokens
+from mock_platform.api.oauth.consent.pages import PAGE_REFUSALS
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
@@ -83,14 +82,14 @@ _browser_step = partial(
     returns=Page(),
     auth=SESSION,
     statuses=(302, 303, 400, 403, 404, 410),
-    assumptions=(browser.PAGES,),
+    assumptions=(browser.CONSENT_PAGES,),
     may_assume=(
-        browser.ASKED,
-        REFUSALS,
+        browser.WHEN_ASKED,
+        PAGE_REFUSALS,
         browser.OUT_OF_BAND_REFUSED,
-        request_tokens.LIFETIME,
-        request_tokens.SHAPES,
-        request_tokens.CALLBACK_PARAMETERS,
+        tokens.REQUEST_TOKEN_LIFETIME,
+        tokens.TOKEN_SHAPES,
+        tokens.CALLBACK_PARAMETERS,
         WEB_PATHS,
     ),
     oauth_step=True,

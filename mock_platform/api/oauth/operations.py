@@ -8,8 +8,7 @@ from __future__ import annotations
 import hmac
 from difflib import get_close_matches
 
-from mock_platform.api.oauth.consent import tokens as access_tokens
-from mock_platform.api.oauth.consent import tokens as request_tokens
+from mock_platform.api.oauth.consent import tokens
 from mock_platform.api.oauth.consent.pages import OUT_OF_BAND
 from mock_platform.api.oauth.consent.tokens import REVOKE_EVENT, record_revocation
 from mock_platform.api.v2.activity.account_activity_delivery import REVOKED_ACCESS
@@ -40,7 +39,7 @@ FORM_ENCODED = public_fact(
     "caching.",
     "section 4, request_token 200",
 )
-CALLBACK = public_fact(
+CALLBACK_NOT_APPROVED = public_fact(
     "oauth.callback-not-approved",
     "oauth_callback must equal one of the app's callback_urls, character by character, or be oob, "
     "which needs one registered as well; otherwise 403 with code 415.",
@@ -51,7 +50,7 @@ ACCESS_LEVEL = expectation(
     "A token never allows more than the app's _permissions: x_auth_access_type=write does not let "
     "an app write that may only read.",
 )
-AGAIN = expectation(
+REQUEST_TOKEN_AGAIN = expectation(
     "oauth.request-token-again",
     "request_token takes a request signed with an earlier request token of the app: clients that "
     "start over with the same object send it.",
@@ -63,7 +62,7 @@ PLAIN_REFUSALS = public_fact(
     "that is missing or wrong. A wrong verifier does not use the request token up.",
     "section 4, access_token",
 )
-INVALIDATED = public_fact(
+INVALIDATE_ANSWER = public_fact(
     "oauth.invalidate-answer",
     "invalidate_token answers with the token that it invalidated.",
     "section 4, invalidate_token",
@@ -73,7 +72,7 @@ GRANT_ENDS = expectation(
     "Invalidating an access token removes the user's grant to the app, so that authenticate "
     "asks again.",
 )
-APP = Auth(("oauth1-app", "oauth1-request-token"), (AGAIN,))
+APP = Auth(("oauth1-app", "oauth1-request-token"), (REQUEST_TOKEN_AGAIN,))
 
 
 def _translate_refusal(fault: Failure) -> Failure:
@@ -150,7 +149,7 @@ def request_token(call: Call, world: World) -> dict[str, str]:
         text = f"app {app['id']} may only read (_permissions); x_auth_access_type=write ignored"
         call.warn(text, NO_EFFECT)
     access = "read" if wanted == "read" else allowed
-    token = request_tokens.issue_request_token(world, app, callback, access)
+    token = tokens.issue_request_token(world, app, callback, access)
     return {
         "oauth_token": token["id"],
         "oauth_token_secret": token["secret"],
@@ -161,18 +160,18 @@ def request_token(call: Call, world: World) -> dict[str, str]:
 def access_token(call: Call, world: World) -> dict[str, str]:
     """Exchange a granted request token, once, for the access token of the user who granted it."""
     app, user, access = _use_up(call, world)
-    token, held = access_tokens.sign_in(world, app, user, access)
+    token, held = tokens.sign_in(world, app, user, access)
     if held:
-        call.assume(access_tokens.HELD)
+        call.assume(tokens.SAME_PAIR_AGAIN)
     return _make_pair(token, user)
 
 
 def fresh_access_token(call: Call, world: World) -> dict[str, str]:
     """Exchange a request token under `--fresh-tokens`: invalidates the pair that the app held."""
     app, user, access = _use_up(call, world)
-    token, invalidated = access_tokens.regenerate(world, app, user, access)
+    token, invalidated = tokens.regenerate(world, app, user, access)
     if invalidated:
-        call.assume(access_tokens.REGENERATED)
+        call.assume(tokens.REGENERATED_PAIR)
     return _make_pair(token, user)
 
 
@@ -188,7 +187,7 @@ def _use_up(call: Call, world: World) -> tuple[Record, Record, str]:
     if token is None:
         return app, user, "write"
     world.store.put("tokens", token["id"], token | {"state": "used", "verifier": None})
-    request_tokens.remember(world, token, user)
+    tokens.remember(world, token, user)
     return app, user, token["access"]
 
 
@@ -207,7 +206,7 @@ def invalidate_token(call: Call, world: World) -> dict[str, str]:
     if token is None:  # only --auth off lets a call without a token reach this
         raise NumericFailure(89)
     world.store.put("tokens", token["id"], token | {"state": "invalidated"})
-    request_tokens.forget(world, token["app_id"], token["user_id"])
+    tokens.forget(world, token["app_id"], token["user_id"])
     record_revocation(world, token["app_id"], token["user_id"])
     return {"access_token": token["id"]}
 
@@ -224,7 +223,7 @@ def _check_callback(call: Call, app: Record, callback: str) -> None:
         hint = f"; did you mean {near[0]!r}?" if near else ""
         why = f"{callback!r} is not one of the {where}: {', '.join(registered) or 'none'}{hint}"
     call.diagnosis = {"mistake": "callback", "explanation": why}
-    call.assume(CALLBACK)
+    call.assume(CALLBACK_NOT_APPROVED)
     raise NumericFailure(415)
 
 
@@ -238,7 +237,7 @@ def _require_granting_user(call: Call, world: World, token: Record | None) -> Re
         assert call.caller.user is not None
         return call.caller.user
     assert token is not None
-    if token["state"] not in {"pending", "granted"} or request_tokens.is_expired(world, token):
+    if token["state"] not in {"pending", "granted"} or tokens.is_expired(world, token):
         state = "expired" if token["state"] in {"pending", "granted"} else token["state"]
         call.diagnosis = {"mistake": "token", "explanation": f"this request token is {state}"}
         raise _make_invalid_request_token()
@@ -277,8 +276,8 @@ OPERATIONS = (
         errors=("38", "415"),
         statuses=(403,),
         oauth_step=True,
-        assumptions=(FORM_ENCODED, request_tokens.SHAPES),
-        may_assume=(CALLBACK, ACCESS_LEVEL, OAUTH_CODES),
+        assumptions=(FORM_ENCODED, tokens.TOKEN_SHAPES),
+        may_assume=(CALLBACK_NOT_APPROVED, ACCESS_LEVEL, OAUTH_CODES),
         example=Example(
             form={"oauth_callback": PUBLISHED_CALLBACK, "x_auth_access_type": "write"},
             is_refused=True,
@@ -301,12 +300,12 @@ OPERATIONS = (
         errors=("Invalid request token.", "Invalid oauth_verifier parameter"),
         statuses=(401,),
         oauth_step=True,
-        assumptions=(FORM_ENCODED, request_tokens.SHAPES),
+        assumptions=(FORM_ENCODED, tokens.TOKEN_SHAPES),
         may_assume=(
             PLAIN_REFUSALS,
-            access_tokens.HELD,
-            access_tokens.REGENERATED,
-            request_tokens.LIFETIME,
+            tokens.SAME_PAIR_AGAIN,
+            tokens.REGENERATED_PAIR,
+            tokens.REQUEST_TOKEN_LIFETIME,
         ),
         example=Example(is_refused=True, page_values={"oauth_verifier": NEW_VERIFIER}),
     ),
@@ -324,7 +323,7 @@ OPERATIONS = (
         errors=("89",),
         statuses=(401,),
         oauth_step=True,
-        assumptions=(INVALIDATED, GRANT_ENDS),
+        assumptions=(INVALIDATE_ANSWER, GRANT_ENDS),
         may_assume=(REVOKED_ACCESS, REVOKE_EVENT),
         example=Example(is_refused=True),
     ),

@@ -11,25 +11,25 @@ from typing import Any
 
 from mock_platform.api.oauth.consent import authorizations, browser, oauth2_browser
 from mock_platform.api.oauth.consent.authorizations import (
+    AUTHORIZE_REFUSALS,
+    AUTHORIZE_REQUEST,
     CODE_REUSED,
-    FAULTS,
-    LIFETIMES,
     METHODS,
-    REQUEST,
-    REVOKED,
+    REVOKE_ENDS_CONSENT,
+    TOKEN_LIFETIMES,
     TOKEN_SECONDS,
     find_scope_fault,
     is_well_formed,
     proves,
 )
-from mock_platform.api.oauth.consent.pages import REFUSALS
+from mock_platform.api.oauth.consent.pages import PAGE_REFUSALS
 from mock_platform.api.oauth.consent.tokens import REVOKE_EVENT, record_revocation
 from mock_platform.api.v2.activity.account_activity_delivery import (
     REVOKED_ACCESS as SUBSCRIPTIONS_END,
 )
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import Auth
-from mock_platform.core.auth.oauth2 import NAMES, SCOPES, canonicalize, is_expired
+from mock_platform.core.auth.oauth2 import SCOPE_NAMES, SCOPES, canonicalize, is_expired
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Document, Flat, Page
 from mock_platform.core.example import (
@@ -47,14 +47,14 @@ from mock_platform.core.unread import NO_EFFECT
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-SHAPES = public_fact(
+USER_TOKEN_SHAPES = public_fact(
     "oauth2.user-context",
     "The endpoints of OAuth 2.0 user context have their public shapes; answers of the token "
     "endpoint have the form of RFC 6749, 5.1. The spec names PKCE and scopes alone.",
     "section 9 of the named endpoints",
     gap=True,
 )
-ERRORS = public_fact(
+TOKEN_ERRORS = public_fact(
     "oauth2.token-errors",
     "Errors of oauth2/token and oauth2/revoke are error and error_description (RFC 6749, 5.2), "
     "with the words that several independent clients report: a code, refresh token, redirect_uri "
@@ -74,17 +74,17 @@ def _translate_refusal(fault: Failure) -> Failure:
     if kind == "absent":
         return _make_missing_failure("client_id")
     refusal = TokenFailure(
-        "unauthorized_client", "Missing valid authorization header", ERRORS, status=401
+        "unauthorized_client", "Missing valid authorization header", TOKEN_ERRORS, status=401
     )
     if kind == "consumer":
         text = "Value passed for the client id was invalid."
-        refusal = TokenFailure("invalid_client", text, ERRORS, status=401)
+        refusal = TokenFailure("invalid_client", text, TOKEN_ERRORS, status=401)
     refusal.headers = fault.headers
     return refusal
 
 
 SESSION = Auth(("session",))
-CLIENT = Auth(("oauth2-client",), (ERRORS,), on_failure=_translate_refusal)
+CLIENT = Auth(("oauth2-client",), (TOKEN_ERRORS,), on_failure=_translate_refusal)
 
 
 class AuthorizeQuery(Schema):
@@ -180,7 +180,7 @@ def token(call: Call, world: World) -> dict[str, Any]:
             "explanation": "bearer tokens of apps come from POST /oauth2/token, without /2",
         }
     text = f"grant_type must be authorization_code or refresh_token, got {kind}."
-    raise TokenFailure("unsupported_grant_type", text, ERRORS)
+    raise TokenFailure("unsupported_grant_type", text, TOKEN_ERRORS)
 
 
 def _exchange_code(call: Call, world: World) -> dict[str, Any]:
@@ -196,7 +196,7 @@ def _exchange_code(call: Call, world: World) -> dict[str, Any]:
             record_revocation(world, code["app_id"], code["user_id"])
         raise _refuse(call, "code", "the code was used before; its tokens are revoked", _BAD_CODE)
     if is_expired(world, code):
-        call.assume(LIFETIMES)
+        call.assume(TOKEN_LIFETIMES)
         why = f"the code expired at {code['expires_at']} on the world's clock"
         raise _refuse(call, "code", why, _BAD_CODE)
     if code["state"] != "active":
@@ -244,7 +244,7 @@ def _refresh(call: Call, world: World) -> dict[str, Any]:
     more = [scope for scope in wanted if canonicalize(scope) not in allowed]
     if fault or more:
         text = fault or f"The user did not allow the scope {more[0]}."
-        raise TokenFailure("invalid_scope", text, ERRORS)
+        raise TokenFailure("invalid_scope", text, TOKEN_ERRORS)
     app, user = _find_parties(call, world, held, _BAD_TOKEN)
     authorizations.use_up(world, held)
     access, refresh = authorizations.issue_tokens(
@@ -323,13 +323,13 @@ def _show(access: Record, refresh: Record | None) -> dict[str, Any]:
 
 
 def _make_missing_failure(name: str) -> TokenFailure:
-    return TokenFailure("invalid_request", f"Missing required parameter [{name}].", ERRORS)
+    return TokenFailure("invalid_request", f"Missing required parameter [{name}].", TOKEN_ERRORS)
 
 
 def _refuse(call: Call, mistake: str, why: str, text: str) -> Failure:
     """Return a refusal; `why` goes to the journal. It keeps the changes made before it."""
     call.diagnosis = {"mistake": mistake, "explanation": why}
-    return TokenFailure("invalid_request", text, ERRORS).keeping()
+    return TokenFailure("invalid_request", text, TOKEN_ERRORS).keeping()
 
 
 CODE_VERIFIER = "slow-roasted-in-the-harbor-since-nineteen-ninety-one"
@@ -343,8 +343,14 @@ _browser_step = partial(
     auth=SESSION,
     statuses=(302, 303, 400, 403),
     origin=Origin.NAMED,
-    assumptions=(SHAPES, REQUEST, FAULTS, NAMES, browser.PAGES),
-    may_assume=(oauth2_browser.ASKED, REFUSALS),
+    assumptions=(
+        USER_TOKEN_SHAPES,
+        AUTHORIZE_REQUEST,
+        AUTHORIZE_REFUSALS,
+        SCOPE_NAMES,
+        browser.CONSENT_PAGES,
+    ),
+    may_assume=(oauth2_browser.WHEN_ASKED, PAGE_REFUSALS),
     oauth_step=True,
     dress=browser.render_failure,
 )
@@ -400,7 +406,7 @@ OPERATIONS = (
             "unsupported_grant_type",
             "invalid_scope",
         ),
-        assumptions=(SHAPES, LIFETIMES, NAMES),
+        assumptions=(USER_TOKEN_SHAPES, TOKEN_LIFETIMES, SCOPE_NAMES),
         may_assume=(CODE_REUSED, REVOKE_EVENT, SUBSCRIPTIONS_END),
         example=Example(
             form={"grant_type": "refresh_token", "refresh_token": "used-before"},
@@ -421,7 +427,7 @@ OPERATIONS = (
         params=RevokeForm,
         returns=Flat(RevokedAnswer, headers=_NO_STORE),
         errors=("invalid_request", "invalid_client", "unauthorized_client"),
-        assumptions=(SHAPES, REVOKED),
+        assumptions=(USER_TOKEN_SHAPES, REVOKE_ENDS_CONSENT),
         may_assume=(REVOKE_EVENT, SUBSCRIPTIONS_END),
         example=Example(form={"token": PUBLISHED_USER_TOKEN}),
     ),

@@ -24,15 +24,15 @@ from mock_platform.core.auth.lookup import (
     read_basic_pair,
 )
 from mock_platform.core.auth.oauth1_caller import (
-    NONCE,
+    NONCE_ONCE,
     ONE_OF_TWO,
-    TIMESTAMP,
+    TIMESTAMP_TOLERANCE,
     VERSION_VARIANT,
     SignatureAuthenticator,
 )
 from mock_platform.core.auth.oauth2 import (
-    MISSING,
-    NAMES,
+    MISSING_SCOPE,
+    SCOPE_NAMES,
     authenticate_client,
     authenticate_user,
     explain_no_bearer,
@@ -83,7 +83,7 @@ _CHALLENGES: Mapping[Scheme, str] = {
     "basic": "Basic",
 }
 
-OVERRIDE = settled(
+PERMISSIONS_OVERRIDE = settled(
     "oauth2.permissions-override",
     "At the endpoints of account activity a user token needs no scopes if the same user has given "
     "the app OAuth 1.0a access: its permissions override the scopes.",
@@ -189,7 +189,7 @@ class Authenticator:
             # scopes of this token. That is only looked up if scopes are missing.
             missing = find_missing(auth.scopes, stored["scopes"])
             if missing and auth.permissions_override:
-                call.assume(OVERRIDE)
+                call.assume(PERMISSIONS_OVERRIDE)
                 if has_oauth1_access(world, stored["app_id"], stored["user_id"]):
                     return caller
             if missing:
@@ -287,7 +287,8 @@ def _session(call: Call, world: World) -> Caller:
 
 
 CORE_ASSUMPTIONS = (
-    TIMESTAMP, NONCE, ONE_OF_TWO, VERSION_VARIANT, AUTH_OFF, BEARER_DECODED, MISSING, NAMES,
-    OVERRIDE,
+    TIMESTAMP_TOLERANCE, NONCE_ONCE, ONE_OF_TWO, VERSION_VARIANT, AUTH_OFF, BEARER_DECODED,
+    MISSING_SCOPE, SCOPE_NAMES,
+    PERMISSIONS_OVERRIDE,
 )  # fmt: skip
 """The assumptions of authentication."""

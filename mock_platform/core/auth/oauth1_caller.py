@@ -34,13 +34,13 @@ from mock_platform.world.world import World
 CANONICAL_HOSTS = ("api.platform.com", "ads-api.platform.com", "ads-api-sandbox.platform.com")
 _OAUTH1_KINDS = frozenset({"request", "access"})
 
-TIMESTAMP = public_fact(
+TIMESTAMP_TOLERANCE = public_fact(
     "oauth.timestamp-tolerance",
     "An OAuth timestamp may be up to 300 seconds before or after the machine's real clock; the "
     "spec has no number. The world's clock does not count, because clients sign with their own.",
     "section 4, nonce",
 )
-NONCE = public_fact(
+NONCE_ONCE = public_fact(
     "oauth.nonce-once",
     "The same nonce with the same key, token and timestamp is refused with code 32.",
     "section 4, nonce",
@@ -118,7 +118,7 @@ class SignatureAuthenticator:
     def _check_time(self, call: Call, credentials: Credentials, now: float) -> None:
         off = credentials.timestamp - now
         if abs(off) > self._tolerance:
-            call.assume(TIMESTAMP)
+            call.assume(TIMESTAMP_TOLERANCE)
             side = "ahead of" if off > 0 else "behind"
             why = (
                 f"oauth_timestamp is {abs(off):.0f} seconds {side} this machine's clock; "
@@ -139,7 +139,7 @@ class SignatureAuthenticator:
         )
         fresh = world.nonces.first_use(*used, now=int(now), keep=self._tolerance)
         if not fresh:
-            call.assume(NONCE)
+            call.assume(NONCE_ONCE)
             why = f"the nonce {credentials.nonce!r} was used before with this timestamp"
             call.diagnosis = {"mistake": "nonce", "explanation": why}
             raise Unauthorized("nonce", why)

@@ -37,14 +37,14 @@ _FORMER: Mapping[str, str] = {
     "tweet.moderate.write": "post.moderate.write",
 }
 
-NAMES = public_fact(
+SCOPE_NAMES = public_fact(
     "oauth2.scope-names",
     "The names of the scopes are public facts; the spec shows none. The older words of three of "
     "them are taken as well, and answers repeat the words that the client asked with, because "
     "client libraries compare the two.",
     "section 9 of the named endpoints; A, Authentication, rule 5",
 )
-MISSING = expectation(
+MISSING_SCOPE = expectation(
     "oauth2.missing-scope",
     "An OAuth 2.0 user token without a scope that the endpoint needs is refused with 403 "
     "about:blank; the detail names the scopes that are missing and those that the token has.",
@@ -70,7 +70,7 @@ def refuse_missing(missing: Iterable[str], token: Mapping[str, Any]) -> ProblemF
         f"user allowed: {held}. Ask the user again, with the missing scope."
     )
     refusal = problem("about:blank", title="Forbidden", status=403, detail=text)
-    return ProblemFailure(refusal, MISSING, NAMES)
+    return ProblemFailure(refusal, MISSING_SCOPE, SCOPE_NAMES)
 
 
 def _join(scopes: Iterable[str]) -> str:

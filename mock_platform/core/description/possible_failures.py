@@ -23,7 +23,7 @@ from mock_platform.core.failures.errors import (
 from mock_platform.core.faults import INVALID, MISSING, Fault
 from mock_platform.core.limits import counter
 from mock_platform.core.operation import Location, Operation
-from mock_platform.core.unread import IGNORED
+from mock_platform.core.unread import IGNORED_PARAMETERS
 from mock_platform.settings import Settings
 
 WRITES = frozenset({"POST", "PUT", "PATCH"})
@@ -68,4 +68,4 @@ def _refusals(operation: Operation) -> Iterator[Failure]:
 
 
 def _any_assumption(operation: Operation) -> Assumption:
-    return next(iter(operation.all_assumptions), IGNORED)
+    return next(iter(operation.all_assumptions), IGNORED_PARAMETERS)

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from mock_platform.core.assumptions import Assumption, public_fact, settled
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES, NumericCode
 from mock_platform.core.failures.problem_details import describe_unsupported_authentication
-from mock_platform.core.failures.problems import STATUS_BY_TYPE, TITLES, Problem
+from mock_platform.core.failures.problems import PROBLEM_TITLES, STATUS_BY_TYPE, Problem
 from mock_platform.core.faults import EXCLUSIVE, INCLUSIVE, INVALID, MAX_FAULTS, MISSING, Fault
 from mock_platform.core.pairs import Pairs
 
@@ -32,13 +32,13 @@ OAUTH_CODES = public_fact(
     "Numeric codes other than 89, 93 and 99, their messages and their statuses.",
     "section 4",
 )
-REASON = public_fact(
+INVALID_TOKEN_REASON = public_fact(
     "oauth.invalid-token-reason",
     "A 401 with code 89 has the reason phrase Authorization Required. "
     "HTTP/2, where a proxy speaks it, has none.",
     "section 4, invalidate_token",
 )
-ORDER = settled(
+ORDER_OF_ERRORS = settled(
     "errors.order",
     "Which refusal wins where several apply: path, method, authentication, account, gates, body, "
     "parameters, records, state.",
@@ -72,7 +72,7 @@ class ProblemFailure(Failure):
     def __init__(self, value: Problem, *assumptions: Assumption) -> None:
         super().__init__(value.detail)
         self.problem = value
-        self.assumptions = (STATUS_BY_TYPE, TITLES, *assumptions)
+        self.assumptions = (STATUS_BY_TYPE, PROBLEM_TITLES, *assumptions)
 
 
 class NumericFailure(Failure):
@@ -98,7 +98,7 @@ class NumericFailure(Failure):
         self.reason = entry.reason if self.status == entry.status else None
         self.assumptions = () if entry.documented else (OAUTH_CODES,)
         if self.reason is not None:
-            self.assumptions += (REASON,)
+            self.assumptions += (INVALID_TOKEN_REASON,)
         super().__init__(f"code {code}: {self.message}")
 
 

@@ -30,7 +30,7 @@ STATUS_BY_TYPE = settled(
     "The spec maps no problem type to a status; each type has one of our choosing.",
     "A, Errors: mapping from problem types to HTTP status codes not shown",
 )
-TITLES = public_fact(
+PROBLEM_TITLES = public_fact(
     "problem.titles",
     "Titles and details are those of public samples. Without a sample, the detail is what the "
     "machine-readable description says of the type, and the title its name.",

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 from oauthlib.oauth1 import SIGNATURE_TYPE_BODY, SIGNATURE_TYPE_QUERY
 
-from mock_platform.api.oauth.consent import tokens as request_tokens
+from mock_platform.api.oauth.consent import tokens
 from mock_platform.core.auth import session as sessions
 from mock_platform.core.auth.authenticate import (
     BEARER,
@@ -91,9 +91,7 @@ def test_an_app_signs_without_a_token(world: World) -> None:
 
 def test_a_request_token_signs_where_it_is_asked_for(world: World) -> None:
     """The exchange is signed with the request token's secret; it has no user yet."""
-    token = request_tokens.issue_request_token(
-        world, find_app(world, HARBOR.key) or {}, "oob", "read"
-    )
+    token = tokens.issue_request_token(world, find_app(world, HARBOR.key) or {}, "oob", "read")
     keys = Keys(HARBOR.key, HARBOR.secret, token["id"], token["secret"])
     found = caller(world, signed(keys), REQUEST_TOKEN)
 
@@ -126,9 +124,7 @@ def test_operations_without_schemes_ask_nobody(world: World) -> None:
 
 def test_a_session_never_refuses(world: World) -> None:
     """Without a cookie there is no user; with one its user, for the app of the request token."""
-    token = request_tokens.issue_request_token(
-        world, find_app(world, HARBOR.key) or {}, "oob", "read"
-    )
+    token = tokens.issue_request_token(world, find_app(world, HARBOR.key) or {}, "oob", "read")
     session = sessions.log_in(world, {"id": "3805104374"}, token["id"], Session.anonymous())
     url = f"http://localhost/oauth/authorize?oauth_token={token['id']}"
     cookie = f"mock_platform_session_default={session.id}"
@@ -220,9 +216,7 @@ def test_tokens_without_their_user_or_app_are_worth_nothing(world: World) -> Non
 
 def test_another_scheme_than_the_operations_is_unsupported(world: World) -> None:
     """The caller is known, but by a scheme that this operation does not take."""
-    token = request_tokens.issue_request_token(
-        world, find_app(world, HARBOR.key) or {}, "oob", "read"
-    )
+    token = tokens.issue_request_token(world, find_app(world, HARBOR.key) or {}, "oob", "read")
     pending = Keys(HARBOR.key, HARBOR.secret, token["id"], token["secret"])
     cases = [
         (bearer(support.BEARER), USER, "OAuth 2.0 Application-Only"),

@@ -15,11 +15,9 @@ from mock_platform.core.original_names.translation import Pairs
 OPERATIONS = (
     *operations.OPERATIONS,
     *categories.OPERATIONS,
-    *settings.FEATURES,
+    *settings.OPERATIONS,
     *history.OPERATIONS,
     *inventory.OPERATIONS,
-    *users_and_apps.PROMOTABLE,
-    *settings.SETTINGS,
     *users_and_apps.OPERATIONS,
 )
 TABLES = (

@@ -256,7 +256,7 @@ TABLES = (
     ),
 )
 _FEATURES = "/12/accounts/:account_id/features"
-FEATURES: tuple[Operation, ...] = (
+_OF_FEATURES: tuple[Operation, ...] = (
     ads(
         "features.get",
         "GET",
@@ -289,7 +289,8 @@ FEATURES: tuple[Operation, ...] = (
         )
     ),
 )
-SETTINGS = (
+OPERATIONS: tuple[Operation, ...] = (
+    *_OF_FEATURES,
     *_declare_settings(
         "tax_settings",
         "/12/accounts/:account_id/tax_settings",

@@ -133,11 +133,9 @@ ACCOUNT_APPS = Resource(
 TABLES = (
     Table("account_apps", AccountAppRecord, references=(Reference("_account_id", "accounts"),)),
 )
-PROMOTABLE = (
+OPERATIONS: tuple[Operation, ...] = (
     PROMOTABLE_USERS.list((IdsFilter("promotable_user_ids"),)),
     PROMOTABLE_USERS.get(),
-)
-OPERATIONS: tuple[Operation, ...] = (
     ads(
         "authenticated_user_access.get",
         "GET",

@@ -7,10 +7,7 @@ from mock_platform.api.ads.campaigns import (
     records,
 )
 
-OPERATIONS = (
-    *operations.OPERATIONS,
-    *operations.FUNDING,
-)
+OPERATIONS = (*operations.OPERATIONS,)
 TABLES = (
     *line_item_parts.TABLES,
     *records.TABLES,

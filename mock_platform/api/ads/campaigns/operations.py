@@ -277,7 +277,7 @@ DELETE = CAMPAIGNS.delete(
     may_assume=(HISTORY_ENTRIES,),
 )
 
-OPERATIONS: tuple[Operation, ...] = (
+_OF_CAMPAIGNS: tuple[Operation, ...] = (
     CAMPAIGNS.list(
         (
             IdsFilter("campaign_ids"),
@@ -368,7 +368,8 @@ def create_funding_instrument(call: Call, world: World) -> Record:
     return complete_funding_instrument(world, FUNDING_INSTRUMENTS.add(call, world, fields))
 
 
-FUNDING: tuple[Operation, ...] = (
+OPERATIONS: tuple[Operation, ...] = (
+    *_OF_CAMPAIGNS,
     FUNDING_INSTRUMENTS.list(
         (IdsFilter("funding_instrument_ids"),),
         sort=(*TIMESTAMPS, "funded_amount_local_micro", "start_time", "end_time"),

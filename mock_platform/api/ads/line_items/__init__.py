@@ -7,7 +7,6 @@ from mock_platform.core.original_names.translation import Pairs
 OPERATIONS = (
     *operations.OPERATIONS,
     *creatives.OPERATIONS,
-    *creatives.CURATED_CATEGORIES,
     *promotions.OPERATIONS,
 )
 KINDS = (

@@ -223,7 +223,7 @@ def create_preroll_call_to_action(call: Call, world: World) -> Record:
     return CALLS.add(call, world, call.params)
 
 
-OPERATIONS: tuple[Operation, ...] = (
+_OF_CREATIVES: tuple[Operation, ...] = (
     CREATIVES.list(
         (ExactFilter("line_item_ids", "line_item_id"), IdsFilter("media_creative_ids")),
         extra={"campaign_id": Text(min_length=1)},
@@ -379,7 +379,8 @@ def _find_targeted_countries(world: World, line_item_id: str) -> set[str]:
     }
 
 
-CURATED_CATEGORIES = (
+OPERATIONS: tuple[Operation, ...] = (
+    *_OF_CREATIVES,
     LINKS.list(),
     LINKS.get(),
     LINKS.create(

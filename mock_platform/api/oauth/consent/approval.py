@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from mock_platform.api.oauth.consent import authorizations
-from mock_platform.api.oauth.consent import tokens as request_tokens
+from mock_platform.api.oauth.consent import authorizations, tokens
 from mock_platform.api.oauth.consent.authorizations import SentBack, read_request
 from mock_platform.api.oauth.consent.pages import OUT_OF_BAND, find_user
 from mock_platform.core.auth.consent_requests import CannotApprove, is_address
@@ -80,24 +79,22 @@ def _answer_token(world: World, value: str, user: Record, *, deny: bool) -> Appr
         )
     if token["state"] in {"used", "denied"}:
         raise CannotApprove(f"This request token was {token['state']} already; get another one.")
-    if request_tokens.is_expired(world, token):
-        seconds = request_tokens.LIFETIME_SECONDS
+    if tokens.is_expired(world, token):
+        seconds = tokens.LIFETIME_SECONDS
         raise CannotApprove(f"This request token is older than {seconds} seconds; get another one.")
     if token["state"] == "granted" and token["user_id"] != user["id"]:
         raise CannotApprove("Another user has allowed this request token; get another one.")
     callback: str = token["callback"]
     by_hand = callback == OUT_OF_BAND
     if deny:
-        request_tokens.deny(world, token)
-        back = None if by_hand else request_tokens.build_callback(callback, denied=token["id"])
+        tokens.deny(world, token)
+        back = None if by_hand else tokens.build_callback(callback, denied=token["id"])
         return Approval(redirect=back)
-    granted = request_tokens.grant(world, token, user)
+    granted = tokens.grant(world, token, user)
     verifier: str = granted["verifier"]
     if by_hand:
         return Approval(verifier=verifier)
-    address = request_tokens.build_callback(
-        callback, oauth_token=token["id"], oauth_verifier=verifier
-    )
+    address = tokens.build_callback(callback, oauth_token=token["id"], oauth_verifier=verifier)
     return Approval(redirect=address, verifier=verifier)
 
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from mock_platform.api.oauth.consent.tokens import build_callback
 from mock_platform.core.assumptions import expectation, public_fact
-from mock_platform.core.auth.oauth2 import NAMES, OFFLINE, SCOPES, canonicalize
+from mock_platform.core.auth.oauth2 import OFFLINE, SCOPE_NAMES, SCOPES, canonicalize
 from mock_platform.core.failures.errors import PlainFailure
 from mock_platform.core.suggestions import did_you_mean
 from mock_platform.world.clock import wire_millis, wire_seconds
@@ -36,13 +36,13 @@ PARAMETERS = (
     "code_challenge_method",
 )  # fmt: skip
 
-REQUEST = public_fact(
+AUTHORIZE_REQUEST = public_fact(
     "oauth2.authorize-request",
     "redirect_uri must equal one of the app's callback_urls character by character, state may have "
     f"{LONGEST_STATE} characters, the method of the challenge is S256 or plain.",
     "section 9 of the named endpoints",
 )
-FAULTS = expectation(
+AUTHORIZE_REFUSALS = expectation(
     "oauth2.authorize-faults",
     "A wrong client_id or redirect_uri is a page with 400 and never a redirect; all other faults "
     "go back to the app with error, error_description and state (RFC 6749, 4.1.2.1). PKCE is "
@@ -191,13 +191,13 @@ def _require_address(params: Mapping[str, Any], app: Record | None) -> tuple[Rec
 
 
 def _refuse(text: str) -> PlainFailure:
-    return PlainFailure(400, text, FAULTS, NAMES)
+    return PlainFailure(400, text, AUTHORIZE_REFUSALS, SCOPE_NAMES)
 
 
 CODE_SECONDS = 30
 TOKEN_SECONDS = 7200
 
-LIFETIMES = public_fact(
+TOKEN_LIFETIMES = public_fact(
     "oauth2.lifetimes",
     f"An authorization code can be exchanged for {CODE_SECONDS} seconds, an access token used for "
     f"{TOKEN_SECONDS}, on the world's clock. A refresh token has no end; it is used up by its "
@@ -209,7 +209,7 @@ CODE_REUSED = expectation(
     "A code that comes a second time ends the consent: the tokens that it was exchanged for are "
     "revoked (RFC 6749, 4.1.2). A wrong redirect_uri or code_verifier does not use it up.",
 )
-REVOKED = expectation(
+REVOKE_ENDS_CONSENT = expectation(
     "oauth2.revoke-ends-consent",
     "Revoking an access or a refresh token ends the whole consent (RFC 7009, 2.1): all its tokens. "
     "A token that is unknown or revoked already is answered in the same way.",

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Literal
 from urllib.parse import urlencode
 
-from mock_platform.api.oauth.consent import tokens as request_tokens
+from mock_platform.api.oauth.consent import tokens
 from mock_platform.api.oauth.consent.pages import (
     OUT_OF_BAND,
-    REFUSALS,
+    PAGE_REFUSALS,
     PageForm,
     check_password,
     list_abilities,
@@ -35,12 +35,12 @@ from mock_platform.world.world import World
 
 BrowserStep = Literal["authorize", "authenticate"]
 
-PAGES = expectation(
+CONSENT_PAGES = expectation(
     "oauth.pages",
     "How the pages look, that logging in and allowing are two pages, their forms and the cookie of "
     "the login session.",
 )
-ASKED = settled(
+WHEN_ASKED = settled(
     "oauth.when-asked",
     "authorize asks each time. authenticate does not ask a logged-in user who granted the app at "
     "least this access before, if the app's _sign_in_enabled is on and force_login is not true.",
@@ -71,9 +71,9 @@ def show(call: Call, world: World, step: BrowserStep) -> Document:
     if user is None or again:
         return render_login_page(form, app, call.params.get("screen_name", ""))
     _check_answerer(token, user)
-    call.assume(ASKED)
+    call.assume(WHEN_ASKED)
     known = step == "authenticate" and app["_sign_in_enabled"] and not forced
-    if known and request_tokens.was_granted(world, token, user):
+    if known and tokens.was_granted(world, token, user):
         return _allow(call, world, token, app, user)
     return render_consent_page(form, app, user, list_abilities(app, token["access"]))
 
@@ -93,7 +93,7 @@ def answer(call: Call, world: World, step: BrowserStep) -> Document:
         return _redirect_to_page(token, step)
     if action != "allow":
         raise PlainFailure(
-            400, "The form's action must be log_in, allow, deny or switch.", REFUSALS
+            400, "The form's action must be log_in, allow, deny or switch.", PAGE_REFUSALS
         )
     if user is None:  # the session ended while the page was shown
         return _redirect_to_page(token, step, forced=_is_login_forced(call))
@@ -124,27 +124,27 @@ def _require_open_token(call: Call, world: World, step: BrowserStep) -> tuple[Re
             400,
             "The address has no oauth_token. Open the link that the app shows: it ends in "
             "oauth_token= and the token of POST /oauth/request_token.",
-            REFUSALS,
+            PAGE_REFUSALS,
         )
     if token is None or app is None:
         raise PlainFailure(
             404,
             "This sandbox did not issue the request token of this address. Go back to the app and "
             "start again; if the app uses a world of its own, open the address with its prefix.",
-            REFUSALS,
+            PAGE_REFUSALS,
         )
     if token["state"] in {"used", "denied"}:
         what = "used already" if token["state"] == "used" else "denied"
         raise PlainFailure(
-            410, f"This request was {what}. Go back to the app and start again.", REFUSALS
+            410, f"This request was {what}. Go back to the app and start again.", PAGE_REFUSALS
         )
-    if request_tokens.is_expired(world, token):
+    if tokens.is_expired(world, token):
         raise PlainFailure(
             410,
-            f"This request is older than {request_tokens.LIFETIME_SECONDS} seconds and has "
+            f"This request is older than {tokens.LIFETIME_SECONDS} seconds and has "
             "expired. Go back to the app and start again.",
-            REFUSALS,
-            request_tokens.LIFETIME,
+            PAGE_REFUSALS,
+            tokens.REQUEST_TOKEN_LIFETIME,
         )
     if step == "authenticate" and token["callback"] == OUT_OF_BAND:
         raise PlainFailure(
@@ -160,7 +160,7 @@ def _check_answerer(token: Record, user: Record) -> None:
         raise PlainFailure(
             410,
             "Another user has allowed this request already. Go back to the app and start again.",
-            REFUSALS,
+            PAGE_REFUSALS,
         )
 
 
@@ -188,20 +188,20 @@ def _log_in(
 
 
 def _deny(call: Call, world: World, token: Record, app: Record) -> Document:
-    request_tokens.deny(world, token)
+    tokens.deny(world, token)
     if token["callback"] == OUT_OF_BAND:
         return render_denial_page(app)
-    call.assume(request_tokens.CALLBACK_PARAMETERS)
-    return render_redirect(request_tokens.build_callback(token["callback"], denied=token["id"]))
+    call.assume(tokens.CALLBACK_PARAMETERS)
+    return render_redirect(tokens.build_callback(token["callback"], denied=token["id"]))
 
 
 def _allow(call: Call, world: World, token: Record, app: Record, user: Record) -> Document:
-    granted = request_tokens.grant(world, token, user)
-    call.assume(request_tokens.SHAPES)
+    granted = tokens.grant(world, token, user)
+    call.assume(tokens.TOKEN_SHAPES)
     if granted["callback"] == OUT_OF_BAND:
         return render_pin_page(app, granted["verifier"])
-    call.assume(request_tokens.CALLBACK_PARAMETERS)
-    address = request_tokens.build_callback(
+    call.assume(tokens.CALLBACK_PARAMETERS)
+    address = tokens.build_callback(
         granted["callback"], oauth_token=granted["id"], oauth_verifier=granted["verifier"]
     )
     return render_redirect(address)

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from mock_platform.api.oauth.consent import authorizations
 from mock_platform.api.oauth.consent.authorizations import AuthorizeRequest, SentBack, read_request
 from mock_platform.api.oauth.consent.pages import (
-    REFUSALS,
+    PAGE_REFUSALS,
     PageForm,
     check_password,
     read_name,
@@ -27,7 +27,7 @@ from mock_platform.core.envelope import Document
 from mock_platform.core.failures.errors import PlainFailure
 from mock_platform.world.world import World
 
-ASKED = expectation(
+WHEN_ASKED = expectation(
     "oauth2.when-asked",
     "oauth2/authorize asks a logged-in user each time, also one who allowed the app before.",
 )
@@ -77,7 +77,7 @@ def show(call: Call, world: World) -> Document:
     user = call.caller.user
     if user is None:
         return render_login_page(form, request.app, call.params.get("screen_name", ""))
-    call.assume(ASKED)
+    call.assume(WHEN_ASKED)
     return render_consent_page(form, request.app, user, list_abilities(request))
 
 
@@ -102,7 +102,7 @@ def _act(call: Call, world: World, request: AuthorizeRequest, session: Session) 
         return _redirect_to_page(request)
     if action != "allow":
         raise PlainFailure(
-            400, "The form's action must be log_in, allow, deny or switch.", REFUSALS
+            400, "The form's action must be log_in, allow, deny or switch.", PAGE_REFUSALS
         )
     if user is None:  # the session ended while the page was shown
         return _redirect_to_page(request)

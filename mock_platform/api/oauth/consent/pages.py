@@ -159,7 +159,7 @@ def _make_environment() -> Environment:
 
 # Logging in on the pages: who the user is, and whether a form comes from a page of this server.
 
-REFUSALS = expectation(
+PAGE_REFUSALS = expectation(
     "oauth.page-refusals",
     "A page for a request token that is unknown answers 404, for one that is used up, denied or "
     "expired 410, without a token 400, for a form of another page or a wrong password 403.",
@@ -187,7 +187,7 @@ def check_password(call: Call, world: World) -> tuple[Record | None, str]:
     password = call.params.get("password", "")
     if user is not None and hmac.compare_digest(password.encode(), user["_password"].encode()):
         return user, ""
-    call.assume(REFUSALS)
+    call.assume(PAGE_REFUSALS)
     return None, (
         "No user has this username and password. The sandbox's users are in its table "
         f"“users”; {call.base_url}/_mock/credentials shows one who can log in."
@@ -211,5 +211,5 @@ def require_own_form(call: Call, world: World, subject: str) -> Session:
         403,
         "This form did not come from the page that was shown to this browser. Allow "
         "cookies for this address, open the app's link again and answer there.",
-        REFUSALS,
+        PAGE_REFUSALS,
     )

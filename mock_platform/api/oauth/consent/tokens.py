@@ -19,12 +19,12 @@ from mock_platform.world.world import World
 LIFETIME_SECONDS = 3600
 """How long a request token can be answered and exchanged, on the world's clock."""
 
-LIFETIME = expectation(
+REQUEST_TOKEN_LIFETIME = expectation(
     "oauth.request-token-lifetime",
     f"A request token that was not exchanged within {LIFETIME_SECONDS} seconds on the world's "
     "clock has expired; the spec states no lifetime. Access tokens do not expire.",
 )
-SHAPES = public_fact(
+TOKEN_SHAPES = public_fact(
     "oauth.token-shapes",
     "Request tokens are 27 letters and digits, access tokens <user_id>- and 40 of them, secrets "
     "41, verifiers 32; a PIN is 7 digits.",
@@ -136,14 +136,14 @@ def _make_grant_key(app_id: str, user_id: str) -> str:
 # button of the developers' portal does, invalidates it and issues another (spec A,
 # "Authentication", rule 4).
 
-HELD = settled(
+SAME_PAIR_AGAIN = settled(
     "oauth.held-pair",
     "When a user allows an app again, the app gets the token and secret that are still valid for "
     "the two; they may do what the user allowed now. A new pair is issued once the old one was "
     "invalidated, by POST /_mock/credentials/regenerate, or with --fresh-tokens.",
     "A, Authentication, rule 4",
 )
-REGENERATED = settled(
+REGENERATED_PAIR = settled(
     "oauth.regenerated-pair",
     "With --fresh-tokens every exchange issues a new pair and invalidates the one that the same "
     "app held for the same user: the other reading of regenerating.",

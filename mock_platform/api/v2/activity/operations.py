@@ -41,7 +41,7 @@ from mock_platform.api.v2.usage.counting import COUNTED_EVENTS
 from mock_platform.api.v2.webhooks.validation import find_webhook, make_refusal
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.auth.authenticate import BEARER, Auth
-from mock_platform.core.auth.oauth2 import MISSING, find_missing, is_granted, refuse_missing
+from mock_platform.core.auth.oauth2 import MISSING_SCOPE, find_missing, is_granted, refuse_missing
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.example import Example
@@ -384,7 +384,7 @@ OPERATIONS = (
             SAME_SUBSCRIPTION,
             ACTIVITY_CAP,
             COUNTED_EVENTS,
-            MISSING,
+            MISSING_SCOPE,
             SCOPE_BY_TYPE,
             AFFILIATE_BADGES,
         ),

@@ -7,7 +7,7 @@ import re
 import pytest
 import requests
 
-from mock_platform.api.oauth.consent import tokens as request_tokens
+from mock_platform.api.oauth.consent import tokens
 from mock_platform.core.auth import session as sessions
 from mock_platform.world.clock import machine_now
 from tests.oauth_steps import CALLBACK, begun, exchange, granted, last, visitor
@@ -301,7 +301,7 @@ def test_a_token_that_another_user_allowed_cannot_be_answered(box: Sandbox) -> N
 
 @pytest.mark.parametrize(
     ("age", "status"),
-    [(request_tokens.LIFETIME_SECONDS - 1, 200), (request_tokens.LIFETIME_SECONDS, 410)],
+    [(tokens.LIFETIME_SECONDS - 1, 200), (tokens.LIFETIME_SECONDS, 410)],
 )
 def test_a_request_token_expires(age: int, status: int) -> None:
     """Just inside its lifetime on the world's clock the page asks, just outside it refuses."""
@@ -419,7 +419,7 @@ def test_the_cookie_stays_below_its_world(box: Sandbox) -> None:
     with world.work():
         app = world.store.get("apps", "11827")
         assert app is not None
-        token = request_tokens.issue_request_token(world, app, CALLBACK, "write")
+        token = tokens.issue_request_token(world, app, CALLBACK, "write")
     page = visitor(box).open("/~w1/oauth/authorize", oauth_token=token["id"])
     value, path, *_ = cookie(page.response).split("; ")
     page.log_in().submit("allow")
@@ -437,7 +437,7 @@ def test_worlds_at_one_address_do_not_share_a_login(box: Sandbox) -> None:
     with world.work():
         app = world.store.get("apps", "11827")
         assert app is not None
-        token = request_tokens.issue_request_token(world, app, CALLBACK, "write")
+        token = tokens.issue_request_token(world, app, CALLBACK, "write")
     page.open("/oauth/authorize", oauth_token=token["id"])
     there = page.heading
     page.log_in().submit("allow")
@@ -549,9 +549,7 @@ def test_the_oauth_limit_counts_the_pages_of_an_app() -> None:
     box = sandbox(oauth_limit=2)
     with box.world.work():
         mine, other = (
-            request_tokens.issue_request_token(
-                box.world, box.record("apps", key), CALLBACK, "read"
-            )["id"]
+            tokens.issue_request_token(box.world, box.record("apps", key), CALLBACK, "read")["id"]
             for key in ("11827", "20993")
         )
     page = visitor(box)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.api.oauth.consent import tokens as request_tokens
+from mock_platform.api.oauth.consent import tokens
 
 
 @pytest.mark.parametrize(
@@ -25,4 +25,4 @@ from mock_platform.api.oauth.consent import tokens as request_tokens
 )
 def test_parameters_are_added_to_a_callback(callback: str, expected: str) -> None:
     """Behind its query, before its fragment; of the rest only what no header holds changes."""
-    assert expected == request_tokens.build_callback(callback, t="1", v="2&")
+    assert expected == tokens.build_callback(callback, t="1", v="2&")
