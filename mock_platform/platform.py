@@ -110,7 +110,7 @@ class Platform:
         self.settings = settings = settings or Settings()
         self.tables: Tables = {table.name: table for table in TABLES}
         self.description = Description(self._describe)
-        """Returns the v2 interface as an OpenAPI document."""
+        """Return the v2 interface as an OpenAPI document."""
         self.operations: tuple[Operation, ...] = table(
             OPERATIONS, [openapi.make_operation(self.description.at)]
         )
@@ -118,7 +118,7 @@ class Platform:
         self.overlays = Overlays(
             lambda folders: load_base(replace(settings, fixtures=tuple(folders)))
         )
-        """Returns the fixtures of a world that asks for its own."""
+        """Return the fixtures of a world that asks for its own."""
         self._credentials = WorldCredentials(self.base)
         self.started = UPTIME()
         self.errors: list[BaseException] = []
@@ -181,7 +181,7 @@ class Platform:
         self.observers: list[Callable[[JournalEntry], None]] = []
         """Called with each entry of every journal, after the reply was made: for metrics."""
         self.shadow: Callable[[], dict[str, Any]] | None = None
-        """Returns how another service answers differently, if requests are sent there as well."""
+        """Return how another service answers differently, if requests are sent there as well."""
         self.stray_listeners: list[Callable[[Call, str], None]] = []
         """Called for each request to a missing world, with the world's name."""
         self._routes = OperationRoutes(
@@ -201,7 +201,7 @@ class Platform:
     def handle(
         self, call: Call, refused: Exception | None = None, through: Answerer | None = None
     ) -> Reply:
-        """Returns the reply to a call; `refused` ends it at once, in the call's dialect.
+        """Return the reply to a call; `refused` ends it at once, in the call's dialect.
 
         `through` answers in place of `answer`, and may call that. `Reply.sending` describes
         what to do: a delay, a network fault.
@@ -267,7 +267,7 @@ class Platform:
     def answer(
         self, call: Call, world: World, refused: Exception | None = None
     ) -> tuple[Reply, Sequence[Change]]:
-        """Returns the answer of a call's operation, or its refusal, and what it changed."""
+        """Return the answer of a call's operation, or its refusal, and what it changed."""
         call.names = choose_names(call, world.names)
         changes: Sequence[Change] = ()
         try:
@@ -292,7 +292,7 @@ class Platform:
         return reply, changes
 
     def world_of(self, call: Call) -> World:
-        """Returns the world of a call: by path prefix, header or credential, or the default one.
+        """Return the world of a call: by path prefix, header or credential, or the default one.
 
         Raises:
             UnknownWorld: The named world does not exist.
@@ -324,7 +324,7 @@ class Platform:
         return Unanswered(self.operations, NOT_SERVED)
 
     def assumptions(self) -> dict[str, Assumption]:
-        """The register of all assumptions, by id."""
+        """Return the register of all assumptions, by id."""
         left_out = (entry.assumption for entry in NOT_SERVED)
         declared = (operation.all_assumptions for operation in self.operations)
         return register(_CORE, left_out, *declared)
@@ -391,7 +391,7 @@ class Platform:
         )
 
     def _refuse_unstored(self, call: Call, fault: StoreError) -> Reply:
-        """Returns the reply to a call that changed nothing, because the store has a fault."""
+        """Return the reply to a call that changed nothing, because the store has a fault."""
         _LOG.warning("%s", fault)
         call.rule = None  # whatever a rule did was undone
         call.take_back()
@@ -399,7 +399,7 @@ class Platform:
         return render(NotStored(str(fault)), call) if full else reply_to_closed_world(fault)
 
     def _answer_without_world(self, call: Call, fault: UnknownWorld | StoreError) -> Reply:
-        """Returns the reply to a call whose world does not exist, or cannot be opened here."""
+        """Return the reply to a call whose world does not exist, or cannot be opened here."""
         call.operation = None  # none answers
         if isinstance(fault, UnknownWorld):
             self._stray(call, fault.name)
@@ -427,7 +427,7 @@ class Platform:
 
 
 def load_base(settings: Settings) -> Base:
-    """Returns the fixtures for a server with these settings.
+    """Return the fixtures for a server with these settings.
 
     Raises:
         BadFixtures: The fixtures have faults.

@@ -160,12 +160,12 @@ class PlainFinder:
     def find_spec(
         name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Returns where a module of this package is; `None` for any other module."""
+        """Return where a module of this package is; `None` for any other module."""
         return PathFinder.find_spec(name, path, target) if name.startswith(_OURS) else None
 
 
 def find_plainly() -> Callable[[], None]:
-    """Keep pytest from rewriting the modules of this package; returns what ends that."""
+    """Keep pytest from rewriting the modules of this package; return what ends that."""
     finder = PlainFinder()
     sys.meta_path.insert(0, finder)
 
@@ -208,7 +208,7 @@ def _wants_coverage(config: pytest.Config) -> bool:
 
 
 def _read_gate(config: pytest.Config) -> Gate:
-    """Returns what the run must cover.
+    """Return what the run must cover.
 
     Raises:
         pytest.UsageError: A pattern matches no operation, or the baseline cannot be used.
@@ -427,7 +427,7 @@ def pytest_terminal_summary(
 
 
 def _get_outcome(config: pytest.Config) -> RunOutcome:
-    """Returns what the run has collected so far."""
+    """Return what the run has collected so far."""
     found = config.stash.get(_outcome_key, None)
     if found is None:
         from mock_platform.client.testing.run_outcome import RunOutcome

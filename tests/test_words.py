@@ -200,6 +200,35 @@ def test_docstrings_say_something() -> None:
     assert "" == "\n".join(bad)
 
 
+def test_docstrings_are_in_one_mood() -> None:
+    """A docstring says `Return ...`, as all others of the package, and not `Returns ...`."""
+    bad = [
+        f"{path}: {getattr(node, 'name', 'the module')} says {text.splitlines()[0]!r}"
+        for path, tree, _ in sources()
+        for node, _ in definitions(tree)
+        if (text := ast.get_docstring(node)) is not None
+        if text.split(maxsplit=1)[0] in {"Returns", "Yields", "Raises", "Gets", "Makes"}
+    ]
+
+    assert "" == "\n".join(bad)
+
+
+def test_assumption_constants_have_two_words() -> None:
+    """A constant of an assumption can be read where it is used."""
+    makers = {"public_fact", "settled", "expectation", "Assumption"}
+    bad = [
+        f"{path}:{node.lineno}: {ast.unparse(target)}"
+        for path, tree, _ in sources()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+        if ast.unparse(node.value.func).split(".")[-1] in makers
+        for target in node.targets
+        if "_" not in ast.unparse(target).strip("_")
+    ]
+
+    assert "" == "\n".join(bad)
+
+
 def test_no_old_words() -> None:
     """Words that a dictionary calls old or rare are not used in code, comments and messages."""
     bad = [

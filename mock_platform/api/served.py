@@ -76,7 +76,7 @@ EXAMPLE_PATHS: Mapping[str, Mapping[str, str]] = {
 
 
 def _join_names(dialect: str) -> Pairs:
-    """Returns the original names of a dialect: those of its subjects, and what they share."""
+    """Return the original names of a dialect: those of its subjects, and what they share."""
     found = Pairs()
     for name in (dialect, *SUBJECTS):
         if name.partition(".")[0] == dialect:

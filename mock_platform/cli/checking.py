@@ -69,7 +69,7 @@ def _find_scenarios(path: Path) -> list[Path]:
 
 
 def _contains_only_scenarios(path: Path, named: Collection[Path]) -> bool:
-    """Returns whether a path has scenarios only, and files that these name."""
+    """Return whether a path has scenarios only, and files that these name."""
     files = library.list_files(path) if path.is_dir() else [path]
     return bool(files) and all(
         library.is_scenario(file) or file.resolve() in named for file in files

@@ -40,7 +40,7 @@ class CheckedGroup(click.Group):
 
 
 def choose_reader_format() -> Literal["text", "json"]:
-    """Returns the default format: for people on a terminal, else as the control route answers."""
+    """Return the default format: for people on a terminal, else as the control route answers."""
     return "text" if sys.stdout.isatty() else "json"
 
 
@@ -48,7 +48,7 @@ def choose_reader_format() -> Literal["text", "json"]:
 
 
 def align(rows: Sequence[Sequence[str]]) -> str:
-    """Returns rows as columns, with two spaces between them."""
+    """Return rows as columns, with two spaces between them."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -404,7 +404,7 @@ def _read_credentials(file: Path | None) -> SigningCredentials:
 
 
 def _read_variables(file: Path) -> dict[str, str]:
-    """Returns the variables in a file that `mock-platform credentials` wrote, in either format."""
+    """Return the variables in a file that `mock-platform credentials` wrote, in either format."""
     try:
         text = file.read_text()
     except (OSError, UnicodeDecodeError) as fault:

@@ -24,7 +24,7 @@ class CoverageConditions(Struct, frozen=True):
         return self.fail_under is None and self.only is None and self.baseline is None
 
     def make_gate(self, operations: Collection[str], prefix: str) -> Gate:
-        """Returns the gate; `prefix` is how the names of the options begin.
+        """Return the gate; `prefix` is how the names of the options begin.
 
         Raises:
             click.UsageError: A pattern matches none of these operations, or the file of the

@@ -69,7 +69,7 @@ def show_changes(
 
 
 def read_own_contract() -> Contract:
-    """Returns the contract of this package, as it is compared."""
+    """Return the contract of this package, as it is compared."""
     return read_contract(make_contract(Platform()), f"mock_platform {__version__}")
 
 

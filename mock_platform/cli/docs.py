@@ -17,14 +17,14 @@ _FRONT = ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")
 
 
 def list_pages() -> str:
-    """Returns the names of all pages, each with its title."""
+    """Return the names of all pages, each with its title."""
     rows = [("PAGE", "TITLE")]
     rows += [(name, _read_title(file)) for name, file in _find_pages().items()]
     return align(rows)
 
 
 def read_page(name: str) -> str:
-    """Returns the text of a page.
+    """Return the text of a page.
 
     Raises:
         CheckFailed: No page has this name; the message names the nearest one.
@@ -68,7 +68,7 @@ def _launch(file: Path) -> None:
 
 
 def _find_site() -> Path | None:
-    """Returns the folder of the built site: in the package, or where `make site` puts it."""
+    """Return the folder of the built site: in the package, or where `make site` puts it."""
     docs = folder("docs")
     for site in (docs / "site", docs.parent / "build" / "site"):
         if (site / "index.html").is_file():
@@ -86,7 +86,7 @@ def _find_page(name: str) -> Path:
 
 
 def _find_pages() -> Mapping[str, Path]:
-    """Returns the files of all pages by name: first those to start with, then by alphabet."""
+    """Return the files of all pages by name: first those to start with, then by alphabet."""
     docs = folder("docs")
     front = [docs / f"{name}.md" for name in _FRONT]
     found = [file if file.is_file() else docs.parent / file.name for file in front]

@@ -15,7 +15,7 @@ _EXISTING = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 def make_verify(run: click.Command) -> click.Command:
-    """Returns the command, which takes what `run` takes, except for `--verify`."""
+    """Return the command, which takes what `run` takes, except for `--verify`."""
 
     @click.command("verify", cls=CheckedCommand, context_settings=run.context_settings)
     @click.option(

@@ -77,7 +77,7 @@ def verify_command(command: Sequence[str], run: RunOptions, gate: GateOptions) -
 
 
 def _check_contract(file: Path) -> RunCheck:
-    """Returns the check that this package breaks nothing that a kept contract promised."""
+    """Return the check that this package breaks nothing that a kept contract promised."""
     try:
         old = read_contract_file(file)
     except BadContract as fault:
@@ -91,7 +91,7 @@ def _check_contract(file: Path) -> RunCheck:
 
 
 def _check_drift(base_url: str, gate: GateOptions, run: RunOptions) -> RunCheck:
-    """Returns the check that another server is as this sandbox declares, in the run's scope."""
+    """Return the check that another server is as this sandbox declares, in the run's scope."""
     only = (run.coverage.conditions.only or "").split(",")
     kinds, left_out = read_skip(gate.skip if gate.methods else (*gate.skip, "methods"))
     scope = DriftScope(tuple(each.strip() for each in only if each.strip()), left_out, kinds)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def check_allowed(_context: object, _option: object, hosts: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns the hosts of `--allow-host`.
+    """Return the hosts of `--allow-host`.
 
     Raises:
         click.BadParameter: One is no host.
@@ -59,7 +59,7 @@ intercept_hosts_option = click.option(
 def read_interception(
     allow_hosts: tuple[str, ...], hosts: tuple[str, ...], *, intercept: bool
 ) -> Interception | None:
-    """Returns what a proxy does; `None` without a proxy.
+    """Return what a proxy does; `None` without a proxy.
 
     Raises:
         click.UsageError: Its options are given, but `--intercept` is not.
@@ -73,7 +73,7 @@ def read_interception(
 def add_proxy(
     proxy: SharedProxy | None, front: Any, limits: ConnectionSettings, hop: LoopCompanion
 ) -> LoopCompanion:
-    """Returns what runs beside a server: the hop, and the proxy whose requests may take it."""
+    """Return what runs beside a server: the hop, and the proxy whose requests may take it."""
     if proxy is None:
         return hop
     from mock_platform.client.intercepting import share_proxy
@@ -85,7 +85,7 @@ def add_proxy(
 
 
 def hosts_text(more: tuple[str, ...] = ()) -> str:
-    """Returns lines for a hosts file, with `more` hosts, and the command that serves them."""
+    """Return lines for a hosts file, with `more` hosts, and the command that serves them."""
     hosts = (*PLATFORM_HOSTS, *more)
     names = " ".join(f"--public-host {name}" for name in hosts)
     return "\n".join(

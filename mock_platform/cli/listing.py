@@ -17,12 +17,12 @@ from mock_platform.settings import Settings
 
 
 def openapi_text(url: str) -> str:
-    """Returns the OpenAPI description of everything that is served."""
+    """Return the OpenAPI description of everything that is served."""
     return pretty(describe_everything(Platform()).at(url))
 
 
 def assumptions_text(form: str) -> str:
-    """Returns all assumptions: in columns, or as JSON."""
+    """Return all assumptions: in columns, or as JSON."""
     register = about.assumptions(Platform())
     if form == "json":
         return pretty(register)
@@ -32,12 +32,12 @@ def assumptions_text(form: str) -> str:
 
 
 def schema_text() -> str:
-    """Returns the JSON Schema of scenario files."""
+    """Return the JSON Schema of scenario files."""
     return dumps(json_schema(Platform().library.catalog.ids)).decode()
 
 
 def list_packaged_scenarios(chosen: Sequence[str]) -> list[dict[str, Any]]:
-    """Returns the scenarios that a server with these `--scenario` arguments knows."""
+    """Return the scenarios that a server with these `--scenario` arguments knows."""
     with convert_errors():
         platform = Platform(Settings(scenarios=tuple(chosen)))
         return find_engine(platform.worlds.default).as_json()

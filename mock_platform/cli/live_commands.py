@@ -42,7 +42,7 @@ def server_options(command: Command) -> Command:
 
 
 def _complete_names(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Returns the scenarios of the package that begin with what was typed."""
+    """Return the scenarios of the package that begin with what was typed."""
     from mock_platform.core.packaged import folder
 
     names = sorted(file.stem for file in folder("scenarios").glob("*.yaml"))
@@ -108,7 +108,7 @@ def clock(*, action: str | None, value: str | None, **server: Any) -> None:
 
 
 def _read_step(action: str | None, value: str | None) -> tuple[datetime | None, float]:
-    """Returns the moment or the seconds of a change of the clock."""
+    """Return the moment or the seconds of a change of the clock."""
     if action in {"travel", "advance"} and value is None:
         wanted = "a moment: clock travel 2026-03-25T16:00:00Z"
         if action == "advance":

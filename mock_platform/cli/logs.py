@@ -156,7 +156,7 @@ def _is_error(status: str) -> bool:
 
 
 def _read_markers(headers: Sequence[tuple[str, str]]) -> tuple[str | None, str | None]:
-    """Returns the operation that answered, and the id of the request."""
+    """Return the operation that answered, and the id of the request."""
     operation = request_id = None
     for name, value in headers:
         if name == "X-Mock-Operation":
@@ -167,7 +167,7 @@ def _read_markers(headers: Sequence[tuple[str, str]]) -> tuple[str | None, str |
 
 
 def _format_line(time: str, answered: Answered) -> str:
-    """Returns the line of a request for people."""
+    """Return the line of a request for people."""
     operation, request_id = _read_markers(answered.headers)
     line = (
         f"{answered.status[:3] or '---'} {answered.method} {redact.address(answered.target)} "
@@ -181,7 +181,7 @@ def _format_line(time: str, answered: Answered) -> str:
 
 
 def _json_line(time: str, answered: Answered) -> str:
-    """Returns the line of a request for programs."""
+    """Return the line of a request for programs."""
     operation, request_id = _read_markers(answered.headers)
     level = "error" if _is_error(answered.status) else "info"
     line = (
@@ -210,7 +210,7 @@ class JsonLines(logging.Formatter):
     """A log line for programs: one JSON object."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Returns the object, with `timestamp`, `level` and `event`."""
+        """Return the object, with `timestamp`, `level` and `event`."""
         line: dict[str, Any] = {"timestamp": _time(record), "level": record.levelname.lower()}
         fields = getattr(record, "fields", None)
         line |= fields or {"event": record.getMessage()}
@@ -228,7 +228,7 @@ class PlainLines(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Returns the line, with a traceback below it."""
+        """Return the line, with a traceback below it."""
         text = record.getMessage()
         if record.levelno >= logging.WARNING:
             text = f"{record.levelname}: {text}"
@@ -238,7 +238,7 @@ class PlainLines(logging.Formatter):
 
 
 def _escape(text: str) -> str:
-    """Returns a text of several lines, the later ones indented, without unprintable characters."""
+    """Return a text of several lines, the later ones indented, without unprintable characters."""
     lines = text.replace("\r\n", "\n").split("\n")
     return "\n  ".join("".join(map(_make_visible, line)) for line in lines)
 

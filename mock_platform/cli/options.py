@@ -31,14 +31,14 @@ class OptionKind(click.ParamType[Any], ABC):
 
     @abstractmethod
     def parse(self, text: str) -> Any:
-        """Returns the value of a text.
+        """Return the value of a text.
 
         Raises:
             ValueError: The text has no value; the message says what is allowed.
         """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Returns the value, or raises a usage error that names the option."""
+        """Return the value, or raises a usage error that names the option."""
         if not isinstance(value, str):
             return value
         try:
@@ -53,7 +53,7 @@ class InstantKind(OptionKind):
     name = "instant"
 
     def parse(self, text: str) -> datetime:
-        """Returns the moment; without offset, it is UTC."""
+        """Return the moment; without offset, it is UTC."""
         try:
             return parse_instant(text)
         except ValueError as fault:
@@ -69,7 +69,7 @@ class SecondsKind(OptionKind):
         self._whole = whole
 
     def parse(self, text: str) -> float | int:
-        """Returns the number of seconds."""
+        """Return the number of seconds."""
         plain = _SECONDS.fullmatch(text) is not None
         try:
             seconds = float(text) if plain else parse_duration(text)
@@ -94,7 +94,7 @@ class SizeKind(OptionKind):
         self._most = most
 
     def parse(self, text: str) -> int:
-        """Returns the number of bytes."""
+        """Return the number of bytes."""
         found = _SIZE.fullmatch(text)
         if found is None or int(found[1]) == 0:
             raise ValueError(f"{text!r} is not a size: write bytes, or 64K, 16M, 1G")
@@ -110,7 +110,7 @@ class StoreKind(OptionKind):
     name = "store"
 
     def parse(self, text: str) -> str:
-        """Returns the setting, if it names a store."""
+        """Return the setting, if it names a store."""
         from mock_platform.world.store.backends import BadStore, find_backend
 
         try:
@@ -120,14 +120,14 @@ class StoreKind(OptionKind):
         return text
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        """Returns a description of the allowed values."""
+        """Return a description of the allowed values."""
         from mock_platform.world.store.backends import BACKENDS
 
         return "|".join(BACKENDS)
 
 
 def split_address(text: str) -> tuple[str, int]:
-    """Returns host and port of `HOST:PORT`; the host of IPv6 is in brackets.
+    """Return host and port of `HOST:PORT`; the host of IPv6 is in brackets.
 
     Raises:
         ValueError: It is something else, or not the address of one machine.
@@ -147,7 +147,7 @@ class AddressKind(OptionKind):
     name = "address"
 
     def parse(self, text: str) -> str:
-        """Returns the address as it was given."""
+        """Return the address as it was given."""
         split_address(text)
         return text
 
@@ -168,14 +168,14 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def make_format_option(
     *kinds: str, default: str = "text", help: str = "Format of the output."
 ) -> Callable[[Command], Command]:
-    """Returns the option that chooses one of these formats."""
+    """Return the option that chooses one of these formats."""
     return click.option(
         "--format", type=click.Choice(kinds), default=default, show_default=True, help=help,
     )  # fmt: skip
 
 
 def make_out_option(help: str, *, required: bool = False) -> Callable[[Command], Command]:
-    """Returns the option that names the file to write."""
+    """Return the option that names the file to write."""
     return click.option(
         "--out", required=required, type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE", help=help,
@@ -183,14 +183,14 @@ def make_out_option(help: str, *, required: bool = False) -> Callable[[Command],
 
 
 def make_force_option(help: str) -> Callable[[Command], Command]:
-    """Returns the option that allows to replace what exists."""
+    """Return the option that allows to replace what exists."""
     return click.option("--force/--no-force", help=help)
 
 
 def make_ca_option(
     help: str = "Certificate authority to trust, if the server has its own.",
 ) -> Callable[[Command], Command]:
-    """Returns the option that names a file with a certificate authority."""
+    """Return the option that names a file with a certificate authority."""
     return click.option(
         "--ca", type=click.Path(path_type=Path, dir_okay=False, exists=True), metavar="FILE",
         help=help,
@@ -198,7 +198,7 @@ def make_ca_option(
 
 
 def make_names_option(help: str) -> Callable[[Command], Command]:
-    """Returns the option that says which names another server, or a recording, has."""
+    """Return the option that says which names another server, or a recording, has."""
     return click.option(
         "--names", type=click.Choice(["auto", "neutral", "original"]), default="auto",
         show_default=True, help=help,
@@ -206,7 +206,7 @@ def make_names_option(help: str) -> Callable[[Command], Command]:
 
 
 def make_only_option(name: str) -> Callable[[Command], Command]:
-    """Returns the option of this name that chooses operations."""
+    """Return the option of this name that chooses operations."""
     return click.option(
         name, metavar="PATTERNS",
         help="Count only operations whose ids match one of these patterns, such as "
@@ -215,7 +215,7 @@ def make_only_option(name: str) -> Callable[[Command], Command]:
 
 
 def condition_options(prefix: str) -> Callable[[Command], Command]:
-    """Returns what adds the three conditions to a command; their names begin with `prefix`."""
+    """Return what adds the three conditions to a command; their names begin with `prefix`."""
     options = (
         click.option(
             f"{prefix}fail-under", type=click.FloatRange(0, 100), metavar="N",
@@ -270,13 +270,13 @@ class Setting(Struct, frozen=True):
         return self.flag and self.name.startswith("no-")
 
     def default(self) -> Any:
-        """The field's default, in the form of the option."""
+        """Return the field's default, in the form of the option."""
         group, _, name = self.target.rpartition(".")
         value = getattr(getattr(_DEFAULTS, group) if group else _DEFAULTS, name)
         return not value if self.is_inverted else value
 
     def option(self) -> Callable[[Command], Command]:
-        """Returns the option for a click command."""
+        """Return the option for a click command."""
         if self.flag:
             opposite = self.name.removeprefix("no-") if self.is_inverted else f"no-{self.name}"
             return click.option(
@@ -426,7 +426,7 @@ def settings_options(*, without: frozenset[str] = frozenset()) -> Callable[[Comm
 
 
 def settings_of(values: Mapping[str, Any]) -> Settings:
-    """Returns the settings from a command's parameters; absent ones keep their default."""
+    """Return the settings from a command's parameters; absent ones keep their default."""
     groups: dict[str, dict[str, Any]] = {"": {}, "delivery": {}, "connection": {}}
     for setting in SETTINGS:
         if setting.parameter not in values:

@@ -56,23 +56,23 @@ class KnownOperation(Struct, frozen=True):
         return Path(str(files(_PACKAGE))).parent / str(self.listed["code"])
 
     def find_line(self) -> int:
-        """Returns the number of the line of its code; 1 if somebody changed the line."""
+        """Return the number of the line of its code; 1 if somebody changed the line."""
         lines = self.file.read_text("utf-8").splitlines()
         found = [at for at, line in enumerate(lines, 1) if line.strip() == self.code_line]
         return found[self.code_count] if self.code_count < len(found) else 1
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the operation in the form of `GET /_mock/operations`."""
+        """Return the operation in the form of `GET /_mock/operations`."""
         return {**self.listed, "code": f"{self.listed['code']}:{self.find_line()}"}
 
     def describe_place(self) -> str:
-        """Returns file and line as a terminal can open them, relative to the working directory."""
+        """Return file and line as a terminal can open them, relative to the working directory."""
         here = os.path.relpath(self.file)
         return f"{self.file if here.startswith('..') else here}:{self.find_line()}"
 
 
 def read_operations() -> tuple[KnownOperation, ...]:
-    """Returns all operations in the order of the table."""
+    """Return all operations in the order of the table."""
     return tuple(
         KnownOperation(
             id=entry["listed"]["id"],
@@ -89,7 +89,7 @@ def read_operations() -> tuple[KnownOperation, ...]:
 
 
 def read_credentials() -> Credentials:
-    """Returns the credentials of the default fixtures."""
+    """Return the credentials of the default fixtures."""
     found: Credentials = _read()["credentials"]
     return found
 
@@ -105,7 +105,7 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
 def operations_text(form: str) -> str:
-    """Returns the table of operations: in columns, or as JSON."""
+    """Return the table of operations: in columns, or as JSON."""
     operations = read_operations()
     if form == "json":
         return pretty({"operations": [entry.as_json() for entry in operations]})
@@ -123,7 +123,7 @@ def operations_text(form: str) -> str:
 
 
 def where_text(method: str, address: str, form: str) -> str:
-    """Returns which operation answers a request.
+    """Return which operation answers a request.
 
     Raises:
         CheckFailed: No operation does; the message names the nearest ones.
@@ -143,7 +143,7 @@ def where_text(method: str, address: str, form: str) -> str:
 
 
 def credentials_text(form: str, fixtures: Sequence[Path], url: str = DEFAULT_URL) -> str:
-    """Returns the test credentials of the default fixtures, with these folders added.
+    """Return the test credentials of the default fixtures, with these folders added.
 
     In the form `shell` the addresses of the server at `url` are added.
     """
@@ -154,12 +154,12 @@ def credentials_text(form: str, fixtures: Sequence[Path], url: str = DEFAULT_URL
 
 
 def sort_operations(operations: Iterable[Operations]) -> list[Operations]:
-    """Returns operations by path family, path and method."""
+    """Return operations by path family, path and method."""
     return sorted(operations, key=lambda entry: (entry.dialect, entry.path, entry.method))
 
 
 def display_path(operation: Routed) -> str:
-    """Returns the path at which an operation is called, in the specification's notation."""
+    """Return the path at which an operation is called, in the specification's notation."""
     return f"/sandbox{operation.path}" if operation.sandbox_only else operation.path
 
 
@@ -183,7 +183,7 @@ def _route(operations: Iterable[KnownOperation], *, sandbox: bool) -> Router[Kno
 
 
 def _split_path(address: str) -> tuple[str, bool]:
-    """Returns the path within the interface, and whether the address is the sandbox one."""
+    """Return the path within the interface, and whether the address is the sandbox one."""
     parts = urlsplit(address)
     path = parts.path if parts.path.startswith("/") else f"/{parts.path}"
     if path.startswith("/~"):
@@ -226,7 +226,7 @@ def _describe_operation(operation: KnownOperation, params: dict[str, str]) -> st
 
 
 def describe_scenarios(listed: Sequence[dict[str, Any]], name: str | None, form: str) -> str:
-    """Returns a list of scenarios, or one of them: in columns, or as JSON.
+    """Return a list of scenarios, or one of them: in columns, or as JSON.
 
     Raises:
         CheckFailed: None of them has this name.

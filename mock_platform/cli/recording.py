@@ -136,7 +136,7 @@ class _Recorder:
 
 @contextmanager
 def _open_way(forwarder: Forwarder, options: RecordOptions) -> Iterator[Mapping[str, str]]:
-    """Returns the variables that lead a command to the forwarder."""
+    """Return the variables that lead a command to the forwarder."""
     if options.upstream is not None:
         with ServerThread(forwarder) as server:
             yield {

@@ -184,7 +184,7 @@ def _describe_entry(entry: RemoteEntry) -> str:
 
 
 def _read_number(entry: Any) -> int:
-    """Returns the number in the id of an entry, which grows with each request."""
+    """Return the number in the id of an entry, which grows with each request."""
     return int(entry.id.removeprefix("r"))
 
 
@@ -199,7 +199,7 @@ def _read_pair(text: str) -> tuple[str, Any]:
 
 
 def _split_address(url: str | None) -> tuple[str, str | None]:
-    """Returns the address of the server, and the world that the end of `url` names."""
+    """Return the address of the server, and the world that the end of `url` names."""
     address = (url or os.environ.get("MOCK_PLATFORM_URL") or DEFAULT_URL).rstrip("/")
     base, tilde, name = address.partition("/~")
     return (base, name) if tilde else (address.removesuffix("/_mock"), None)

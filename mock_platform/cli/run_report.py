@@ -49,7 +49,7 @@ class CoverageOptions(Struct, frozen=True):
         return bool(self.files) or not self.conditions.is_empty
 
     def make_gate(self) -> Gate:
-        """Returns the gate, before anything is started.
+        """Return the gate, before anything is started.
 
         Raises:
             click.UsageError: An option cannot be used.
@@ -88,7 +88,7 @@ _UNUSED = (
 
 
 def check_coverage(found: CoverageDocument, gate: Gate) -> list[RunCheck]:
-    """Returns a check for each condition of the gate."""
+    """Return a check for each condition of the gate."""
     failures = {failure.name: failure for failure in gate.list_failures(found)}
     checks = []
     reason = [] if any(row["requests"] for row in found["operations"]) else [_UNUSED]
@@ -155,7 +155,7 @@ class Examiner:
             self._coverage = self._server.coverage()
 
     def conclude(self, command: Sequence[str], status: int, faults: Sequence[BaseException]) -> int:
-        """Print and write what was found; returns the exit status of `run`.
+        """Print and write what was found; return the exit status of `run`.
 
         Raises:
             CheckFailed: A report cannot be written.
@@ -179,7 +179,7 @@ class Examiner:
     def list_checks(
         self, command: Sequence[str], status: int, faults: Sequence[BaseException]
     ) -> list[RunCheck]:
-        """Returns every check of the run; prints the coverage, and writes its files.
+        """Return every check of the run; prints the coverage, and writes its files.
 
         Raises:
             CheckFailed: A file cannot be written.
@@ -194,7 +194,7 @@ class Examiner:
         return gates
 
     def _check_coverage(self) -> list[RunCheck]:
-        """Returns the checks of the coverage, after its totals were printed and files written."""
+        """Return the checks of the coverage, after its totals were printed and files written."""
         if self._coverage is None:
             return []
         found = self._gate.scope.restrict(self._coverage)
@@ -204,7 +204,7 @@ class Examiner:
 
 
 def read_run_options(values: Mapping[str, Any]) -> RunOptions:
-    """Returns the options in the parameters of a command.
+    """Return the options in the parameters of a command.
 
     Raises:
         click.UsageError: Some do not belong together.

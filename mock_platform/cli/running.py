@@ -74,7 +74,7 @@ def observe_run(
 
 
 def variables(platform: MockPlatform) -> dict[str, str]:
-    """Returns the environment of the command: addresses, test credentials, whom to trust."""
+    """Return the environment of the command: addresses, test credentials, whom to trust."""
     return {
         "MOCK_PLATFORM_URL": platform.base_url,
         "MOCK_PLATFORM_SANDBOX_URL": platform.ads_sandbox_base_url,
@@ -85,7 +85,7 @@ def variables(platform: MockPlatform) -> dict[str, str]:
 
 @contextmanager
 def _list_more(server: MockPlatform, options: RunOptions) -> Iterator[Mapping[str, str]]:
-    """Returns the variables of a proxy, if there is one."""
+    """Return the variables of a proxy, if there is one."""
     if options.intercept is None:
         yield {}
         return
@@ -95,7 +95,7 @@ def _list_more(server: MockPlatform, options: RunOptions) -> Iterator[Mapping[st
 
 
 def run_command(command: Sequence[str], more: Mapping[str, str]) -> int:
-    """Run a command with more variables; returns its exit status as a shell would."""
+    """Run a command with more variables; return its exit status as a shell would."""
     with _Forward() as forward:
         try:
             child = subprocess.Popen(  # noqa: S603 - it is the user's own

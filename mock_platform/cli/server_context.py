@@ -166,7 +166,7 @@ class ScenarioFiles:
             self._last[file] = self._read(file)  # it may name other files now
 
     def _read(self, file: Path) -> list[bytes | None]:
-        """Returns the content of a file, and of those with the records of its collections."""
+        """Return the content of a file, and of those with the records of its collections."""
         name = self._platform.start_up.files.get(file)
         scenario = None if name is None else self._platform.library.find(name)
         named = () if scenario is None else scenario.files
@@ -181,7 +181,7 @@ def _read_content(file: Path) -> bytes | None:
 
 
 def reload(platform: Platform) -> bool:
-    """Load a platform's fixtures again; returns whether they were valid."""
+    """Load a platform's fixtures again; return whether they were valid."""
     folders = ", ".join(str(folder) for folder in platform.settings.fixtures)
     try:
         base = load_base(platform.settings)

@@ -107,7 +107,7 @@ def serve_until_stopped(serving: ServeOptions) -> None:
 def _join_engine(
     opened: Opened, application: PlatformApplication, proxy: OpenProxy | None
 ) -> Iterator[tuple[WSGIApplication, LoopCompanion | None, Callable[[], object]]]:
-    """Yields what serves, what runs beside it, and what to call when the server answers."""
+    """Yield what serves, what runs beside it, and what to call when the server answers."""
     if not opened.platform.worlds.shared:
         yield application, None, lambda: None
         return
@@ -134,7 +134,7 @@ def _serve_with_workers(serving: ServeOptions, given: Settings) -> None:
 
 
 def _add_control_token(settings: Settings) -> Settings:
-    """Returns the settings, with a control token if other machines can reach the server."""
+    """Return the settings, with a control token if other machines can reach the server."""
     if settings.loopback or settings.control_token is not None:
         return settings
     return dataclasses.replace(settings, control_token=unguessable(32))

@@ -44,14 +44,14 @@ class Signals:
         """Called in the main thread for each signal."""
 
     def wait(self) -> frozenset[int]:
-        """Wait until a signal came, now or since the last call; returns the numbers.
+        """Wait until a signal came, now or since the last call; return the numbers.
 
         The numbers include signals that have other handlers.
         """
         return frozenset(self._alarm.recv(_MAX_SIGNALS))
 
     def fileno(self) -> int:
-        """Returns a descriptor that can be read when a signal came."""
+        """Return a descriptor that can be read when a signal came."""
         return self._alarm.fileno()
 
     def __enter__(self) -> Self:
@@ -107,7 +107,7 @@ class StopSignals(Signals):
         threading.Thread(target=read_to_the_end, name="mock-platform-stdin", daemon=True).start()
 
     def wait(self) -> frozenset[int]:
-        """Wait until one of the two signals came; returns at once if one came before."""
+        """Wait until one of the two signals came; return at once if one came before."""
         found: frozenset[int] = frozenset()
         while not self._stopped and not found & {*self._numbers}:
             found = super().wait()

@@ -81,5 +81,5 @@ def write_report(file: Path, text: str) -> None:
 
 
 def count_faults(faults: int) -> str:
-    """Returns `1 fault`, `2 faults` and so on."""
+    """Return `1 fault`, `2 faults` and so on."""
     return f"{faults} fault{'' if faults == 1 else 's'}"

@@ -65,7 +65,7 @@ class StrayWatch:
             stray.requests += 1
 
     def describe(self) -> list[str]:
-        """Returns a line for each method and path."""
+        """Return a line for each method and path."""
         with self._lock:
             lines = [
                 f"{stray.requests} x {method} {path}: {stray.status}{stray.hint}"
@@ -90,7 +90,7 @@ class RunCheck(Struct, frozen=True):
     """What is not a fault, and should be known."""
 
     def as_case(self) -> JunitCase:
-        """Returns the check as a case of its suite."""
+        """Return the check as a case of its suite."""
         if not self.faults:
             return JunitCase(self.name)
         details = "\n".join(self.faults)
@@ -108,7 +108,7 @@ class RunVerdict(Struct, frozen=True):
         return any(check.faults for check in self.checks)
 
     def describe(self) -> Iterator[str]:
-        """Returns the lines for people: only what failed."""
+        """Return the lines for people: only what failed."""
         headlines = dict.fromkeys(check.headline for check in self.checks if check.faults)
         for headline in headlines:
             yield f"mock-platform: {headline}:"
@@ -117,7 +117,7 @@ class RunVerdict(Struct, frozen=True):
                     yield from (f"  {line}" for text in check.faults for line in text.splitlines())
 
     def write_junit(self, name: str = "mock-platform run") -> str:
-        """Returns JUnit XML with a case for each check; `name` is that of the whole run."""
+        """Return JUnit XML with a case for each check; `name` is that of the whole run."""
         suites: dict[str, list[JunitCase]] = {}
         for check in self.checks:
             suites.setdefault(check.suite, []).append(check.as_case())
@@ -125,7 +125,7 @@ class RunVerdict(Struct, frozen=True):
 
 
 def check_rules(platform: Platform) -> list[RunCheck]:
-    """Returns a check for each rule with `expect: fired`.
+    """Return a check for each rule with `expect: fired`.
 
     For a scenario of the start it is enough that the rule acted in any world, before or after a
     reset. The rules of scenarios that clients activated are checked in the worlds in which they
@@ -158,7 +158,7 @@ def check_rules(platform: Platform) -> list[RunCheck]:
 
 
 def check_requests(watch: StrayWatch, warnings: WarningDocument) -> list[RunCheck]:
-    """Returns the checks of all requests: paths that do not exist, and warnings."""
+    """Return the checks of all requests: paths that do not exist, and warnings."""
     return [
         RunCheck(
             "requests", "unknown paths", watch.describe(), "requests that no operation answers"
@@ -170,13 +170,13 @@ def check_requests(watch: StrayWatch, warnings: WarningDocument) -> list[RunChec
 
 
 def check_faults(faults: Iterable[BaseException]) -> RunCheck:
-    """Returns the check of the sandbox itself."""
+    """Return the check of the sandbox itself."""
     texts = ["".join(traceback.format_exception(fault)).rstrip() for fault in faults]
     return RunCheck("sandbox", "faults", texts, "the sandbox itself failed")
 
 
 def check_command(command: Sequence[str], status: int) -> RunCheck:
-    """Returns the check of the command's exit status."""
+    """Return the check of the command's exit status."""
     faults = [f"{command[0]} ended with status {status}"] if status else []
     return RunCheck("command", "exit status", faults, "the command failed")
 
@@ -257,11 +257,11 @@ class GatePage(Struct, frozen=True):
     checks: Sequence[RunCheck]
 
     def list_failed(self) -> list[str]:
-        """Returns the parts that failed, in the order of the page."""
+        """Return the parts that failed, in the order of the page."""
         return [part for part in _PARTS if any(c.faults for c in self._list_checks(part))]
 
     def render_text(self) -> str:
-        """Returns the page for a terminal."""
+        """Return the page for a terminal."""
         lines = [f"mock-platform verify: {self._conclude()}", ""]
         for part, (holds, remedy) in _PARTS.items():
             checks = self._list_checks(part)
@@ -277,7 +277,7 @@ class GatePage(Struct, frozen=True):
         return "\n".join(lines) + "\n"
 
     def render_markdown(self) -> str:
-        """Returns the page for a pull request or the summary of a job."""
+        """Return the page for a pull request or the summary of a job."""
         lines = [f"## mock-platform verify: {self._conclude()}", "", "| part | |", "|---|---|"]
         for part, (holds, _) in _PARTS.items():
             checks = self._list_checks(part)

@@ -88,7 +88,7 @@ def make_hop(
     placement: Placement,
     listener: socket.socket | None = None,
 ) -> tuple[Hop, PlacedApplication]:
-    """Returns what hands requests to other processes, and the application that uses it."""
+    """Return what hands requests to other processes, and the application that uses it."""
     control: ControlPlane = application.extensions[CONTROL]
     edge = cast("Edge", application.wsgi_app)
     hop = Hop(placement, edge, control.list_questions(), listener)
@@ -99,7 +99,7 @@ def make_hop(
 def join_engine(
     opened: Opened, folder: Path, index: int = 0
 ) -> tuple[ByLease, socket.socket | None]:
-    """Returns the placement of a process whose worlds are on an engine, and where it listens.
+    """Return the placement of a process whose worlds are on an engine, and where it listens.
 
     Without `--advertise`, it listens in `folder`, which only this user can enter, and nothing is
     returned for it. `index` counts the workers of a server from 0. Call `join` of the placement
@@ -123,7 +123,7 @@ def join_engine(
 
 
 def _listen(advertised: str | None, folder: Path, index: int) -> tuple[socket.socket | None, str]:
-    """Returns the socket and the address at which other processes reach this one."""
+    """Return the socket and the address at which other processes reach this one."""
     if advertised is None and hasattr(socket, "AF_UNIX"):
         # A number of its own: what an earlier process left at this path is not taken for it.
         return None, f"unix:{folder}/{os.getpid()}.sock"
@@ -170,7 +170,7 @@ class Team(Struct, frozen=True):
         return self.folder / "directory.sqlite"
 
     def list_places(self) -> list[Place]:
-        """Returns the places of all workers."""
+        """Return the places of all workers."""
         numbers = range(1, self.count + 1)
         return [
             Place(
@@ -235,7 +235,7 @@ class Wire:
 
 
 def work(team: Team, index: int, end: socket.socket, unblocked: Iterable[int]) -> int:
-    """Be a worker until a signal; returns the exit status of the process.
+    """Be a worker until a signal; return the exit status of the process.
 
     `unblocked` is the mask of signals for when they can be taken.
     """
@@ -310,7 +310,7 @@ def _serve(team: Team, index: int, wire: Wire, stop: StopSignals) -> None:
 def start_worker(
     team: Team, index: int, others: Sequence[socket.socket]
 ) -> tuple[int, socket.socket]:
-    """Start a worker; returns its process id and the supervisor's end of the connection.
+    """Start a worker; return its process id and the supervisor's end of the connection.
 
     `others` are the supervisor's ends of other workers: a worker must not keep them open.
     """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def format_moment(value: Instant) -> str:
-    """Returns a moment in the form that the control plane accepts, to the microsecond.
+    """Return a moment in the form that the control plane accepts, to the microsecond.
 
     Raises:
         ValueError: It is not a moment, or a datetime without offset from UTC.
@@ -32,7 +32,7 @@ def format_moment(value: Instant) -> str:
 
 
 def count_seconds(*, days: float, hours: float, minutes: float, seconds: float) -> float:
-    """Returns a duration in seconds.
+    """Return a duration in seconds.
 
     Raises:
         OverflowError: The duration is infinite or too large.
@@ -93,7 +93,7 @@ class PageQuery(EntryQuery, total=False):
 
 
 def serialize_query(query: Mapping[str, Any], known: type[EntryQuery]) -> dict[str, str]:
-    """Returns a query as text by name, without values that are `None`.
+    """Return a query as text by name, without values that are `None`.
 
     Raises:
         TypeError: A name is unknown, or `since` is neither a datetime nor text.
@@ -117,7 +117,7 @@ def serialize_query(query: Mapping[str, Any], known: type[EntryQuery]) -> dict[s
 
 
 def is_error(warnings: str | None) -> bool | None:
-    """Returns whether warnings are errors; `None` leaves it to the server.
+    """Return whether warnings are errors; `None` leaves it to the server.
 
     Raises:
         ValueError: It is another value.
@@ -128,7 +128,7 @@ def is_error(warnings: str | None) -> bool | None:
 
 
 def check_names(names: NamesMode | None) -> NamesMode | None:
-    """Returns which names a world uses; `None` leaves it to the server.
+    """Return which names a world uses; `None` leaves it to the server.
 
     Raises:
         ValueError: It is another value.
@@ -139,7 +139,7 @@ def check_names(names: NamesMode | None) -> NamesMode | None:
 
 
 def read_scenario(document: Mapping[str, Any] | str | Path, catalog: Catalog) -> Scenario:
-    """Returns the scenario from a document, its YAML, or a file.
+    """Return the scenario from a document, its YAML, or a file.
 
     Raises:
         BadScenario: The scenario has faults; each is reported with its place.
@@ -155,7 +155,7 @@ def read_scenario(document: Mapping[str, Any] | str | Path, catalog: Catalog) ->
 
 
 def copy_as_json(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a copy of the values, as they would arrive over HTTP.
+    """Return a copy of the values, as they would arrive over HTTP.
 
     Raises:
         TypeError: A value has no JSON form.
@@ -165,7 +165,7 @@ def copy_as_json(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def authentication(world: str, found: Credentials, scheme: AuthScheme) -> OAuth1Auth | BearerAuth:
-    """Returns the authentication that signs requests with the test credentials of a world.
+    """Return the authentication that signs requests with the test credentials of a world.
 
     Raises:
         MissingCredentials: The world has no credentials of this kind, or no longer.

@@ -32,7 +32,7 @@ _BUNDLES = ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "CURL_CA_BUNDLE")
 
 
 def trust_variables(ca: Path) -> dict[str, str]:
-    """Returns the variables for `ca`, beside those that the command would trust without it.
+    """Return the variables for `ca`, beside those that the command would trust without it.
 
     `MOCK_PLATFORM_CA` names `ca` alone. The files are made in its folder.
     """
@@ -60,7 +60,7 @@ OpenProxy = ProxyServer | SharedProxy
 def open_proxy(
     wsgi: WSGIApplication, world: str, limits: ConnectionSettings, wanted: Interception
 ) -> ProxyServer:
-    """Returns a running proxy that answers the platform's hosts in a world. Stop it.
+    """Return a running proxy that answers the platform's hosts in a world. Stop it.
 
     Raises:
         ValueError: One of the hosts to answer for, or to pass on to, is not a host.
@@ -72,7 +72,7 @@ def open_proxy(
 
 
 def reserve_proxy(wanted: Interception) -> SharedProxy:
-    """Returns the address of a proxy that several processes run, each with `share_proxy`.
+    """Return the address of a proxy that several processes run, each with `share_proxy`.
 
     Raises:
         CannotBind: It cannot listen on this machine.
@@ -89,7 +89,7 @@ def share_proxy(
     limits: ConnectionSettings,
     companion: LoopCompanion,
 ) -> LoopCompanion:
-    """Returns what runs a reserved proxy beside the server of this process, and its companion."""
+    """Return what runs a reserved proxy beside the server of this process, and its companion."""
     application = _answer_hosts(wsgi, shared.hosts, shared.allowed, DEFAULT)
     return ProxyBeside(shared, application, limits, companion)
 
@@ -113,7 +113,7 @@ def _answer_hosts(
 
 
 def list_variables(proxy: OpenProxy) -> dict[str, str]:
-    """Returns the variables that lead programs to a proxy, and let them trust its certificates.
+    """Return the variables that lead programs to a proxy, and let them trust its certificates.
 
     Programs in C and Python read the first ones, node and Java have their own. What is set in the
     environment for node and Java is kept.
@@ -158,7 +158,7 @@ def _add(before: str | None, more: str) -> str:
 
 
 def _make_java_store(ca: Path) -> Path:
-    """Returns a file with the authority in the form in which Java trusts it."""
+    """Return a file with the authority in the form in which Java trusts it."""
     from cryptography import x509
     from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, pkcs12
 

@@ -105,7 +105,7 @@ class WorldFace(Protocol):
         direction: str | None = None,
         created_at: Instant | None = None,
     ) -> dict[str, Any]:
-        """Let something happen to a user; returns the answer of `POST /_mock/events`.
+        """Let something happen to a user; return the answer of `POST /_mock/events`.
 
         Without a payload a believable one is made, and the record changes with it. `created_at` may
         also count from now, such as `now-2h`.
@@ -130,7 +130,7 @@ class WorldFace(Protocol):
         """Every attempted webhook delivery and every line of a stream, oldest first."""
 
     def wait_for_deliveries(self, seconds: float = 10.0) -> bool:
-        """Wait up to `seconds` of real time; returns whether all requested deliveries were made.
+        """Wait up to `seconds` of real time; return whether all requested deliveries were made.
 
         The deliveries of all worlds of the server count.
         """
@@ -163,7 +163,7 @@ class WorldFace(Protocol):
         sandbox: bool = False,
         passthrough: Sequence[str] = (),
     ) -> BasedSession:
-        """Returns a `requests.Session` whose relative addresses start at the base address.
+        """Return a `requests.Session` whose relative addresses start at the base address.
 
         `oauth1` signs as the test user, `oauth2` sends the OAuth 2.0 token of the test user,
         `bearer` the bearer token of the test app. With `sandbox` the sandbox address is the base
@@ -178,7 +178,7 @@ class WorldFace(Protocol):
         """
 
     def test_client(self, *, sandbox: bool = False) -> FlaskClient:
-        """Returns Flask's test client; relative addresses start at the base address.
+        """Return Flask's test client; relative addresses start at the base address.
 
         Raises:
             NotInProcess: The server runs elsewhere.
@@ -219,10 +219,10 @@ class WorldFace(Protocol):
         """Every known scenario, in the form of `GET /_mock/scenarios`."""
 
     def unfired_expectations(self) -> list[UnfiredRule]:
-        """Returns the rules with `expect: fired` of active scenarios that never acted."""
+        """Return the rules with `expect: fired` of active scenarios that never acted."""
 
     def coverage(self, only: str | None = None) -> dict[str, Any]:
-        """Returns how much of the contract was exercised here; the default world counts all.
+        """Return how much of the contract was exercised here; the default world counts all.
 
         `only` restricts it to operations whose ids match patterns, such as `line_items.*,oauth*`.
 
@@ -231,7 +231,7 @@ class WorldFace(Protocol):
         """
 
     def warnings(self) -> dict[str, Any]:
-        """Returns what was ignored in requests here; the default world counts all.
+        """Return what was ignored in requests here; the default world counts all.
 
         `requests` is the number of requests with warnings; each of `warnings` has its `code`,
         `operation`, number of `requests` and the first `example`.
@@ -295,7 +295,7 @@ class PlatformFace(WorldFace, Protocol):
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
     ) -> WorldFace:
-        """Returns another world; makes a missing one, from fixtures or as a copy of `source`.
+        """Return another world; makes a missing one, from fixtures or as a copy of `source`.
 
         With `freeze` its clock is stopped at that moment, at the start and after each reset.
         With `own_credentials` its apps and tokens have keys that choose the world by themselves,
@@ -321,7 +321,7 @@ class PlatformFace(WorldFace, Protocol):
 
     @property
     def worlds(self) -> list[str]:
-        """Returns the names of all worlds."""
+        """Return the names of all worlds."""
 
     @property
     def ca(self) -> Path | None:
@@ -352,7 +352,7 @@ class PlatformFace(WorldFace, Protocol):
         """
 
     def __enter__(self) -> Self:
-        """Returns the platform itself."""
+        """Return the platform itself."""
         return self
 
     def __exit__(

@@ -53,11 +53,11 @@ class LateApplication:
         return self._current(environ, start_response)
 
     def at_once(self, request: Request) -> Direct | None:
-        """Returns an object that answers a request on the loop; `None`: call this."""
+        """Return an object that answers a request on the loop; `None`: call this."""
         return self._current.at_once(request)
 
     def at_once_in_process(self, request: Request) -> Direct | None:
-        """Returns the same as `at_once`, raising what handlers raise."""
+        """Return the same as `at_once`, raising what handlers raise."""
         return self._current.at_once_in_process(request)
 
     def never_blocks(self, request: Request) -> bool:
@@ -93,7 +93,7 @@ class RaisingApplication:
         return self._raise_errors_of(partial(self._edge, environ, start_response))
 
     def at_once_in_process(self, request: Request) -> Direct | None:
-        """Returns the same as `at_once`, raising what handlers raise."""
+        """Return the same as `at_once`, raising what handlers raise."""
         direct = self.at_once(request)
         if direct is None:
             return None

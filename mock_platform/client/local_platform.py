@@ -169,7 +169,7 @@ class HandlerErrors:
         caught.append(fault)
 
     def wrap(self, edge: Edge) -> RaisingApplication:
-        """Returns the edge; it raises the errors of handlers to in-process callers."""
+        """Return the edge; it raises the errors of handlers to in-process callers."""
         return RaisingApplication(edge, self.catching)
 
     def raise_recorded(self) -> None:
@@ -188,7 +188,7 @@ class HandlerErrors:
 
     @contextmanager
     def catching(self) -> Iterator[list[BaseException]]:
-        """Collects the errors of this thread inside a `with` block."""
+        """Collect the errors of this thread inside a `with` block."""
         before = getattr(self._local, "caught", None)
         caught: list[BaseException] = []
         self._local.caught = caught

@@ -51,7 +51,7 @@ class MockPlatform(PlatformFace):
 
     @staticmethod
     def connect(url: str) -> RemotePlatform:
-        """Returns the same interface for a server elsewhere; `url` is the one of its READY line.
+        """Return the same interface for a server elsewhere; `url` is the one of its READY line.
 
         The control token comes from `MOCK_PLATFORM_CONTROL_TOKEN`, the certificate authority to
         trust from `REQUESTS_CA_BUNDLE`.

@@ -36,14 +36,14 @@ class ClockFace(Protocol):
     """
 
     def now(self) -> datetime:
-        """Returns the current moment of the world, in UTC."""
+        """Return the current moment of the world, in UTC."""
 
     @property
     def frozen(self) -> bool:
         """Whether the clock is stopped."""
 
     def freeze(self, to: Instant | None = None) -> datetime:
-        """Stop the clock, now or at a moment; returns the moment.
+        """Stop the clock, now or at a moment; return the moment.
 
         Raises:
             ValueError: `to` is not a moment, has no offset from UTC, or is out of bounds.
@@ -59,7 +59,7 @@ class ClockFace(Protocol):
     def advance(
         self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0
     ) -> datetime:
-        """Move the clock by a duration (negative: back); returns the new moment.
+        """Move the clock by a duration (negative: back); return the new moment.
 
         Raises:
             OverflowError: The result is not a possible date.
@@ -67,7 +67,7 @@ class ClockFace(Protocol):
         """
 
     def resume(self) -> datetime:
-        """Start the clock again at its current moment; returns the moment."""
+        """Start the clock again at its current moment; return the moment."""
 
 
 class ChangeFace(Protocol):
@@ -202,7 +202,7 @@ class EntryFace(Protocol):
         """The body of the answer."""
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the entry in the form of `GET /_mock/requests/ID`, without credentials."""
+        """Return the entry in the form of `GET /_mock/requests/ID`, without credentials."""
 
 
 class StreamsFace(Protocol):
@@ -221,7 +221,7 @@ class StreamsFace(Protocol):
     """
 
     def list(self) -> list[Record]:
-        """Returns the open streams, oldest first, in the form of `GET /_mock/streams`."""
+        """Return the open streams, oldest first, in the form of `GET /_mock/streams`."""
 
     def disconnect(
         self,
@@ -231,7 +231,7 @@ class StreamsFace(Protocol):
         line: bool = True,
         fault: FaultKind | None = None,
     ) -> Sequence[str]:
-        """End one stream, or all of them; returns their ids.
+        """End one stream, or all of them; return their ids.
 
         The last line has the type, unless `line` is false. With a `fault` the connection breaks.
 
@@ -266,7 +266,7 @@ class JournalFace(Protocol):
     """
 
     def find(self, **query: Unpack[PageQuery]) -> Sequence[EntryFace]:
-        """Returns the entries that match the query, oldest first; `limit` keeps the newest ones.
+        """Return the entries that match the query, oldest first; `limit` keeps the newest ones.
 
         Raises:
             BadQuery: An operation does not exist, or no entry can have one of the values.
@@ -274,19 +274,19 @@ class JournalFace(Protocol):
         """
 
     def count(self, **query: Unpack[EntryQuery]) -> int:
-        """Returns how many entries match the whole query; raises the same as `find`."""
+        """Return how many entries match the whole query; raises the same as `find`."""
 
     def get(self, request_id: str) -> EntryFace | None:
-        """Returns the entry with this `X-Mock-Request-Id`; `None` if it is not in the journal."""
+        """Return the entry with this `X-Mock-Request-Id`; `None` if it is not in the journal."""
 
     def clear(self) -> None:
         """Delete all entries of the journal."""
 
     def __iter__(self) -> Iterator[EntryFace]:
-        """Iterates over all entries, oldest first."""
+        """Iterate over all entries, oldest first."""
 
     def __len__(self) -> int:
-        """The number of entries."""
+        """Return the number of entries."""
 
 
 class TableFace(Protocol):
@@ -307,13 +307,13 @@ class TableFace(Protocol):
         """The name of the table."""
 
     def all(self) -> list[Record]:
-        """Returns all records, in the order in which they were added."""
+        """Return all records, in the order in which they were added."""
 
     def get(self, key: str) -> Record | None:
-        """Returns the record under a key, or `None`."""
+        """Return the record under a key, or `None`."""
 
     def put(self, record: Record, *, key: str | None = None, unchecked: bool = False) -> Record:
-        """Create or replace a record; returns it as stored, with defaults.
+        """Create or replace a record; return it as stored, with defaults.
 
         `key` is added to a record that has none. `unchecked` stores the record without checks, for
         invalid states on purpose.
@@ -323,7 +323,7 @@ class TableFace(Protocol):
         """
 
     def patch(self, key: str, changes: Record, *, unchecked: bool = False) -> Record:
-        """Merge changes into a record (JSON merge patch: null removes a field); returns it.
+        """Merge changes into a record (JSON merge patch: null removes a field); return it.
 
         Raises:
             UnknownRecord: No record has this key.
@@ -341,10 +341,10 @@ class TableFace(Protocol):
         """Whether a record has this key."""
 
     def __iter__(self) -> Iterator[Record]:
-        """Returns all records, in the order in which they were added."""
+        """Return all records, in the order in which they were added."""
 
     def __len__(self) -> int:
-        """The number of records."""
+        """Return the number of records."""
 
 
 class StateFace(Protocol):
@@ -362,7 +362,7 @@ class StateFace(Protocol):
     """
 
     def __getitem__(self, name: str) -> TableFace:
-        """Returns the table of this name.
+        """Return the table of this name.
 
         Raises:
             UnknownTable: No table has this name.
@@ -372,16 +372,16 @@ class StateFace(Protocol):
         """Whether a table of this name exists."""
 
     def __iter__(self) -> Iterator[str]:
-        """The names of all tables."""
+        """Return the names of all tables."""
 
     def __len__(self) -> int:
-        """The number of tables."""
+        """Return the number of tables."""
 
     def get(self, name: str, /) -> TableFace | None:
-        """Returns the table of this name, or `None`."""
+        """Return the table of this name, or `None`."""
 
     def keys(self) -> KeysView[str]:
-        """The names of all tables."""
+        """Return the names of all tables."""
 
     def values(self) -> ValuesView[TableFace]:
         """All tables, without their names."""
@@ -390,7 +390,7 @@ class StateFace(Protocol):
         """Pairs of name and table."""
 
     def dump(self) -> dict[str, Any]:
-        """Returns the whole world as one document: tables, clock, ids, progressions."""
+        """Return the whole world as one document: tables, clock, ids, progressions."""
 
     def load(self, document: Mapping[str, Any], *, unchecked: bool = False) -> None:
         """Replace the whole world by a document from `dump`. The journal is emptied.

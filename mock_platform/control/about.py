@@ -47,12 +47,12 @@ def ready(request: ControlRequest) -> dict[str, Any]:
 
 
 def show_credentials(request: ControlRequest) -> dict[str, Any]:
-    """The published test credentials of the world."""
+    """Return the published test credentials of the world."""
     return credentials(request.world)
 
 
 def list_operations(request: ControlRequest) -> dict[str, Any]:
-    """The table of operations."""
+    """Return the table of operations."""
     return operations(request.platform)
 
 
@@ -71,17 +71,17 @@ def metrics(request: ControlRequest) -> Response:
 
 
 def describe(request: ControlRequest) -> dict[str, Any]:
-    """The OpenAPI description of everything that is served."""
+    """Return the OpenAPI description of everything that is served."""
     return request.services.description.at(request.base_url)
 
 
 def operations(platform: Platform) -> dict[str, Any]:
-    """Returns every operation that a platform serves."""
+    """Return every operation that a platform serves."""
     return {"operations": [operation.as_json() for operation in platform.operations]}
 
 
 def assumptions(platform: Platform) -> dict[str, Any]:
-    """Returns every recorded assumption, with the operations that depend on it."""
+    """Return every recorded assumption, with the operations that depend on it."""
     depending: dict[str, list[str]] = {}
     for operation in platform.operations:
         for assumption in dict.fromkeys(operation.all_assumptions):
@@ -130,7 +130,7 @@ class WarningsAnswer(Schema):
 
 
 def list_warnings(request: ControlRequest) -> WarningDocument:
-    """What was ignored in requests so far: codes, operations, counts, examples."""
+    """Return what was ignored in requests so far: codes, operations, counts, examples."""
     recorder = request.services.warnings
     world, others = ask_counts(request, WARNINGS, recorder.worlds())
     own = recorder.document(world)

@@ -91,7 +91,7 @@ class ClockAnswer(Schema):
 
 
 def get_clock(request: ControlRequest) -> dict[str, Any]:
-    """The time on the world's clock."""
+    """Return the time on the world's clock."""
     return _describe_clock(request.world)
 
 

@@ -33,7 +33,7 @@ class QueryOfCoverage(Schema):
 
 
 def get_coverage(request: ControlRequest) -> Any:
-    """What clients have exercised of the contract so far."""
+    """Return what clients have exercised of the contract so far."""
     platform = request.platform
     recorder = request.services.coverage
     scope = read_scope(platform, request.query.get("patterns"))
@@ -55,7 +55,7 @@ def get_coverage(request: ControlRequest) -> Any:
 
 
 def read_scope(platform: Platform, only: str | None) -> CoverageScope:
-    """Returns the scope of these patterns; everything without any.
+    """Return the scope of these patterns; everything without any.
 
     Raises:
         BadQuery: A pattern matches no operation.

@@ -69,7 +69,7 @@ class ControlProblem(Schema):
 
 
 def describe_all(platform: Platform, routes: Sequence[Route]) -> Description:
-    """Returns the description of a platform and of these routes of its control plane."""
+    """Return the description of a platform and of these routes of its control plane."""
 
     def extend(spec: APISpec, converter: Converter) -> None:
         spec.tag({"name": "control", "description": "The control plane."})

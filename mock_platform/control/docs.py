@@ -54,7 +54,7 @@ _BEARER = {"type": "http", "scheme": "bearer"}
 def arrange(
     document: JsonObject, platform: Platform, world: World, base_url: str, part: str
 ) -> JsonObject:
-    """Returns one part of a description; `part` is one of `PARTS`."""
+    """Return one part of a description; `part` is one of `PARTS`."""
     shown = {path: dict(_choose(path, item, part)) for path, item in document["paths"].items()}
     document["paths"] = {path: item for path, item in shown.items() if item}
     document["tags"] = [
@@ -68,7 +68,7 @@ def arrange(
 
 
 def list_authorizations(platform: Platform, world: World) -> dict[str, Any]:
-    """Returns what the page fills in: tokens by scheme, pairs of name and password, keys to sign.
+    """Return what the page fills in: tokens by scheme, pairs of name and password, keys to sign.
 
     The keys are by the placeholder that they replace.
     """
@@ -93,7 +93,7 @@ def list_authorizations(platform: Platform, world: World) -> dict[str, Any]:
 
 
 def list_steps(platform: Platform, world: World) -> dict[str, list[str]]:
-    """Returns the method and the path that the page sends first, by those of the request after."""
+    """Return the method and the path that the page sends first, by those of the request after."""
     steps = {}
     for operation in platform.operations:
         before = operation.example.before
@@ -105,12 +105,12 @@ def list_steps(platform: Platform, world: World) -> dict[str, list[str]]:
 
 
 def list_streams(platform: Platform) -> list[str]:
-    """Returns the paths of answers that do not end; the page shows how they begin."""
+    """Return the paths of answers that do not end; the page shows how they begin."""
     return [each.path for each in platform.operations if isinstance(each.returns, Lines)]
 
 
 def _choose(path: str, item: JsonObject, part: str) -> Iterator[tuple[str, JsonObject]]:
-    """Yields the entries of a path that a part has; sandbox addresses only if there is no other."""
+    """Yield the entries of a path that a part has; sandbox addresses only if there is no other."""
     for method, entry in item.items():
         of_control = CONTROL in entry.get("tags", ())
         doubled = str(entry.get("operationId", "")).startswith("sandbox.")
@@ -190,7 +190,7 @@ def _join(*texts: str | None) -> str:
 
 
 def _read_path(template: str, path: str) -> dict[str, str]:
-    """Returns the values that a path has in the places of a template."""
+    """Return the values that a path has in the places of a template."""
     return {
         name[1:-1]: unquote(value)
         for name, value in zip(template.split("/"), path.split("/"), strict=True)
@@ -199,7 +199,7 @@ def _read_path(template: str, path: str) -> dict[str, str]:
 
 
 def _convert(value: str, schema: Mapping[str, Any]) -> Any:
-    """Returns a value of a query as the type that its schema names."""
+    """Return a value of a query as the type that its schema names."""
     kind = schema.get("type")
     if kind == "array":
         return value.split(",")
@@ -222,7 +222,7 @@ class QueryOfDocs(Schema):
 
 
 def assets() -> Blueprint:
-    """Returns the files of Swagger UI, to be registered under `ASSETS`, without its pages."""
+    """Return the files of Swagger UI, to be registered under `ASSETS`, without its pages."""
     folder = str(files("flask_swagger_ui") / "dist")
     blueprint = Blueprint("swagger_ui", __name__)
 
@@ -236,7 +236,7 @@ def assets() -> Blueprint:
 
 
 def docs(request: ControlRequest) -> Response:
-    """The page with the description of the world's address; it has the test tokens filled in."""
+    """Return the page that describes the world's address; it has the test tokens filled in."""
     part = request.query.get("part", PARTS[0])
     nonce = unguessable(24)
     page = render_template(

@@ -62,7 +62,7 @@ class Sample(Struct, frozen=True):
         *headers: str,
         options: Sequence[str] = SHOWN,
     ) -> str:
-        """Returns the request as a shell command; names of `variables` replace their values."""
+        """Return the request as a shell command; names of `variables` replace their values."""
         named = [*(f"{name}: {value}" for name, value in self.headers.items()), *headers]
         body = None if self.body is None else split_at(self.body, {MINUTE.strip("$"): MINUTE})
         return write_curl(
@@ -77,7 +77,7 @@ class Sample(Struct, frozen=True):
 def sample(
     operation: Operation, credentials: Credentials, conditions: Iterable[str] = ()
 ) -> Sample:
-    """Returns a request to an operation; `conditions` are further names for its query.
+    """Return a request to an operation; `conditions` are further names for its query.
 
     Raises:
         LookupError: The path or a required parameter has no value.
@@ -106,7 +106,7 @@ def sample(
 
 
 def put_in_credentials(values: Mapping[str, str], credentials: Credentials) -> dict[str, str]:
-    """Returns values with those of the credentials in their places."""
+    """Return values with those of the credentials in their places."""
     app, user = credentials["app"] or {}, credentials["user"] or {}
     known = {
         PUBLISHED_CLIENT_ID: app.get("client_id"),
@@ -118,7 +118,7 @@ def put_in_credentials(values: Mapping[str, str], credentials: Credentials) -> d
 
 
 def _path_value(name: str, table_name: str, operation: Operation) -> str:
-    """What a path has for `:name`: if the segment before is a table's name, a record of it."""
+    """Return what a path has for `:name`: a record, if the segment before is a table's name."""
     for known in (operation.example.path, EXAMPLE_PATHS.get(operation.id, {}), _IN_ANY_PATH):
         if name in known:
             return known[name]
@@ -132,7 +132,7 @@ def _path_value(name: str, table_name: str, operation: Operation) -> str:
 
 
 def _list_required_parameters(operation: Operation) -> dict[str, str]:
-    """A value for each parameter of the query that has to be there."""
+    """Return a value for each parameter of the query that has to be there."""
     if operation.params is None or operation.location is not Location.QUERY:
         return {}
     return {
@@ -195,13 +195,13 @@ class _Place(Struct, frozen=True):
     field: str = ""
 
     def find_name(self, entry: Entry) -> str | None:
-        """Returns what an entry of the table has there."""
+        """Return what an entry of the table has there."""
         value = entry.record.get(self.field) if self.field else entry.key
         return value if isinstance(value, str) else None
 
 
 def use_records_of(world: World, example: Sample, credentials: Credentials) -> Sample:
-    """Returns an example that names records of a world wherever it names default ones.
+    """Return an example that names records of a world wherever it names default ones.
 
     `credentials` are those of the world: its own account, user and webhook are used first.
 
@@ -234,7 +234,7 @@ def _put_in(text: str, names: Mapping[str, str]) -> str:
 
 
 def _has(world: World, place: _Place, name: str) -> bool:
-    """Returns whether a world has a record that is not deleted under a name."""
+    """Return whether a world has a record that is not deleted under a name."""
     if not place.field:
         record = world.store.get(place.table, name)
         return record is not None and not record.get("deleted")
@@ -245,7 +245,7 @@ def _has(world: World, place: _Place, name: str) -> bool:
 def _choose(
     world: World, place: _Place, credentials: Credentials, chosen: Mapping[str, str]
 ) -> str:
-    """Returns the name of a record that the example does not have yet."""
+    """Return the name of a record that the example does not have yet."""
     taken = set(chosen.values())
     preferred = _prefer(place, credentials)
     if preferred is not None and preferred not in taken and _has(world, place, preferred):
@@ -265,7 +265,7 @@ def _choose(
 
 
 def _prefer(place: _Place, credentials: Credentials) -> str | None:
-    """Returns the name of the record that belongs to the published credentials."""
+    """Return the name of the record that belongs to the published credentials."""
     user: Mapping[str, Any] = credentials["user"] or {}
     if place.table == "accounts":
         return next(iter(credentials["accounts"]), None)
@@ -282,7 +282,7 @@ def _count_equal(one: Record, other: Record) -> int:
 
 @lru_cache(maxsize=1)
 def _read_places() -> Mapping[str, _Place]:
-    """Returns where the default fixtures have each name. The files do not change."""
+    """Return where the default fixtures have each name. The files do not change."""
     return MappingProxyType(dict(_list_places()))
 
 

@@ -91,13 +91,13 @@ class Guesses:
 
 
 def _wait_after(count: int) -> float:
-    """Returns the seconds that an address waits after so many wrong tokens."""
+    """Return the seconds that an address waits after so many wrong tokens."""
     excess = count - FREE
     return 0.0 if excess < 0 else min(MAX_WAIT_SECONDS, 2.0 ** min(excess, 10))
 
 
 def _group(address: str) -> str:
-    """Returns what is counted as one: an IPv4 address, a network of IPv6."""
+    """Return what is counted as one: an IPv4 address, a network of IPv6."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
@@ -136,7 +136,7 @@ class Sessions:
         self._ends: dict[str, float] = {}
 
     def start(self, token: str) -> str:
-        """Begin a session in all processes; returns the value of its cookie.
+        """Begin a session in all processes; return the value of its cookie.
 
         Raises:
             NoAnswer: Another process does not answer.
@@ -189,20 +189,20 @@ class Sessions:
             self._ends.pop(session, None)
 
     def find_seconds(self, session: str) -> float:
-        """Returns the real seconds for which a session is open; 0 if it is not."""
+        """Return the real seconds for which a session is open; 0 if it is not."""
         with self._lock:
             end = self._ends.get(session, 0.0)
         return max(0.0, end - self._uptime())
 
 
 def name_cookie(environ: Mapping[str, Any]) -> str:
-    """Returns the name of the cookie: browsers send cookies to all ports of a host."""
+    """Return the name of the cookie: browsers send cookies to all ports of a host."""
     port = str(environ.get("HTTP_HOST", "")).rpartition(":")[2]
     return f"{COOKIE}_{port}" if port.isdecimal() else COOKIE
 
 
 def _read(environ: Mapping[str, Any], token: str) -> str | None:
-    """Returns the session that a request names; `None` if the server never made such a cookie."""
+    """Return the session that a request names; `None` if the server never made such a cookie."""
     from itsdangerous import BadData
 
     sent: SimpleCookie = SimpleCookie()
@@ -365,7 +365,7 @@ def try_token(given: bytes, environ: Environ, settings: Settings, guesses: Guess
 
 
 def _read_token(environ: Environ) -> bytes | None:
-    """Returns the token as it was sent; a WSGI environ contains header bytes as Latin-1."""
+    """Return the token as it was sent; a WSGI environ contains header bytes as Latin-1."""
     header: str | None = environ.get("HTTP_X_MOCK_CONTROL_TOKEN")
     if header is not None:
         return header.encode("latin-1")

@@ -23,7 +23,7 @@ _FRAME = frozenset({"request", "response", "url", "method", "status", "at", "mil
 
 
 def archive(entries: Sequence[JournalEntry], dropped: int) -> dict[str, Any]:
-    """Returns entries of a journal as an archive, in the same order."""
+    """Return entries of a journal as an archive, in the same order."""
     comment = "All moments are on the world's clock."
     if dropped:
         comment += f" The journal dropped {dropped} older entries for space."

@@ -65,7 +65,7 @@ class CountAnswer(Schema):
 
 
 def list_requests(request: ControlRequest) -> dict[str, Any]:
-    """The matching entries, oldest first."""
+    """Return the matching entries, oldest first."""
     journal = request.world.journal
     query = read_query(request.platform, request.query)
     found = journal.find(query, request.query.get("limit"))
@@ -73,7 +73,7 @@ def list_requests(request: ControlRequest) -> dict[str, Any]:
 
 
 def archive_requests(request: ControlRequest) -> Response:
-    """The matching entries as an HTTP archive, for a browser's developer tools."""
+    """Return the matching entries as an HTTP archive, for a browser's developer tools."""
     # `MockPlatform` uses the queries above without Flask.
     from flask import Response
 
@@ -105,7 +105,7 @@ def delete_requests(request: ControlRequest) -> None:
 
 
 def find_entry(platform: Platform, world: World, entry_id: str) -> JournalEntry:
-    """Returns the entry with this id, which the client got in `X-Mock-Request-Id`.
+    """Return the entry with this id, which the client got in `X-Mock-Request-Id`.
 
     Raises:
         Refusal: 404; it belongs to another world, was dropped, or never existed.
@@ -130,7 +130,7 @@ def find_entry(platform: Platform, world: World, entry_id: str) -> JournalEntry:
 
 
 def read_query(platform: Platform, sent: Mapping[str, Any]) -> Query:
-    """Returns the search for a query that its schema has checked.
+    """Return the search for a query that its schema has checked.
 
     Raises:
         BadQuery: An operation or method does not exist; a check for "no such request" would always

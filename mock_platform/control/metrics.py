@@ -67,7 +67,7 @@ class Metrics:
                 self._faults += 1
 
     def exposition(self) -> tuple[bytes, str]:
-        """Returns the current counts in Prometheus' text form, and its media type.
+        """Return the current counts in Prometheus' text form, and its media type.
 
         Those of several processes are added; beside the sums are some figures of each process.
 
@@ -87,7 +87,7 @@ class Metrics:
         return generate_latest(registry), CONTENT_TYPE_LATEST
 
     def as_json(self) -> ProcessCounts:
-        """Returns the counts of this process and the contents of its worlds."""
+        """Return the counts of this process and the contents of its worlds."""
         platform = self._platform
         worlds = [world for world in platform.worlds if platform.peers.lives_here(world.name)]
         with self._lock:
@@ -116,7 +116,7 @@ class _Collector:
         self._counts = counts
 
     def collect(self) -> Iterator[Metric]:
-        """Returns the metrics: sums, and figures of each process if there are several."""
+        """Return the metrics: sums, and figures of each process if there are several."""
         from prometheus_client.core import (
             CounterMetricFamily,
             GaugeMetricFamily,

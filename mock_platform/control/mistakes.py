@@ -96,7 +96,7 @@ _BY_NAME = {mistake.kind.__name__: mistake for mistake in MISTAKES}
 
 
 def describe_mistake(fault: BaseException | None) -> dict[str, Any] | None:
-    """Returns an exception as JSON; `None` if it is not sent to clients."""
+    """Return an exception as JSON; `None` if it is not sent to clients."""
     mistake = None if fault is None else _BY_KIND.get(type(fault))  # type: ignore[arg-type]
     if mistake is None:
         return None
@@ -105,7 +105,7 @@ def describe_mistake(fault: BaseException | None) -> dict[str, Any] | None:
 
 
 def rebuild_mistake(told: Mapping[str, Any]) -> Exception | None:
-    """Returns the exception from the JSON of `describe_mistake`; `None` if the kind is unknown."""
+    """Return the exception from the JSON of `describe_mistake`; `None` if the kind is unknown."""
     mistake = _BY_NAME.get(told["kind"])
     if mistake is None:
         return None

@@ -68,7 +68,7 @@ class Provocation(Struct, frozen=True):
 def find_provocations(
     library: Library, operation: Operation, documented: Sequence[Outcome]
 ) -> Iterator[Provocation]:
-    """Yields the scenarios that provoke documented outcomes of an operation.
+    """Yield the scenarios that provoke documented outcomes of an operation.
 
     Those that act on it without parameters come first.
     """
@@ -85,7 +85,7 @@ def find_provocations(
 
 
 def find_operation_parameter(scenario: Scenario) -> str | None:
-    """Returns the parameter that names the operation on which a rule acts, if there is one."""
+    """Return the parameter that names the operation on which a rule acts, if there is one."""
     for rule in scenario.document["rules"]:
         on = rule.get("on")
         if isinstance(on, str) and on.startswith("$"):
@@ -94,7 +94,7 @@ def find_operation_parameter(scenario: Scenario) -> str | None:
 
 
 def _acts_on(rule: Rule, operation: Operation, catalog: Catalog) -> bool:
-    """Returns whether a request to the operation can meet the conditions of a rule."""
+    """Return whether a request to the operation can meet the conditions of a rule."""
     if operation.id not in rule.on:
         return False
     when: Mapping[str, Any] = rule.when
@@ -112,7 +112,7 @@ def _point(
     operation: Operation,
     documented: Sequence[Outcome],
 ) -> Iterator[Provocation]:
-    """Yields the scenario with the parameter that names its operation, if it has one."""
+    """Yield the scenario with the parameter that names its operation, if it has one."""
     parameter = find_operation_parameter(scenario)
     if parameter is None:
         return
@@ -137,7 +137,7 @@ def _can_bind(scenario: Scenario, parameters: Mapping[str, str]) -> bool:
 def _foresee(
     rules: Sequence[Rule], operation: Operation, documented: Sequence[Outcome]
 ) -> frozenset[Outcome]:
-    """Returns the documented outcomes that the effects of rules answer with."""
+    """Return the documented outcomes that the effects of rules answer with."""
     effects = [effect for rule in rules for effect in rule.effects]
     return frozenset(
         outcome
@@ -207,7 +207,7 @@ class OperationDetails(Struct, frozen=True):
 
 
 def make_example(platform: Platform, operation: Operation, world: World) -> Sample | None:
-    """Returns a request that can be sent as it is; `None` if the records have nothing for it."""
+    """Return a request that can be sent as it is; `None` if the records have nothing for it."""
     found = credentials(world)
     try:
         example = use_records_of(world, sample(operation, found), found)
@@ -217,7 +217,7 @@ def make_example(platform: Platform, operation: Operation, world: World) -> Samp
 
 
 def collect(platform: Platform, operation: Operation, world: World) -> OperationDetails:
-    """Returns everything about an operation, with an example for the credentials of a world."""
+    """Return everything about an operation, with an example for the credentials of a world."""
     documented = list_documented(operation, platform.settings)
     provoking = list(find_provocations(platform.library, operation, documented))
     failures = tuple(
@@ -239,7 +239,7 @@ def collect(platform: Platform, operation: Operation, world: World) -> Operation
 
 
 def find_naming_scenarios(platform: Platform) -> dict[str, list[str]]:
-    """Returns the scenarios of the package that name an operation, by its id."""
+    """Return the scenarios of the package that name an operation, by its id."""
     found: dict[str, list[str]] = {}
     for scenario in platform.library:
         rules = platform.library.bind_defaults(scenario)
@@ -250,7 +250,7 @@ def find_naming_scenarios(platform: Platform) -> dict[str, list[str]]:
 
 
 def _fill_in(example: Sample, world: World) -> Sample:
-    """Returns an example with the current minute of the clock of the world."""
+    """Return an example with the current minute of the clock of the world."""
     minute = world.clock.now().strftime("%Y%m%d%H%M")
     path = example.path.replace(quote(MINUTE), minute)
     body = None if example.body is None else example.body.replace(MINUTE, minute)
@@ -258,7 +258,7 @@ def _fill_in(example: Sample, world: World) -> Sample:
 
 
 def write_python(example: Sample, base_url: str) -> str:
-    """Returns an example as a Python program that can be copied."""
+    """Return an example as a Python program that can be copied."""
     lines = ["import requests", "", "answer = requests.request("]
     lines += [f"    {example.method!r},", f"    {base_url + example.path!r},"]
     lines.append(f"    headers={dict(example.headers)!r},")
@@ -332,7 +332,7 @@ def write_list(
     locate_page: Callable[[str], str],
     locate_operation: Callable[[str], str],
 ) -> str:
-    """Returns the list of all pages; the functions return the address of a page and an operation.
+    """Return the list of all pages; the functions return the address of a page and an operation.
 
     `root` is the address of the sandbox.
     """
@@ -346,12 +346,12 @@ def write_list(
 
 
 def write_operation(platform: Platform, operation: Operation, world: World, root: str) -> str:
-    """Returns the page of an operation, with an example for the sandbox at the address `root`."""
+    """Return the page of an operation, with an example for the sandbox at the address `root`."""
     return "\n".join(_write(collect(platform, operation, world), root)) + "\n"
 
 
 def find_operation(platform: Platform, name: str) -> Operation:
-    """Returns the operation with an id.
+    """Return the operation with an id.
 
     Raises:
         ControlRefusal: 404; no operation has it, and the message has the nearest id.
@@ -383,7 +383,7 @@ def show_page(request: ControlRequest) -> Response:
 
 
 def show_list(request: ControlRequest) -> Response:
-    """What there is to read as plain text, for coding agents; also at `/llms.txt`."""
+    """Return what there is to read as plain text, for coding agents; also at `/llms.txt`."""
     root = request.base_url
     text = write_list(
         request.platform.operations,

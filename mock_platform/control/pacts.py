@@ -79,7 +79,7 @@ class MessageBody(Schema):
 
 
 def get_pact(request: ControlRequest) -> dict[str, Any]:
-    """What clients of this world exercised, as a Pact file of version 4."""
+    """Return what clients of this world exercised, as a Pact file of version 4."""
     parties = Parties(request.query["consumer"], request.query["provider"])
     recorded = read_world(request.platform, request.world)
     openapi = request.services.description.at("http://localhost")
@@ -88,7 +88,7 @@ def get_pact(request: ControlRequest) -> dict[str, Any]:
 
 
 def put_state(request: ControlRequest) -> dict[str, Any]:
-    """Bring the world into a provider state of a Pact file; returns values for the request."""
+    """Bring the world into a provider state of a Pact file; return values for the request."""
     body = request.body
     if body["action"] == "teardown":
         return {}
@@ -111,7 +111,7 @@ def put_state(request: ControlRequest) -> dict[str, Any]:
 
 
 def make_message(request: ControlRequest) -> Response:
-    """The body that a webhook receives for the event of the message's provider state."""
+    """Return the body that a webhook receives for the event of the message's provider state."""
     named = request.body.get("provider_states", ())
     state = next((each for each in named if each["name"] == EVENT), None)
     if state is None:
@@ -167,7 +167,7 @@ def _find_event(world: World, key: str | None) -> Record:
 
 
 def _sign(request: ControlRequest, params: Mapping[str, Any]) -> str:
-    """Returns the Authorization header of a request that a state describes.
+    """Return the Authorization header of a request that a state describes.
 
     Raises:
         ControlRefusal: The world has no such credentials.

@@ -49,7 +49,7 @@ class ControlPlane:
         return self._wsgi(environ, start_response)
 
     def list_questions(self) -> Mapping[str, Callable[[Any], Any]]:
-        """Returns what other processes of the server may ask, by the names of the questions."""
+        """Return what other processes of the server may ask, by the names of the questions."""
         from mock_platform.control.questions import list_questions
 
         return list_questions(

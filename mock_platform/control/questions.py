@@ -63,7 +63,7 @@ def list_questions(
     warnings: WarningRecorder,
     sessions: Sessions,
 ) -> Mapping[str, Question]:
-    """Returns the answer to each question, as a function of its argument."""
+    """Return the answer to each question, as a function of its argument."""
     return {
         WORLDS: lambda _: list_own_worlds(platform),
         WORLD_NAMES: lambda _: [world["name"] for world in list_own_worlds(platform)],
@@ -89,7 +89,7 @@ def list_questions(
 def ask_counts(
     request: ControlRequest, question: str, counted: Iterable[str], *, only_named: bool = False
 ) -> tuple[str | None, list[Any]]:
-    """Returns the name of the world in a request, and what the other processes counted of it.
+    """Return the name of the world in a request, and what the other processes counted of it.
 
     A removed world may still be `counted`, here or there. With `only_named` the others are asked
     for a world only, not for all together.
@@ -105,7 +105,7 @@ def ask_counts(
 
 
 def list_own_worlds(platform: Platform) -> list[dict[str, Any]]:
-    """Returns the worlds that live in this process: name, seed, number of requests, age.
+    """Return the worlds that live in this process: name, seed, number of requests, age.
 
     The age is that in this process: real seconds since the world was made here, or opened.
     """
@@ -123,7 +123,7 @@ def list_own_worlds(platform: Platform) -> list[dict[str, Any]]:
 
 
 def list_all_worlds(platform: Platform) -> list[dict[str, Any]]:
-    """Returns the worlds of all processes, with the label of the process if there are several.
+    """Return the worlds of all processes, with the label of the process if there are several.
 
     Raises:
         NoAnswer: A process does not answer.
@@ -139,7 +139,7 @@ def list_all_worlds(platform: Platform) -> list[dict[str, Any]]:
 
 
 def pack_if_known(platform: Platform, name: str) -> dict[str, Any] | None:
-    """Returns a world as JSON; `None` if it does not exist."""
+    """Return a world as JSON; `None` if it does not exist."""
     try:
         return pack_world(platform.worlds.get(name), platform.base)
     except UnknownWorld:
@@ -147,6 +147,6 @@ def pack_if_known(platform: Platform, name: str) -> dict[str, Any] | None:
 
 
 def find_world_of_entry(platform: Platform, key: str) -> str | None:
-    """Returns the world of this process whose journal has an entry."""
+    """Return the world of this process whose journal has an entry."""
     found = (world.name for world in platform.worlds if world.journal.get(key) is not None)
     return next(found, None)

@@ -34,7 +34,7 @@ class ControlRefusal(Exception):
         self.extra = extra
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the problem object."""
+        """Return the problem object."""
         return {
             "type": "about:blank",
             "title": HTTPStatus(self.status).phrase,
@@ -57,7 +57,7 @@ def refuse_values(status: int, faults: Iterable[tuple[str, str]], what: str) -> 
 def explain_unknown_names(
     faults: Iterable[tuple[str, Fault]], known: Mapping[str, Any]
 ) -> Iterable[tuple[str, str]]:
-    """Returns the faults, with helpful texts for unknown names."""
+    """Return the faults, with helpful texts for unknown names."""
     for field, text in faults:
         if str(text) == "Unknown field.":
             allowed = ", ".join(known) or "none"
@@ -82,7 +82,7 @@ _STATUSES: Mapping[type, int] = {
 
 
 def as_refusal(fault: Exception) -> ControlRefusal | None:
-    """Returns the refusal for an exception; `None` if nothing that a client did explains it."""
+    """Return the refusal for an exception; `None` if nothing that a client did explains it."""
     if isinstance(fault, ControlRefusal):
         return fault
     if isinstance(fault, BadQuery):

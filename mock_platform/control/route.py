@@ -128,7 +128,7 @@ class ControlRequest(Struct, frozen=True):
 
     @property
     def world(self) -> World:
-        """Returns the world of the request: by path prefix, by header, or the default one.
+        """Return the world of the request: by path prefix, by header, or the default one.
 
         Raises:
             UnknownWorld: The named world does not exist.
@@ -152,7 +152,7 @@ class ControlRequest(Struct, frozen=True):
         return self.flask.environ.get(WORLD) or self.flask.headers.get("X-Mock-World")
 
     def find_counted_world(self, counted: Container[str]) -> str | None:
-        """Returns the name of the world in the request; a removed world may still be `counted`.
+        """Return the name of the world in the request; a removed world may still be `counted`.
 
         Raises:
             UnknownWorld: The world does not exist and is not counted.
@@ -179,7 +179,7 @@ class ControlRequest(Struct, frozen=True):
 
 
 def query_of(route: Route, flask: Request) -> Mapping[str, Any]:
-    """Returns the checked query.
+    """Return the checked query.
 
     Raises:
         BadQuery: The query has faults.
@@ -190,7 +190,7 @@ def query_of(route: Route, flask: Request) -> Mapping[str, Any]:
 
 
 def load_query(schema: Schema, sent: Mapping[str, str]) -> Mapping[str, Any]:
-    """Returns a checked query as text by name; empty values count as absent.
+    """Return a checked query as text by name; empty values count as absent.
 
     Raises:
         BadQuery: The query has faults.
@@ -206,7 +206,7 @@ def load_query(schema: Schema, sent: Mapping[str, str]) -> Mapping[str, Any]:
 
 
 def body_of(route: Route, flask: Request, platform: Platform) -> Any:
-    """Returns the checked body; if a schema is declared, an empty body counts as an empty object.
+    """Return the checked body; if a schema is declared, an empty body counts as an empty object.
 
     Raises:
         Refusal: 400, 413 or 415 for a body that cannot be read, 422 with every fault.
@@ -247,7 +247,7 @@ def body_of(route: Route, flask: Request, platform: Platform) -> Any:
 
 
 def load_body(schema: Schema, sent: Any) -> Mapping[str, Any]:
-    """Returns a checked JSON body.
+    """Return a checked JSON body.
 
     Raises:
         Refusal: 422 with every fault.
@@ -266,7 +266,7 @@ def load_body(schema: Schema, sent: Any) -> Mapping[str, Any]:
 
 
 def object_of(body: Any, what: str) -> dict[str, Any]:
-    """Returns a body for which no schema is declared; it must be an object.
+    """Return a body for which no schema is declared; it must be an object.
 
     Raises:
         Refusal: 422; it is not an object.

@@ -112,7 +112,7 @@ def create_control(
     sessions: Sessions,
     extend: Extension | None = None,
 ) -> Flask:
-    """Returns the Flask application of the control plane; `extend` adds routes to it."""
+    """Return the Flask application of the control plane; `extend` adds routes to it."""
     app = Flask("mock_platform.control", static_folder=None)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.url_rule_class = LateRule
@@ -155,12 +155,12 @@ def add_route(app: Flask, route: Route, answer: Callable[..., Response]) -> None
 
 
 def describe_everything(platform: Platform) -> Description:
-    """Returns the document of `/_mock/openapi.json`."""
+    """Return the document of `/_mock/openapi.json`."""
     return describe_all(platform, ROUTES)
 
 
 def bind(route: Route, services: Services) -> Callable[..., Response]:
-    """Returns the function that answers a route: it checks the request and calls the view."""
+    """Return the function that answers a route: it checks the request and calls the view."""
 
     def answer(**args: str) -> Response:
         if route.form:
@@ -178,7 +178,7 @@ def bind(route: Route, services: Services) -> Callable[..., Response]:
 
 
 def _view(route: Route, asked: ControlRequest) -> Any:
-    """Returns what a view does; what was read is read again if another process had the world.
+    """Return what a view does; what was read is read again if another process had the world.
 
     A change needs no such check, because the archive makes it.
     """

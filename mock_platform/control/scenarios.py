@@ -50,7 +50,7 @@ def get_scenario(request: ControlRequest) -> dict[str, Any]:
 
 
 def body_form(platform: Platform, _converter: Converter) -> dict[str, Any]:
-    """Returns the description of a scenario: only its outermost form; the name may be absent.
+    """Return the description of a scenario: only its outermost form; the name may be absent.
 
     The rules alone are larger than all other bodies; `GET /_mock/scenarios/schema.json` has them.
     """
@@ -75,7 +75,7 @@ def put_scenario(request: ControlRequest) -> dict[str, Any]:
 
 
 def define_scenario(request: ControlRequest, scenario: Scenario) -> dict[str, Any]:
-    """Define a scenario in this world; returns it as the control plane shows it.
+    """Define a scenario in this world; return it as the control plane shows it.
 
     Raises:
         ControlRefusal: 422; it is active, and cannot continue with its parameters.
@@ -121,7 +121,7 @@ def deactivate_all(request: ControlRequest) -> None:
 
 
 def schema(request: ControlRequest) -> dict[str, Any]:
-    """The JSON Schema of scenario documents, for editors."""
+    """Return the JSON Schema of scenario documents, for editors."""
     return json_schema(request.platform.library.catalog.ids)
 
 
@@ -130,7 +130,7 @@ def _engine(request: ControlRequest) -> Engine:
 
 
 def _read(request: ControlRequest, name: str) -> Scenario:
-    """Returns the scenario of a body in JSON or YAML; the address may contain its name."""
+    """Return the scenario of a body in JSON or YAML; the address may contain its name."""
     faults: list[tuple[str, str]] = []
     text, file, named = request.body, f"{name}.yaml", None
     yaml = isinstance(text, bytes)
@@ -182,7 +182,7 @@ class SavedScenario(Struct, frozen=True):
 def check_scenario_text(
     platform: Platform, text: str, name: str = "scenario.yaml", folder: Path | None = None
 ) -> CheckedText:
-    """Returns the faults and oddities of a text; in a folder it may name files beside it.
+    """Return the faults and oddities of a text; in a folder it may name files beside it.
 
     The suffix of `name` decides between YAML and JSON.
     """
@@ -195,7 +195,7 @@ def check_scenario_text(
 
 
 def find_scenario_folder(platform: Platform, given: str | None = None) -> Path:
-    """Returns one of the server's scenario folders: the `given` one, else the first.
+    """Return one of the server's scenario folders: the `given` one, else the first.
 
     Raises:
         ControlRefusal: 409; the server has none. 422; it has not this one.

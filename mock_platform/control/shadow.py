@@ -98,7 +98,7 @@ def get_shadow(request: ControlRequest) -> dict[str, Any]:
 
 
 def merge_shadows(reports: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Returns the reports of the processes of one server as one; there has to be one at least."""
+    """Return the reports of the processes of one server as one; there has to be one at least."""
     first, *others = reports
     merged = dict(first)
     found: dict[str, dict[str, Any]] = {each["id"]: each for each in first["findings"]}

@@ -30,7 +30,7 @@ class SnapshotAnswer(Schema):
 
 
 def list_snapshots(request: ControlRequest) -> dict[str, Any]:
-    """The names of the world's snapshots, oldest first."""
+    """Return the names of the world's snapshots, oldest first."""
     return {"snapshots": list(request.world.snapshots)}
 
 

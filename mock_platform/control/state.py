@@ -47,7 +47,7 @@ class TableAnswer(Schema):
 
 
 def world_form(platform: Platform, _converter: Converter) -> dict[str, Any]:
-    """Returns the description of a whole world, as `GET /_mock/state` returns it."""
+    """Return the description of a whole world, as `GET /_mock/state` returns it."""
     rows = {"type": "array", "items": {"type": "object"}}
     tables = {
         "type": "object",
@@ -72,7 +72,7 @@ def world_form(platform: Platform, _converter: Converter) -> dict[str, Any]:
 
 
 def record_form(_platform: Platform, _converter: Converter) -> dict[str, Any]:
-    """Returns the description of a record: the fields are those of its table."""
+    """Return the description of a record: the fields are those of its table."""
     return {
         "type": "object",
         "description": "A record in stored form, as GET of the same address returns it; for PATCH, "
@@ -82,12 +82,12 @@ def record_form(_platform: Platform, _converter: Converter) -> dict[str, Any]:
 
 
 def get_state(request: ControlRequest) -> dict[str, Any]:
-    """The whole world as one document."""
+    """Return the whole world as one document."""
     return request.state.dump()
 
 
 def put_state(request: ControlRequest) -> dict[str, Any]:
-    """Replace the whole world by a document; returns the new state."""
+    """Replace the whole world by a document; return the new state."""
     state, document = request.state, request.body
     if request.query["as_"] is not None:
         _mark_recorded(document, request.platform.tables)
@@ -96,7 +96,7 @@ def put_state(request: ControlRequest) -> dict[str, Any]:
 
 
 def get_table(request: ControlRequest) -> dict[str, Any]:
-    """The records of one table in a world."""
+    """Return the records of one table in a world."""
     records = request.state[request.args["table"]].all()
     return {"records": records, "total": len(records)}
 
@@ -115,7 +115,7 @@ def get_record(request: ControlRequest) -> Record:
 
 
 def put_record(request: ControlRequest) -> Record | Response:
-    """Create or replace a record; returns it as stored, with defaults."""
+    """Create or replace a record; return it as stored, with defaults."""
     table = request.state[request.args["table"]]
     record, unchecked = _read_record(request), request.query["unchecked"]
     return _answer_with_record(
@@ -138,13 +138,13 @@ def delete_record(request: ControlRequest) -> None:
 
 
 def _read_record(request: ControlRequest) -> Record:
-    """Returns the record in the body, marked as recorded if the query asks for that."""
+    """Return the record in the body, marked as recorded if the query asks for that."""
     record = object_of(request.body, "A record")
     return record if request.query["as_"] is None else record | {AS: request.query["as_"]}
 
 
 def _answer_with_record(request: ControlRequest, record: Record) -> Record | Response:
-    """Returns the answer with a stored record; warns of keys that its table does not have."""
+    """Return the answer with a stored record; warns of keys that its table does not have."""
     kept = find_recorded_keys(request.platform.tables[request.args["table"]], record)
     if not kept:
         return record

@@ -31,7 +31,7 @@ class MoveBody(Schema):
 
 
 def move_form(platform: Platform, _converter: Converter) -> dict[str, Any]:
-    """Returns the description of `MoveBody`: the states of the kinds."""
+    """Return the description of `MoveBody`: the states of the kinds."""
     kinds = platform.worlds.blueprint.kinds
     states = dict.fromkeys(state for kind in kinds for state in kind.states)
     return {
@@ -83,7 +83,7 @@ def move(request: ControlRequest) -> dict[str, Any]:
 
 
 def require_kind(world: World, name: str) -> TransitionKind:
-    """Returns the kind of transition with this name.
+    """Return the kind of transition with this name.
 
     Raises:
         ControlRefusal: 404; no kind has this name.

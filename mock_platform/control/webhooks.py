@@ -99,7 +99,7 @@ def validate(request: ControlRequest) -> dict[str, Any]:
 
 
 def event_form(_platform: Platform, converter: Converter) -> dict[str, Any]:
-    """Returns the description of an event to add: the fields of its record that may be sent."""
+    """Return the description of an event to add: the fields of its record that may be sent."""
     described = converter.inline(EventRecord(only=sorted(GIVEN)))
     described["required"] = ["event_type"]
     happened = converter.inline(ActivityRecord(only=sorted(HAPPENED)))["properties"]

@@ -118,7 +118,7 @@ def put_world(request: ControlRequest) -> dict[str, Any]:
 
 
 def _describe_elsewhere(request: ControlRequest, fault: WorldElsewhere) -> dict[str, Any]:
-    """Returns a world that another process made at the same moment.
+    """Return a world that another process made at the same moment.
 
     Raises:
         WorldElsewhere: That process does not answer.
@@ -147,7 +147,7 @@ def _check_number(platform: Platform, name: str) -> None:
 
 
 def _find_source(platform: Platform, source: str | None) -> str | WorldCopy | None:
-    """Returns the world to copy, from the process in which it lives.
+    """Return the world to copy, from the process in which it lives.
 
     Raises:
         UnknownWorld: It does not exist there.
@@ -175,7 +175,7 @@ def reset(request: ControlRequest) -> None:
 
 
 def addresses(origin: str, name: str) -> dict[str, str]:
-    """Returns the base addresses of a world on the server at `origin`."""
+    """Return the base addresses of a world on the server at `origin`."""
     base_url = origin if name == DEFAULT else f"{origin}/~{name}"
     return {
         "base_url": base_url,
@@ -186,7 +186,7 @@ def addresses(origin: str, name: str) -> dict[str, str]:
 
 
 def describe_world(name: str, known: Mapping[str, Any], origin: str) -> dict[str, Any]:
-    """Returns a world with its credentials as `PUT /_mock/worlds/NAME` answers."""
+    """Return a world with its credentials as `PUT /_mock/worlds/NAME` answers."""
     return {"name": name, **addresses(origin, name), "credentials": known}
 
 

@@ -25,7 +25,7 @@ _BRACKETED = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::[0-9]*)?", re.ASCII)
 
 
 def split_world(path: str) -> tuple[str | None, str]:
-    """Returns the world in the prefix of a path, if any, and the path after the prefix."""
+    """Return the world in the prefix of a path, if any, and the path after the prefix."""
     if not path.startswith(("/~", "/%7E", "/%7e")):
         return None, path
     name, slash, rest = path[2 if path[1] == "~" else 4 :].partition("/")
@@ -33,7 +33,7 @@ def split_world(path: str) -> tuple[str | None, str]:
 
 
 def split_surface(path: str, host: str) -> tuple[Surface, str, str]:
-    """Returns the interface of a path and a host, its prefix, and the path after it."""
+    """Return the interface of a path and a host, its prefix, and the path after it."""
     if path == SANDBOX or path.startswith(_IN_SANDBOX):
         return "sandbox", SANDBOX, path[len(SANDBOX) :] or "/"
     return ("sandbox" if host.startswith(_SANDBOX_HOST) else "plain"), "", path
@@ -45,13 +45,13 @@ def is_control(path: str) -> bool:
 
 
 def place_in_control(path: str) -> str:
-    """Returns the path by which the control plane knows one of its paths."""
+    """Return the path by which the control plane knows one of its paths."""
     return CONTROL + path if path == LIST else path
 
 
 @lru_cache(_MAX_HOSTS)
 def readable_host(host: str) -> str:
-    """Returns host and port as the client sent them, such that an address with them is valid."""
+    """Return host and port as the client sent them, such that an address with them is valid."""
     return (
         host if _PLAIN_HOST.fullmatch(host) or _is_bracketed(host) else quote(host, ":", "latin-1")
     )

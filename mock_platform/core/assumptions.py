@@ -36,7 +36,7 @@ class Assumption(Struct, frozen=True):
     gap: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the assumption in the form of `GET /_mock/assumptions`."""
+        """Return the assumption in the form of `GET /_mock/assumptions`."""
         return {
             "id": self.id,
             "text": self.text,
@@ -47,22 +47,22 @@ class Assumption(Struct, frozen=True):
 
 
 def public_fact(id_: str, text: str, source: str = "", *, gap: bool = False) -> Assumption:
-    """Returns an assumption: the public interface is known to do this."""
+    """Return an assumption: the public interface is known to do this."""
     return Assumption(id_, text, Basis.PUBLIC_FACT, source, gap)
 
 
 def settled(id_: str, text: str, source: str = "", *, gap: bool = False) -> Assumption:
-    """Returns an assumption: one of several readings of spec and public facts was chosen."""
+    """Return an assumption: one of several readings of spec and public facts was chosen."""
     return Assumption(id_, text, Basis.SETTLED, source, gap)
 
 
 def expectation(id_: str, text: str, source: str = "", *, gap: bool = False) -> Assumption:
-    """Returns an assumption: a user of such an interface would expect this."""
+    """Return an assumption: a user of such an interface would expect this."""
     return Assumption(id_, text, Basis.EXPECTATION, source, gap)
 
 
 def register(*groups: Iterable[Assumption]) -> dict[str, Assumption]:
-    """Returns all assumptions by id, sorted.
+    """Return all assumptions by id, sorted.
 
     Raises:
         ValueError: Two different assumptions share an id.
@@ -106,5 +106,5 @@ SPEC_SENTENCES: Mapping[str, str] = {
 
 
 def find_sentence(sentences: Mapping[str, str], id_: str) -> str:
-    """Returns the sentence that an assumption completes; empty for assumptions of extensions."""
+    """Return the sentence that an assumption completes; empty for assumptions of extensions."""
     return sentences.get(id_) or sentences.get(id_.partition(".")[0], "")

@@ -58,7 +58,7 @@ class Caller(Struct, frozen=True):
     """Whether the credentials were not verified (`--auth off`)."""
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the caller in the form of the journal, without secrets."""
+        """Return the caller in the form of the journal, without secrets."""
         return {
             "scheme": self.scheme,
             "app": None if self.app is None else self.app["id"],
@@ -138,7 +138,7 @@ class Call(Struct):
             self.give_back = None
 
     def header(self, name: str) -> str | None:
-        """Returns the first header of that name in any case, or `None`."""
+        """Return the first header of that name in any case, or `None`."""
         if self._header_map is None:
             folded: dict[str, str] = {}
             for key, value in self.headers:
@@ -252,10 +252,10 @@ class LiveBody(Protocol):
     """A body without an end in sight, whose pieces come when something happens."""
 
     def read(self) -> bytes | None:
-        """Returns the next piece to send; empty if nothing is due now, `None` at the end."""
+        """Return the next piece to send; empty if nothing is due now, `None` at the end."""
 
     def wait_seconds(self) -> float:
-        """Returns the real seconds until a piece is due, whatever happens."""
+        """Return the real seconds until a piece is due, whatever happens."""
 
     def attach(self, resume: Resume, is_client_gone: Callable[[], bool]) -> None:
         """Use a client's connection; `resume` is called when there is something to read early."""
@@ -293,7 +293,7 @@ class Reply(Struct):
         return self.parts is not None or self.stream is not None
 
     def header(self, name: str) -> str | None:
-        """Returns the first header of that name in any case, or `None`."""
+        """Return the first header of that name in any case, or `None`."""
         folded, length = name.lower(), len(name)
         for key, value in self.headers:
             if len(key) == length and key.lower() == folded:

@@ -25,21 +25,21 @@ class Peers(Protocol):
         """Whether this process answers for a world of this name."""
 
     def ask_all(self, question: str, argument: Any = None) -> Mapping[str, Any]:
-        """Returns the answers of all other processes by their labels.
+        """Return the answers of all other processes by their labels.
 
         Raises:
             NoAnswer: One of them does not answer.
         """
 
     def ask_owner(self, world: str, question: str, argument: Any = None) -> Any:
-        """Returns the answer of the process in which a world lives.
+        """Return the answer of the process in which a world lives.
 
         Raises:
             NoAnswer: It does not answer, or refuses.
         """
 
     def find_trouble(self) -> str | None:
-        """Returns why the processes together cannot serve at present; `None` if they can."""
+        """Return why the processes together cannot serve at present; `None` if they can."""
 
 
 class Alone:
@@ -49,11 +49,11 @@ class Alone:
     count = 1
 
     def lives_here(self, world: str) -> bool:
-        """Returns `True`: there is no other process."""
+        """Return `True`: there is no other process."""
         return True
 
     def ask_all(self, question: str, argument: Any = None) -> Mapping[str, Any]:
-        """Returns no answers: there is no process to ask."""
+        """Return no answers: there is no process to ask."""
         return {}
 
     def ask_owner(self, world: str, question: str, argument: Any = None) -> Any:
@@ -61,5 +61,5 @@ class Alone:
         raise NoAnswer("There is no other process.")
 
     def find_trouble(self) -> str | None:
-        """Returns `None`: there is no process that could be missing."""
+        """Return `None`: there is no process that could be missing."""
         return None

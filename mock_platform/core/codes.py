@@ -15,12 +15,12 @@ _FILE = Path(__file__).with_suffix(".json")
 
 
 def list_countries() -> frozenset[str]:
-    """Returns the assigned codes of ISO 3166-1 alpha-2."""
+    """Return the assigned codes of ISO 3166-1 alpha-2."""
     return _read_lists()["countries"]
 
 
 def list_currencies() -> frozenset[str]:
-    """Returns the codes of ISO 4217."""
+    """Return the codes of ISO 4217."""
     return _read_lists()["currencies"]
 
 

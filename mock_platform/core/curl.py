@@ -43,7 +43,7 @@ def write_curl(
     user: Words | None = None,
     between: str = _BETWEEN,
 ) -> str:
-    """Returns the command that sends a request, for `sh` and all shells that follow POSIX.
+    """Return the command that sends a request, for `sh` and all shells that follow POSIX.
 
     `headers` are `Name: value`; `options` are words for curl that are not of the request, `user` is
     the name and password of Basic authentication.
@@ -74,7 +74,7 @@ def write_curl(
 
 
 def split_at(text: str, variables: Mapping[str, str]) -> Words:
-    """Returns a text in parts: each value of `variables`, by its name, becomes that variable."""
+    """Return a text in parts: each value of `variables`, by its name, becomes that variable."""
     names = {value: name for name, value in variables.items() if value and value in text}
     if not names:
         return text
@@ -84,7 +84,7 @@ def split_at(text: str, variables: Mapping[str, str]) -> Words:
 
 
 def quote_words(words: Words) -> str:
-    """Returns a text as one word of a shell command."""
+    """Return a text as one word of a shell command."""
     parts = [words] if isinstance(words, str) else list(words)
     texts = [part for part in parts if isinstance(part, str)]
     if len(texts) < len(parts) and all(_PLAIN.fullmatch(text) for text in texts):
@@ -97,7 +97,7 @@ def quote_words(words: Words) -> str:
 
 
 def _write_inside(parts: Sequence[str | Variable]) -> Iterable[str]:
-    """Yields the parts of a text within double quotes."""
+    """Yield the parts of a text within double quotes."""
     for part, after in zip(parts, [*parts[1:], ""], strict=True):
         if isinstance(part, str):
             yield part
@@ -120,7 +120,7 @@ def _is_shown_as_it_is(text: str) -> bool:
 
 
 def _write_printf(text: str) -> str:
-    """Returns the command that prints a text, with what must not be pasted as octal numbers.
+    """Return the command that prints a text, with what must not be pasted as octal numbers.
 
     A terminal acts on control characters, even within quotes: one of them ends what is pasted.
     """
@@ -138,7 +138,7 @@ def _write_octal(character: str) -> str:
 
 
 def _write_header(words: Words) -> Words:
-    """Returns a header as curl understands it: `Name;` sends one without a value."""
+    """Return a header as curl understands it: `Name;` sends one without a value."""
     if not isinstance(words, str):
         return words
     name, colon, value = words.partition(":")

@@ -112,7 +112,7 @@ def make_upload_reader(
 
 
 def _read_body(call: Call, contents: frozenset[str], max_nesting: int) -> list[tuple[str, Any]]:
-    """Returns the parameters of a body; those in `contents` stay bytes in a multipart form."""
+    """Return the parameters of a body; those in `contents` stay bytes in a multipart form."""
     if not call.body:
         return []
     if call.media_type == FORM:
@@ -151,7 +151,7 @@ _Reader = Callable[[Call], tuple[Any, list[Finding]]]
 
 
 def decoder(operation: Operation, settings: Settings) -> Decoder:
-    """Returns the decoder for the calls of one operation; its schema is built once, here."""
+    """Return the decoder for the calls of one operation; its schema is built once, here."""
     # Everything that depends on the operation alone is prepared here: a reader for the place of the
     # parameters, and a loader for their schema. Unknown names are left out by the loader, because
     # they are found separately: what to say about them depends on where they were, which the schema
@@ -179,7 +179,7 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
 
 
 def make_reader(operation: Operation, schema: Schema) -> Callable[[Call, Any], dict[str, Any]]:
-    """Returns a function that checks what a call sent, and adds it to the call's echo.
+    """Return a function that checks what a call sent, and adds it to the call's echo.
 
     That function raises `InvalidParameters` or `BadBody`.
     """
@@ -204,7 +204,7 @@ def make_reader(operation: Operation, schema: Schema) -> Callable[[Call, Any], d
 
 
 def _body_reader(operation: Operation, schema: Schema | None, settings: Settings) -> _Reader:
-    """Returns the reader for the parameters of an operation in a JSON body."""
+    """Return the reader for the parameters of an operation in a JSON body."""
     in_query = frozenset(operation.in_query)
 
     @cache
@@ -229,7 +229,7 @@ def _body_reader(operation: Operation, schema: Schema | None, settings: Settings
 
 
 def _add_query(call: Call, sent: Any, in_query: frozenset[str], unread: list[Finding]) -> Any:
-    """Returns a JSON body with those parameters that are in the query, and not those of the body.
+    """Return a JSON body with those parameters that are in the query, and not those of the body.
 
     Raises:
         BadBody: The body is no object.
@@ -242,7 +242,7 @@ def _add_query(call: Call, sent: Any, in_query: frozenset[str], unread: list[Fin
 
 
 def _pairs_reader(operation: Operation, schema: Schema | None, known: frozenset[str]) -> _Reader:
-    """Returns the reader for parameters in query, form and Authorization header."""
+    """Return the reader for parameters in query, form and Authorization header."""
     repeatable = frozenset() if schema is None else _find_repeatable(schema)
     write = operation.method in {"POST", "PUT", "PATCH"}
     in_header = operation.location is Location.OAUTH
@@ -259,7 +259,7 @@ def _pairs_reader(operation: Operation, schema: Schema | None, known: frozenset[
 
 
 def _find_sent(sent: Any, known: frozenset[str]) -> Iterable[str]:
-    """Returns which known parameters were sent; for a batch, those of the first items."""
+    """Return which known parameters were sent; for a batch, those of the first items."""
     if isinstance(sent, dict):
         return tuple([name for name in sent if name in known])
     items = [item for item in sent[:_TELLING] if isinstance(item, dict)]
@@ -267,7 +267,7 @@ def _find_sent(sent: Any, known: frozenset[str]) -> Iterable[str]:
 
 
 def _list_names(schema: Schema) -> list[tuple[str, str]]:
-    """Returns each parameter's name in the request and in the handler."""
+    """Return each parameter's name in the request and in the handler."""
     return [
         (field.data_key or attr, field.attribute or attr)
         for attr, field in schema.load_fields.items()
@@ -277,7 +277,7 @@ def _list_names(schema: Schema) -> list[tuple[str, str]]:
 def _pairs(
     call: Call, operation: Operation, repeatable: frozenset[str], *, write: bool
 ) -> tuple[dict[str, str], list[Finding]]:
-    """Returns the parameters with their first values, and the unknown ones."""
+    """Return the parameters with their first values, and the unknown ones."""
     unread: list[Finding] = []
     pairs = list(call.query)
     if operation.location is Location.FORM:

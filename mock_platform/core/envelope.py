@@ -45,14 +45,14 @@ class Returns(Protocol):
         """The schema of the data, if it is described."""
 
     def describe_body(self, data: JsonObject) -> JsonObject:
-        """Returns the JSON Schema of the body, from that of the data."""
+        """Return the JSON Schema of the body, from that of the data."""
 
     def reply(self, call: Call, result: Any) -> Reply:
-        """Returns the reply for the result of a handler."""
+        """Return the reply for the result of a handler."""
 
 
 def remove_internal_keys(record: Record) -> Record:
-    """Returns a record without the mock's own keys."""
+    """Return a record without the mock's own keys."""
     return {key: value for key, value in record.items() if key[0] != "_"}
 
 
@@ -61,7 +61,7 @@ class Configurable(Protocol):
     """An envelope that depends on the server's settings."""
 
     def configure(self, settings: Settings) -> Returns:
-        """Returns the envelope under these settings."""
+        """Return the envelope under these settings."""
 
 
 class Flat(Struct, frozen=True):
@@ -73,11 +73,11 @@ class Flat(Struct, frozen=True):
     headers: tuple[tuple[str, str], ...] = ()
 
     def describe_body(self, data: JsonObject) -> JsonObject:
-        """Returns the JSON Schema of the body: the data itself."""
+        """Return the JSON Schema of the body: the data itself."""
         return data
 
     def reply(self, call: Call, result: Any) -> Reply:
-        """Returns the reply for a JSON object."""
+        """Return the reply for a JSON object."""
         return Reply(self.status, dumps(result), [("Content-Type", JSON), *self.headers])
 
 
@@ -90,11 +90,11 @@ class Lines(Struct, frozen=True):
     media_type: str = "application/json"
 
     def describe_body(self, data: JsonObject) -> JsonObject:
-        """Returns the JSON Schema of a line."""
+        """Return the JSON Schema of a line."""
         return data
 
     def reply(self, call: Call, result: LiveBody) -> Reply:
-        """Returns the reply for an open stream."""
+        """Return the reply for an open stream."""
         call.stream = result
         return Reply(self.status, headers=[("Content-Type", JSON)], stream=result)
 
@@ -107,12 +107,12 @@ class Pairwise(Struct, frozen=True):
     media_type: str = "text/html"
 
     def describe_body(self, data: JsonObject) -> JsonObject:
-        """Returns the JSON Schema of the body: a text with these names."""
+        """Return the JSON Schema of the body: a text with these names."""
         names = ", ".join(name for name in self.schema().fields)
         return {"type": "string", "description": f"name=value pairs joined by &: {names}"}
 
     def reply(self, call: Call, result: Mapping[str, str]) -> Reply:
-        """Returns the reply for named values."""
+        """Return the reply for named values."""
         return Reply(self.status, urlencode(result).encode(), [("Content-Type", HTML), *NO_CACHE])
 
 
@@ -142,11 +142,11 @@ class Page(Struct, frozen=True):
     )
 
     def describe_body(self, data: JsonObject) -> JsonObject:
-        """Returns the JSON Schema of the body: a text."""
+        """Return the JSON Schema of the body: a text."""
         return {"type": "string"}
 
     def reply(self, call: Call, result: Document) -> Reply:
-        """Returns the reply for a page or a redirect."""
+        """Return the reply for a page or a redirect."""
         # The policy belongs to the page and not to the kind of answer: a page with a form allows
         # that form, and everything else stays forbidden.
         headers = [*self.headers, ("Content-Security-Policy", result.policy)]

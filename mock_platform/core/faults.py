@@ -49,7 +49,7 @@ class Fault(str):
         value: Any = None,
         hint: str = "",
     ) -> Self:
-        """Returns a fault of the given kind."""
+        """Return a fault of the given kind."""
         fault = super().__new__(cls, text)
         fault.code = code
         fault.details = details
@@ -58,7 +58,7 @@ class Fault(str):
         return fault
 
     def naming(self, parameter: str) -> Self:
-        """Returns the same fault with the parameter's name in its text."""
+        """Return the same fault with the parameter's name in its text."""
         return type(self)(
             self.replace("{name}", parameter),
             self.code,
@@ -74,13 +74,13 @@ class Fault(str):
 
 
 def expected(what: str, value: Any) -> str:
-    """Returns `Expected <what>, got <value> for <parameter>`, in the words of the live service."""
+    """Return `Expected <what>, got <value> for <parameter>`, in the words of the live service."""
     shown = cut(dumps(value).decode()) if _showable(value) else type(value).__name__
     return f"Expected {what}, got {shown} for {{name}}"
 
 
 def cut(text: str) -> str:
-    """Returns what is shown of a client's value."""
+    """Return what is shown of a client's value."""
     return text if len(text) <= _MOST_REPEATED else f"{text[:_MOST_REPEATED]}…"
 
 
@@ -126,7 +126,7 @@ def _showable(value: Any) -> bool:
 
 
 def flatten(messages: Any, path: str = "") -> Iterable[tuple[str, Fault]]:
-    """Returns marshmallow's nested messages as pairs of parameter and named fault."""
+    """Return marshmallow's nested messages as pairs of parameter and named fault."""
     if isinstance(messages, Mapping):
         for key, inner in messages.items():
             if isinstance(key, int):

@@ -64,7 +64,7 @@ class _Wire:
     unreadable = "invalid value"
 
     def __deepcopy__(self, memo: Any) -> Self:
-        """Returns a copy for an instance of a schema: as the library does, in a fifth of the time.
+        """Return a copy for an instance of a schema: as the library does, in a fifth of the time.
 
         The start of a server makes a thousand.
         """
@@ -76,7 +76,7 @@ class _Wire:
         return invalid(self.kind, value, self.unreadable)
 
     def make_error(self, key: str, **kwargs: Any) -> ValidationError:
-        """Returns the error for a value that is absent or null."""
+        """Return the error for a value that is absent or null."""
         if key == "required":
             return ValidationError([missing("{name}")])
         if key == "null":
@@ -494,7 +494,7 @@ class Timed(Json):
         super().__init__(**options)
 
     def writer(self, value: Any) -> Callable[[datetime], Any] | None:
-        """What returns the value with its moments counted from a given one; `None`: it has none.
+        """Return what counts the moments in a value from a given one; `None` if it has none.
 
         Each new world calls it, so where the moments are is found once, here.
         """

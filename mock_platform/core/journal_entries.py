@@ -22,7 +22,7 @@ def make_entry(
     changes: Sequence[Change],
     failed: str | None,
 ) -> JournalEntry:
-    """Returns the entry of an answered call in the world of this name.
+    """Return the entry of an answered call in the world of this name.
 
     `at` is the start by the world's clock, `milliseconds` the real duration, `failed` the traceback
     of an error in the sandbox. Changes to the sandbox's own tables (`_…`) are left out.
@@ -69,7 +69,7 @@ The journal keeps them for thousands of answers, and the garbage collector looks
 
 @lru_cache(_MAX_SHARED)
 def sort_assumptions(ids: tuple[str, ...]) -> Sequence[str]:
-    """Returns the ids in order; answers with the same ones share the list."""
+    """Return the ids in order; answers with the same ones share the list."""
     return sorted(ids)
 
 
@@ -79,7 +79,7 @@ def _share_header(name: str, value: str) -> tuple[str, str]:
 
 
 def make_markers(call: Call, assumptions: Sequence[str]) -> Pairs:
-    """Returns the marker headers of the answer to a call; `assumptions` are sorted ids."""
+    """Return the marker headers of the answer to a call; `assumptions` are sorted ids."""
     headers = [("X-Mock-Request-Id", call.request_id)]
     if call.operation is not None:
         headers.append(_share_header("X-Mock-Operation", call.operation))

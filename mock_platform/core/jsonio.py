@@ -21,7 +21,7 @@ MAX_VALUES = 250_000
 
 
 def loads(data: bytes, *, max_nesting: int = 64, max_values: int | None = None) -> Any:
-    """Returns the value of a JSON text.
+    """Return the value of a JSON text.
 
     Raises:
         BadJson: It is malformed, nested deeper than `max_nesting` levels, or has more than
@@ -49,7 +49,7 @@ def loads(data: bytes, *, max_nesting: int = 64, max_values: int | None = None) 
 
 
 def dumps(value: Any) -> bytes:
-    r"""Returns JSON without spaces, in UTF-8.
+    r"""Return JSON without spaces, in UTF-8.
 
     Example:
         >>> dumps({"text": "Grüße", "at": None})
@@ -59,7 +59,7 @@ def dumps(value: Any) -> bytes:
 
 
 def canonical(value: Any) -> bytes:
-    """Returns JSON with sorted keys, for comparisons: for `==`, 1 and true are equal.
+    """Return JSON with sorted keys, for comparisons: for `==`, 1 and true are equal.
 
     Example:
         >>> canonical({"b": 1, "a": True})
@@ -69,12 +69,12 @@ def canonical(value: Any) -> bytes:
 
 
 def pretty(value: Any) -> str:
-    """Returns indented JSON for people."""
+    """Return indented JSON for people."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
 
 def _count_values(data: bytes, most: int) -> int:
-    """Returns the number of values in a text, before it is read; precisely only beyond `most`.
+    """Return the number of values in a text, before it is read; precisely only beyond `most`.
 
     All work that follows depends on this number, and a value may take a hundred times more space
     in memory than in the text.

@@ -24,7 +24,7 @@ Counter = Callable[[Call, World], None]
 
 
 def counter(operation: Operation, settings: Settings) -> Counter | None:
-    """Returns the counter for the calls of one operation; `None` if no limit is in force."""
+    """Return the counter for the calls of one operation; `None` if no limit is in force."""
     limits = [limit for limit in operation.limits if _is_in_force(limit, settings)]
     if operation.dialect == "oauth" and settings.oauth_limit is not None:
         limits.append(
@@ -63,7 +63,7 @@ def counter(operation: Operation, settings: Settings) -> Counter | None:
 
 
 def rate_headers(states: Mapping[str, WindowState]) -> Pairs:
-    """Returns the documented headers, for the window with the fewest calls left."""
+    """Return the documented headers, for the window with the fewest calls left."""
     return [
         (f"{prefix}-{name}", str(value))
         for prefix, state in states.items()

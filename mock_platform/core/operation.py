@@ -31,7 +31,7 @@ Dialect = Literal["v2", "oauth", "ads"]
 
 
 def dialect_of(path: str) -> Dialect:
-    """Returns the dialect of a path, whether an operation has it or not."""
+    """Return the dialect of a path, whether an operation has it or not."""
     first = path.lstrip("/").partition("/")[0]
     if first == "2":
         return "v2"
@@ -108,7 +108,7 @@ class Echo(Struct, frozen=True):
     """Path parameters that are not echoed."""
 
     def echo_path(self, path_params: Mapping[str, str]) -> dict[str, Any]:
-        """Returns the echo of a request of which only the path was read."""
+        """Return the echo of a request of which only the path was read."""
         # Most operations echo the path as it is; the others rename, convert or leave out.
         if not (self.names or self.numbers or self.constants or self.hidden):
             return dict(path_params)
@@ -166,7 +166,7 @@ class Operation(Struct, frozen=True):
     missing.
     """
     configure: Callable[[Settings], Handler] | None = None
-    """Returns the handler under these settings, if they change what it does."""
+    """Return the handler under these settings, if they change what it does."""
     rules: Rules | None = None
     """Further checks of the parameters; their faults are reported together with all others."""
     origin: Origin = Origin.DOCUMENT_A
@@ -227,7 +227,7 @@ class Operation(Struct, frozen=True):
         return (*self.assumptions, *self.may_assume, *self.auth.assumptions, *limits)
 
     def where(self) -> tuple[str, int]:
-        """Returns source file and line of the handler, or of the declaration that has it."""
+        """Return source file and line of the handler, or of the declaration that has it."""
         if self.declared_at is not None:
             return self.declared_at
         # Handlers may be wrapped, or made by `partial`; whoever asks where an operation is wants
@@ -238,7 +238,7 @@ class Operation(Struct, frozen=True):
         return inspect.getsourcefile(code) or "", inspect.getsourcelines(code)[1]
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the operation in the form of `GET /_mock/operations`."""
+        """Return the operation in the form of `GET /_mock/operations`."""
         file, line = self.where()
         _, _, module = file.rpartition("mock_platform/")
         return {
@@ -258,7 +258,7 @@ class Operation(Struct, frozen=True):
 
 
 def locate_declaration() -> tuple[str, int]:
-    """Returns file and line of the call of the calling function."""
+    """Return file and line of the call of the calling function."""
     frame = inspect.currentframe()
     for _ in range(2):
         frame = None if frame is None else frame.f_back
@@ -295,7 +295,7 @@ class NotServed(Struct, frozen=True):
 
 
 def table(*groups: Sequence[Operation]) -> tuple[Operation, ...]:
-    """Returns all operations in one table.
+    """Return all operations in one table.
 
     Raises:
         ValueError: Two of them have the same id, or the same method and path.

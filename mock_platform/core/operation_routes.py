@@ -30,20 +30,20 @@ class OperationRoutes:
         """Where paths of operations begin that may wait for a challenge, by method."""
 
     def find(self, call: Call) -> Found[Compiled]:
-        """Returns the operation of a call with its path parameters, or the allowed methods."""
+        """Return the operation of a call with its path parameters, or the allowed methods."""
         routers = self._neutral if call.names == "neutral" else self._original
         return routers[call.surface].find(call.method, call.path)
 
     def find_operation(
         self, method: str, path: str, surface: str = "plain", names: NamesMode = "neutral"
     ) -> Operation | None:
-        """Returns the operation for this method and path; with original names, either is taken."""
+        """Return the operation for this method and path; with original names, either is taken."""
         routers = self._neutral if names == "neutral" else self._original
         found = routers[surface].find(method, path)
         return None if found.target is None else found.target.operation
 
     def list_methods(self, path: str, surface: str = "plain") -> tuple[str, ...]:
-        """Returns the methods of the operations with this path; empty if no operation has it."""
+        """Return the methods of the operations with this path; empty if no operation has it."""
         return self._neutral[surface].find("", path).allowed
 
     def may_block(self, method: str, path: str) -> bool:
@@ -59,7 +59,7 @@ class OperationRoutes:
         return self._make_routers(original=True)
 
     def _make_routers(self, *, original: bool) -> dict[str, Router[Compiled]]:
-        """Returns a router for each surface."""
+        """Return a router for each surface."""
         # The advertising interface has two addresses: operations that create money for tests, for
         # instance, exist on the sandbox address alone. Each address has a router of its own, so
         # that a call on the wrong one gets the same answer as any unknown path.

@@ -14,7 +14,7 @@ MAX_PAIRS = 10_000
 
 
 def decode_pairs(text: str) -> Pairs:
-    """Returns `a=1&b=2` as pairs; empty values stay, invalid bytes are replaced."""
+    """Return `a=1&b=2` as pairs; empty values stay, invalid bytes are replaced."""
     if "%" in text or "+" in text:
         if len(text) > _LONG:
             parts = [part.partition("=") for part in text.split("&") if part]
@@ -26,7 +26,7 @@ def decode_pairs(text: str) -> Pairs:
 
 
 def first_values(pairs: Pairs) -> tuple[dict[str, str], list[str]]:
-    """Returns each name with its first value, and the names that occur more than once."""
+    """Return each name with its first value, and the names that occur more than once."""
     values: dict[str, str] = {}
     repeated: dict[str, None] = {}
     for name, value in pairs:
@@ -38,7 +38,7 @@ def first_values(pairs: Pairs) -> tuple[dict[str, str], list[str]]:
 
 
 def _decode_long(text: str) -> str:
-    """Returns what `parse_qsl` makes of a name or value."""
+    """Return what `parse_qsl` makes of a name or value."""
     text = text.replace("+", " ")
     if len(text) <= _LONG or "%" not in text:
         return unquote(text, errors="replace")

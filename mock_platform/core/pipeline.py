@@ -90,7 +90,7 @@ def compile_operation(
     before_handler: Stage,
     challenger: Challenger,
 ) -> Compiled:
-    """Returns the pipeline with the stages that an operation needs.
+    """Return the pipeline with the stages that an operation needs.
 
     `before_auth` comes right after routing, `before_handler` when nothing refused the call: the
     places of scenarios. All run within one transaction; an operation that wants a challenge has
@@ -217,7 +217,7 @@ def _carry_over(call: Call, first: Reply, reply: Reply) -> None:
 
 
 def _checks(operation: Operation, settings: Settings) -> list[Check]:
-    """The checks of a call, in the order in which they refuse."""
+    """Return the checks of a call, in the order in which they refuse."""
     # The order of this list is what a client can observe when several things are wrong at once: an
     # endpoint that does not exist yet is not found by anyone; then how it was called (https), then
     # who calls, then what the account may do (gates), then the parameters, and only then the rate
@@ -250,7 +250,7 @@ def _checks(operation: Operation, settings: Settings) -> list[Check]:
 
 
 def _decode(operation: Operation, settings: Settings) -> Check:
-    """Returns the stage that reads the parameters and refuses them by schema and rules together."""
+    """Return the stage that reads the parameters and refuses them by schema and rules together."""
     # A client gets all faults of its parameters in one answer, those of single fields and those
     # between fields. So when the schema has found faults, the rules still run, with the fields that
     # are valid, and what they find is added. They run only once in either case.
@@ -289,7 +289,7 @@ def _decode(operation: Operation, settings: Settings) -> Check:
 
 
 def _join_rules(operation: Operation) -> Rules | None:
-    """Returns the operation's rules together with those that come with its parameters."""
+    """Return the operation's rules together with those that come with its parameters."""
     of_schema: Rules | None = getattr(operation.params, "find_faults", None)
     own = operation.rules
     if own is None or of_schema is None:
@@ -304,7 +304,7 @@ def _refuse_warnings(call: Call, world: World, beside: InvalidParameters | None 
 
 
 def _answer(operation: Operation, settings: Settings) -> Answer:
-    """Returns the handler with its envelope; with `--strict`, it refuses gaps."""
+    """Return the handler with its envelope; with `--strict`, it refuses gaps."""
     assumed = {assumption.id: assumption for assumption in operation.assumptions}
     declared = operation.returns
     configure = operation.configure

@@ -35,7 +35,7 @@ class Interception(Struct, frozen=True):
 
 
 def check_host(name: str) -> str:
-    """Returns the name of a host in lower case.
+    """Return the name of a host in lower case.
 
     Raises:
         ValueError: It is not the name of a host.
@@ -50,7 +50,7 @@ def check_host(name: str) -> str:
 
 
 def read_allowed(text: str) -> tuple[tuple[str, int], ...]:
-    """Returns the hosts and ports that `HOST` or `HOST:PORT` allows.
+    """Return the hosts and ports that `HOST` or `HOST:PORT` allows.
 
     Raises:
         ValueError: It is neither.
@@ -70,7 +70,7 @@ def read_allowed(text: str) -> tuple[tuple[str, int], ...]:
 
 
 def read_hosts(file: Path) -> tuple[str, ...]:
-    """Returns the names in a file: one in a line, `#` begins a comment.
+    """Return the names in a file: one in a line, `#` begins a comment.
 
     Raises:
         BadHosts: A line is not a name, with its place, or the file cannot be read as text.

@@ -106,7 +106,7 @@ class Router(Generic[T]):
             node.varying.reserved |= {last}
 
     def find(self, method: str, path: str) -> Found[T]:
-        """Returns the match of a percent-encoded path. `HEAD` is answered if `GET` is."""
+        """Return the match of a percent-encoded path. `HEAD` is answered if `GET` is."""
         # No step back: once a static segment fits, the parameter at the same place is out of the
         # question, even if the rest then leads nowhere. This is the documented rule (a fixed word
         # is never an id), and it makes the cost that of the number of segments.
@@ -134,7 +134,7 @@ class Router(Generic[T]):
 
 
 def fix_parameters(path: str, alias: str) -> dict[str, str]:
-    """Returns the parameters of a path for which another spelling of it has a fixed segment."""
+    """Return the parameters of a path for which another spelling of it has a fixed segment."""
     pairs = zip(path.strip("/").split("/"), alias.strip("/").split("/"), strict=False)
     return {
         name[1:]: value
@@ -166,7 +166,7 @@ class Nearest(Generic[R]):
         self._answer = lru_cache(_KEPT_ANSWERS)(self._rank)
 
     def to(self, method: str, path: str) -> Sequence[R]:
-        """Returns up to three nearest operations, the nearest first; none if no path is similar."""
+        """Return up to three nearest operations, the nearest first; none if no path is similar."""
         return self._answer(method, _shape(path))
 
     def _rank(self, method: str, wanted: str) -> tuple[R, ...]:
@@ -180,7 +180,7 @@ class Nearest(Generic[R]):
         return tuple(found[:_MAX_NAMED])
 
     def _keep_one_interface(self, path: str, shapes: Iterable[str]) -> list[str]:
-        """Returns the paths of the interface with this path's first segment, else all paths."""
+        """Return the paths of the interface with this path's first segment, else all paths."""
         # A client of the one interface is not helped by a path of the other, however similar it
         # looks: the two have other hosts, other authentication and other error bodies.
         advertising = self._is_advertising.get(_first_segment(path))
@@ -190,7 +190,7 @@ class Nearest(Generic[R]):
 
 
 def _find_closest(wanted: str, shapes: Iterable[str]) -> list[str]:
-    """Returns what `difflib.get_close_matches` does, in a fraction of its time.
+    """Return what `difflib.get_close_matches` does, in a fraction of its time.
 
     It takes the cheap upper bounds of the similarities first, and computes only those similarities
     that can be among the greatest.
@@ -220,7 +220,7 @@ def _first_segment(path: str) -> str:
 
 
 def _shape(path: str) -> str:
-    """Returns a path without its ids, so that they are ignored in comparisons."""
+    """Return a path without its ids, so that they are ignored in comparisons."""
     segments = [
         ":" if segment.startswith(":") or (i > 0 and re.search(r"\d", segment)) else segment
         for i, segment in enumerate(path.strip("/").split("/")[:16])

@@ -28,7 +28,7 @@ class _SchemaMeta(SchemaMeta):
     found_hooks: _Hooks
 
     def resolve_hooks(cls) -> _Hooks:  # noqa: N805 - of a metaclass
-        """Returns the methods that are called before and after loading, by the time of the call."""
+        """Return the methods that are called before and after loading, by the time of the call."""
         # marshmallow collects hooks (methods marked with `@validates_schema` and the like) by a
         # walk over each attribute of each class in the order of inheritance. If a class adds fields
         # only, the walk would find exactly what it found for the base, so that result is reused.
@@ -43,7 +43,7 @@ class _SchemaMeta(SchemaMeta):
 
 
 def _list_additions(cls: type) -> list[str]:
-    """Returns what a class has beside its fields, which marshmallow has taken out of it."""
+    """Return what a class has beside its fields, which marshmallow has taken out of it."""
     # marshmallow's metaclass has removed the declared fields from the class before this is called.
     # What is left beside the names that every class has are methods and constants. A constant is no
     # hook, but telling them apart would be the library's business.
@@ -66,7 +66,7 @@ class Schema(marshmallow.Schema, metaclass=_SchemaMeta):
     """`Rules` that come with the parameters: every operation that takes them has these as well."""
 
     def load(self, *arguments: Any, **options: Any) -> Any:
-        """Returns the loaded data, as the library does.
+        """Return the loaded data, as the library does.
 
         Its exception refers to a frame that has it in a variable. What was refused would stay in
         memory until the garbage collector finds that circle: all bodies on the way to it.
@@ -97,11 +97,11 @@ class Stamped(Schema):
 
 Loader = Callable[[Any], Any]
 _Reader = Callable[[Any, str, Mapping[str, Any]], Any]
-"""Returns the value of a field that was sent with a name, among other values."""
+"""Return the value of a field that was sent with a name, among other values."""
 
 
 def loader(schema: marshmallow.Schema) -> Loader:
-    """Returns a function like `schema.load` (results, exceptions) that ignores unknown names."""
+    """Return a function like `schema.load` (results, exceptions) that ignores unknown names."""
     # The fast way decides only whether everything is right, and what the result is. What is wrong,
     # and how it is said, is left to the library, which loads the same data again. A refusal costs
     # twice then, and its messages are those of the library without any copy of them here.
@@ -119,7 +119,7 @@ def loader(schema: marshmallow.Schema) -> Loader:
 
 
 def _make_loader(schema: marshmallow.Schema, unknown: str) -> Loader | None:
-    """Returns a function like `schema.load`, whose exceptions say nothing; `None` if it cannot.
+    """Return a function like `schema.load`, whose exceptions say nothing; `None` if it cannot.
 
     `unknown` is what happens to unknown names: EXCLUDE or RAISE.
     """
@@ -169,7 +169,7 @@ def _make_loader(schema: marshmallow.Schema, unknown: str) -> Loader | None:
 
 
 def _make_reader(field: Field[Any]) -> _Reader:
-    """Returns a function like `field.deserialize` for values that were sent.
+    """Return a function like `field.deserialize` for values that were sent.
 
     It raises a `ValidationError` for the same values, but perhaps with other messages.
     """
@@ -193,7 +193,7 @@ def _make_reader(field: Field[Any]) -> _Reader:
 
 
 def _find_value_reader(field: Field[Any]) -> _Reader:
-    """Returns a function like `field._deserialize`, which loads objects and lists as above."""
+    """Return a function like `field._deserialize`, which loads objects and lists as above."""
     if type(field) is Nested:
         schema, unknown = field.schema, field.unknown or field.schema.unknown
         load = None if field.many or schema.partial else _make_loader(schema, unknown)

@@ -7,6 +7,6 @@ from difflib import get_close_matches
 
 
 def did_you_mean(value: str, known: Iterable[str]) -> str:
-    """Returns ` Did you mean 'x'?`, or an empty text if no known value is near."""
+    """Return ` Did you mean 'x'?`, or an empty text if no known value is near."""
     near = get_close_matches(value, list(known), 1)
     return f" Did you mean {near[0]!r}?" if near else ""

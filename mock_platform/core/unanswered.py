@@ -48,7 +48,7 @@ class Unanswered:
         }
 
     def failure(self, call: Call, allowed: Sequence[str]) -> Failure:
-        """Returns and records why a call is refused; its path accepts only these methods."""
+        """Return and records why a call is refused; its path accepts only these methods."""
         if _is_home(call) and _is_browser(call):
             return SeeOther(f"{call.base_url}/{_CONTROL}/")
         # From what is known for certain to what is only near: a path that is left out on purpose, a
@@ -66,7 +66,7 @@ class Unanswered:
         return self._unknown(call, self._explain(call))
 
     def nearest(self, method: str, path: str) -> Sequence[Operation]:
-        """Returns the operations that such a request may have meant, the nearest first."""
+        """Return the operations that such a request may have meant, the nearest first."""
         return self._nearest.to(method, path)
 
     def _unknown(self, call: Call, why: str, text: str | None = None) -> RouteNotFound:
@@ -91,7 +91,7 @@ class Unanswered:
         return RouteNotFound(hint) if text is None else RouteNotFound(hint, text)
 
     def _explain(self, call: Call) -> str:
-        """Returns the mistake in a path, if it is one that can be named; else an empty text."""
+        """Return the mistake in a path, if it is one that can be named; else an empty text."""
         if call.path == "/":
             return (
                 f"No operation has this address. Console: {call.base_url}/{_CONTROL}/; what is "
@@ -125,7 +125,7 @@ def _is_browser(call: Call) -> bool:
 
 
 def _find_control_path(path: str) -> str | None:
-    """Returns the path of the control plane that a path may have meant, if any."""
+    """Return the path of the control plane that a path may have meant, if any."""
     page = _CONTROL_PAGES.get(path.strip("/").lower())
     if page is not None:
         return f"/{_CONTROL}/{page}"
@@ -151,7 +151,7 @@ def _correct_spelling(path: str) -> Iterator[tuple[str, str]]:
 
 
 def _add_head(allowed: Sequence[str]) -> list[str]:
-    """Returns the methods that are answered: HEAD if GET is."""
+    """Return the methods that are answered: HEAD if GET is."""
     return sorted({*allowed, *(["HEAD"] if "GET" in allowed else [])})
 
 
@@ -160,7 +160,7 @@ def _router(operations: Iterable[Operation]) -> Router[Operation]:
 
 
 def reply_to_closed_world(fault: Exception) -> Reply:
-    """Returns the answer to a request whose world cannot be opened or changed; the text says why.
+    """Return the answer to a request whose world cannot be opened or changed; the text says why.
 
     A damaged world is as damaged at the next attempt, and somebody has to do something about one of
     another version; everything else may end by itself.
@@ -175,6 +175,6 @@ def reply_to_closed_world(fault: Exception) -> Reply:
 
 
 def reply_to_unknown_world(fault: UnknownWorld) -> Reply:
-    """Returns the answer to a request whose world does not exist."""
+    """Return the answer to a request whose world does not exist."""
     body = {"type": "about:blank", "title": "Unknown world", "status": 404, "detail": str(fault)}
     return Reply(404, dumps(body), [("Content-Type", "application/problem+json")])

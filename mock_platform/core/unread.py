@@ -118,7 +118,7 @@ class UnknownKeys(Struct):
             self._more = True
 
     def findings(self) -> Iterator[Finding]:
-        """Returns the findings to report."""
+        """Return the findings to report."""
         for (code, _, name), (count, place, shape) in self._places.items():
             where = f"key {quote_text(name)} at {place}" if place else f"key {quote_text(name)}"
             places = "" if count == 1 else f" (in {count:,} places)"
@@ -132,13 +132,13 @@ class UnknownKeys(Struct):
 
 
 def shape_of(schema: Schema) -> Shape:
-    """Returns the shape of a body that a schema reads."""
+    """Return the shape of a body that a schema reads."""
     keys = {f.data_key or name: _shape_within(f) for name, f in schema.load_fields.items()}
     return Shape(keys, array=getattr(schema, "array_body", None))
 
 
 def unknown_keys(shape: Shape, body: Any, path_params: Mapping[str, str]) -> list[Finding]:
-    """Returns the keys of a body, at any depth, that its shape does not have.
+    """Return the keys of a body, at any depth, that its shape does not have.
 
     At the top level, a key that repeats the path is allowed.
     """
@@ -165,7 +165,7 @@ def find_unknown_parameters(
     path_params: Mapping[str, str],
     note: str = "",
 ) -> Iterator[Finding]:
-    """Returns parameters that the operation does not have, or that contradict its path."""
+    """Return parameters that the operation does not have, or that contradict its path."""
     counted = 0
     for name, value in pairs:
         if name in known or name in PROTOCOL or path_params.get(name) == value:
@@ -185,7 +185,7 @@ def find_unknown_parameters(
 
 
 def find_repeated_parameters(names: Sequence[str]) -> Iterator[Finding]:
-    """Returns parameters that were sent more than once."""
+    """Return parameters that were sent more than once."""
     for name in names[:_MAX_WARNINGS]:
         text = f"parameter {quote_text(name)} stands more than once; the first value counts"
         refused = f"the parameter {quote_text(name)} standing more than once"
@@ -193,7 +193,7 @@ def find_repeated_parameters(names: Sequence[str]) -> Iterator[Finding]:
 
 
 def find_ignored_body(call: Call, note: str) -> Iterator[Finding]:
-    """Returns a body that the operation does not read; an empty JSON object counts as no body."""
+    """Return a body that the operation does not read; an empty JSON object counts as no body."""
     if call.body and call.body.strip() not in {b"", b"{}"}:
         text = f"the body has Content-Type {call.media_type or 'none'} and was ignored; {note}"
         yield Finding(IGNORED_BODY, text, "this body")

@@ -74,7 +74,7 @@ class WarningRecorder:
                 count.requests += 1
 
     def document(self, world: str | None = None) -> WarningDocument:
-        """Returns the counts of a world, or of all worlds together, the most frequent first."""
+        """Return the counts of a world, or of all worlds together, the most frequent first."""
         merged = _Tally()
         with self._lock:
             for name, tally in self._worlds.items():
@@ -92,7 +92,7 @@ class WarningRecorder:
         return {"requests": merged.requests, "warnings": _sort(rows)}
 
     def worlds(self) -> list[str]:
-        """Returns the names of the worlds that had warnings."""
+        """Return the names of the worlds that had warnings."""
         with self._lock:
             return list(self._worlds)
 
@@ -113,7 +113,7 @@ class WarningRecorder:
 
 
 def merge_warnings(documents: Iterable[WarningDocument]) -> WarningDocument:
-    """Returns the counts of several servers or processes as one document."""
+    """Return the counts of several servers or processes as one document."""
     rows: dict[_Key, dict[str, Any]] = {}
     requests = 0
     for document in documents:
@@ -127,7 +127,7 @@ def merge_warnings(documents: Iterable[WarningDocument]) -> WarningDocument:
 
 
 def describe_warnings(document: WarningDocument) -> Iterator[str]:
-    """Returns the lines of a summary for people; none without warnings."""
+    """Return the lines of a summary for people; none without warnings."""
     for row in document["warnings"]:
         example = row["example"]
         yield (
@@ -137,13 +137,13 @@ def describe_warnings(document: WarningDocument) -> Iterator[str]:
 
 
 def count_requests(document: WarningDocument) -> str:
-    """Returns how many requests had warnings, in words."""
+    """Return how many requests had warnings, in words."""
     requests = document["requests"]
     return f"{requests} request{'' if requests == 1 else 's'} with warnings"
 
 
 def strip_origin(url: str) -> str:
-    """Returns the path and the query of an address, without the server and the world's prefix."""
+    """Return the path and the query of an address, without the server and the world's prefix."""
     parts = urlsplit(url)
     path = parts.path
     if path.startswith("/~"):

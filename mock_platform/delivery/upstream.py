@@ -30,7 +30,7 @@ class BadBaseUrl(ValueError):
 
 
 def check_base_url(base_url: str) -> str:
-    """Returns a base address without a slash at its end.
+    """Return a base address without a slash at its end.
 
     Raises:
         BadBaseUrl: It is not an address, has more than scheme, host and path, or would send
@@ -86,7 +86,7 @@ class Upstream:
                 self._tls.load_verify_locations(ca)
 
     def find_address(self, host: str, target: str) -> str:
-        """Returns the address to which a request for a path and query of a host is sent.
+        """Return the address to which a request for a path and query of a host is sent.
 
         Raises:
             BadUpstream: The host is not one to which requests may be sent.
@@ -99,7 +99,7 @@ class Upstream:
         return f"https://{host}{target}"
 
     def connect(self, url: str) -> HTTPConnection:
-        """Returns a connection to an address, which is made with the first request.
+        """Return a connection to an address, which is made with the first request.
 
         Raises:
             ValueError: It is no address.
@@ -109,7 +109,7 @@ class Upstream:
         return connection
 
     def open_socket(self, host: str, port: int) -> socket.socket:
-        """Returns a socket that is connected to one of the host's addresses.
+        """Return a socket that is connected to one of the host's addresses.
 
         Raises:
             OSError: None of them can be reached, or may be.
@@ -138,7 +138,7 @@ class Upstream:
         return self._tls
 
     def _find_fault(self, host: str, address: str) -> str | None:
-        """Returns why an address must not be connected to, or `None`."""
+        """Return why an address must not be connected to, or `None`."""
         parsed = ipaddress.ip_address(address.partition("%")[0])
         if self.base_url is None:
             if parsed.is_global:
@@ -170,7 +170,7 @@ def leave_out_own(
     cookies: str | tuple[str, ...],
     control_token: str | None = None,
 ) -> list[tuple[str, str]]:
-    """Returns the headers without the control token, and without cookies whose names begin so."""
+    """Return the headers without the control token, and without cookies whose names begin so."""
     kept = []
     for name, value in headers:
         folded = name.lower()

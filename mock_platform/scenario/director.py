@@ -125,7 +125,7 @@ HEADER = "x-mock-scenario"
 
 
 def bind_stages(operation: Operation) -> tuple[Stage, Stage]:
-    """The two stages in which the rules of scenarios act on the calls of an operation.
+    """Return the two stages in which the rules of scenarios act on the calls of an operation.
 
     The first, before authentication, also reads what a request asks for by itself; the second comes
     when nothing refused the call.

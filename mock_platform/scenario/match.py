@@ -164,7 +164,7 @@ class Check(Struct, frozen=True):
     place: Hashable
     """Equal for conditions that get the same value, and read it alike."""
     read: Callable[[Any], Hashable]
-    """Returns `value` for a value with which the condition holds, and something else for others."""
+    """Return `value` for a value with which the condition holds, and something else for others."""
     value: Hashable
 
 
@@ -208,7 +208,7 @@ def find_first_difference(subject: Any, of: Sequence[Check]) -> tuple[int, Misma
 def _make_source_checks(
     path: str, get: Getter, condition: Any, *, as_text: bool, scope: Hashable = None
 ) -> list[Check]:
-    """Returns the checks of a condition; `scope` is what gets the value, if not all do alike."""
+    """Return the checks of a condition; `scope` is what gets the value, if not all do alike."""
     if not isinstance(condition, dict):
         # Comparisons with one value at one place share the place, so that a tree of rules can
         # divide them by the value. Any other condition is only true or false: its operator and its

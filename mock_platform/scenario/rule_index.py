@@ -189,7 +189,7 @@ class _Node:
 
 
 def _split(fulfilled: Iterable[Numbered]) -> Iterator[list[Numbered]]:
-    """Yields runs of rules, each of which is for calls after those of the one before it."""
+    """Yield runs of rules, each of which is for calls after those of the one before it."""
     run: list[Numbered] = []
     for each in fulfilled:
         if run and not run[-1][1].is_before(each[1]):
@@ -201,7 +201,7 @@ def _split(fulfilled: Iterable[Numbered]) -> Iterator[list[Numbered]]:
 
 
 def _list_relevant(series: Series, number: int) -> Iterator[Numbered]:
-    """Yields the rules of a series that may act on the call of a number, or be near it."""
+    """Yield the rules of a series that may act on the call of a number, or be near it."""
     near = MAX_NEAR_MISSES + 1
     yield from series.rules[:near]
     at = bisect_right(series.rules, number, key=lambda each: each[1].rule.first) - 1

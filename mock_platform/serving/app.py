@@ -25,7 +25,7 @@ CONTROL = "mock_platform.control"
 def create_app(
     settings: Settings | Platform | None = None, **overrides: Any
 ) -> PlatformApplication:
-    """Returns the whole server as a Flask application, open for additions.
+    """Return the whole server as a Flask application, open for additions.
 
     `overrides` are fields of `Settings`, or of its `delivery` as `delivery_timeout=1`; folders may
     be text, and `freeze` may be ISO 8601. An open platform is served as it is, and its owner closes
@@ -64,12 +64,12 @@ def create_app(
 
 
 def make_edge(platform: Platform) -> Edge:
-    """Returns the server below Flask: it answers all requests, and takes no additions."""
+    """Return the server below Flask: it answers all requests, and takes no additions."""
     return Edge(platform, ControlPlane(platform, _add_console))
 
 
 def add_flask(edge: Edge, wsgi_app: WSGIApplication) -> PlatformApplication:
-    """Returns the Flask application of an edge, which asks it from now on what takes part.
+    """Return the Flask application of an edge, which asks it from now on what takes part.
 
     `wsgi_app` is the edge, or what calls it.
     """

@@ -49,7 +49,7 @@ class Tunnels:
         return (host, port) in self._allowed
 
     def begin(self, client: str) -> str | None:
-        """Count a tunnel of a client; returns why it is refused instead, if it is."""
+        """Count a tunnel of a client; return why it is refused instead, if it is."""
         if self.count >= MAX_TUNNELS or self._open[client] >= MAX_TUNNELS_PER_CLIENT:
             return (
                 f"This proxy allows {MAX_TUNNELS_PER_CLIENT} tunnels of one client at a time, and "
@@ -239,7 +239,7 @@ class ProxyConnection(asyncio.Protocol):
             inner.begin(transport)
 
     async def _begin_tls(self) -> asyncio.Transport:
-        """Returns the transport of a handshake of which the first bytes may have been read.
+        """Return the transport of a handshake of which the first bytes may have been read.
 
         A handshake cannot be given bytes that were read already. So a client that did not wait for
         the answer to its request gets a pair of sockets in between.
@@ -318,7 +318,7 @@ class ProxyConnection(asyncio.Protocol):
 
 
 def refuse_host(host: str, port: int | None) -> tuple[str, str]:
-    """Returns the status and the text that refuse another host; clients show the status."""
+    """Return the status and the text that refuse another host; clients show the status."""
     shown = host
     if port is not None and port not in DEFAULT_PORTS:
         shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
@@ -331,7 +331,7 @@ def refuse_host(host: str, port: int | None) -> tuple[str, str]:
 
 
 def refuse_plain_http(address: str, allowed: Collection[tuple[str, int]]) -> str:
-    """Returns the text that refuses a plain request to another host, of which port may be a part.
+    """Return the text that refuses a plain request to another host, of which port may be a part.
 
     Bytes are passed on unread, which is only possible in a tunnel: a plain request has to be read.
     """

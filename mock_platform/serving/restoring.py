@@ -63,7 +63,7 @@ class Opened:
 
 
 def open_platform(settings: Settings, owners: Owners | None = None) -> Opened:
-    """Returns the platform for these settings, with its worlds as the store left them.
+    """Return the platform for these settings, with its worlds as the store left them.
 
     `owners` are the worlds by their credentials, if other processes have worlds as well.
 
@@ -144,7 +144,7 @@ def _record(world: World) -> None:
 
 
 def override_settings(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
-    """Returns settings with some fields changed, or of their `delivery` as `delivery_timeout=1`.
+    """Return settings with some fields changed, or of their `delivery` as `delivery_timeout=1`.
 
     Folders may be text, and `freeze` may be ISO 8601.
 

@@ -164,7 +164,7 @@ class _Sent:
         self, url: str, status: int, reason: str | None, headers: Pairs, body: bytes,
         size: int | None, own: dict[str, str],
     ) -> RecordedExchange:  # fmt: skip
-        """Returns the exchange with its answer."""
+        """Return the exchange with its answer."""
         return RecordedExchange(
             started=self._started,
             milliseconds=(UPTIME() - self._at) * 1000,
@@ -183,7 +183,7 @@ class _Sent:
 
 
 def _read_headers(environ: WSGIEnvironment) -> Pairs:
-    """Returns the headers of a request but for its host, in the spelling of most clients."""
+    """Return the headers of a request but for its host, in the spelling of most clients."""
     found = [
         (key[5:].replace("_", "-").title(), value)
         for key, value in environ.items()
@@ -194,7 +194,7 @@ def _read_headers(environ: WSGIEnvironment) -> Pairs:
 
 
 def _narrow(headers: dict[str, str]) -> dict[str, str]:
-    """Returns headers that ask for no encoding which a recording could not decode."""
+    """Return headers that ask for no encoding which a recording could not decode."""
     asked = headers["Accept-Encoding"]
     if asked == SKIP_HEADER:
         return headers
@@ -203,14 +203,14 @@ def _narrow(headers: dict[str, str]) -> dict[str, str]:
 
 
 def _find_target(url: str) -> str:
-    """Returns the path and query of an address as they are written."""
+    """Return the path and query of an address as they are written."""
     _, _, rest = url.partition("://")
     path = rest.find("/")
     return rest[path:] if path >= 0 else "/"
 
 
 def _unpack(data: bytes, headers: Pairs) -> tuple[bytes, str | None]:
-    """Returns a body without its Content-Encoding, and what prevented that."""
+    """Return a body without its Content-Encoding, and what prevented that."""
     encoding = next((v.strip().lower() for n, v in headers if n.lower() == "content-encoding"), "")
     if encoding in {"", "identity"} or not data:
         return data, None

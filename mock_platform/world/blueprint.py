@@ -38,7 +38,7 @@ class Blueprint(Struct, frozen=True):
     journal_memory: JournalMemory = field(default_factory=JournalMemory)
 
     def make_start(self, seed: int) -> SavedWorld:
-        """Returns the start of a world: fixtures, with their moments relative to now.
+        """Return the start of a world: fixtures, with their moments relative to now.
 
         Unless the clock is stopped, they count from the last whole second, so that the worlds of
         one second share their records.

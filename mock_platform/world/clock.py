@@ -34,7 +34,7 @@ _SLEEPING: int | None = getattr(
 
 
 def count_seconds() -> float:
-    """Returns seconds that only grow, also while the machine sleeps, which `UPTIME` may leave out.
+    """Return seconds that only grow, also while the machine sleeps, which `UPTIME` may leave out.
 
     What another machine counts as well is measured with it: the end of a lease.
     """
@@ -42,17 +42,17 @@ def count_seconds() -> float:
 
 
 def machine_now() -> datetime:
-    """Returns the machine's own time in UTC: for checks outside any world (signatures)."""
+    """Return the machine's own time in UTC: for checks outside any world (signatures)."""
     return datetime.fromtimestamp(machine_seconds(), UTC)
 
 
 def machine_seconds() -> float:
-    """Returns the machine's own time in seconds since 1970."""
+    """Return the machine's own time in seconds since 1970."""
     return time.time()  # noqa: TID251 - this is the door
 
 
 def parse_instant(text: str) -> datetime:
-    """Returns an ISO 8601 instant in UTC: a date, minutes, seconds or fractions.
+    """Return an ISO 8601 instant in UTC: a date, minutes, seconds or fractions.
 
     Some parsers also accept week dates, the basic form, and a space between date and time; these
     are refused.
@@ -80,7 +80,7 @@ def parse_instant(text: str) -> datetime:
 
 
 def moment(value: Instant) -> datetime:
-    """Returns a moment from a datetime or ISO 8601 text (without offset: UTC).
+    """Return a moment from a datetime or ISO 8601 text (without offset: UTC).
 
     Raises:
         ValueError: It is not a moment, or a datetime without offset from UTC.
@@ -96,7 +96,7 @@ def moment(value: Instant) -> datetime:
 
 
 def parse_relative(text: str) -> timedelta | None:
-    """Returns `now`, `now-2h`, `now+30m` as a distance from now (units s, m, h, d); else `None`."""
+    """Return `now`, `now-2h`, `now+30m` as a distance from now (units s, m, h, d); else `None`."""
     found = _RELATIVE.fullmatch(text)
     if found is None:
         return None
@@ -106,17 +106,17 @@ def parse_relative(text: str) -> timedelta | None:
 
 
 def wire_seconds(moment: datetime) -> str:
-    """Returns a moment in the advertising interface's form: `2026-11-20T10:00:00Z`."""
+    """Return a moment in the advertising interface's form: `2026-11-20T10:00:00Z`."""
     return moment.isoformat(timespec="seconds")[:19] + "Z"  # strftime drops zeros from years
 
 
 def epoch_millis(moment: datetime) -> str:
-    """Returns milliseconds since 1970 as text, as in some events: `1795255200000`."""
+    """Return milliseconds since 1970 as text, as in some events: `1795255200000`."""
     return str(round(moment.timestamp() * 1000))
 
 
 def wire_millis(moment: datetime) -> str:
-    """Returns a moment in the v2 interface's form, as `2026-11-20T10:00:00.000Z`."""
+    """Return a moment in the v2 interface's form, as `2026-11-20T10:00:00.000Z`."""
     return moment.isoformat(timespec="milliseconds")[:23] + "Z"
 
 
@@ -157,7 +157,7 @@ class Clock:
         self._listeners: list[Callable[[], None]] = []
 
     def now(self) -> datetime:
-        """Returns the current moment of the world, in UTC."""
+        """Return the current moment of the world, in UTC."""
         offset, frozen = self._state
         return machine_now() + offset if frozen is None else frozen
 
@@ -211,7 +211,7 @@ class Clock:
         self.call_listeners()
 
     def real_seconds_until(self, moment: datetime) -> float | None:
-        """Returns the real seconds until a moment; `None` if the clock is stopped before it."""
+        """Return the real seconds until a moment; `None` if the clock is stopped before it."""
         offset, frozen = self._state
         now = machine_now() + offset if frozen is None else frozen
         remaining = (moment - now).total_seconds()
@@ -227,7 +227,7 @@ class Clock:
         self._listeners.clear()
 
     def state(self) -> dict[str, Any]:
-        """Returns the clock as data, for snapshots and durable stores."""
+        """Return the clock as data, for snapshots and durable stores."""
         offset, frozen = self._state
         return {
             "offset_seconds": offset.total_seconds(),
@@ -247,7 +247,7 @@ class Clock:
         self.call_listeners()
 
     def mark(self) -> ClockState:
-        """Returns the data of the clock, for `put`."""
+        """Return the data of the clock, for `put`."""
         return self._state
 
     def put(self, state: ClockState) -> None:
@@ -272,7 +272,7 @@ class Clock:
 
 
 def read_state(state: Mapping[str, Any]) -> ClockState:
-    """Returns the clock's data from `Clock.state`.
+    """Return the clock's data from `Clock.state`.
 
     Raises:
         TypeError, ValueError, OverflowError: The data do not come from `Clock.state`.
@@ -308,7 +308,7 @@ _SINGLE = re.compile(r"([0-9.]+)(ms|s|m|h|d)", re.ASCII)
 
 
 def parse_duration(text: str) -> float:
-    """Returns the seconds of a duration that is written with units.
+    """Return the seconds of a duration that is written with units.
 
     Raises:
         ValueError: The text has another form.
@@ -320,7 +320,7 @@ def parse_duration(text: str) -> float:
 
 
 def read_seconds(value: float | str) -> float:
-    """Returns the seconds of a number of them, or of a duration that is written with units.
+    """Return the seconds of a number of them, or of a duration that is written with units.
 
     Raises:
         ValueError: A text has another form.

@@ -18,12 +18,12 @@ _MAX_LENGTH = 64
 
 
 def unguessable(length: int = 32) -> str:
-    """Returns letters and digits that cannot be predicted, from the machine's randomness."""
+    """Return letters and digits that cannot be predicted, from the machine's randomness."""
     return "".join(secrets.choice(_ALNUM) for _ in range(length))
 
 
 def check_seed(seed: int | None) -> int | None:
-    """Returns the seed, if a world can have it.
+    """Return the seed, if a world can have it.
 
     Raises:
         TypeError: It is not an integer.
@@ -58,13 +58,13 @@ class Ids:
         self.drawn = drawn
 
     def base36(self, length: int = 6) -> str:
-        """Returns an id of the advertising interface: lowercase base 36, no leading zero."""
+        """Return an id of the advertising interface: lowercase base 36, no leading zero."""
         value = self._draw("base36", length)
         first = _BASE36[1 + value % 35]
         return first + self._spell(value // 35, _BASE36, length - 1)
 
     def snowflake(self) -> str:
-        """Returns an id of posts, users, cards, catalogs and jobs: 19 digits, growing."""
+        """Return an id of posts, users, cards, catalogs and jobs: 19 digits, growing."""
         # The counter is in the upper bits, so ids grow in the order in which they are drawn, like
         # the real ones, and the lower bits come from the hash, so that they do not look like a
         # counter.
@@ -72,31 +72,31 @@ class Ids:
         return str(_FIRST_SNOWFLAKE + self.drawn * _STEP + value % _STEP)
 
     def media_key(self, prefix: int) -> str:
-        """Returns a media key: its kind (3 image, 7 video, 13, 16), `_`, a snowflake."""
+        """Return a media key: its kind (3 image, 7 video, 13, 16), `_`, a snowflake."""
         return f"{prefix}_{self.snowflake()}"
 
     def alphanumeric(self, length: int) -> str:
-        """Returns letters and digits of both cases: tokens, secrets, verifiers."""
+        """Return letters and digits of both cases: tokens, secrets, verifiers."""
         return self._spell(self._draw("alphanumeric", length), _ALNUM, length)
 
     def digits(self, length: int) -> str:
-        """Returns decimal digits, the first not zero: PINs."""
+        """Return decimal digits, the first not zero: PINs."""
         value = self._draw("digits", length)
         return str(1 + value % 9) + self._spell(value // 9, "0123456789", length - 1)
 
     def uuid(self) -> str:
-        """Returns a UUID of version 4: connections."""
+        """Return a UUID of version 4: connections."""
         text = self._spell(self._draw("uuid"), "0123456789abcdef", 32)
         return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:]}"
 
     def fraction(self, *labels: object) -> float:
-        """Returns a number from 0 up to 1 that depends only on the labels, without a draw."""
+        """Return a number from 0 up to 1 that depends only on the labels, without a draw."""
         text = "/".join([quote(str(label), safe="") for label in labels])
         digest = blake2b(text.encode(), digest_size=8, key=self._key).digest()
         return (int.from_bytes(digest) >> 11) / 2**53  # as many bits as a float has: never 1.0
 
     def noise(self, label: str) -> bytes:
-        """Returns 64 bytes that depend only on the label, without a draw; for many numbers."""
+        """Return 64 bytes that depend only on the label, without a draw; for many numbers."""
         return blake2b(label.encode(), digest_size=64, key=self._key, person=b"noise").digest()
 
     def _draw(self, kind: str, length: int = _MAX_LENGTH) -> int:

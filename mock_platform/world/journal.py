@@ -93,7 +93,7 @@ class JournalEntry(Struct, gc=False):
 
     @property
     def size(self) -> int:
-        """Returns the approximate size of the entry in bytes."""
+        """Return the approximate size of the entry in bytes."""
         sent = self.request_headers
         size = _OVERHEAD + len(self.url) + len(self.request_body) + len(self.response_body)
         # Headers of answers are our own, and none of them is longer than what the client sent.
@@ -116,7 +116,7 @@ class JournalEntry(Struct, gc=False):
         return size if self.traceback is None else size + len(self.traceback)
 
     def summary(self) -> dict[str, Any]:
-        """Returns the entry without headers and bodies."""
+        """Return the entry without headers and bodies."""
         shadow = {} if self.shadow is None else {"shadow": self.shadow}
         return shadow | {
             "id": self.id,
@@ -146,7 +146,7 @@ class JournalEntry(Struct, gc=False):
         }
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the whole entry, with credentials redacted."""
+        """Return the whole entry, with credentials redacted."""
         whole = self.summary() | {
             "request": {
                 "headers": redact.headers(self.request_headers),
@@ -192,7 +192,7 @@ class Query(Struct, frozen=True):
 
 
 def _measure(value: Any) -> int:
-    """Returns the size in memory of a JSON value, in bytes."""
+    """Return the size in memory of a JSON value, in bytes."""
     size, waiting = 0, [value]
     while waiting:
         each = waiting.pop()
@@ -205,7 +205,7 @@ def _measure(value: Any) -> int:
 
 
 def _names(rule: dict[str, Any] | None) -> tuple[str, ...]:
-    """Returns the names under which a rule that acted is found."""
+    """Return the names under which a rule that acted is found."""
     return () if rule is None else (rule["scenario"], f"{rule['scenario']}/{rule['rule']}")
 
 
@@ -340,7 +340,7 @@ class Journal:
                 del self._notes[next(iter(self._notes))]
 
     def drop_bytes(self, count: int, limit: int) -> int:
-        """Drop the oldest entries, at least `count` bytes; returns how many bytes were dropped.
+        """Drop the oldest entries, at least `count` bytes; return how many bytes were dropped.
 
         `limit` is that of all journals together; the log mentions it the first time.
         """
@@ -370,18 +370,18 @@ class Journal:
             self._memory.leave(self)
 
     def get(self, entry_id: str) -> JournalEntry | None:
-        """Returns the entry with this id; `None` if it is not in the journal."""
+        """Return the entry with this id; `None` if it is not in the journal."""
         return self._by_id.get(entry_id)
 
     def find(self, query: Query = _ALL, limit: int | None = None) -> list[JournalEntry]:
-        """Returns the matching entries, oldest first; `limit` keeps the newest ones."""
+        """Return the matching entries, oldest first; `limit` keeps the newest ones."""
         with self._lock:
             entries = list(self._entries)
         found = [entry for entry in entries if query.matches(entry)]
         return found if limit is None else found[max(0, len(found) - limit) :]
 
     def find_newer(self, position: int, limit: int) -> tuple[list[JournalEntry], int]:
-        """Returns the entries after a position, the newest first, and the position after them.
+        """Return the entries after a position, the newest first, and the position after them.
 
         A position is a number of entries since the journal was cleared. At most `limit` entries,
         so that it takes equally long however many there are.
@@ -394,7 +394,7 @@ class Journal:
             return list(islice(reversed(self._entries), max(0, min(now - position, limit)))), now
 
     def count(self, query: Query = _ALL) -> int:
-        """Returns how many entries match."""
+        """Return how many entries match."""
         return len(self.find(query))
 
     def clear(self) -> None:

@@ -44,16 +44,16 @@ class Kept(Protocol):
     """One such part. Every method is called under the world's lock."""
 
     def mark(self) -> Any:
-        """Returns everything, for `put_back`."""
+        """Return everything, for `put_back`."""
 
     def put_back(self, mark: Any) -> None:
         """Restore what `mark` returned."""
 
     def read_records(self) -> Beside:
-        """Returns everything in the form in which it is recorded."""
+        """Return everything in the form in which it is recorded."""
 
     def pending(self) -> Beside:
-        """Returns what changed since it was last recorded."""
+        """Return what changed since it was last recorded."""
 
     def mark_recorded(self) -> None:
         """Called when the pending changes were recorded."""
@@ -72,13 +72,13 @@ class Companion(Kept, Protocol):
         """Start again as at the beginning; called under the world's lock."""
 
     def on_delivery(self, event: Mapping[str, Any], *, holding: bool) -> DeliveryFault | None:
-        """Returns the fault of an event's delivery, if any; called once, under the world's lock.
+        """Return the fault of an event's delivery, if any; called once, under the world's lock.
 
         `holding` says that an earlier event is held back and will be sent after it.
         """
 
     def on_line(self, line: Mapping[str, Any], *, holding: bool) -> DeliveryFault | None:
-        """Returns the fault of a stream's line, if any; called once, under the world's lock.
+        """Return the fault of a stream's line, if any; called once, under the world's lock.
 
         `line` describes its activity and its stream; `holding` is as above, for that stream.
         """
@@ -91,11 +91,11 @@ class Parts:
         self._parts = parts
 
     def read_records(self) -> Beside:
-        """Returns everything from all parts."""
+        """Return everything from all parts."""
         return {at: record for part in self._parts() for at, record in part.read_records().items()}
 
     def pending(self) -> Beside:
-        """Returns what changed in any part since it was last recorded."""
+        """Return what changed in any part since it was last recorded."""
         return {at: record for part in self._parts() for at, record in part.pending().items()}
 
     def mark_recorded(self) -> None:

@@ -17,7 +17,7 @@ def is_name(text: str) -> bool:
 
 
 def check_name(text: str) -> str:
-    """Returns the name, if a world can have it.
+    """Return the name, if a world can have it.
 
     Raises:
         BadWorldName: No world can have it.
@@ -53,7 +53,7 @@ class TooManyWorlds(RuntimeError):
 
     @classmethod
     def at_limit(cls, limit: int) -> TooManyWorlds:
-        """Returns the exception of a server that may have `limit` worlds."""
+        """Return the exception of a server that may have `limit` worlds."""
         return cls(
             f"This server has {limit} worlds already. Drop some with DELETE /_mock/worlds/NAME."
         )

@@ -98,12 +98,12 @@ _MAX_LEVELS = 5
 
 
 def text(value: str) -> str:
-    """Returns JSON, a page, or any other text without its credentials."""
+    """Return JSON, a page, or any other text without its credentials."""
     return _text(value, _MAX_LEVELS)
 
 
 def address(value: str) -> str:
-    """Returns a URL, or its path and query, without its credentials."""
+    """Return a URL, or its path and query, without its credentials."""
     path, mark, query = value.partition("?")
     if mark:
         return f"{text(path)}?{_form(query, _MAX_LEVELS)}"
@@ -111,22 +111,22 @@ def address(value: str) -> str:
 
 
 def form(value: str) -> str:
-    """Returns a query or a form body without its credentials."""
+    """Return a query or a form body without its credentials."""
     return _form(value, _MAX_LEVELS)
 
 
 def pair(name: str, value: str) -> str:
-    """Returns the value of a parameter in the form that may be shown; both are decoded."""
+    """Return the value of a parameter in the form that may be shown; both are decoded."""
     return MASK if is_secret(name, value) else text(value)
 
 
 def key(table: str, value: str) -> str:
-    """Returns a record's key as it may be shown: that of a token is the token, and is cut."""
+    """Return a record's key as it may be shown: that of a token is the token, and is cut."""
     return f"{value[:12]}…" if table == "tokens" else value
 
 
 def header(name: str, value: str) -> str:
-    """Returns one header's value in the form that may be shown."""
+    """Return one header's value in the form that may be shown."""
     folded = name.lower()
     if folded.endswith("authorization"):
         return _authorization(value)
@@ -142,12 +142,12 @@ def header(name: str, value: str) -> str:
 
 
 def headers(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """Returns headers as they may be shown: pairs `[name, value]`, in order."""
+    """Return headers as they may be shown: pairs `[name, value]`, in order."""
     return [[name, header(name, value)] for name, value in pairs]
 
 
 def body(data: bytes, content_type: str | None, limit: int) -> dict[str, Any]:
-    """Returns a body as it may be shown: size, text without credentials, whether it was cut."""
+    """Return a body as it may be shown: size, text without credentials, whether it was cut."""
     shown: dict[str, Any] = {"size": len(data), "content_type": content_type}
     try:
         shown["text"] = content(data[:limit].decode(), content_type)
@@ -160,7 +160,7 @@ def body(data: bytes, content_type: str | None, limit: int) -> dict[str, Any]:
 
 
 def content(value: str, content_type: str | None) -> str:
-    """Returns the text of a body, which may have been cut, without its credentials."""
+    """Return the text of a body, which may have been cut, without its credentials."""
     kind = (content_type or "").partition(";")[0].strip().lower()
     if kind == "application/x-www-form-urlencoded":
         return form(value)
@@ -170,7 +170,7 @@ def content(value: str, content_type: str | None) -> str:
 
 
 def is_secret(name: str, value: str = "") -> bool:
-    """Returns whether a parameter, whose name and value are decoded, has a secret as its value."""
+    """Return whether a parameter, whose name and value are decoded, has a secret as its value."""
     if value and _PLACEHOLDER.fullmatch(value):
         return False
     least = _find_least(name)
@@ -181,7 +181,7 @@ def is_secret(name: str, value: str = "") -> bool:
 
 @lru_cache(4096)
 def _find_least(name: str) -> int | None:
-    """Returns from how many characters on a value of this name is a secret; `None` if none is."""
+    """Return from how many characters on a value of this name is a secret; `None` if none is."""
     folded = name.strip().lower()
     if folded in _LONG_NAMES:
         return _LONG
@@ -191,7 +191,7 @@ def _find_least(name: str) -> int | None:
 
 @lru_cache(1024)
 def is_secret_header(name: str) -> bool:
-    """Returns whether the whole value of a header is a secret, such as a key or a cookie."""
+    """Return whether the whole value of a header is a secret, such as a key or a cookie."""
     squashed = name.lower().replace("-", "").replace("_", "")
     return any(word in squashed for word in _SECRET_WORDS) or is_secret(name)
 
@@ -261,7 +261,7 @@ def _form_item(item: str, levels: int) -> str:
 
 
 def _redact_encoded(value: str, levels: int) -> str:
-    """Returns a text with percent-encoded parts, such as `…%26oauth_token%3Dabc%26…`."""
+    """Return a text with percent-encoded parts, such as `…%26oauth_token%3Dabc%26…`."""
     if "=" in value:
         value = _ENCODED_PAIR.sub(
             lambda found: _mask_pair(found) if is_secret(unquote(found[1])) else found[0], value
@@ -284,7 +284,7 @@ def _redact_nested(decoded: str, levels: int) -> str:
 
 
 def _redact_json_escapes(value: str, levels: int) -> str:
-    """Returns JSON with escapes in names, or in strings that contain JSON or addresses."""
+    """Return JSON with escapes in names, or in strings that contain JSON or addresses."""
     parts: list[str] = []
     end = 0
     while (found := _ANY_STRING.search(value, end)) is not None:
@@ -314,7 +314,7 @@ def _redact_json_escapes(value: str, levels: int) -> str:
 
 
 def _unescape(written: str) -> str | None:
-    """Returns the decoded JSON string; `None` if it cannot be read."""
+    """Return the decoded JSON string; `None` if it cannot be read."""
     try:
         return str(json.loads(written, strict=False))
     except ValueError:
@@ -351,7 +351,7 @@ def _multipart(value: str, content_type: str) -> str:
 
 
 def _part(part: str) -> str:
-    """Returns a part of a multipart body: headers, and the content unless it is a secret."""
+    """Return a part of a multipart body: headers, and the content unless it is a secret."""
     blank = _BLANK_LINE.search(part)
     if blank is None:
         return text(part)

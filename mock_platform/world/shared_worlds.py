@@ -37,10 +37,10 @@ class Keeper(Protocol):
         """
 
     def find_trouble(self) -> str | None:
-        """Returns why the archive cannot be used at present; `None` if it can."""
+        """Return why the archive cannot be used at present; `None` if it can."""
 
     def list_warnings(self) -> Sequence[str]:
-        """Returns what people should know of the archive, although it can be used."""
+        """Return what people should know of the archive, although it can be used."""
 
     def open(self, name: str, base: Base) -> KeptWorld | None:
         """Take over a world; `None` if it does not exist.
@@ -53,16 +53,16 @@ class Keeper(Protocol):
         """Let other processes take over a world that could not be opened here."""
 
     def remove(self, name: str) -> bool:
-        """Delete a world that cannot be read; returns whether it was there."""
+        """Delete a world that cannot be read; return whether it was there."""
 
     def report_other_form(self, name: str, fault: BaseException) -> StoreOutdated:
-        """Returns the error of a world that is whole, and cannot be restored all the same."""
+        """Return the error of a world that is whole, and cannot be restored all the same."""
 
     def make_store(self, world: World, kept: KeptWorld | None) -> WorldStore:
-        """Returns the store of a world."""
+        """Return the store of a world."""
 
     def list_owners(self) -> Mapping[str, str | None]:
-        """Returns every world with the address of its owner; `None` for those that rest."""
+        """Return every world with the address of its owner; `None` for those that rest."""
 
 
 class SharedWorlds(Worlds):
@@ -94,7 +94,7 @@ class SharedWorlds(Worlds):
         return self.get(DEFAULT)
 
     def get(self, name: str) -> World:
-        """Returns the world of this name; it is opened if it rests.
+        """Return the world of this name; it is opened if it rests.
 
         Raises:
             UnknownWorld: No world has this name.
@@ -114,7 +114,7 @@ class SharedWorlds(Worlds):
         return world
 
     def create(self, name: str, **how: Any) -> World:
-        """Returns a new world, or the one of this name, as `Worlds.create` does."""
+        """Return a new world, or the one of this name, as `Worlds.create` does."""
         check_name(name)
         with self._lock:
             try:
@@ -144,24 +144,24 @@ class SharedWorlds(Worlds):
         return world is not None and not world.closed and self._keeper.is_held()
 
     def owner_of(self, credential: str) -> World | None:
-        """Returns the one world of a consumer key or token; `None` for shared ones."""
+        """Return the one world of a consumer key or token; `None` for shared ones."""
         name = self.owners.find(credential)
         return None if name is None else self.get(name)
 
     def list_owners(self) -> Mapping[str, str | None]:
-        """Returns every world with its owner's address, those of this process as well."""
+        """Return every world with its owner's address, those of this process as well."""
         return self._keeper.list_owners()
 
     def list_damaged(self) -> Mapping[str, str]:
-        """Returns why each world could not be opened that was damaged, or of an older version."""
+        """Return why each world could not be opened that was damaged, or of an older version."""
         return dict(self._damaged)
 
     def find_trouble(self) -> str | None:
-        """Returns why worlds cannot be opened or changed at present; `None` if they can."""
+        """Return why worlds cannot be opened or changed at present; `None` if they can."""
         return self._keeper.find_trouble()
 
     def list_warnings(self) -> Sequence[str]:
-        """Returns what people should know of the archive, although it can be used."""
+        """Return what people should know of the archive, although it can be used."""
         return self._keeper.list_warnings()
 
     def check_still_here(self, world: World, changes: Iterable[Change]) -> None:
@@ -202,7 +202,7 @@ class SharedWorlds(Worlds):
                 self.rest(world.name)
 
     def rest(self, name: str) -> bool:
-        """Put a world to rest, unless something runs in it; returns whether it rests now."""
+        """Put a world to rest, unless something runs in it; return whether it rests now."""
         with self._lock:
             world = self._worlds.get(name)
             if world is None or world.closed:
@@ -251,7 +251,7 @@ class SharedWorlds(Worlds):
             return world
 
     def _open(self, name: str, kept: KeptWorld) -> World:
-        """Returns a world as it was kept.
+        """Return a world as it was kept.
 
         Raises:
             StoreOutdated: What it keeps beside its records has another form.
@@ -271,7 +271,7 @@ class SharedWorlds(Worlds):
         return world
 
     def _make(self, name: str, **how: Any) -> World:
-        """Returns a new world; if another process was faster, its world."""
+        """Return a new world; if another process was faster, its world."""
         self._make_room()
         self._used[name] = UPTIME()
         try:

@@ -67,7 +67,7 @@ class TransitionKind(Struct, frozen=True):
     ends: tuple[str, ...]
     pace: Pace = Pace()
     also: Callable[[dict[str, Any], str], dict[str, Any]] | None = None
-    """Returns other fields that change when the record moves, from the record and its new state."""
+    """Return other fields that change when the record moves, from the record and its new state."""
     read: Callable[[Mapping[str, Any]], str] | None = None
     """Reads the state of a record, if `field` alone does not contain it; `also` writes it."""
     act: Callable[[Any, Mapping[str, Any], str], str] | None = None
@@ -80,7 +80,7 @@ class TransitionKind(Struct, frozen=True):
     """
 
     def state_of(self, record: Mapping[str, Any]) -> str:
-        """Returns the state of a record."""
+        """Return the state of a record."""
         return str(record.get(self.field)) if self.read is None else self.read(record)
 
     @property
@@ -138,7 +138,7 @@ class Transitions:
         self._notify = _ignore
 
     def kind(self, name: str) -> TransitionKind:
-        """Returns the kind with this name.
+        """Return the kind with this name.
 
         Raises:
             UnknownTransition: No kind has this name.
@@ -208,7 +208,7 @@ class Transitions:
             self.evaluate_all(name)
 
     def find_due_time(self, name: str, key: str) -> datetime | None:
-        """Returns when the clock alone will move a record; `None` if it will not."""
+        """Return when the clock alone will move a record; `None` if it will not."""
         row = self._row(name, key)
         pace = self.paces[name]
         if row is None or row["since"] is None or pace.progression not in {"time", "immediate"}:
@@ -244,7 +244,7 @@ class Transitions:
             self._move(kind, key, to)
 
     def list_running(self, name: str) -> list[str]:
-        """Returns the keys of the records of a kind whose transition runs."""
+        """Return the keys of the records of a kind whose transition runs."""
         # Records from the fixtures are in their first state without a row in this table: nobody
         # called `begin` for them. For kinds with `since`, their time counts from that field, so
         # they are found by a scan of the records themselves.
@@ -257,7 +257,7 @@ class Transitions:
         return begun + [key for key in waiting if key not in known]
 
     def as_json(self) -> dict[str, Any]:
-        """Returns each kind with its progression, its states and its running transitions."""
+        """Return each kind with its progression, its states and its running transitions."""
         return {
             name: asdict(self.paces[name])
             | {"states": list(kind.states), "under_way": self.list_running(name)}
@@ -265,7 +265,7 @@ class Transitions:
         }
 
     def state(self) -> dict[str, Any]:
-        """Returns the progressions as data, for snapshots and durable stores; not to be changed."""
+        """Return the progressions as data, for snapshots and durable stores; not to be changed."""
         described, state = self._described
         if described is not self.paces:  # each commit asks for it, and nearly none changes them
             state = {name: asdict(pace) for name, pace in self.paces.items()}
@@ -280,7 +280,7 @@ class Transitions:
         }
 
     def _row(self, name: str, key: str) -> dict[str, Any] | None:
-        """Returns the running transition of a record; some run without having been started."""
+        """Return the running transition of a record; some run without having been started."""
         row = self._store.get(PENDING, f"{name}:{key}")
         kind = self.kinds[name]
         if row is not None or kind.since is None:
@@ -333,7 +333,7 @@ def _ignore(*_: object) -> None:
 
 
 def _moment(value: Any) -> str | None:
-    """Returns a record's moment for a running transition, `None` if it is not a moment."""
+    """Return a record's moment for a running transition, `None` if it is not a moment."""
     try:
         return parse_instant(value).isoformat()
     except (TypeError, ValueError):  # a record that was stored unchecked

@@ -74,7 +74,7 @@ class Windows:
         self._open = {}
 
     def mark(self) -> Mapping[Key, _Window]:
-        """Returns the windows, for `put_back` after a `clear`."""
+        """Return the windows, for `put_back` after a `clear`."""
         return self._open
 
     def put_back(self, windows: Mapping[Key, _Window]) -> None:
@@ -84,11 +84,11 @@ class Windows:
     # -- recording -----------------------------------------------------------------------------
 
     def read_records(self) -> Beside:
-        """Returns all windows as records."""
+        """Return all windows as records."""
         return {(TABLE, _name(key)): _record(key, window) for key, window in self._open.items()}
 
     def pending(self) -> Beside:
-        """Returns those that changed since they were last recorded."""
+        """Return those that changed since they were last recorded."""
         found = {}
         for key, before in self._before.items():
             window = self._open.get(key)
@@ -153,13 +153,13 @@ class KeptNonces(Protocol):
     """The nonces of a world that outlive this process."""
 
     def use(self, nonce: str, mark: float, *, now: int, until: int) -> bool:
-        """Returns whether a nonce is new; remembers it until then, epoch seconds.
+        """Return whether a nonce is new; remembers it until then, epoch seconds.
 
         `mark`, from 0 up to 1, is of this use: a repetition of it finds the nonce new as well.
         """
 
     def give_back(self, nonce: str) -> bool:
-        """Forget a nonce, as if it had not been used; returns whether that was possible."""
+        """Forget a nonce, as if it had not been used; return whether that was possible."""
 
     def clear(self) -> None:
         """Delete all nonces of the world."""
@@ -189,7 +189,7 @@ class Nonces:
     def first_use(
         self, consumer_key: str, token: str, nonce: str, timestamp: int, *, now: int, keep: int
     ) -> bool:
-        """Returns whether this combination is new; remembers it while its timestamp is valid.
+        """Return whether this combination is new; remembers it while its timestamp is valid.
 
         Args:
             consumer_key: The app's key.

@@ -103,7 +103,7 @@ class World:
             self.store.restore(blueprint.make_start(self.seed).records)
 
     def work(self) -> Scope[list[Change]]:
-        """Returns a block that holds the world's lock for one atomic piece of work.
+        """Return a block that holds the world's lock for one atomic piece of work.
 
         It yields its changes. An exception undoes every change. Notices are sent after the lock is
         released, and only after a commit.
@@ -153,7 +153,7 @@ class World:
         self.companions.append(companion)
 
     def find_attachment(self, kind: type[T]) -> T:
-        """Returns the part of this type.
+        """Return the part of this type.
 
         Raises:
             UnknownWorld: The world was dropped.
@@ -165,7 +165,7 @@ class World:
         return found
 
     def cache(self, kind: type[T]) -> T:
-        """Returns the world's part of this type, made at its first use.
+        """Return the world's part of this type, made at its first use.
 
         It must be computed from records alone; `store.version` says whether these have changed.
         """
@@ -276,7 +276,7 @@ class World:
             del self.snapshots[name]
 
     def save(self) -> SavedWorld:
-        """Returns the current state as a value."""
+        """Return the current state as a value."""
         with self.lock:
             return SavedWorld(self.store.snapshot(), self.meta())
 
@@ -286,7 +286,7 @@ class World:
         self._tell(Notice(RESTORED, self.name))
 
     def meta(self) -> dict[str, Any]:
-        """Returns the state beside the records; a durable store writes it with each commit."""
+        """Return the state beside the records; a durable store writes it with each commit."""
         return {
             "seed": self.seed,
             "ids": self.ids.drawn,

@@ -116,11 +116,11 @@ class WorldStore(MemoryStore):
         super().restore(snapshot, base=base)
 
     def list_differences(self) -> list[Change]:
-        """Returns what a return to the fixtures would change: `after` is the fixtures' record."""
+        """Return what a return to the fixtures would change: `after` is the fixtures' record."""
         return [Change(c.table, c.key, before=c.after, after=c.before) for c in self.list_changes()]
 
     def list_changes(self) -> list[Change]:
-        """Returns what differs from the fixtures: `before` is the fixtures' record."""
+        """Return what differs from the fixtures: `before` is the fixtures' record."""
         found = []
         for table, rows in self._rows.items():
             originals = self._base.rows.get(table, {})
@@ -237,7 +237,7 @@ class WorldStore(MemoryStore):
         return WholeWorld(base or self._base, whole, self._meta())
 
     def _assign_places(self, beside: Beside) -> dict[tuple[str, str], Slot]:
-        """Returns the data beside the records as rows; each table has one row for each key."""
+        """Return the data beside the records as rows; each table has one row for each key."""
         # The archive stores rows, and a row has a place in an order. What lies beside the records
         # (rate limits, scenarios, nonces) has no order, but it must keep the place that it got, or
         # each commit would rewrite rows that did not change. So a key gets the next free place at

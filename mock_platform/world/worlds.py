@@ -30,7 +30,7 @@ class WorldCopy(Struct, frozen=True):
 
 
 def pack_world(world: World, base: Base) -> dict[str, Any]:
-    """Returns a world as JSON; `base` are the current fixtures, which both processes have."""
+    """Return a world as JSON; `base` are the current fixtures, which both processes have."""
     with world.hold():
         saved, settings = world.save(), world.blueprint.settings
         own_base = world.blueprint.base
@@ -53,7 +53,7 @@ def pack_world(world: World, base: Base) -> dict[str, Any]:
 
 
 def unpack_world(packed: Mapping[str, Any], base: Base) -> WorldCopy:
-    """Returns what `pack_world` packed, as differences from these fixtures."""
+    """Return what `pack_world` packed, as differences from these fixtures."""
     rows: dict[str, dict[str, Slot]] = {}
     for table, key, slot in packed["rows"]:
         rows.setdefault(table, {})[key] = None if slot is None else Row(*slot)
@@ -75,7 +75,7 @@ def unpack_world(packed: Mapping[str, Any], base: Base) -> WorldCopy:
 
 
 def _merge(base: Rows, changed: Mapping[str, Mapping[str, Slot]]) -> dict[str, dict[str, Slot]]:
-    """Returns all visible rows of fixtures with changes."""
+    """Return all visible rows of fixtures with changes."""
     found: dict[str, dict[str, Slot]] = {}
     for table in dict.fromkeys([*base, *changed]):
         slots: dict[str, Slot] = {**base.get(table, {}), **changed.get(table, {})}
@@ -102,7 +102,7 @@ class Owners(Protocol):
         """Remove all credentials of a world."""
 
     def find(self, credential: str) -> str | None:
-        """Returns the one world that has a credential; `None` if no or more than one has it."""
+        """Return the one world that has a credential; `None` if no or more than one has it."""
 
     def is_empty(self) -> bool:
         """Whether no world has a credential of its own."""
@@ -133,7 +133,7 @@ class OwnersInMemory:
                 self._remove(credential, world)
 
     def find(self, credential: str) -> str | None:
-        """Returns the one world that has a credential."""
+        """Return the one world that has a credential."""
         names = self._worlds.get(credential)
         # Two worlds may have the same credential: copies do. Then it chooses neither, and the
         # request goes to the world that is named, or to the default one.
@@ -196,7 +196,7 @@ class Worlds:
         return self._worlds[DEFAULT]
 
     def get(self, name: str) -> World:
-        """Returns the world of this name.
+        """Return the world of this name.
 
         Raises:
             UnknownWorld: No world has this name.
@@ -217,7 +217,7 @@ class Worlds:
         refuse_warnings: bool | None = None,
         names: NamesMode | None = None,
     ) -> World:
-        """Returns a new world, a copy of `source` if given. An existing one is returned unchanged.
+        """Return a new world, a copy of `source` if given. An existing one is returned unchanged.
 
         A source of another process is given as a `WorldCopy`.
 
@@ -278,27 +278,27 @@ class Worlds:
             world.release()
 
     def owner_of(self, credential: str) -> World | None:
-        """Returns the one world of a consumer key or token; `None` for shared ones."""
+        """Return the one world of a consumer key or token; `None` for shared ones."""
         name = self.owners.find(credential)
         return None if name is None else self._worlds.get(name)
 
     def list_owners(self) -> Mapping[str, str | None]:
-        """Returns worlds that are not in this process with their owners, if others share them."""
+        """Return worlds that are not in this process with their owners, if others share them."""
         return {}
 
     def list_damaged(self) -> Mapping[str, str]:
-        """Returns what is damaged in each world that could not be opened; none where none rests."""
+        """Return what is damaged in each world that could not be opened; none where none rests."""
         return {}
 
     def list_warnings(self) -> Sequence[str]:
-        """Returns what people should know of what keeps the worlds, although it can be used."""
+        """Return what people should know of what keeps the worlds, although it can be used."""
         return ()
 
     def check_still_here(self, world: World, changes: Iterable[Change]) -> None:
         """Do nothing: no other process can have had a world of this one."""
 
     def find_trouble(self) -> str | None:
-        """Returns why worlds cannot be opened or changed at present; `None` if they can."""
+        """Return why worlds cannot be opened or changed at present; `None` if they can."""
         return None
 
     def __iter__(self) -> Iterator[World]:
@@ -312,7 +312,7 @@ class Worlds:
         self.create(DEFAULT)
 
     def _find_source(self, source: str | WorldCopy | None) -> tuple[SavedWorld | None, Blueprint]:
-        """Returns the state and the blueprint with which a world starts.
+        """Return the state and the blueprint with which a world starts.
 
         Raises:
             UnknownWorld: The source does not exist.

@@ -106,12 +106,12 @@ class BatchItem(Struct):
 
 
 def as_operations(call: Call, body: Any) -> dict[str, Any]:
-    """Returns the whole body as one parameter; the rules of the operation read its items."""
+    """Return the whole body as one parameter; the rules of the operation read its items."""
     return {"operations": body}
 
 
 def read_items(body: Any, kinds: Sequence[str], most: int | None) -> list[BatchItem]:
-    """Returns the items of a batch, each with its operation_type and the object `params`.
+    """Return the items of a batch, each with its operation_type and the object `params`.
 
     Raises:
         AdsFailure: The request as a whole is not acceptable.
@@ -165,7 +165,7 @@ class RecordItem(Struct):
     sent_kind: str | None
 
     def describe(self, path_params: Mapping[str, str]) -> dict[str, Any]:
-        """Returns the operation as `request` echoes it: what could be read."""
+        """Return the operation as `request` echoes it: what could be read."""
         kind = {} if self.sent_kind is None else {"operation_type": self.sent_kind}
         return {"params": {**self.call.echo, **path_params}, **kind}
 
@@ -186,7 +186,7 @@ class _Write:
         self.shape = Shape(dict.fromkeys((*own, *self.fields)))
 
     def read(self, item: BatchItem, call: Call, world: World, settings: Settings) -> Call:
-        """Returns the call of an item; its faults are added to the item."""
+        """Return the call of an item; its faults are added to the item."""
         path_params = dict(call.path_params)
         name = self.id_parameter
         if name is not None:
@@ -232,7 +232,7 @@ class _Write:
                 unknown.add(f"[{item.index}].params", name, self.shape)
 
     def _convert(self, name: str, value: Any) -> Any:
-        """Returns a value as its field reads it: JSON has numbers where a query has text."""
+        """Return a value as its field reads it: JSON has numbers where a query has text."""
         declared = self.fields[name]
         inner = declared.inner if isinstance(declared, CommaList) else declared
         if not isinstance(inner, Text):
@@ -297,7 +297,7 @@ class _RecordBatch:
         return ()
 
     def apply(self, handlers: Mapping[str | None, Handler]) -> Handler:
-        """Returns the handler that applies the items in order, all of them or none."""
+        """Return the handler that applies the items in order, all of them or none."""
 
         def apply_items(call: Call, world: World) -> tuple[list[Record], list[dict[str, Any]]]:
             items: list[RecordItem] = call.params["items"]
@@ -356,7 +356,7 @@ def declare_batch(
     assumptions: Sequence[Assumption] = (),
     example: Example,
 ) -> Operation:
-    """Returns the operation that does these creates, updates and deletes in batches.
+    """Return the operation that does these creates, updates and deletes in batches.
 
     `writes` are the operations for one record: their parameters, rules, handlers, gates, errors and
     assumptions hold for each item. `most` is the number of items in one request; `show` converts
@@ -404,7 +404,7 @@ def declare_batch(
 
 
 def _describe_body(name: str, writes: Sequence[Operation]) -> type[Schema]:
-    """Returns the schema of the body, for the description: `params` of all kinds together."""
+    """Return the schema of the body, for the description: `params` of all kinds together."""
     title = name.title().replace("_", "")
     parts: dict[str, fields.Field[Any]] = {}
     for each in writes:

@@ -86,11 +86,11 @@ class One(Struct, frozen=True):
         return replace(self, in_array=self.card and settings.card_envelope == "array")
 
     def describe_body(self, data: JsonObject) -> JsonObject:
-        """Returns the JSON Schema of the body: the record under `data`."""
+        """Return the JSON Schema of the body: the record under `data`."""
         return _body(data={"type": "array", "items": data} if self.in_array else data)
 
     def reply(self, call: Call, result: Record) -> Reply:
-        """Returns the reply for one record."""
+        """Return the reply for one record."""
         shown = remove_internal_keys(result)
         body = {"request": {"params": call.echo}, "data": [shown] if self.in_array else shown}
         return Reply(self.status, dumps(body), [JSON_TYPE])
@@ -104,7 +104,7 @@ class Many(Struct, frozen=True):
     media_type: str = "application/json"
 
     def describe_body(self, data: JsonObject) -> JsonObject:
-        """Returns the JSON Schema of the body: records under `data`, and a cursor."""
+        """Return the JSON Schema of the body: records under `data`, and a cursor."""
         described = _body(
             data={"type": "array", "items": data}, next_cursor={"type": ["string", "null"]}
         )
@@ -112,7 +112,7 @@ class Many(Struct, frozen=True):
         return described
 
     def reply(self, call: Call, result: PageOf) -> Reply:
-        """Returns the reply for a page."""
+        """Return the reply for a page."""
         body: dict[str, Any] = {"request": {"params": call.echo}}
         if result.total_count is not None:
             body["total_count"] = result.total_count
@@ -129,13 +129,13 @@ class Several(Struct, frozen=True):
     media_type: str = "application/json"
 
     def describe_body(self, data: JsonObject) -> JsonObject:
-        """Returns the JSON Schema of the body: records under `data`, and their number."""
+        """Return the JSON Schema of the body: records under `data`, and their number."""
         return _body(
             data={"type": "array", "items": data}, total_count={"type": "integer", "minimum": 0}
         )
 
     def reply(self, call: Call, result: Sequence[Record]) -> Reply:
-        """Returns the reply for all records."""
+        """Return the reply for all records."""
         shown = [remove_internal_keys(record) for record in result]
         body = {"request": {"params": call.echo}, "data": shown, "total_count": len(shown)}
         return Reply(self.status, dumps(body), [JSON_TYPE])
@@ -150,11 +150,11 @@ class Data(Struct, frozen=True):
     many: bool = False
 
     def describe_body(self, data: JsonObject) -> JsonObject:
-        """Returns the JSON Schema of the body: a value or an array under `data`."""
+        """Return the JSON Schema of the body: a value or an array under `data`."""
         return _body(data={"type": "array", "items": data} if self.many else data)
 
     def reply(self, call: Call, result: Any) -> Reply:
-        """Returns the reply for any JSON value."""
+        """Return the reply for any JSON value."""
         body = {"request": {"params": call.echo}, "data": result}
         return Reply(self.status, dumps(body), [JSON_TYPE])
 
@@ -169,7 +169,7 @@ class Batch(Struct, frozen=True):
     """The kind of the records, in those answers that name it."""
 
     def describe_body(self, data: JsonObject) -> JsonObject:
-        """Returns the JSON Schema of the body: two parallel arrays."""
+        """Return the JSON Schema of the body: two parallel arrays."""
         described = _body(data={"type": "array", "items": data})
         described["properties"]["request"] = {"type": "array", "items": {"type": "object"}}
         if self.data_type is not None:
@@ -177,7 +177,7 @@ class Batch(Struct, frozen=True):
         return described
 
     def reply(self, call: Call, result: tuple[Sequence[Any], Sequence[Mapping[str, Any]]]) -> Reply:
-        """Returns the reply for a pair of data and request."""
+        """Return the reply for a pair of data and request."""
         data, request = result
         kind = {} if self.data_type is None else {"data_type": self.data_type}
         body = {"request": request, **kind, "data": data}
@@ -185,7 +185,7 @@ class Batch(Struct, frozen=True):
 
 
 def _body(**required: JsonObject) -> JsonObject:
-    """Returns the JSON Schema of a body with the request echo and these properties."""
+    """Return the JSON Schema of a body with the request echo and these properties."""
     return {
         "type": "object",
         "properties": {"request": REQUEST_ECHO, **required},
@@ -195,12 +195,12 @@ def _body(**required: JsonObject) -> JsonObject:
 
 
 def fail(code: str, message: str, parameter: str | None = None, *, hint: str = "") -> AdsFailure:
-    """Returns one named failure to raise; the hint goes to the journal."""
+    """Return one named failure to raise; the hint goes to the journal."""
     return AdsFailure(AdsError(code, message, parameter, hint=hint))
 
 
 def not_found(code: str, what: str, parameter: str, value: str) -> AdsFailure:
-    """Returns a 404 for a record that is unknown, deleted, or belongs to another account."""
+    """Return a 404 for a record that is unknown, deleted, or belongs to another account."""
     return fail(code, f"No {what} has the id {value!r}", parameter)
 
 
@@ -208,7 +208,7 @@ def not_found(code: str, what: str, parameter: str, value: str) -> AdsFailure:
 
 
 def may_write(call: Call, world: World) -> None:
-    """A gate: writes need a token and an app with write permission."""
+    """Return a gate: writes need a token and an app with write permission."""
     token, app = call.caller.token or {}, call.caller.app or {}
     if token.get("access") == "read" or "write" not in app.get("_permissions", ["write"]):
         call.assume(READ_ONLY)
@@ -219,7 +219,7 @@ def may_write(call: Call, world: World) -> None:
 
 
 def acts_for_user(call: Call, world: World) -> None:
-    """A gate: the caller must act for a user, who owns the token or the app of a bearer token."""
+    """Return a gate: the caller acts for a user, who owns the token or the app of its bearer."""
     if call.caller.scheme == "bearer":
         call.assume(BEARER_OWNER)
     if call.caller.user is None:
@@ -230,14 +230,14 @@ def acts_for_user(call: Call, world: World) -> None:
 
 
 def account_scope(call: Call, world: World) -> None:
-    """A gate: the account in the path must belong to the authenticated user."""
+    """Return a gate: the account in the path must belong to the authenticated user."""
     call.account = find_account(call, world, call.path_params["account_id"])
 
 
 def find_account(
     call: Call, world: World, account_id: str, *, with_deleted: bool = False
 ) -> Record:
-    """Returns an account of the calling user.
+    """Return an account of the calling user.
 
     Raises:
         AdsFailure: ACCOUNT_NOT_FOUND (403): it is unknown, deleted, or belongs to another user.
@@ -256,7 +256,7 @@ def find_account(
 
 
 def needs_feature(key: str) -> Gate:
-    """Returns a gate that requires a feature of the account."""
+    """Return a gate that requires a feature of the account."""
 
     def gate(call: Call, world: World) -> None:
         require_feature(call, key)
@@ -265,7 +265,7 @@ def needs_feature(key: str) -> Gate:
 
 
 def require_feature(call: Call, key: str) -> None:
-    """A gate: the account of the call must have this feature.
+    """Return a gate: the account of the call must have this feature.
 
     Raises:
         AdsFailure: FEATURE_NOT_AVAILABLE (400).
@@ -275,7 +275,7 @@ def require_feature(call: Call, key: str) -> None:
 
 
 def early_access(call: Call, world: World) -> None:
-    """A gate: catalog endpoints need an app with early access (document B, "Authentication")."""
+    """Return a gate: catalogs need an app with early access (document B, "Authentication")."""
     if not (call.caller.app or {}).get("_early_access"):
         raise fail(
             "UNAUTHORIZED_CLIENT_APPLICATION",
@@ -284,7 +284,7 @@ def early_access(call: Call, world: World) -> None:
 
 
 def require_allowlist(name: str) -> Gate:
-    """Returns a gate for apps on a named allowlist (document B, "Authentication")."""
+    """Return a gate for apps on a named allowlist (document B, "Authentication")."""
 
     def gate(call: Call, world: World) -> None:
         if name not in (call.caller.app or {}).get("_allowlist", ()):
@@ -326,7 +326,7 @@ def ads(
     declared_at: tuple[str, int] | None = None,
     **particulars: Unpack[Particulars],
 ) -> Operation:
-    """Returns an operation of document B: user context, account scope if the path has one.
+    """Return an operation of document B: user context, account scope if the path has one.
 
     With `scoped=False` the handler checks the account itself (for an operation on the account that
     also shows deleted ones). Public rate limits follow from method and
@@ -385,7 +385,7 @@ class Typed(Struct, frozen=True):
     media_type: str = "application/json"
 
     def describe_body(self, data: JsonObject) -> JsonObject:
-        """Returns the JSON Schema of the body: its kind, numbers, rows and the request."""
+        """Return the JSON Schema of the body: its kind, numbers, rows and the request."""
         members: JsonObject = {name: {"type": "integer", "minimum": 0} for name in self.members}
         members["data"] = {"type": "array", "items": data}
         required = {"data_type": {"const": self.data_type}, **members, "request": REQUEST_ECHO}
@@ -397,9 +397,9 @@ class Typed(Struct, frozen=True):
         }
 
     def make_body(self, call: Call, result: Mapping[str, Any]) -> JsonObject:
-        """Returns the body for `data` and the numbers of a result."""
+        """Return the body for `data` and the numbers of a result."""
         return {"data_type": self.data_type, **result, "request": {"params": call.echo}}
 
     def reply(self, call: Call, result: Mapping[str, Any]) -> Reply:
-        """Returns the reply for `data` and the numbers of a result."""
+        """Return the reply for `data` and the numbers of a result."""
         return Reply(self.status, dumps(self.make_body(call, result)), [JSON_TYPE])

@@ -30,7 +30,7 @@ class FieldSearch(Struct, frozen=True):
     attributes: tuple[str, ...] = ("name",)
 
     def make_test(self, text: str) -> Callable[[Record], bool]:
-        """Returns the test that the records pass which a text finds."""
+        """Return the test that the records pass which a text finds."""
         if self.way == "words":
             terms = [Term(self.attributes, word) for word in words(text)]
             return lambda record: bool(terms) and all(term.stands_in(record) for term in terms)
@@ -40,7 +40,7 @@ class FieldSearch(Struct, frozen=True):
         return lambda record: (record.get(name) or "").casefold().startswith(wanted)
 
     def describe(self, parameter: str) -> str:
-        """Returns in words what a parameter leaves of a list."""
+        """Return in words what a parameter leaves of a list."""
         if self.way == "words":
             places = ", ".join(self.attributes)
             return f"only records with each word of {parameter} in one of {places}"
@@ -63,7 +63,7 @@ class IdsFilter(Struct, frozen=True):
     most: int = 200
 
     def field(self) -> fields.Field[Any]:
-        """Returns the field of the filter's parameter."""
+        """Return the field of the filter's parameter."""
         return CommaList(Text(min_length=1), most=self.most)
 
 
@@ -76,7 +76,7 @@ class OneOfFilter(Struct, frozen=True):
     most: int | None = None
 
     def field(self) -> fields.Field[Any]:
-        """Returns the field of the filter's parameter."""
+        """Return the field of the filter's parameter."""
         return CommaList(Choice(self.values) if self.values else Text(min_length=1), most=self.most)
 
 
@@ -94,7 +94,7 @@ class ExactFilter(Struct, frozen=True):
     find: Callable[[Call, World, Sequence[str]], Sequence[str]] | None = None
 
     def field(self) -> fields.Field[Any]:
-        """Returns the field of the filter's parameter."""
+        """Return the field of the filter's parameter."""
         return CommaList(Text(min_length=1), most=self.most, required=self.required)
 
 
@@ -106,7 +106,7 @@ class EqualFilter(Struct, frozen=True):
     values: tuple[str, ...]
 
     def field(self) -> fields.Field[Any]:
-        """Returns the field of the filter's parameter."""
+        """Return the field of the filter's parameter."""
         return Choice(self.values)
 
 
@@ -118,7 +118,7 @@ class PrefixFilter(Struct, frozen=True):
     longest: int | None = None
 
     def field(self) -> fields.Field[Any]:
-        """Returns the field of the filter's parameter."""
+        """Return the field of the filter's parameter."""
         search = FieldSearch("beginning", (self.attribute,))
         return SearchText(search, min_length=1, max_length=self.longest)
 
@@ -135,12 +135,12 @@ class WordsFilter(Struct, frozen=True):
     rule: Assumption
 
     def field(self) -> fields.Field[Any]:
-        """Returns the field of the filter's parameter."""
+        """Return the field of the filter's parameter."""
         search = FieldSearch("words", self.attributes)
         return SearchText(search, min_length=1, max_length=self.longest)
 
     def sought(self, call: Call) -> list[Term] | None:
-        """Returns the value to find; `None` if the parameter was not sent."""
+        """Return the value to find; `None` if the parameter was not sent."""
         text = call.params.get(self.parameter)
         if text is None:
             return None
@@ -173,7 +173,7 @@ def apply_filters(
     key: str,
     match: Mapping[str, Any],
 ) -> Filtered:
-    """Returns what the filters of a call leave of the records with these conditions.
+    """Return what the filters of a call leave of the records with these conditions.
 
     `key` is the field that holds a record's key.
     """
@@ -210,7 +210,7 @@ def _keys(
     key: str,
     search: Callable[[str, str], Iterable[Record]],
 ) -> Iterable[str] | None:
-    """Returns the keys that match id filters and prefix searches, `None` without such filters.
+    """Return the keys that match id filters and prefix searches, `None` without such filters.
 
     `search` returns the records whose field of this name begins with a text.
     """
@@ -234,7 +234,7 @@ def _tests(filters: Sequence[Filter], call: Call) -> list[Callable[[Record], boo
 
 
 def _find_exact(filters: Sequence[Filter], call: Call, world: World) -> Within | None:
-    """Returns the values to which filters restrict a field; `None` without such filters."""
+    """Return the values to which filters restrict a field; `None` without such filters."""
     within: Within | None = None
     for item in filters:
         wanted = call.params.get(item.parameter)
@@ -253,7 +253,7 @@ def _has_one_of(within: Within, record: Record) -> bool:
 
 
 def _terms(filters: Sequence[Filter], call: Call) -> list[Term] | None:
-    """Returns the words of a search; `None` if there is no search."""
+    """Return the words of a search; `None` if there is no search."""
     found = [item.sought(call) for item in filters if isinstance(item, WordsFilter)]
     return next((terms for terms in found if terms is not None), None)
 

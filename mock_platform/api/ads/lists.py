@@ -101,7 +101,7 @@ def list_parameters(
     with_total_count: bool = True,
     base: type[Schema] = _ListParameters,
 ) -> type[Schema]:
-    """Returns the parameters of one list: the common ones with its bounds, and its own filters."""
+    """Return the parameters of one list: the common ones with its bounds, and its own filters."""
     common: dict[str, Any] = {
         "count": Integer(low=1, high=most, load_default=count),
         "cursor": Text(min_length=1),
@@ -121,7 +121,7 @@ def list_parameters(
 
 
 def order_of(call: Call) -> Order:
-    """Returns the order of `sort_by`, or insertion order."""
+    """Return the order of `sort_by`, or insertion order."""
     wanted = call.params.get("sort_by")
     if not wanted:
         return Order()
@@ -144,7 +144,7 @@ def paginate(
     within: Within | None = None,
     total: Callable[[], int] | None = None,
 ) -> PageOf:
-    """Returns one page of the matching records, with `count`, `cursor` and `sort_by`.
+    """Return one page of the matching records, with `count`, `cursor` and `sort_by`.
 
     `keys`, or else `term` and `within`, restrict the page to these records; `where` filters
     further.

@@ -59,7 +59,7 @@ class Parent(Struct, frozen=True):
     above: Parent | None = None
 
     def is_deleted(self, world: World, record: Record) -> bool:
-        """Returns whether the record's parent, or one above it, is deleted."""
+        """Return whether the record's parent, or one above it, is deleted."""
         found = world.store.get(self.table, record.get(self.field) or "")
         if found is None:
             return False
@@ -68,7 +68,7 @@ class Parent(Struct, frozen=True):
         )
 
     def make_test(self, world: World) -> Callable[[Record], bool]:
-        """Returns a test for records whose parent is not deleted; it looks at each parent once."""
+        """Return a test for records whose parent is not deleted; it looks at each parent once."""
         # A page has many records of few parents, so each parent is looked up once.
         known: dict[str | None, bool] = {}
 
@@ -147,7 +147,7 @@ class Resource(Struct, frozen=True):
     def get_by_id(
         self, call: Call, world: World, *, with_deleted: bool = False, key: str | None = None
     ) -> Record:
-        """Returns the record in the path.
+        """Return the record in the path.
 
         Raises:
             AdsFailure: 404; it does not exist, belongs to another owner, or is deleted.
@@ -163,7 +163,7 @@ class Resource(Struct, frozen=True):
         return record
 
     def match(self, call: Call) -> dict[str, Any]:
-        """Returns the conditions for the records in a list, with `with_deleted`."""
+        """Return the conditions for the records in a list, with `with_deleted`."""
         match: dict[str, Any] = {}
         if self.owner:
             match[self.owner] = call.path_params[self.owner_parameter]
@@ -189,7 +189,7 @@ class Resource(Struct, frozen=True):
         return after
 
     def remove(self, world: World, key: str, record: Record) -> Record:
-        """Delete a record, or mark a `soft` one as deleted; returns it as the delete answers."""
+        """Delete a record, or mark a `soft` one as deleted; return it as the delete answers."""
         if not self.soft:
             world.store.remove(self.table, key)
             return record | {"deleted": True}
@@ -216,7 +216,7 @@ class Resource(Struct, frozen=True):
         assumptions: Sequence[Assumption] = (),
         **particulars: Unpack[ResourceParticulars],
     ) -> Operation:
-        """Returns the operation that lists the records.
+        """Return the operation that lists the records.
 
         `where` and `extra` are for filters of other kinds; `prepare` runs first (settles
         transitions, checks the parent); `show` converts stored records to served ones. `total`
@@ -293,7 +293,7 @@ class Resource(Struct, frozen=True):
         assumptions: Sequence[Assumption] = (),
         **particulars: Unpack[ResourceParticulars],
     ) -> Operation:
-        """Returns the operation that reads one record; `extra` are further parameters."""
+        """Return the operation that reads one record; `extra` are further parameters."""
 
         def get(call: Call, world: World) -> Record:
             shown = bool(call.params.get("with_deleted"))
@@ -342,7 +342,7 @@ class Resource(Struct, frozen=True):
         statuses: tuple[int, ...] = (),
         **particulars: Unpack[WriteParticulars],
     ) -> Operation:
-        """Returns the operation that makes a record."""
+        """Return the operation that makes a record."""
         return self._write(
             ("create", "POST", self.path, handler), params, summary, errors, statuses, **particulars
         )
@@ -356,7 +356,7 @@ class Resource(Struct, frozen=True):
         errors: tuple[str, ...] = (),
         **particulars: Unpack[WriteParticulars],
     ) -> Operation:
-        """Returns the operation that changes the record in the path, by `change` by default."""
+        """Return the operation that changes the record in the path, by `change` by default."""
         what = ("update", "PUT", f"{self.path}/:{self.id_parameter}", handler or self.change)
         place = locate_declaration() if handler is None else None
         errors = (self.missing, *errors)
@@ -407,7 +407,7 @@ class Resource(Struct, frozen=True):
         assumptions: Sequence[Assumption] = (),
         **particulars: Unpack[ResourceParticulars],
     ) -> Operation:
-        """Returns the operation that deletes one record; its answer is the deleted record.
+        """Return the operation that deletes one record; its answer is the deleted record.
 
         `prepare` runs first (settles transitions); `before` gets the record before it is deleted.
         """
@@ -440,7 +440,7 @@ class Resource(Struct, frozen=True):
 
 
 def find_own(call: Call, world: World, table: str, key: str) -> Record | None:
-    """Returns a record of the account in the path; `None` if it is unknown or deleted."""
+    """Return a record of the account in the path; `None` if it is unknown or deleted."""
     found = world.store.get(table, key)
     if found is None or found["deleted"]:
         return None
@@ -448,23 +448,23 @@ def find_own(call: Call, world: World, table: str, key: str) -> Record | None:
 
 
 def draw_unused_id(world: World, table: str, length: int = 6) -> str:
-    """Returns a base 36 id that is not used, so that no record is replaced."""
+    """Return a base 36 id that is not used, so that no record is replaced."""
     while world.store.get(table, found := world.ids.base36(length)) is not None:
         pass  # so few characters repeat sooner or later
     return found
 
 
 def make_timestamps(world: World, now: datetime | None = None) -> dict[str, Any]:
-    """Returns the timestamps of a record that is created now, by the world's clock if not given."""
+    """Return the timestamps of a record that is created now, by the world's clock if not given."""
     created = wire_seconds(now or world.clock.now())
     return {"created_at": created, "updated_at": created, "deleted": False}
 
 
 def apply_changes(world: World, record: Record, changes: Mapping[str, Any]) -> Record:
-    """Returns the record with changes and a new `updated_at`."""
+    """Return the record with changes and a new `updated_at`."""
     return {**record, **changes, "updated_at": wire_seconds(world.clock.now())}
 
 
 def mark_deleted(world: World, record: Record) -> Record:
-    """Returns the record as deleted."""
+    """Return the record as deleted."""
     return apply_changes(world, record, {"deleted": True})

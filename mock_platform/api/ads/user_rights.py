@@ -35,7 +35,7 @@ _READERS = _WRITERS | {"CREATIVE_MANAGER", "CAMPAIGN_ANALYST"}
 
 
 def find_permissions(account: Record, user_id: str) -> Sequence[str]:
-    """Returns the permissions of a user of an account."""
+    """Return the permissions of a user of an account."""
     for entry in account.get("_user_access", ()):
         if entry["user_id"] == user_id:
             return tuple(entry["permissions"])
@@ -43,7 +43,7 @@ def find_permissions(account: Record, user_id: str) -> Sequence[str]:
 
 
 def may_use_campaigns(call: Call, world: World) -> None:
-    """A gate: the user must have the right to read, or to change, campaigns.
+    """Return a gate: the user must have the right to read, or to change, campaigns.
 
     Raises:
         AdsFailure: ACTION_NOT_ALLOWED (403).

@@ -19,7 +19,7 @@ _APP_KEYS = (
 
 
 def credentials(world: World) -> Credentials:
-    """Returns the credentials of a world: its first app and user.
+    """Return the credentials of a world: its first app and user.
 
     A value that the world does not have (any more) is null, and `accounts` is empty.
     """

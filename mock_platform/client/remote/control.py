@@ -28,7 +28,7 @@ _FOREIGN = "the answer does not come from a mock_platform. Use the url of its RE
 
 
 def connect(token: str | None = None, ca: Path | None = None) -> requests.Session:
-    """Returns a session for the control plane, without proxies.
+    """Return a session for the control plane, without proxies.
 
     Token and authority are those of the environment if they are not given.
     """
@@ -42,7 +42,7 @@ def connect(token: str | None = None, ca: Path | None = None) -> requests.Sessio
 
 
 def read_authority() -> str | bool:
-    """Returns the certificate authority file from the environment; `True` for the usual ones."""
+    """Return the certificate authority file from the environment; `True` for the usual ones."""
     return os.environ.get(AUTHORITY) or True
 
 
@@ -60,7 +60,7 @@ class Control:
         body: Any = _NO_BODY,
         query: Mapping[str, str | None] | None = None,
     ) -> Any:
-        """Returns the answer of a route; `None` if it has no body. `None` in the query is left out.
+        """Return the answer of a route; `None` if it has no body. `None` in the query is left out.
 
         Raises:
             Exception: The exception that the same mistake raises in this process, for known kinds.
@@ -87,7 +87,7 @@ class Control:
             raise Refused(f"{method} {url}: {_FOREIGN}") from fault
 
     def find(self, path: str) -> Any:
-        """Returns the answer of a path; `None` if it is not found. Raises the same as `ask`."""
+        """Return the answer of a path; `None` if it is not found. Raises the same as `ask`."""
         try:
             return self.ask("GET", path)
         except Refused as refused:
@@ -97,7 +97,7 @@ class Control:
 
 
 def _rebuild_exception(answer: requests.Response) -> Exception:
-    """Returns the exception that an answer describes."""
+    """Return the exception that an answer describes."""
     told: dict[str, Any] = {}
     try:
         told = answer.json()

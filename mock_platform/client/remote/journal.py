@@ -54,7 +54,7 @@ class RemoteEntry(Struct, frozen=True):
 
     @classmethod
     def read(cls, document: dict[str, Any]) -> RemoteEntry:
-        """Returns the entry from a document of the control plane."""
+        """Return the entry from a document of the control plane."""
         request, response = document["request"], document["response"]
         plain: dict[str, Any] = {"traceback": None, "custom": None} | {
             name: document[name]
@@ -76,7 +76,7 @@ class RemoteEntry(Struct, frozen=True):
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the entry as the control plane returned it."""
+        """Return the entry as the control plane returned it."""
         return self.document
 
 

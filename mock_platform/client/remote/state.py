@@ -69,7 +69,7 @@ class RemoteTable(TableFace):
         return record
 
     def _find_faults(self, record: Record, *, unchecked: bool) -> list[RecordFault]:
-        """Returns the faults of a record without a key, as the server would report them."""
+        """Return the faults of a record without a key, as the server would report them."""
         stamps = {name: form(EARLIEST) for name, form in self._table.stamps.items()}
         stamped = record if unchecked else stamps | record
         _, found = load_record(self._table, stamped, unchecked=unchecked)

@@ -173,7 +173,7 @@ def _is_here(host: str) -> bool:
 
 
 def _look_up(host: str) -> set[str]:
-    """Returns the addresses of a host; none if its name is unknown, as its users will see."""
+    """Return the addresses of a host; none if its name is unknown, as its users will see."""
     try:
         return {str(entry[4][0]) for entry in socket.getaddrinfo(host, None)}
     except OSError:

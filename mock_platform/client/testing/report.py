@@ -24,7 +24,7 @@ _MAX_RECORDS = 5
 
 
 def journal(entries: Sequence[Entry], *, whole: bool = False) -> str:
-    """Returns the requests of a world; `whole` includes all of them, with headers and bodies."""
+    """Return the requests of a world; `whole` includes all of them, with headers and bodies."""
     if not entries:
         return "no request reached this test's world"
     first = 0 if whole else max(0, len(entries) - _MAX_REQUESTS)
@@ -40,7 +40,7 @@ def journal(entries: Sequence[Entry], *, whole: bool = False) -> str:
 
 
 def silent_rules(scenarios: Iterable[Mapping[str, Any]]) -> str:
-    """Returns the rules of active scenarios that never acted; empty if all did."""
+    """Return the rules of active scenarios that never acted; empty if all did."""
     return "\n".join(
         f"{scenario['name']}/{rule['rule']}: {_describe_calls(rule)}"
         for scenario in scenarios
@@ -51,7 +51,7 @@ def silent_rules(scenarios: Iterable[Mapping[str, Any]]) -> str:
 
 
 def nearest_misses(entries: Sequence[Entry]) -> str:
-    """Returns which rules nearly acted on which request, with reasons; empty if none did."""
+    """Return which rules nearly acted on which request, with reasons; empty if none did."""
     lines = [
         f"request {number}: {miss['scenario']}/{miss['rule']}: {miss['difference']}"
         for number, entry in enumerate(entries, start=1)
@@ -61,7 +61,7 @@ def nearest_misses(entries: Sequence[Entry]) -> str:
 
 
 def tracebacks(entries: Iterable[Entry]) -> list[str]:
-    """Returns the errors of the sandbox itself, each with its request."""
+    """Return the errors of the sandbox itself, each with its request."""
     return [
         f"{entry['method']} {strip_origin(entry['url'])}\n{entry['traceback'].rstrip()}"
         for entry in entries
@@ -70,7 +70,7 @@ def tracebacks(entries: Iterable[Entry]) -> list[str]:
 
 
 def strays(found: Mapping[tuple[str, str, str], int]) -> list[str]:
-    """Returns requests after their test's end, by test, method and path, with their counts."""
+    """Return requests after their test's end, by test, method and path, with their counts."""
     return [
         f"{test}: {method} {path}" + ("" if count == 1 else f" ({count} times)")
         for (test, method, path), count in sorted(found.items())
@@ -141,10 +141,10 @@ Section = tuple[str, str]
 
 
 class Entries(Protocol):
-    """Returns the journal of a world as JSON."""
+    """Return the journal of a world as JSON."""
 
     def __call__(self, *, failed: bool = False) -> list[dict[str, Any]]:
-        """Returns its entries; with `failed`, those with an error of the sandbox are enough."""
+        """Return its entries; with `failed`, those with an error of the sandbox are enough."""
 
 
 class Verdict:
@@ -179,7 +179,7 @@ class Verdict:
         self._end()
 
     def problems(self, *, late: bool = False) -> list[str]:
-        """Returns the reasons for which a passed test must fail; each only once.
+        """Return the reasons for which a passed test must fail; each only once.
 
         `late`, after the test's end, ignores rules: they were checked before.
 
@@ -201,7 +201,7 @@ class Verdict:
         return found
 
     def sections(self, *, whole: bool = False) -> list[Section]:
-        """Returns what a failing test shows: headings and texts, without empty ones."""
+        """Return what a failing test shows: headings and texts, without empty ones."""
         entries = self._entries()
         found = [
             ("mock_platform journal", journal(entries, whole=whole)),

@@ -33,7 +33,7 @@ class RunOutcome:
             self._add_coverage(document)
 
     def as_output(self) -> dict[str, Any]:
-        """Returns the result as plain data, for another process."""
+        """Return the result as plain data, for another process."""
         return {
             "strays": [[*stray, count] for stray, count in self.strays.items()],
             "coverage": self.coverage,
@@ -58,7 +58,7 @@ class RunOutcome:
         self.failures = gate.list_failures(self.coverage)
 
     def list_sections(self, *, coverage: bool) -> Iterator[tuple[str, list[str]]]:
-        """Yields the sections of the summary: a title and lines each."""
+        """Yield the sections of the summary: a title and lines each."""
         if self.warnings:
             from mock_platform.core.warning_counts import (
                 count_requests,

@@ -108,7 +108,7 @@ class _Reader(Struct):
 
 
 def read_markers(markers: Iterable[Marker], folder: Path) -> WorldRequest:
-    """Returns the request of these markers, the outermost first; paths are relative to `folder`.
+    """Return the request of these markers, the outermost first; paths are relative to `folder`.
 
     Raises:
         BadWorldRequest: A marker has wrong arguments.
@@ -136,7 +136,7 @@ def read_markers(markers: Iterable[Marker], folder: Path) -> WorldRequest:
 
 
 def make_world(make: Callable[..., W], name: str, request: WorldRequest) -> W:
-    """Returns a world from `make(name, …)`, with the requested clock and names.
+    """Return a world from `make(name, …)`, with the requested clock and names.
 
     Raises:
         BadWorldRequest: The clock cannot be stopped at this moment.
@@ -209,7 +209,7 @@ class LocalServers:
         self.main = self._start()
 
     def open(self, request: WorldRequest, test: str) -> tuple[WorldFace, Verdict]:
-        """Returns a fresh world for a test.
+        """Return a fresh world for a test.
 
         Raises:
             BadWorldRequest: The world cannot be made.
@@ -243,16 +243,16 @@ class LocalServers:
         server.drop_world(world.name)
 
     def strays(self) -> Counter[Stray]:
-        """Returns the requests that reached a test's world after its end, each with its count."""
+        """Return the requests that reached a test's world after its end, each with its count."""
         with self._lock:
             return Counter(self._strays)
 
     def coverage(self) -> list[dict[str, Any]]:
-        """Returns the coverage document of each server."""
+        """Return the coverage document of each server."""
         return [server.coverage() for server in self._all_servers()]
 
     def warnings(self) -> list[WarningDocument]:
-        """Returns what was ignored in requests to each server."""
+        """Return what was ignored in requests to each server."""
         return [server.warnings() for server in self._all_servers()]
 
     def stop(self) -> None:
@@ -292,7 +292,7 @@ class LocalServers:
                 self._strays[test, method, path] += 1
 
     def _take_errors(self) -> list[BaseException]:
-        """Returns the errors that servers recorded, and removes them."""
+        """Return the errors that servers recorded, and removes them."""
         found: list[BaseException] = []
         for server in self._all_servers():
             try:
@@ -305,7 +305,7 @@ class LocalServers:
 
 
 def _engine_of(server: MockPlatform, world: str) -> Engine:
-    """Returns the scenarios of a world; they can be read when the world was dropped."""
+    """Return the scenarios of a world; they can be read when the world was dropped."""
     return find_engine(cast("LocalPlatform", server).control.platform.worlds.get(world))
 
 
@@ -341,7 +341,7 @@ class SharedServer:
         self._strays: Counter[Stray] = Counter()
 
     def open(self, request: WorldRequest, test: str) -> tuple[WorldFace, Verdict]:
-        """Returns the world, made from scratch for a test.
+        """Return the world, made from scratch for a test.
 
         Raises:
             BadWorldRequest: The world cannot be made.
@@ -385,19 +385,19 @@ class SharedServer:
         world.reset()
 
     def strays(self) -> Counter[Stray]:
-        """Returns the requests that came between tests, each with its count."""
+        """Return the requests that came between tests, each with its count."""
         with suppress(Unreachable):  # each test that needed it was told
             self._gather()
         return Counter(self._strays)
 
     def coverage(self) -> list[dict[str, Any]]:
-        """Returns the coverage document of the world."""
+        """Return the coverage document of the world."""
         with suppress(Unreachable):
             return [self._world.coverage()]
         return []
 
     def warnings(self) -> list[WarningDocument]:
-        """Returns what was ignored in the requests of the world."""
+        """Return what was ignored in the requests of the world."""
         with suppress(Unreachable):
             return [self._world.warnings()]
         return []
@@ -418,7 +418,7 @@ class SharedServer:
 
 
 def name_worker(given: Mapping[str, Any]) -> str:
-    """Returns the name of a worker's world; `given` is its `workerinput`, empty without workers.
+    """Return the name of a worker's world; `given` is its `workerinput`, empty without workers.
 
     No other worker has it: several runs, from several machines, may share a server.
     """

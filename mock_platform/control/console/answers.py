@@ -43,7 +43,7 @@ class Assets:
         }
 
     def locate(self, name: str) -> str:
-        """Returns the path of a file below `/_mock`."""
+        """Return the path of a file below `/_mock`."""
         return f"/console/assets/{self._hashes[name]}/{name}"
 
     def send_file(self, request: ControlRequest) -> Response:
@@ -99,7 +99,7 @@ class Console(Struct, frozen=True):
 
 
 def make_console(pages: Sequence[ConsolePage]) -> Console:
-    """Returns the console with these pages."""
+    """Return the console with these pages."""
     templates = Environment(
         loader=FileSystemLoader(FOLDER.parent / "templates"),
         autoescape=True,
@@ -119,7 +119,7 @@ def render(
     form: FormState | None = None,
     **values: Any,
 ) -> Response:
-    """Returns a page; htmx gets only `block` of its template.
+    """Return a page; htmx gets only `block` of its template.
 
     `form` is what the page's form shows; its status is that of the answer. Templates also have
     `root` (the path of the control plane, with the world's prefix), `world`, `now`, `frozen`,
@@ -159,7 +159,7 @@ def render(
 
 
 def go(request: ControlRequest, path: str, said: str = "") -> Response:
-    """Returns the redirection after a form, so that a reload does not send the form again.
+    """Return the redirection after a form, so that a reload does not send the form again.
 
     `path` is below `/_mock`; the next page shows `said`.
     """
@@ -172,7 +172,7 @@ def go(request: ControlRequest, path: str, said: str = "") -> Response:
 
 
 def render_refusal(request: ControlRequest, refusal: ControlRefusal) -> Response:
-    """Returns the page that says why a request was refused."""
+    """Return the page that says why a request was refused."""
     response = render(
         request,
         "refusal.html",
@@ -186,12 +186,12 @@ def render_refusal(request: ControlRequest, refusal: ControlRefusal) -> Response
 
 
 def root_of(request: ControlRequest) -> str:
-    """Returns the path of the control plane as the browser called it, with a world's prefix."""
+    """Return the path of the control plane as the browser called it, with a world's prefix."""
     return f"{request.flask.root_path.rstrip('/')}/_mock"
 
 
 def _describe_world(request: ControlRequest) -> dict[str, Any]:
-    """What the head of a page shows of its world; pages of a world that is gone have none."""
+    """Return what the head of a page shows of its world; a world that is gone has none."""
     try:
         world = request.world
     except UnknownWorld:

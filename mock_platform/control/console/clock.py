@@ -28,7 +28,7 @@ STEPS = (
 
 
 def show_clock(request: ControlRequest, form: FormState | None = None) -> Response:
-    """The world's clock, and all that can be done with it."""
+    """Return the world's clock, and all that can be done with it."""
     return render(
         request, "clock.html", block="content", form=form, clock=get_clock(request), steps=STEPS
     )

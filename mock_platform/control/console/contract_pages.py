@@ -78,7 +78,7 @@ class QueryOfCoveragePage(Schema):
 
 
 def show_coverage(request: ControlRequest) -> Response:
-    """A row for each operation, a column for each status; what was never seen is marked."""
+    """Return a row for each operation, a column for each status; what was never seen is marked."""
     platform, recorder = request.platform, request.services.coverage
     world = request.find_counted_world(recorder.worlds())
     only, shown = request.query.get("patterns"), request.query.get("shown", "all")
@@ -105,7 +105,7 @@ def _fits(row: Mapping[str, Any], shown: str) -> bool:
 
 
 def _make_cell(outcomes: Iterable[Mapping[str, Any]], status: int) -> tuple[str, str, str]:
-    """Returns class, text and title of a cell: how many outcomes of a status were seen."""
+    """Return class, text and title of a cell: how many outcomes of a status were seen."""
     own = [each for each in outcomes if each["status"] == status]
     if not own:
         return "", "", ""

@@ -63,7 +63,7 @@ def show_entry(request: ControlRequest) -> Response:
 
 
 def _describe_caller(caller: dict[str, Any] | None) -> str:
-    """Returns who called, in words."""
+    """Return who called, in words."""
     if not caller:
         return "unknown: the request was refused before its credentials were read"
     parts = [str(caller.get("how") or caller.get("scheme") or "")]
@@ -72,14 +72,14 @@ def _describe_caller(caller: dict[str, Any] | None) -> str:
 
 
 def _show(value: Any) -> str:
-    """Returns a value as it is read: texts and numbers plain, anything else as indented JSON."""
+    """Return a value as it is read: texts and numbers plain, anything else as indented JSON."""
     if isinstance(value, bool | dict | list):
         return pretty(value)
     return str(value)
 
 
 def _format_body(body: dict[str, Any]) -> str:
-    """Returns a body in readable form: JSON indented, anything else unchanged."""
+    """Return a body in readable form: JSON indented, anything else unchanged."""
     text: str = body["text"]
     try:
         return pretty(loads(text.encode())) if text else ""
@@ -96,7 +96,7 @@ _SHOWN_CHANGES = 3
 
 
 def explain_entry(found: JournalEntry) -> str:
-    """Returns the most important reason for an answer, in one line."""
+    """Return the most important reason for an answer, in one line."""
     diagnosis, rule = found.diagnosis or {}, found.rule
     changed = ", ".join(
         f"{change.table}/{redact.key(change.table, change.key)}"
@@ -116,7 +116,7 @@ def explain_entry(found: JournalEntry) -> str:
 
 
 def read_message(body: bytes) -> str:
-    """Returns the message in the body of a failure, in any dialect."""
+    """Return the message in the body of a failure, in any dialect."""
     try:
         value = loads(body)
     except BadJson:
@@ -158,7 +158,7 @@ class Snippet(Struct, frozen=True):
 
 
 def write_snippets(entry: Mapping[str, Any]) -> Sequence[Snippet]:
-    """Returns all ways to repeat an entry, given as the JSON of the control plane."""
+    """Return all ways to repeat an entry, given as the JSON of the control plane."""
     sent = _Sent.read(entry)
     body = entry["request"]["body"]
     is_whole = not (body.get("truncated") or body.get("lossy"))
@@ -213,7 +213,7 @@ class _Sent(Struct, frozen=True):
         return f"{path}?{parts.query}" if parts.query else path
 
     def json(self) -> Any:
-        """Returns the body if it is JSON; else `None`."""
+        """Return the body if it is JSON; else `None`."""
         if "json" not in self.content_type or not self.body:
             return None
         try:
@@ -222,7 +222,7 @@ class _Sent(Struct, frozen=True):
             return None
 
     def form(self) -> dict[str, str] | None:
-        """Returns the body if it is a form without repeated names; else `None`."""
+        """Return the body if it is a form without repeated names; else `None`."""
         if "x-www-form-urlencoded" not in self.content_type or not self.body:
             return None
         pairs = parse_qsl(self.body, keep_blank_values=True)
@@ -321,14 +321,14 @@ def _write_test(sent: _Sent, entry: Mapping[str, Any]) -> str:
 
 
 def _find_session(sent: _Sent, entry: Mapping[str, Any]) -> str:
-    """Returns what `session` takes for credentials like those of the request."""
+    """Return what `session` takes for credentials like those of the request."""
     if sent.scheme == "oauth1":
         return "oauth1"
     return "oauth2" if "OAuth 2" in (entry["caller"] or {}).get("how", "") else "bearer"
 
 
 def _body_of(sent: _Sent) -> tuple[list[str], list[tuple[str, str]]]:
-    """Returns the argument for the body, and the headers that it does not set by itself."""
+    """Return the argument for the body, and the headers that it does not set by itself."""
     value, form = sent.json(), sent.form()
     if value is None and form is None:
         body = [f"data={sent.body.encode()!r}"] if sent.body else []

@@ -29,16 +29,16 @@ class FormState(Struct, frozen=True):
     """The status of an answer that shows the form."""
 
     def value(self, name: str, default: object = "") -> str:
-        """Returns what a field shows: what was sent, or the default."""
+        """Return what a field shows: what was sent, or the default."""
         return self.values.get(name, str(default))
 
     def faults_of(self, name: str) -> Sequence[str]:
-        """Returns the messages to be shown beside a field."""
+        """Return the messages to be shown beside a field."""
         return self.faults.get(name, ())
 
 
 def read_form(request: ControlRequest) -> dict[str, str]:
-    """Returns the values of a form by name; of several with the same name, the first.
+    """Return the values of a form by name; of several with the same name, the first.
 
     Raises:
         RequestEntityTooLarge: It is larger than `MAX_BYTES`.
@@ -50,7 +50,7 @@ def read_form(request: ControlRequest) -> dict[str, str]:
 
 
 def attempt(values: Mapping[str, str], act: Callable[[], object]) -> FormState | None:
-    """Returns what is wrong with a form if `act` refuses it; `None` if it was done.
+    """Return what is wrong with a form if `act` refuses it; `None` if it was done.
 
     Errors that are not refusals are raised.
     """
@@ -69,7 +69,7 @@ def answer_form(
     act: Callable[[dict[str, str]], Response],
     show: Callable[[ControlRequest, FormState], Response],
 ) -> Response:
-    """Returns what `act` answers to the values of a form; if it refuses them, the form again.
+    """Return what `act` answers to the values of a form; if it refuses them, the form again.
 
     `show` returns the page with the form.
     """
@@ -79,7 +79,7 @@ def answer_form(
 
 
 def refuse_form(values: Mapping[str, str], refusal: ControlRefusal) -> FormState:
-    """Returns a form as it was sent, with the messages of a refusal at their fields."""
+    """Return a form as it was sent, with the messages of a refusal at their fields."""
     faults: dict[str, list[str]] = {}
     for each in refusal.extra.get("faults", ()):
         faults.setdefault(each["field"], []).append(each["message"])
@@ -92,7 +92,7 @@ _NO_INTEGER = 2**63
 
 
 def to_number(text: str) -> int | float | str:
-    """Returns a number that a text holds, else the text, which a schema refuses with its reason."""
+    """Return a number that a text holds, else the text, which a schema refuses with its reason."""
     try:
         if text.strip().lstrip("+-").isdecimal() and abs(number := int(text)) < _NO_INTEGER:
             return number
@@ -103,7 +103,7 @@ def to_number(text: str) -> int | float | str:
 
 
 def read_json(values: Mapping[str, str], name: str, failed: str) -> dict[str, Any]:
-    """Returns the JSON of a field under its name; nothing if the field is empty.
+    """Return the JSON of a field under its name; nothing if the field is empty.
 
     Raises:
         ControlRefusal: 422, beside the field; `failed` says what was not done.

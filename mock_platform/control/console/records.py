@@ -44,12 +44,12 @@ class RecordLink(Struct, frozen=True):
 
 
 def address_of(table: str, key: str) -> str:
-    """Returns the page of a record, below `/_mock`."""
+    """Return the page of a record, below `/_mock`."""
     return f"{PATH}/{table}/record?{urlencode({'key': key})}"
 
 
 def show_record(request: ControlRequest, form: FormState | None = None) -> Response:
-    """A record as JSON to be changed, with the records that it refers to, and that refer to it."""
+    """Return a record as JSON to be changed, with the records to which it and which to it refer."""
     table, key = _table(request), request.query["key"]
     record = get_record(_at(request, key))
     return render(
@@ -87,7 +87,7 @@ def save(request: ControlRequest) -> Response:
 
 
 def show_new(request: ControlRequest, form: FormState | None = None) -> Response:
-    """A form for a new record."""
+    """Return a form for a new record."""
     table = _table(request)
     return render(
         request,
@@ -173,7 +173,7 @@ def _digest(record: Record) -> str:
 
 
 def _list_links(request: ControlRequest, table: Table, record: Record) -> list[RecordLink]:
-    """Returns the records that a record refers to, as its table declares."""
+    """Return the records that a record refers to, as its table declares."""
     store, links = request.world.store, []
     with request.world.lock:
         for reference in table.references:
@@ -186,7 +186,7 @@ def _list_links(request: ControlRequest, table: Table, record: Record) -> list[R
 
 
 def _list_referring(request: ControlRequest, table: Table, key: str) -> list[RecordLink]:
-    """Returns what refers to a record: one record, or the search for several of a table."""
+    """Return what refers to a record: one record, or the search for several of a table."""
     links = []
     for each in request.state[table.name].find_referring(key):
         if len(each.keys) == 1:
@@ -252,7 +252,7 @@ def show_tables(request: ControlRequest) -> Response:
 
 
 def show_table(request: ControlRequest) -> Response:
-    """The records of a table, page by page."""
+    """Return the records of a table, page by page."""
     state = request.state[request.args["table"]]
     table = request.platform.tables[state.name]
     text, skip = request.query["q"].strip(), request.query["skip"]
@@ -285,7 +285,7 @@ def show_table(request: ControlRequest) -> Response:
 
 
 def _choose_columns(table: Table, records: Sequence[Record]) -> list[str]:
-    """Returns the fields that a list shows beside the key: telling ones with short values."""
+    """Return the fields that a list shows beside the key: telling ones with short values."""
     fields = [name for name in (*_TELLING, *table.fields) if name in table.fields]
     shown = [
         name

@@ -53,7 +53,7 @@ class Timeline(Struct, frozen=True):
 def draw_timeline(
     job: Record, events: Sequence[Record], deliveries: Sequence[Mapping[str, Any]]
 ) -> Timeline:
-    """Returns the picture of a job from its events and its deliveries."""
+    """Return the picture of a job from its events and its deliveries."""
     start, end = parse_minute(job["from_date"]), parse_minute(job["to_date"])
     length = (end - start).total_seconds() or 1.0
     results: dict[str, str] = {}
@@ -99,7 +99,7 @@ def show_replay(request: ControlRequest) -> Response:
 
 
 def list_deliveries_live(request: ControlRequest) -> Response:
-    """The table of deliveries alone, which the page asks for again and again."""
+    """Return the table of deliveries alone, which the page asks for again and again."""
     return render(request, "deliveries_table.html", deliveries=_list_newest(request))
 
 
@@ -166,7 +166,7 @@ def _list_newest(request: ControlRequest) -> list[dict[str, Any]]:
 
 
 def _list_events(world: World, job: Record) -> Sequence[Record]:
-    """Returns the events of a job's webhook in its window, the oldest first."""
+    """Return the events of a job's webhook in its window, the oldest first."""
     start, end = (wire_millis(parse_minute(job[name])) for name in ("from_date", "to_date"))
     page = world.store.page(
         "events",

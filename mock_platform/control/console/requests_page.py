@@ -59,7 +59,7 @@ class EntryFilter(Struct, frozen=True):
         return self.query.matches(entry) and (not self.text or self._has_text(entry))
 
     def newest(self, entries: Iterable[JournalEntry], limit: int) -> list[JournalEntry]:
-        """Returns the first `limit` matching ones."""
+        """Return the first `limit` matching ones."""
         return list(islice(filter(self.matches, entries), limit))
 
     def _has_text(self, entry: JournalEntry) -> bool:
@@ -76,7 +76,7 @@ class EntryFilter(Struct, frozen=True):
 
 
 def read_filter(platform: Platform, sent: Mapping[str, str]) -> EntryFilter:
-    """Returns the filter that was typed.
+    """Return the filter that was typed.
 
     Raises:
         ControlRefusal: 422 with every value that no entry can have, and what it may be.
@@ -106,7 +106,7 @@ def read_filter(platform: Platform, sent: Mapping[str, str]) -> EntryFilter:
 
 
 def encode_filter(sent: Mapping[str, str], **more: str) -> str:
-    """Returns a filter as a query, without empty values."""
+    """Return a filter as a query, without empty values."""
     pairs = [(name, sent[name]) for name in NAMES if sent.get(name)]
     return urlencode([*pairs, *more.items()])
 
@@ -144,12 +144,12 @@ class Tail:
         return f"{self._cleared}-{self._position}"
 
     def read_all(self) -> list[JournalEntry]:
-        """Returns all entries, the newest first; what comes later is new."""
+        """Return all entries, the newest first; what comes later is new."""
         entries, self._position = self._journal.find_newer(0, sys.maxsize)
         return entries
 
     def read(self) -> tuple[list[JournalEntry], int, bool]:
-        """Returns the newest new entries, how many there are in all, and if the rest is gone."""
+        """Return the newest new entries, how many there are in all, and if the rest is gone."""
         journal, before = self._journal, self._position
         cleared = journal.cleared
         emptied = cleared != self._cleared
@@ -208,7 +208,7 @@ class LiveRows:
         return Pause(TICK_SECONDS, endless=True)
 
     def _read(self) -> bytes | None:
-        """Returns the event with what is new; `None` if nothing is."""
+        """Return the event with what is new; `None` if nothing is."""
         entries, count, emptied = self._tail.read()
         found = [entry for entry in entries if self._wanted.matches(entry)]
         if not found and not emptied:
@@ -245,7 +245,7 @@ class QueryOfLive(QueryOfFilter):
 
 
 def show_requests(request: ControlRequest) -> Response:
-    """The newest requests, or those before one."""
+    """Return the newest requests, or those before one."""
     sent = request.query
     chosen: list[EntryFilter] = []
     refused = attempt(sent, lambda: chosen.append(read_filter(request.platform, sent)))
@@ -278,7 +278,7 @@ def show_requests(request: ControlRequest) -> Response:
 
 
 def stream_requests(request: ControlRequest) -> Response:
-    """New requests as server-sent events, as long as somebody looks."""
+    """Return new requests as server-sent events, as long as somebody looks."""
     wanted = read_filter(request.platform, request.query)
     # A browser that was cut off sends where it was.
     after = request.flask.headers.get("Last-Event-ID") or request.query.get("after", "")
@@ -310,7 +310,7 @@ def empty_requests(request: ControlRequest) -> Response:
 
 
 def describe_row(base_url: str, entry: JournalEntry) -> dict[str, Any]:
-    """Returns what a row of the list shows of a request."""
+    """Return what a row of the list shows of a request."""
     address = redact.address(entry.url).removeprefix(base_url)
     at = wire_millis(entry.at)
     return {

@@ -36,7 +36,7 @@ class ExplainedPart(Struct, frozen=True):
 def show_rules(
     request: ControlRequest, form: FormState | None = None, found: Mapping[str, Any] | None = None
 ) -> Response:
-    """The rules of the stream, and a form that tries one against a post."""
+    """Return the rules of the stream, and a form that tries one against a post."""
     world = request.world
     with world.work():
         rules = [entry.record for entry in world.store.page("stream_rules", limit=MAX_SHOWN)]
@@ -73,7 +73,7 @@ def try_rule(request: ControlRequest) -> Response:
 
 
 def list_parts(found: Mapping[str, Any]) -> Iterator[ExplainedPart]:
-    """Returns the parts of an explained rule from the whole to the smallest ones."""
+    """Return the parts of an explained rule from the whole to the smallest ones."""
     failed = {(each["text"], each["position"]) for each in found["failed"]}
     waiting = [(found["tree"], 0)]
     while waiting:

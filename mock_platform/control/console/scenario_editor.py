@@ -49,7 +49,7 @@ class QueryOfEditor(Schema):
 
 
 def write_failure_scenario(operation: Operation, outcome: Outcome) -> str:
-    """Returns the text of a scenario with which an operation fails so, for every request."""
+    """Return the text of a scenario with which an operation fails so, for every request."""
     name = _NOT_IN_A_NAME.sub("-", f"{operation.id}-{outcome.code or outcome.status}".lower())
     failure = f"{outcome.status} {outcome.code}".strip()
     rule = {"on": operation.id, "then": _choose_effect(outcome), "expect": "fired"}
@@ -94,7 +94,7 @@ rules:
 
 
 def show_new(request: ControlRequest) -> Response:
-    """The editor with an example, or with a scenario that provokes a documented failure."""
+    """Return the editor with an example, or with a scenario that provokes a documented failure."""
     query, text = request.query, _EXAMPLE
     if "operation" in query:
         operation = find_operation(request.platform, query["operation"])
@@ -103,7 +103,7 @@ def show_new(request: ControlRequest) -> Response:
 
 
 def show_edit(request: ControlRequest) -> Response:
-    """The editor with the text of a scenario."""
+    """Return the editor with the text of a scenario."""
     scenario = find_engine(request.world).find(request.args["name"])
     text, name = find_text(scenario)
     folder, file = _find_own_file(request, scenario) or ("", name)
@@ -111,7 +111,7 @@ def show_edit(request: ControlRequest) -> Response:
 
 
 def check(request: ControlRequest) -> Response:
-    """What is wrong with the text that is being written; a part of the editor."""
+    """Return what is wrong with the text that is being written; a part of the editor."""
     return _show(request, FormState(read_form(request)), block="findings")
 
 
@@ -146,7 +146,7 @@ def _show(request: ControlRequest, form: FormState, block: str = "content") -> R
 
 
 def _act(request: ControlRequest, action: str, values: Mapping[str, str]) -> tuple[str, str]:
-    """Returns the name of the scenario that was defined or saved, and what to say about it."""
+    """Return the name of the scenario that was defined or saved, and what to say about it."""
     if action == "define":
         checked = _check(request, values, in_folder=False)
         if checked.scenario is None:
@@ -182,7 +182,7 @@ def _check(
 
 
 def _name_file(request: ControlRequest, values: Mapping[str, str]) -> str:
-    """Returns a name for a file with the text: the one that was given, else the scenario's."""
+    """Return a name for a file with the text: the one that was given, else the scenario's."""
     given = values.get("file", "").strip().rpartition("/")[2]
     if given and all(letter.isalnum() or letter in "._-" for letter in given) and given.isascii():
         return given
@@ -191,7 +191,7 @@ def _name_file(request: ControlRequest, values: Mapping[str, str]) -> str:
 
 
 def _find_own_file(request: ControlRequest, scenario: Scenario) -> tuple[str, str] | None:
-    """Returns the folder and the name of a scenario's file, if it may be saved there."""
+    """Return the folder and the name of a scenario's file, if it may be saved there."""
     if scenario.file is None:
         return None
     for folder in request.platform.start_up.folders:

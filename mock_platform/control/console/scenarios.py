@@ -41,7 +41,7 @@ _HEADING = "# "
 
 
 def find_text(scenario: Scenario) -> tuple[str, str]:
-    """Returns the text of a scenario and the name of a file for it.
+    """Return the text of a scenario and the name of a file for it.
 
     The file of the scenario is returned as its author wrote it, with its comments.
     """
@@ -58,7 +58,7 @@ def find_text(scenario: Scenario) -> tuple[str, str]:
 
 
 def find_comments(scenario: Scenario) -> dict[str, str]:
-    """Returns what the author wrote beside the parameters: comments at the ends of their lines."""
+    """Return what the author wrote beside the parameters: comments at the ends of their lines."""
     text, name = find_text(scenario)
     if name.endswith(".json") or not scenario.parameters:
         return {}
@@ -136,7 +136,7 @@ class ParameterField(Struct, frozen=True):
 
 
 def describe_fields(scenario: Scenario, given: Mapping[str, Any]) -> list[ParameterField]:
-    """Returns the fields of a scenario's parameters, with the `given` values or the defaults."""
+    """Return the fields of a scenario's parameters, with the `given` values or the defaults."""
     comments = find_comments(scenario)
     fields = []
     for form in describe_parameters(scenario.document, scenario.catalog.ids):
@@ -157,7 +157,7 @@ def describe_fields(scenario: Scenario, given: Mapping[str, Any]) -> list[Parame
 def read_parameters(
     scenario: Scenario, values: Mapping[str, str]
 ) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Returns the parameters that a form sent, and what is wrong with them by field.
+    """Return the parameters that a form sent, and what is wrong with them by field.
 
     An empty field is the default, so it is not among them.
     """
@@ -178,7 +178,7 @@ def read_parameters(
 
 
 def _read_value(form: ParameterForm, text: str, *, as_json: bool) -> Any:
-    """Returns the value of a text.
+    """Return the value of a text.
 
     Raises:
         BadJson: It is to be JSON, and is not.
@@ -213,7 +213,7 @@ def _may_be_any(scenario: Scenario, name: str) -> bool:
 
 
 def _describe(form: ParameterForm, comment: str) -> str:
-    """Returns the hint of a field: the author's comment, what it may be, the default."""
+    """Return the hint of a field: the author's comment, what it may be, the default."""
     parts = [comment] if comment else []
     if form.low is not None and form.high is not None:
         kind = "whole number" if form.whole else "number"
@@ -251,12 +251,12 @@ class QueryOfScenario(Schema):
 
 
 def show_scenarios(request: ControlRequest) -> Response:
-    """The scenarios of the world: the active ones with their counts, and all that are known."""
+    """Return the scenarios of the world: the active ones with their counts, and all known ones."""
     return _show_list(request, "content")
 
 
 def show_active(request: ControlRequest) -> Response:
-    """The active scenarios alone, for the page that shows their counts live."""
+    """Return the active scenarios alone, for the page that shows their counts live."""
     return _show_list(request, "active")
 
 
@@ -314,7 +314,7 @@ def show_scenario(request: ControlRequest, form: FormState | None = None) -> Res
 
 
 def _name_file(file: Path, request: ControlRequest) -> str:
-    """Returns where a file is, without what is different on each machine."""
+    """Return where a file is, without what is different on each machine."""
     file = file.resolve()
     if file.is_relative_to(own := folder("scenarios").resolve()):
         return f"{file.relative_to(own.parent)} of the package"
@@ -360,19 +360,19 @@ def remove(request: ControlRequest) -> Response:
 
 
 def download(request: ControlRequest) -> Response:
-    """A scenario as a file."""
+    """Return a scenario as a file."""
     text, name = find_text(find_engine(request.world).find(request.args["name"]))
     return send_text(text, name)
 
 
 def send_text(text: str, name: str) -> Response:
-    """Returns a text as a file to be saved under a name of letters, digits, dots and hyphens."""
+    """Return a text as a file to be saved under a name of letters, digits, dots and hyphens."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(text, content_type="text/plain; charset=utf-8", headers=headers)
 
 
 def summarize(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a scenario with the counts of all its rules together."""
+    """Return a scenario with the counts of all its rules together."""
     rules: Sequence[Mapping[str, Any]] = told["rules"]
     left = [rule["remaining"] for rule in rules]
     return {
@@ -389,7 +389,7 @@ def summarize(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _page(request: ControlRequest, skip: int) -> str:
-    """Returns the query of another page of the same list."""
+    """Return the query of another page of the same list."""
     shown = {name: request.query[name] for name in ("q", "show")}
     return f"?{urlencode({**shown, 'skip': max(0, skip)})}"
 

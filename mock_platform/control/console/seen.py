@@ -72,7 +72,7 @@ class SeenRequest(Struct, frozen=True):
     def make_document(
         self, name: str, description: str, matched: Collection[str]
     ) -> dict[str, Any]:
-        """Returns the scenario that matches the conditions with these keys."""
+        """Return the scenario that matches the conditions with these keys."""
         when: dict[str, dict[str, Any]] = {}
         for condition in self.conditions:
             if condition.key in matched:
@@ -89,7 +89,7 @@ class SeenRequest(Struct, frozen=True):
 
 
 def read_seen(platform: Platform, entry: Mapping[str, Any]) -> SeenRequest:
-    """Returns what a scenario can be made of; `entry` is the JSON of the control plane."""
+    """Return what a scenario can be made of; `entry` is the JSON of the control plane."""
     parts = urlsplit(entry["url"])
     world_path = split_world(parts.path)[1]
     _, _, path = split_surface(world_path, parts.netloc)
@@ -150,7 +150,7 @@ def _read_object(text: str) -> dict[str, Any]:
 
 
 def _read_answer(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the answer as the effect `respond` takes it."""
+    """Return the answer as the effect `respond` takes it."""
     respond: dict[str, Any] = {"status": entry["status"]}
     body = entry["response"]["body"]
     kind, kept = body["content_type"] or "", {}
@@ -172,7 +172,7 @@ def _read_answer(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _literal(value: Any) -> Any:
-    """Returns a value as a scenario that means this value: a text may look like a parameter."""
+    """Return a value as a scenario that means this value: a text may look like a parameter."""
     if isinstance(value, str):
         return f"${value}" if value.startswith("$") else value
     if isinstance(value, dict):
@@ -201,7 +201,7 @@ class _Draft(Struct, frozen=True):
 
 
 def draft_scenario(request: ControlRequest) -> Response:
-    """The form that makes a scenario of a request."""
+    """Return the form that makes a scenario of a request."""
     seen = _read_entry(request)
     usual = frozenset(each.key for each in seen.conditions if each.usual)
     return _show_draft(request, seen, _draft(seen, {}, usual))
@@ -228,7 +228,7 @@ def act_on_draft(request: ControlRequest) -> Response:
 
 
 def _act(request: ControlRequest, draft: _Draft, action: str, values: Mapping[str, str]) -> str:
-    """Do what a button says; returns what to tell.
+    """Do what a button says; return what to tell.
 
     Raises:
         ControlRefusal: The draft has faults, or cannot be saved.

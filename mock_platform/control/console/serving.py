@@ -54,7 +54,7 @@ class QueryOfLogin(Schema):
 
 
 def show_login(request: ControlRequest) -> Response:
-    """The form that asks for the control token."""
+    """Return the form that asks for the control token."""
     if request.platform.settings.control_token is None:
         return go(request, "/")
     return render(request, "login.html", form=FormState({"next": request.query.get("next", "")}))
@@ -120,7 +120,7 @@ def _ask_again(
 
 
 def _find_target(path: str) -> str:
-    """Returns a path below `/_mock` on this server; anything else leads to the first page."""
+    """Return a path below `/_mock` on this server; anything else leads to the first page."""
     return path if path.startswith("/") and not path.startswith(("//", "/\\")) else "/"
 
 
@@ -171,7 +171,7 @@ def add_console(app: Flask, services: Services) -> None:
 
 
 def _show_refusals(route: Route, services: Services) -> Callable[..., Response]:
-    """Returns the function that answers a route of the console, with refusals as pages."""
+    """Return the function that answers a route of the console, with refusals as pages."""
     answer = bind(route, services)
 
     def show(**args: str) -> Response:
@@ -187,7 +187,7 @@ def _show_refusals(route: Route, services: Services) -> Callable[..., Response]:
 
 
 def _replace(request: ControlRequest, refused: Response) -> Response:
-    """Returns the login for a request without the token, or the refusal as a page."""
+    """Return the login for a request without the token, or the refusal as a page."""
     if refused.status_code == 401:
         path, query = request.flask.path, request.flask.query_string.decode("latin-1")
         here = quote(path.removeprefix("/_mock")) + (f"?{query}" if query else "")

@@ -35,7 +35,7 @@ def show_streams(request: ControlRequest, form: FormState | None = None) -> Resp
 
 
 def list_streams_live(request: ControlRequest) -> Response:
-    """The table of the open streams alone, which the page asks for again and again."""
+    """Return the table of the open streams alone, which the page asks for again and again."""
     return render(request, "streams_table.html", streams=list_open(request)["streams"])
 
 

@@ -100,7 +100,7 @@ def _go_back(request: ControlRequest, said: str) -> Response:
 
 
 def _describe(request: ControlRequest, kind: str, key: str) -> dict[str, Any]:
-    """Returns a record that is changing: its state, and when the clock moves it."""
+    """Return a record that is changing: its state, and when the clock moves it."""
     transitions = request.world.transitions
     found = transitions.kinds[kind]
     record = request.world.store.get(found.table, key)

@@ -159,7 +159,7 @@ def _show_made(request: ControlRequest, name: str, said: str) -> Response:
 
 
 def _locate(told: Mapping[str, Any]) -> str:
-    """Returns where a world lives, if it is not simply here: resting, or its process."""
+    """Return where a world lives, if it is not simply here: resting, or its process."""
     if told.get("resting"):
         return "resting"
     owner = told.get("owner") or told.get("process")
@@ -167,7 +167,7 @@ def _locate(told: Mapping[str, Any]) -> str:
 
 
 def _describe_age(seconds: float | None) -> str:
-    """Returns an age in its largest unit; empty for a world that no process has open."""
+    """Return an age in its largest unit; empty for a world that no process has open."""
     if seconds is None:
         return ""
     for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
@@ -181,7 +181,7 @@ def _find(request: ControlRequest) -> World:
 
 
 def _locate_root(request: ControlRequest, name: str) -> str:
-    """Returns the address of the control plane of a world."""
+    """Return the address of the control plane of a world."""
     return addresses(request.origin, name)["control"]
 
 
@@ -198,7 +198,7 @@ def _ask(request: ControlRequest, world: World | None, action: str, loses: str) 
 
 
 def _list_rows(title: str, credentials: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Returns a group of credentials as pairs of name and value."""
+    """Return a group of credentials as pairs of name and value."""
     if title == "more":
         held: Mapping[str, Any] = {
             name: value for name, value in credentials.items() if name not in {"app", "user"}

@@ -115,7 +115,7 @@ class Auth(Struct, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Returns the schemes with the names that the documentation uses."""
+        """Return the schemes with the names that the documentation uses."""
         return tuple(_NAMES[scheme] for scheme in self.schemes)
 
 
@@ -133,7 +133,7 @@ class Authenticator:
         self._signatures = SignatureAuthenticator(settings.oauth_tolerance)
 
     def caller(self, call: Call, world: World, auth: Auth) -> Caller:
-        """Returns the caller, found by one of the schemes in `auth`.
+        """Return the caller, found by one of the schemes in `auth`.
 
         Raises:
             Unauthorized: The caller cannot be authenticated.
@@ -238,7 +238,7 @@ class Authenticator:
     # -- auth off --------------------------------------------------------------------------------
 
     def _trust_credentials(self, call: Call, world: World, auth: Auth) -> Caller:
-        """Returns the caller named by the credentials, unverified; the test user by default."""
+        """Return the caller named by the credentials, unverified; the test user by default."""
         # Nothing is verified, but the credentials still say for whom the client means to act; so a
         # test with two users works without signatures. What they do not name is the first record of
         # its table.
@@ -265,13 +265,13 @@ class Authenticator:
 
 
 def _challenges(auth: Auth) -> list[tuple[str, str]]:
-    """Returns one `WWW-Authenticate` header for each accepted kind of credentials."""
+    """Return one `WWW-Authenticate` header for each accepted kind of credentials."""
     kinds = dict.fromkeys(_CHALLENGES.get(scheme, "OAuth") for scheme in auth.schemes)
     return [("WWW-Authenticate", f'{kind} realm="mock_platform"') for kind in kinds]
 
 
 def _session(call: Call, world: World) -> Caller:
-    """Returns the user who is logged in in this browser, and the app of the request token."""
+    """Return the user who is logged in in this browser, and the app of the request token."""
     session = find_session(call, world)
     record = None if session is None else session.record
     user = None if record is None else world.store.get("users", record["user_id"])

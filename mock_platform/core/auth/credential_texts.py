@@ -25,7 +25,7 @@ _VARIABLES: Mapping[str, tuple[str, ...]] = {
 
 
 def environment(found: Credentials) -> dict[str, str]:
-    """Returns credentials as environment variables, `MOCK_PLATFORM_CONSUMER_KEY` and so on.
+    """Return credentials as environment variables, `MOCK_PLATFORM_CONSUMER_KEY` and so on.
 
     Missing credentials are left out; of several accounts the first one is used.
     """
@@ -42,12 +42,12 @@ def environment(found: Credentials) -> dict[str, str]:
 
 
 def environment_text(found: Credentials) -> str:
-    """Returns credentials as `NAME=value` lines for a shell."""
+    """Return credentials as `NAME=value` lines for a shell."""
     return "".join(f"{name}={shlex.quote(v)}\n" for name, v in environment(found).items())
 
 
 def shell_text(found: Credentials, url: str) -> str:
-    """Returns credentials and the addresses at `url` as `export NAME=value` lines for a shell."""
+    """Return credentials and the addresses at `url` as `export NAME=value` lines for a shell."""
     own = {"MOCK_PLATFORM_URL": url, "MOCK_PLATFORM_SANDBOX_URL": f"{url}/sandbox"}
     variables = own | environment(found)
     return "".join(f"export {name}={shlex.quote(v)}\n" for name, v in variables.items())

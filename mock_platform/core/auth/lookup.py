@@ -28,23 +28,23 @@ BEARER_DECODED = expectation(
 
 
 def first(world: World, table: str, match: Mapping[str, object]) -> Record | None:
-    """Returns the first matching record in insertion order."""
+    """Return the first matching record in insertion order."""
     found = world.store.page(table, match, limit=1)
     return found[0].record if found else None
 
 
 def find_app(world: World, consumer_key: str) -> Record | None:
-    """Returns the app with this API key."""
+    """Return the app with this API key."""
     return first(world, "apps", {"consumer_key": consumer_key})
 
 
 def find_client(world: World, client_id: str) -> Record | None:
-    """Returns the app with this `client_id`."""
+    """Return the app with this `client_id`."""
     return first(world, "apps", {"client_id": client_id})
 
 
 def find_signing_token(call: Call, world: World, value: str) -> Record | None:
-    """Returns the token with this value, which signs requests of OAuth 1.0a.
+    """Return the token with this value, which signs requests of OAuth 1.0a.
 
     A published access token that was replaced is found under its former value too, so that there
     is one state of both. The journal warns of it.
@@ -61,7 +61,7 @@ def find_signing_token(call: Call, world: World, value: str) -> Record | None:
 
 
 def find_bearer(call: Call, world: World, value: str) -> Record | None:
-    """Returns the bearer token with this value, as it was issued or percent-decoded."""
+    """Return the bearer token with this value, as it was issued or percent-decoded."""
     token = world.store.get("tokens", value) if value else None
     if token is None and value:
         token = world.store.get("tokens", quote(value, safe=""))
@@ -71,7 +71,7 @@ def find_bearer(call: Call, world: World, value: str) -> Record | None:
 
 
 def read_basic_pair(value: str) -> tuple[str, str]:
-    """Returns key and secret, each percent-decoded (public facts, section 4, oauth2/token).
+    """Return key and secret, each percent-decoded (public facts, section 4, oauth2/token).
 
     Raises:
         Unauthorized: It is not base64 of two texts with a colon between them.
@@ -89,7 +89,7 @@ def read_basic_pair(value: str) -> tuple[str, str]:
 
 
 def credential_hints(call: Call) -> Iterator[str]:
-    """Returns tokens and keys of the request, unverified, tokens first: to find its world."""
+    """Return tokens and keys of the request, unverified, tokens first: to find its world."""
     # This runs before the world is known, for every request where worlds have their own
     # credentials. So nothing is parsed or verified: a pattern finds what looks like a token. A
     # wrong hint costs nothing, as the world that it leads to checks the credentials properly.
@@ -145,7 +145,7 @@ class WorldCredentials:
         return credential in self._shared
 
     def compare(self, change: Change) -> Sequence[tuple[str, bool]]:
-        """Returns each credential that a change removed (`False`) or added (`True`)."""
+        """Return each credential that a change removed (`False`) or added (`True`)."""
         if change.table not in _TABLES:
             return ()
         # Most changes of apps and tokens leave the credentials as they are, for instance a token
@@ -178,7 +178,7 @@ def replace_credentials(world: World) -> None:
 
 
 def _draw_like(world: World, credential: str) -> str:
-    """Returns a value of the form of `credential`, drawn from the seed and name of the world."""
+    """Return a value of the form of `credential`, drawn from the seed and name of the world."""
 
     def draw(part: re.Match[str]) -> str:
         return world.ids.alphanumeric(len(part[0])) if part[1] else part[0]

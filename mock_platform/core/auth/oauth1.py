@@ -36,7 +36,7 @@ _USUAL_ADDRESS = re.compile(
 
 
 def escape(text: str) -> str:
-    """Returns the percent-encoded text (3.6): only letters, digits and `-._~` stay."""
+    """Return the percent-encoded text (3.6): only letters, digits and `-._~` stay."""
     if _UNRESERVED.fullmatch(text):
         # Three ways that all return the same. Most texts need no encoding at all. Of the rest, base
         # strings and addresses have a few reserved characters only, for which replacing is faster
@@ -50,14 +50,14 @@ def escape(text: str) -> str:
 
 
 def normalize(parameters: Sequence[tuple[str, str]]) -> str:
-    """Returns the normalized request parameters (3.4.1.3.2) of decoded pairs."""
+    """Return the normalized request parameters (3.4.1.3.2) of decoded pairs."""
     if not _UNRESERVED.fullmatch("".join(chain.from_iterable(parameters))):
         parameters = [(escape(name), escape(value)) for name, value in parameters]
     return "&".join([f"{name}={value}" for name, value in sorted(parameters)])
 
 
 def base_string_uri(url: str) -> str:
-    """Returns the base string URI (3.4.1.2) of an absolute address.
+    """Return the base string URI (3.4.1.2) of an absolute address.
 
     Raises:
         ValueError: The address has no host, or a port that cannot exist.
@@ -74,12 +74,12 @@ def base_string_uri(url: str) -> str:
 
 
 def base_string(method: str, address: str, normalized: str) -> str:
-    """Returns the base string (3.4.1.1) of a base string URI and normalized parameters."""
+    """Return the base string (3.4.1.1) of a base string URI and normalized parameters."""
     return f"{escape(method.upper())}&{escape(address)}&{escape(normalized)}"
 
 
 def sign(base: str, consumer_secret: str, token_secret: str) -> bytes:
-    """Returns the signature (3.4.2) of a base string, in base64; the token secret may be empty."""
+    """Return the signature (3.4.2) of a base string, in base64; the token secret may be empty."""
     # The "&" is there even without a token secret; leaving it out is a common mistake of clients,
     # which the diagnosis recognises.
     key = f"{escape(consumer_secret)}&{escape(token_secret)}".encode()
@@ -189,7 +189,7 @@ class Credentials(Struct, frozen=True):
 
 
 def parse(request: SignedRequest) -> Credentials | None:
-    """Returns the credentials of a signed request; `None` for a request without any.
+    """Return the credentials of a signed request; `None` for a request without any.
 
     OAuth parameters may be in the header, the query and the form body. A parameter in two of them
     is accepted if both values are equal, because real clients repeat `oauth_token`,
@@ -236,7 +236,7 @@ def parse(request: SignedRequest) -> Credentials | None:
 def verify(
     request: SignedRequest, credentials: Credentials, consumer_secret: str, token_secret: str
 ) -> bool:
-    """Returns whether the signature was made with these secrets (token secret may be empty).
+    """Return whether the signature was made with these secrets (token secret may be empty).
 
     Two base strings are accepted: that of RFC 5849 and, if an OAuth parameter is in two places, the
     one that counts it once, because clients that merge all parameters into one object sign that.
@@ -257,7 +257,7 @@ def verify(
 
 
 def authorization_parameters(authorization: str | None) -> Pairs | None:
-    """Returns the decoded pairs of an OAuth header, with `realm`; `None` for other headers.
+    """Return the decoded pairs of an OAuth header, with `realm`; `None` for other headers.
 
     oauthlib's parser makes a dictionary, which would hide that a parameter occurs twice. It also
     reads character by character, which costs as much as the rest of this module.
@@ -296,7 +296,7 @@ def authorization_parameters(authorization: str | None) -> Pairs | None:
 
 
 def merge_repeated(parameters: Pairs) -> Pairs:
-    """Returns the parameters; an OAuth parameter that is in two places counts once."""
+    """Return the parameters; an OAuth parameter that is in two places counts once."""
     seen: set[tuple[str, str]] = set()
     merged: Pairs = []
     for pair in parameters:
@@ -309,7 +309,7 @@ def merge_repeated(parameters: Pairs) -> Pairs:
 
 
 def quote_text(text: str, limit: int = 60) -> str:
-    """Returns a client's text for use in a message: quoted, and cut if it is long."""
+    """Return a client's text for use in a message: quoted, and cut if it is long."""
     return repr(text if len(text) <= limit else text[:limit] + "…")
 
 
@@ -321,7 +321,7 @@ def _sign(
 
 
 def _unescape(text: str) -> str:
-    """Returns the percent-decoded text; base64 needs no search for other bytes."""
+    """Return the percent-decoded text; base64 needs no search for other bytes."""
     base64 = text.replace("%3D", "=").replace("%2B", "+").replace("%2F", "/")
     return unquote(text) if "%" in base64 else base64
 
@@ -331,7 +331,7 @@ def _remove_signature(pairs: Pairs) -> tuple[tuple[str, str], ...]:
 
 
 def _protocol_parameters(header: Pairs, query: Pairs, form: Pairs) -> dict[str, str]:
-    """Returns the `oauth_` parameters of all places by name."""
+    """Return the `oauth_` parameters of all places by name."""
     # Within one place a name may occur once. Between places it may be repeated with the same value,
     # which real clients do; another value would leave open which one counts, so it is refused, with
     # both places named.
@@ -425,5 +425,5 @@ def _address(url: str) -> str:
 
 
 def _replace_surrogates(text: str) -> str:
-    """Returns the text with `?` in place of lone surrogates, which no client can have signed."""
+    """Return the text with `?` in place of lone surrogates, which no client can have signed."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -65,7 +65,7 @@ class SignatureAuthenticator:
         self._tolerance = tolerance
 
     def caller(self, call: Call, world: World, schemes: Sequence[str]) -> Caller | None:
-        """Returns who signed a request, `None` if it is not signed.
+        """Return who signed a request, `None` if it is not signed.
 
         `schemes` are those that the operation accepts. What the token may do is not checked.
 
@@ -220,7 +220,7 @@ def _note_liberties(call: Call, credentials: Credentials) -> None:
 
 
 def _read_signed_request(call: Call) -> SignedRequest:
-    """Returns the parts of a call that a signature covers."""
+    """Return the parts of a call that a signature covers."""
     header = call.header("authorization")
     oauth = header if header is not None and header[:6].lower() == "oauth " else None
     return SignedRequest(call.method, call.url, oauth, call.form_text)

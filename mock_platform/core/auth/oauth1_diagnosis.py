@@ -168,7 +168,7 @@ class Diagnosis(Struct, frozen=True):
     explanation: str
 
     def as_json(self) -> dict[str, str | None]:
-        """Returns the diagnosis in the form of the journal."""
+        """Return the diagnosis in the form of the journal."""
         return asdict(self)
 
 
@@ -180,7 +180,7 @@ def explain(
     other_secrets: Mapping[str, str],
     canonical_hosts: Sequence[str],
 ) -> Diagnosis:
-    """Returns the first common mistake that results in the client's signature.
+    """Return the first common mistake that results in the client's signature.
 
     Args:
         request: The request as it arrived.
@@ -216,7 +216,7 @@ def explain(
 
 
 def _remove_secrets(secrets: Iterable[str], text: str) -> str:
-    """Returns the text without secrets, which a client may have sent as parameters.
+    """Return the text without secrets, which a client may have sent as parameters.
 
     A secret of fewer than 8 characters protects nothing, and removing it could destroy a text that
     contains it by chance.
@@ -287,7 +287,7 @@ def _find(
 def _guesses(
     case: Case, other_secrets: Mapping[str, str], canonical_hosts: Sequence[str]
 ) -> Iterator[Guess]:
-    """Yields all guesses for one reading of the request, the most common mistakes first."""
+    """Yield all guesses for one reading of the request, the most common mistakes first."""
     # The order is more than speed: if two mistakes lead to the same signature, the one that comes
     # first is named, so the more likely and the more specific ones come first.
     yield from guesses.keys(case)
@@ -328,7 +328,7 @@ def _blame_secrets(credentials: Credentials, *, complete: bool) -> str:
 
 
 def _form(case: Case) -> tuple[str, str] | None:
-    """The correct digest in a wrong encoding, or another digest under the name of HMAC-SHA1."""
+    """Return the correct digest in a wrong encoding, or another digest named HMAC-SHA1."""
     base, signature = case.guess("").base, case.credentials.signature
     right = _hmac(base, case.key)
     dressed = _base64(right)
@@ -361,7 +361,7 @@ def _base64(data: bytes) -> str:
 
 
 def _digest(signature: str) -> bytes | None:
-    """Returns the 20 bytes of the signature; `None` if it is not an HMAC-SHA1 digest in base64."""
+    """Return the 20 bytes of the signature; `None` if it is not an HMAC-SHA1 digest in base64."""
     try:
         digest = binascii.a2b_base64(signature.encode(), strict_mode=True)
     except binascii.Error:

@@ -41,7 +41,7 @@ class Case(Struct, frozen=True):
     consumer_secret: str
     token_secret: str
     reading: Callable[[Pairs], Pairs]
-    """Returns parameters unchanged, or counts OAuth parameters that are in two places once."""
+    """Return parameters unchanged, or counts OAuth parameters that are in two places once."""
     pairs: Pairs
     normalized: str
     address: str
@@ -59,7 +59,7 @@ class Case(Struct, frozen=True):
         parameters: str | None = None,
         key: str | None = None,
     ) -> Guess:
-        """Returns the signed text for these parts, which are encoded as in the base string."""
+        """Return the signed text for these parts, which are encoded as in the base string."""
         method = self.request.method.upper() if method is None else method
         address = self.address if address is None else address
         parameters = self.parameters if parameters is None else parameters
@@ -67,16 +67,16 @@ class Case(Struct, frozen=True):
         return Guess(mistake, base, self.key if key is None else key, what)
 
     def guess_pairs(self, mistake: str, pairs: Pairs, what: str = "") -> Guess:
-        """Returns the signed text for these parameters."""
+        """Return the signed text for these parameters."""
         return self.guess(mistake, what, parameters=escape(normalize(pairs)))
 
     def read(self, *places: Iterable[tuple[str, str]]) -> Pairs:
-        """Returns the parameters of these places, one place after the other."""
+        """Return the parameters of these places, one place after the other."""
         return self.reading([pair for place in places for pair in place])
 
 
 def oauth_only(pairs: Iterable[tuple[str, str]]) -> Pairs:
-    """Returns those of the pairs that are OAuth parameters."""
+    """Return those of the pairs that are OAuth parameters."""
     return [pair for pair in pairs if pair[0].startswith("oauth_")]
 
 
@@ -105,7 +105,7 @@ def keys(case: Case) -> Iterator[Guess]:
 
 
 def other_keys(case: Case, other_secrets: Iterable[tuple[str, str]]) -> Iterator[Guess]:
-    """The secret of another app or token in place of the correct one."""
+    """Return the secret of another app or token in place of the correct one."""
     consumer, token = escape(case.consumer_secret), escape(case.token_secret)
     for label, secret in other_secrets:
         other = escape(secret)
@@ -122,7 +122,7 @@ def other_pairs(case: Case, other_secrets: Iterable[tuple[str, str]]) -> Iterato
 
 
 def methods(case: Case) -> Iterator[Guess]:
-    """The method in lowercase, and other methods."""
+    """Return the method in lowercase, and other methods."""
     method = case.request.method.upper()
     yield case.guess("method-lowercase", quote_text(method), method=method.lower())
     for other in _METHODS:
@@ -207,7 +207,7 @@ def _origins(case: Case, canonical_hosts: Sequence[str]) -> list[_Origin]:
 
 
 def _host_and_port(authority: str) -> tuple[str, str]:
-    """Returns host and port of an authority without its user; the port may be empty."""
+    """Return host and port of an authority without its user; the port may be empty."""
     found = _AUTHORITY.fullmatch(authority)
     return (authority, "") if found is None else (found[1], found[2] or "")
 

@@ -28,7 +28,7 @@ class _Written(NamedTuple):
 
     @property
     def place(self) -> tuple[str, str]:
-        """Returns the key by which parameters are sorted."""
+        """Return the key by which parameters are sorted."""
         return self.name, self.value
 
 
@@ -37,7 +37,7 @@ def _write(name: str, value: str, called: str = "") -> _Written:
 
 
 def _rewrite(item: _Written, name: str, value: str) -> _Written:
-    """Returns the parameter with this name and value; the same object if nothing changes."""
+    """Return the parameter with this name and value; the same object if nothing changes."""
     return item if item.place == (name, value) else _write(name, value, item.called)
 
 
@@ -46,7 +46,7 @@ def _join(written: Iterable[_Written]) -> str:
 
 
 def _right(pairs: Pairs) -> list[_Written]:
-    """Returns the pairs, correctly encoded, in the given order."""
+    """Return the pairs, correctly encoded, in the given order."""
     return [_write(escape(name), escape(value), name) for name, value in pairs]
 
 
@@ -126,7 +126,7 @@ def extras(case: Case) -> Iterator[Guess]:
 
 
 def _guess_signed_bodies(case: Case, body: str) -> Iterator[Guess]:
-    """A body that no signature covers, signed as parameters as some clients do."""
+    """Return a body that no signature covers, signed as parameters as some clients do."""
     body = body.encode("utf-8", "replace").decode()
     try:
         value = jsonio.loads(body.encode())
@@ -238,7 +238,7 @@ def _one_value_twice(case: Case) -> Iterator[Guess]:
 
 
 def _guess_whole(case: Case) -> Iterator[Guess]:
-    """The address and the joined parameters encoded twice, not at all, or with %2f for %2F."""
+    """Return address and joined parameters encoded twice, not at all, or with %2f for %2F."""
     plain = case.credentials.address
     for mistake, address, parameters in (
         ("double-encoded", escape(case.address), escape(case.parameters)),
@@ -290,7 +290,7 @@ def _order_places(
     places: Iterable[tuple[tuple[str, str], ...]],
     items: Mapping[tuple[str, str], _Written],
 ) -> list[list[_Written]]:
-    """The parameters place by place, for every order of the places that have any."""
+    """Return the parameters place by place, for every order of the places that have any."""
     return [
         [items[pair] for pair in case.read(*order)] for order in permutations(filter(None, places))
     ]

@@ -52,18 +52,18 @@ MISSING_SCOPE = expectation(
 
 
 def canonicalize(scope: str) -> str:
-    """Returns the name in force of a scope."""
+    """Return the name in force of a scope."""
     return _FORMER.get(scope, scope)
 
 
 def find_missing(needed: Iterable[str], held: Iterable[str]) -> list[str]:
-    """Returns the scopes that are needed and not held, in the order in which they are needed."""
+    """Return the scopes that are needed and not held, in the order in which they are needed."""
     known = {canonicalize(scope) for scope in held}
     return [scope for scope in needed if scope not in known]
 
 
 def refuse_missing(missing: Iterable[str], token: Mapping[str, Any]) -> ProblemFailure:
-    """Returns the refusal of a user token that lacks these scopes."""
+    """Return the refusal of a user token that lacks these scopes."""
     held = ", ".join(token["scopes"]) or "none"
     text = (
         f"This endpoint needs the scope {_join(missing)}, which the token does not have. The "
@@ -86,7 +86,7 @@ _NOT_A_BEARER: Mapping[str, str] = {
 
 
 def authenticate_user(world: World, token: Record) -> Caller:
-    """Returns the caller of an OAuth 2.0 user token.
+    """Return the caller of an OAuth 2.0 user token.
 
     Raises:
         Unauthorized: The token was revoked or has expired, or its app or user is gone.
@@ -108,7 +108,7 @@ def authenticate_user(world: World, token: Record) -> Caller:
 
 
 def is_granted(world: World, app_id: str, user_id: str, scope: str) -> bool:
-    """Returns whether a user has given an app access: by OAuth 1.0a, or by OAuth 2.0 with a scope.
+    """Return whether a user has given an app access: by OAuth 1.0a, or by OAuth 2.0 with a scope.
 
     OAuth 1.0a has permissions in place of scopes (document A, "Authentication", rule 2).
     """
@@ -132,19 +132,19 @@ def _allows(record: Record, scope: str) -> bool:
 
 
 def has_oauth1_access(world: World, app_id: str, user_id: str) -> bool:
-    """Returns whether a user has given an app access by OAuth 1.0a that is still valid."""
+    """Return whether a user has given an app access by OAuth 1.0a that is still valid."""
     match = {"app_id": app_id, "user_id": user_id, "kind": "access", "state": "active"}
     return world.store.count("tokens", match) > 0
 
 
 def is_expired(world: World, token: Record) -> bool:
-    """Returns whether a token's time is over on the world's clock; many have no end."""
+    """Return whether a token's time is over on the world's clock; many have no end."""
     end = token.get("expires_at")
     return end is not None and world.clock.now() >= parse_instant(end)
 
 
 def explain_no_bearer(stored: Record | None) -> str:
-    """Returns why a value is no token that can be sent as Bearer."""
+    """Return why a value is no token that can be sent as Bearer."""
     kind = "" if stored is None else stored["kind"]
     return _NOT_A_BEARER.get(kind, "no bearer token of this value was ever issued here")
 
@@ -155,7 +155,7 @@ def explain_no_bearer(stored: Record | None) -> str:
 
 
 def authenticate_client(call: Call, world: World) -> Caller:
-    """Returns the app that calls, by Basic or by `client_id` in the form.
+    """Return the app that calls, by Basic or by `client_id` in the form.
 
     Raises:
         Unauthorized: `absent` without a `client_id`, `consumer` for an unknown one, `no-token` for

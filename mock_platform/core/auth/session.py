@@ -34,7 +34,7 @@ class Session(Struct, frozen=True):
 
     @classmethod
     def anonymous(cls) -> Session:
-        """Returns the session of a new browser."""
+        """Return the session of a new browser."""
         return cls(unguessable(_LENGTH))
 
     def is_logged_in_for(self, request_token: str) -> bool:
@@ -42,7 +42,7 @@ class Session(Struct, frozen=True):
         return self.record is not None and self.record["request_token"] == request_token
 
     def authenticity_token(self, request_token: str) -> str:
-        """Returns the token that a form about this request token must contain."""
+        """Return the token that a form about this request token must contain."""
         return hmac.digest(self.id.encode(), request_token.encode(), "sha256").hex()
 
     def accepts_form(self, authenticity_token: str, request_token: str) -> bool:
@@ -52,7 +52,7 @@ class Session(Struct, frozen=True):
 
 
 def find_session(call: Call, world: World) -> Session | None:
-    """Returns the session of a request's cookie; `None` without a usable cookie."""
+    """Return the session of a request's cookie; `None` without a usable cookie."""
     name = _cookie_name(world)
     for part in (call.header("cookie") or "").split(";"):
         key, _, value = part.strip().partition("=")
@@ -81,7 +81,7 @@ def log_out(world: World, session: Session) -> None:
 
 
 def set_cookie(call: Call, world: World, session: Session) -> str:
-    """Returns the `Set-Cookie` header that keeps a session, for the pages beside this one only."""
+    """Return the `Set-Cookie` header that keeps a session, for the pages beside this one only."""
     path = urlsplit(call.base_url).path + call.path.rpartition("/")[0]
     secure = "; Secure" if call.secure else ""
     return f"{_cookie_name(world)}={session.id}; Path={path}; HttpOnly; SameSite=Lax{secure}"

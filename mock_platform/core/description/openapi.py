@@ -60,7 +60,7 @@ _OWN = frozenset({Origin.DOCUMENT_A, Origin.DOCUMENT_B})
 
 
 def sort_tags(operations: Iterable[Operation]) -> list[str]:
-    """Returns the families of operations, in the order in which the documents describe them.
+    """Return the families of operations, in the order in which the documents describe them.
 
     A family is where its documented operations are. Families of one section are in the order of
     the operations.
@@ -72,7 +72,7 @@ def sort_tags(operations: Iterable[Operation]) -> list[str]:
 
 
 def tag_of(operation: Operation) -> str:
-    """Returns the family of an operation: the beginning of its id."""
+    """Return the family of an operation: the beginning of its id."""
     return operation.id.partition(".")[0]
 
 
@@ -164,7 +164,7 @@ class Description:
         self._text: bytes | None = None
 
     def at(self, base_url: str) -> JsonObject:
-        """Returns the document with this base address."""
+        """Return the document with this base address."""
         # Making the document takes long, and only the base address differs from request to request.
         # So it is kept as text with a placeholder, and replacing that in the text is all that a
         # request costs.
@@ -188,7 +188,7 @@ def describe(
     sandbox: bool = False,
     extend: Extend | None = None,
 ) -> JsonObject:
-    """Returns the document of these operations; `extend` adds everything else.
+    """Return the document of these operations; `extend` adds everything else.
 
     With `sandbox` each advertising operation is also described under the sandbox address. Every
     address in the document begins with `HERE`.
@@ -222,7 +222,7 @@ def describe(
 
 
 def template_path(path: str) -> str:
-    """Returns a path of the spec's notation in that of OpenAPI: `/12/accounts/{account_id}`."""
+    """Return a path of the spec's notation in that of OpenAPI: `/12/accounts/{account_id}`."""
     return _VARYING.sub(r"{\1}", path)
 
 
@@ -293,7 +293,7 @@ class _Writer:
                 self._spec.path(prefix + template_path(path), operations=methods)
 
     def _prefixes(self, operation: Operation) -> Sequence[str]:
-        """Returns the addresses of an operation: the plain one, and that of the sandbox."""
+        """Return the addresses of an operation: the plain one, and that of the sandbox."""
         if operation.sandbox_only:
             return ("/sandbox",)
         return ("", "/sandbox") if self._sandbox and operation.dialect == "ads" else ("",)
@@ -382,7 +382,7 @@ class _Writer:
                 entry["requestBody"] = self._form(schema, where, required=False)
 
     def _form(self, schema: Schema, where: str, *, required: bool = True) -> JsonObject:
-        """Returns a form body: its parameters are not required if they can be in the query."""
+        """Return a form body: its parameters are not required if they can be in the query."""
         described = self._converter.inline(schema)
         if not required:
             described.pop("required", None)

@@ -31,7 +31,7 @@ WRITES = frozenset({"POST", "PUT", "PATCH"})
 
 
 def possible_failures(operation: Operation, settings: Settings) -> Iterator[Failure]:
-    """Returns one failure of each kind that the stages before an operation's handler can raise."""
+    """Return one failure of each kind that the stages before an operation's handler can raise."""
     yield InternalError("a fault of the sandbox itself")
     if operation.oauth_step:
         yield NumericFailure(92)
@@ -59,7 +59,7 @@ def possible_failures(operation: Operation, settings: Settings) -> Iterator[Fail
 
 
 def _refusals(operation: Operation) -> Iterator[Failure]:
-    """Returns one refusal of each kind that authentication can raise."""
+    """Return one refusal of each kind that authentication can raise."""
     yield UnsupportedAuthentication("another scheme", operation.auth.names)
     for fault in ("absent", "malformed", "signature", "timestamp", "token", "revoked"):
         yield Unauthorized(fault, "")

@@ -111,12 +111,12 @@ class Converter:
         self._apispec.add_parameter_attribute_function(_describe_comma_list)
 
     def reference(self, schema: Schema | type[Schema]) -> JsonObject:
-        """Returns a reference to the schema's component, and adds a new component."""
+        """Return a reference to the schema's component, and adds a new component."""
         found: JsonObject = self._apispec.resolve_nested_schema(schema)
         return found
 
     def inline(self, schema: Schema | type[Schema]) -> JsonObject:
-        """Returns the schema for values that are sent as text, which cannot be null."""
+        """Return the schema for values that are sent as text, which cannot be null."""
         instance = schema if isinstance(schema, Schema) else schema()
         described: JsonObject = self._apispec.schema2jsonschema(instance)
         described["properties"] = {
@@ -128,7 +128,7 @@ class Converter:
         return described
 
     def parameters(self, schema: Schema, *, allow_empty: bool = False) -> list[JsonObject]:
-        """Returns the fields as query parameters; `allow_empty` lets nullable ones be empty."""
+        """Return the fields as query parameters; `allow_empty` lets nullable ones be empty."""
         found: list[JsonObject] = self._apispec.schema2parameters(schema, location="query")
         for parameter in found:
             before = parameter["schema"]
@@ -140,7 +140,7 @@ class Converter:
         return found
 
     def properties(self, schema: Schema | type[Schema]) -> JsonObject:
-        """Returns the fields by name, each with its schema."""
+        """Return the fields by name, each with its schema."""
         found: JsonObject = self.inline(schema)["properties"]
         return found
 
@@ -184,7 +184,7 @@ def problem_schemas(converter: Converter, base_url: str) -> dict[str, JsonObject
 
 
 def _special(_converter: Any, field: fields.Field[Any], **_kwargs: Any) -> JsonObject:
-    """Returns what the library cannot know of our field types; called for each field."""
+    """Return what the library cannot know of our field types; called for each field."""
     described: JsonObject = {}
     if isinstance(field, Instant):
         described["type"] = ["string", "null"] if field.allow_none else "string"
@@ -234,14 +234,14 @@ def _remove_null(schema: JsonObject) -> JsonObject:
 
 
 def either(*forms: JsonObject) -> JsonObject:
-    """Returns the condition that an object has at least one of these forms."""
+    """Return the condition that an object has at least one of these forms."""
     return {"anyOf": list(forms)}
 
 
 def form(
     name: str, value: str, *, needed: Iterable[str] = (), foreign: Iterable[str] = ()
 ) -> JsonObject:
-    """Returns the form of the objects whose field `name` is `value`.
+    """Return the form of the objects whose field `name` is `value`.
 
     They have all fields in `needed` and no field in `foreign`.
     """
@@ -254,7 +254,7 @@ def form(
 
 
 def exclusive(*names: str) -> JsonObject:
-    """Returns the forms of objects that have exactly one of these fields."""
+    """Return the forms of objects that have exactly one of these fields."""
     return either(
         *(
             {

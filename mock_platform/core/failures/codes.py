@@ -122,5 +122,5 @@ _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
 def phrase(status: int) -> str:
-    """Returns the standard reason phrase of a status; empty if it has none."""
+    """Return the standard reason phrase of a status; empty if it has none."""
     return _PHRASES.get(status, "")

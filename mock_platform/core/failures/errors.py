@@ -58,7 +58,7 @@ class Failure(Exception):
     """Whether the changes of the handler are kept; by default a failure undoes them all."""
 
     def keeping(self) -> Self:
-        """Returns the same failure, but it keeps the changes that were made before it."""
+        """Return the same failure, but it keeps the changes that were made before it."""
         self.keeps_changes = True
         return self
 
@@ -125,7 +125,7 @@ class TokenFailure(Failure):
         self.assumptions = assumptions
 
     def as_json(self) -> dict[str, str]:
-        """Returns the error as it is served."""
+        """Return the error as it is served."""
         return {"error": self.error, "error_description": self.description}
 
 
@@ -148,12 +148,12 @@ class AdsError(Struct, frozen=True):
 
     @classmethod
     def from_fault(cls, parameter: str, fault: Fault) -> Self:
-        """Returns the error for a parameter's fault; an empty name means no parameter."""
+        """Return the error for a parameter's fault; an empty name means no parameter."""
         extra = {} if fault.details is None else {"details": fault.details, "value": fault.value}
         return cls(fault.code, str(fault), parameter, extra, hint=fault.hint)
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the element as it is served."""
+        """Return the element as it is served."""
         shown: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.parameter is not None:
             shown["parameter"] = self.parameter
@@ -268,7 +268,7 @@ class InvalidParameters(Failure):
         ]
         self.sent = sent
         self.valid = valid or {}
-        """Returns those parameters that the schema accepts."""
+        """Return those parameters that the schema accepts."""
         super().__init__("; ".join(str(text) for _, text in self.faults))
 
 

@@ -29,17 +29,17 @@ _USER_CONTEXTS = ("OAuth 1.0a User Context", "OAuth 2.0 User Context")
 
 
 def could_not_find(noun: str, parameter: str, value: str) -> str:
-    """Returns the detail of resource-not-found."""
+    """Return the detail of resource-not-found."""
     return f"Could not find {noun} with {parameter}: [{value}]."
 
 
 def not_authorized_to_see(noun: str, parameter: str, value: str) -> str:
-    """Returns the detail of not-authorized-for-resource."""
+    """Return the detail of not-authorized-for-resource."""
     return f"Sorry, you are not authorized to see the {_title(noun)} with {parameter}: [{value}]."
 
 
 def not_authorized_to_access(field: str, noun: str, resource_id: str | None = None) -> str:
-    """Returns the detail of not-authorized-for-field, with the public space before the colon."""
+    """Return the detail of not-authorized-for-field, with the public space before the colon."""
     if resource_id is None:
         return f"Sorry, you are not authorized to access '{field}' on a {_title(noun)}."
     return (
@@ -49,7 +49,7 @@ def not_authorized_to_access(field: str, noun: str, resource_id: str | None = No
 
 
 def describe_unavailable(noun: str, resource_id: str) -> str:
-    """Returns the detail of resource-unavailable; only that of a suspended user is public."""
+    """Return the detail of resource-unavailable; only that of a suspended user is public."""
     if noun == "user":
         return f"User has been suspended: [{resource_id}]."
     return f"{_title(noun)} is not available to you: [{resource_id}]."
@@ -58,7 +58,7 @@ def describe_unavailable(noun: str, resource_id: str) -> str:
 def describe_unsupported_authentication(
     used: str = _APP_ONLY, supported: Sequence[str] = _USER_CONTEXTS
 ) -> str:
-    """Returns the detail of unsupported-authentication; two spaces separate its sentences."""
+    """Return the detail of unsupported-authentication; two spaces separate its sentences."""
     return (
         f"Authenticating with {used} is forbidden for this endpoint.  Supported authentication "
         f"types are [{', '.join(supported)}]."
@@ -115,7 +115,7 @@ DETAILS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "unsupported-authentication": _always(describe_unsupported_authentication()),
     "usage-capped": _usage_capped,
 }
-"""Returns the detail of each type from its extra fields, by slug.
+"""Return the detail of each type from its extra fields, by slug.
 
 For about:blank it is the title.
 """

@@ -81,19 +81,19 @@ class ProblemType(Struct, frozen=True, eq=False):
         return self.slug.replace(":", "-")
 
     def uri(self, base_url: str) -> str:
-        """The value of `type`, the discriminator."""
+        """Return the value of `type`, the discriminator."""
         if self.slug == ABOUT_BLANK:
             return ABOUT_BLANK
         return f"{base_url}/2/problems/{self.slug}"
 
     def status_of(self, extra: Mapping[str, Any]) -> int:
-        """Returns the status of a problem with these extra fields."""
+        """Return the status of a problem with these extra fields."""
         named = (value for value in extra.values() if isinstance(value, str))
         other = (self.status_by_value.get(value) for value in named)
         return next((status for status in other if status is not None), self.status)
 
     def schema(self) -> type[marshmallow.Schema]:
-        """Returns the schema of the whole object, for OpenAPI and checks."""
+        """Return the schema of the whole object, for OpenAPI and checks."""
         common: dict[str, fields.Field[Any]] = {
             "type": Text(required=True),
             "title": Text(required=True),
@@ -128,7 +128,7 @@ class ProblemType(Struct, frozen=True, eq=False):
 
 @cache
 def _make_extras(kind: ProblemType) -> marshmallow.Schema:
-    """Returns what checks the extra fields of a type: made once, since each problem is checked."""
+    """Return what checks the extra fields of a type: made once, since each problem is checked."""
     return Schema.from_dict({**kind.fields, **kind.public_fields})()
 
 
@@ -144,12 +144,12 @@ class Problem(Struct, frozen=True):
     """Whether the object also contains itself, as the only item of `errors`."""
 
     def as_json(self, base_url: str) -> dict[str, Any]:
-        """Returns the object as it is served under that base address."""
+        """Return the object as it is served under that base address."""
         body = {**self._start_object(base_url), "status": self.status, **self.extra}
         return body | {"errors": [self.as_item(base_url)]} if self.repeated else body
 
     def as_item(self, base_url: str) -> dict[str, Any]:
-        """Returns the object as an item of the `errors` of an answer, without a status."""
+        """Return the object as an item of the `errors` of an answer, without a status."""
         return {**self._start_object(base_url), **self.extra}
 
     def _start_object(self, base_url: str) -> dict[str, Any]:
@@ -164,7 +164,7 @@ def problem(
     status: int | None = None,
     **extra: Any,
 ) -> Problem:
-    """Returns a problem of the named type, checked against its declaration.
+    """Return a problem of the named type, checked against its declaration.
 
     The default title, detail and status are the public ones of the type.
 
@@ -190,7 +190,7 @@ def problem(
 
 
 def problem_type(slug: str) -> ProblemType:
-    """Returns the type of this slug.
+    """Return the type of this slug.
 
     Raises:
         LookupError: The type does not exist; the text names the nearest one.

@@ -49,7 +49,7 @@ HEADERS: Mapping[str, tuple[tuple[str, str], ...]] = {"ads": (("x-current-api-ve
 
 
 def render(failure: Failure, call: Call) -> Reply:
-    """Returns the reply for a failure, in the dialect of the call's path."""
+    """Return the reply for a failure, in the dialect of the call's path."""
     # The path decides the dialect, not the operation: a request to an unknown path below `/2` gets
     # a problem like all others there. The headers of the dialect come with an operation, so they
     # are added here only where there is none; its own form of refusals, such as a page, needs one.
@@ -102,7 +102,7 @@ def _note_hints(failure: Failure, call: Call) -> None:
 
 
 def _hints(failure: Failure) -> Iterator[tuple[str, str]]:
-    """Returns the place of a fault, and a hint."""
+    """Return the place of a fault, and a hint."""
     if isinstance(failure, WarningsRefused) and failure.beside is not None:
         yield from _hints(failure.beside)
     elif isinstance(failure, InvalidParameters):
@@ -131,7 +131,7 @@ def _payload(form: Failure, dialect: Dialect, call: Call) -> tuple[int, dict[str
 
 
 def _form(failure: Failure, dialect: Dialect, call: Call) -> Failure:
-    """Returns the failure in a dialect's own type: problem, numeric, named, or plain text."""
+    """Return the failure in a dialect's own type: problem, numeric, named, or plain text."""
     if isinstance(
         failure,
         ProblemFailure | NumericFailure | PlainFailure | TokenFailure | AdsFailure | BatchFailure,
@@ -149,7 +149,7 @@ def _form(failure: Failure, dialect: Dialect, call: Call) -> Failure:
 
 
 def _invalid_token(dialect: Dialect, call: Call) -> NumericFailure:
-    """Returns code 89; for a bearer token on the OAuth addresses its text has no full stop."""
+    """Return code 89; for a bearer token on the OAuth addresses its text has no full stop."""
     scheme = (call.header("authorization") or "").partition(" ")[0].lower()
     bare = dialect == "oauth" and scheme == "bearer"
     return NumericFailure(89, "Invalid or expired token" if bare else None, in_array=True)
@@ -232,7 +232,7 @@ def _(failure: NotShown, call: Call) -> Problem:
 def _repeat_value(
     sent: Mapping[str, Any], name: str, shown: dict[str, list[str]]
 ) -> dict[str, list[str]]:
-    """Returns a parameter with the value that was sent; `shown` keeps those of this answer."""
+    """Return a parameter with the value that was sent; `shown` keeps those of this answer."""
     head = name if name in sent else name.partition(".")[0].partition("[")[0]
     if head not in shown:
         value = sent.get(head, b"")
@@ -304,7 +304,7 @@ def _as_named(failure: Failure) -> Failure:
 
 
 def make_internal_error(fault: Exception, call: Call) -> InternalError:
-    """Returns the failure for an error in the sandbox, or in what a user added to it."""
+    """Return the failure for an error in the sandbox, or in what a user added to it."""
     if call.custom is not None and call.operation is None:
         return InternalError(
             f"What was added to the sandbox failed ({type(fault).__name__}: {fault}), a route or a "

@@ -37,7 +37,7 @@ _VERSION = re.compile(r"/12/")
 
 
 def choose_names(call: Call, names: NamesMode) -> NamesMode:
-    """Returns the names of a call: those of its header, else those of its world."""
+    """Return the names of a call: those of its header, else those of its world."""
     asked = call.header(HEADER)
     for known in NAMES:
         if asked == known:
@@ -92,7 +92,7 @@ class Translator:
             call.neutral_body = _read_body(call, reading)
 
     def write(self, call: Call, reply: Reply) -> Reply:
-        """Returns a reply with original names; bodies that are not JSON stay as they are."""
+        """Return a reply with original names; bodies that are not JSON stay as they are."""
         call.assume(BOTH_NAMES_ARE_TAKEN)
         if call.path.startswith("/11/"):
             for headers in (reply.headers, call.extra_headers):
@@ -111,12 +111,12 @@ class Translator:
         return reply
 
     def write_event(self, body: Mapping[str, Any], product: str | None = None) -> Any:
-        """Returns the body of a delivery, or the line of a stream, with original names."""
+        """Return the body of a delivery, or the line of a stream, with original names."""
         found = self._of_products.get(product or "")
         return (self.spellings["v2"] if found is None else found[0]).write(dict(body))
 
     def read_event(self, body: Mapping[str, Any], product: str | None = None) -> Any:
-        """Returns the body of a delivery with neutral names, whichever it has."""
+        """Return the body of a delivery with neutral names, whichever it has."""
         found = self._of_products.get(product or "")
         return (self._neutral_events if found is None else found[1]).write(dict(body))
 
@@ -130,7 +130,7 @@ class Translator:
         return Spelling.to_neutral(self.pairs["v2"])
 
     def make_neutral_spelling(self, operation: Operation, mark: str = "") -> Spelling:
-        """Returns what reads an operation's answers that have original names.
+        """Return what reads an operation's answers that have original names.
 
         An original that is itself a neutral name of these answers stays; for `mark` see
         `Spelling.to_neutral`.
@@ -142,7 +142,7 @@ class Translator:
     # -- paths -------------------------------------------------------------------------------------
 
     def write_path(self, path: str, template: str, older: Collection[str] = ()) -> str:
-        """Returns a path as the platform has it; `template` is that of its operation.
+        """Return a path as the platform has it; `template` is that of its operation.
 
         `older` are the operation's further templates, which have the original names under `/2`.
         """
@@ -160,7 +160,7 @@ class Translator:
         return "/".join(new if f else sent for f, new, sent in written)
 
     def list_paths(self, path: str, dialect: Dialect) -> list[str]:
-        """Returns the further paths of an operation of the advertising interface.
+        """Return the further paths of an operation of the advertising interface.
 
         Those of version 11 are among them. Under `/2` the older paths are always served.
         """
@@ -175,7 +175,7 @@ class Translator:
         return list(found)
 
     def describe(self, operation: Operation, write_path: Callable[[str], str]) -> dict[str, Any]:
-        """Returns the paths and the parameters of an operation whose original names differ.
+        """Return the paths and the parameters of an operation whose original names differ.
 
         `paths` are further paths under `--names original`, `parameters` are original names by
         neutral name. What has no other name is left out.
@@ -210,12 +210,12 @@ def _read_body(call: Call, reading: Reading) -> bytes:
 
 
 def list_declared(operation: Operation) -> Iterator[str]:
-    """Returns the names of all parameters of an operation, at any depth of its body."""
+    """Return the names of all parameters of an operation, at any depth of its body."""
     return _list_keys(operation.params)
 
 
 def list_answered(operation: Operation) -> frozenset[str]:
-    """Returns the names of all declared keys of an operation's answers, at any depth."""
+    """Return the names of all declared keys of an operation's answers, at any depth."""
     return frozenset(_list_keys(operation.returns.schema))
 
 

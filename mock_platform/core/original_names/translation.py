@@ -54,7 +54,7 @@ class Pairs(Struct, frozen=True):
     """Keys whose values are the user's own or have no declared form: copied as they are."""
 
     def join(self, other: Pairs) -> Pairs:
-        """Returns the pairs of both.
+        """Return the pairs of both.
 
         Raises:
             ValueError: They have different originals for a name, a segment or a value.
@@ -94,7 +94,7 @@ class Spelling:
 
     @classmethod
     def to_neutral(cls, pairs: Pairs, mark: str = "") -> Spelling:
-        """Returns what reads answers with original names: the same table, the other way.
+        """Return what reads answers with original names: the same table, the other way.
 
         A key or value that has its neutral name although the original is another one is not what
         the platform would write; `mark` is added to it.
@@ -104,7 +104,7 @@ class Spelling:
         return found
 
     def write(self, value: Any) -> Any:
-        """Returns a value with the other names; neither order nor types change."""
+        """Return a value with the other names; neither order nor types change."""
         return self._write(value, self._pairs.names, self._pairs.values)
 
     def _write(self, value: Any, names: Names, values: Mapping[str, Names]) -> Any:
@@ -139,12 +139,12 @@ class Spelling:
         return self._write(value, names, values)
 
     def write_name(self, name: str) -> str:
-        """Returns the name of a parameter or field, or a path of names such as `a.b[0]`."""
+        """Return the name of a parameter or field, or a path of names such as `a.b[0]`."""
         whole = self._pairs.names.get(name)
         return whole or _WORD.sub(lambda word: self._write_word(word[0]), name)
 
     def write_sentence(self, text: str) -> str:
-        """Returns a sentence of the sandbox with original names; what it quotes stays as it is."""
+        """Return a sentence of the sandbox with original names; what it quotes stays as it is."""
         # Only the sandbox's own words are translated. What a sentence quotes came from the request
         # and has to come back as it was sent; it is between quotes or brackets, and the split keeps
         # it at the odd places.
@@ -161,7 +161,7 @@ class Spelling:
         return begin + "".join(parts)
 
     def write_pairs(self, sent: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Returns the parameters of a query or form with the other names and values."""
+        """Return the parameters of a query or form with the other names and values."""
         pairs, found = self._pairs, []
         for name, value in sent:
             text = value
@@ -173,7 +173,7 @@ class Spelling:
         return found
 
     def write_place(self, place: str) -> str:
-        """Returns a place in a body, such as `data[].post_id`, with the other names."""
+        """Return a place in a body, such as `data[].post_id`, with the other names."""
         names = dict(self._pairs.names)
         if place in names:
             return names[place]
@@ -186,7 +186,7 @@ class Spelling:
         return ".".join(found)
 
     def write_value(self, place: str, value: str) -> str:
-        """Returns an enumerated value, or several with commas, of the field at a place."""
+        """Return an enumerated value, or several with commas, of the field at a place."""
         name = place.rpartition(".")[2].partition("[")[0]
         values = dict(self._pairs.values.get(name, {}))
         for each in place.split("."):
@@ -223,7 +223,7 @@ class Reading:
         return bool(self._names or self._values)
 
     def read_pairs(self, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Returns parameters of a query or form with neutral names and values."""
+        """Return parameters of a query or form with neutral names and values."""
         found = []
         for name, value in pairs:
             neutral = self._names.get(name, name)
@@ -232,7 +232,7 @@ class Reading:
         return found
 
     def read(self, value: Any, repeated: Callable[[str, str], object]) -> Any:
-        """Returns a JSON body with neutral names and values.
+        """Return a JSON body with neutral names and values.
 
         If an object has a key under both names the first counts, and `repeated` is called with
         both.
@@ -261,7 +261,7 @@ class Reading:
 
 
 def invert(pairs: Pairs, mark: str = "") -> Pairs:
-    """Returns the same pairs, each from original to neutral; `mark` is added to neutral keys."""
+    """Return the same pairs, each from original to neutral; `mark` is added to neutral keys."""
 
     def turn(names: Names) -> dict[str, str]:
         marked = {name: f"{name}{mark}" for name in names} if mark else {}
@@ -286,12 +286,12 @@ def _invert(names: Names) -> dict[str, str]:
 
 
 def _map_items(text: str, values: Names) -> str:
-    """Returns a value, or values with commas between them, under other names."""
+    """Return a value, or values with commas between them, under other names."""
     return ",".join(_map_words(each.strip(), values) for each in text.split(","))
 
 
 def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """Returns a text, or the texts of a list at any depth, changed; all else as it is."""
+    """Return a text, or the texts of a list at any depth, changed; all else as it is."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
@@ -300,7 +300,7 @@ def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def _map_words(text: str, values: Names) -> str:
-    """Returns a value, or values with blanks between them, under other names."""
+    """Return a value, or values with blanks between them, under other names."""
     found = values.get(text)
     if found is not None or " " not in text:
         return found or text
@@ -308,7 +308,7 @@ def _map_words(text: str, values: Names) -> str:
 
 
 def _collect_words(pairs: Pairs) -> dict[str, str]:
-    """Returns all names and values that a sentence can have, without words of plain English."""
+    """Return all names and values that a sentence can have, without words of plain English."""
     found = dict(pairs.names)
     for values in pairs.values.values():
         found |= values

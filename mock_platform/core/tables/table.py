@@ -81,7 +81,7 @@ class Shown(Struct, frozen=True):
     is_of_app: bool = False
     """Whether they belong to the app that asked."""
     complete: Callable[[Record], Record | str] = dict
-    """Returns a record with what follows from its other keys, or why it cannot be one."""
+    """Return a record with what follows from its other keys, or why it cannot be one."""
 
 
 class Table(Struct, frozen=True, dict=True):

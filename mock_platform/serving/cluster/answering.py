@@ -50,7 +50,7 @@ class Owner(Protocol):
         """Whether a world lives in this process, as far as is known."""
 
     def answer_here(self, request: Request) -> Direct | None:
-        """Returns what answers a request on the loop; `None` if that needs a thread."""
+        """Return what answers a request on the loop; `None` if that needs a thread."""
 
     def answer_question(self, payload: bytes, reply: Callable[[bytes], object]) -> None:
         """Answer a question in a thread; `reply` may be called there."""

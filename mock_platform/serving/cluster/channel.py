@@ -43,7 +43,7 @@ class Certificate(Struct, frozen=True):
 
 
 def make_certificate() -> Certificate:
-    """Returns a new certificate, which lives as long as this process.
+    """Return a new certificate, which lives as long as this process.
 
     Raises:
         MissingExtra: The library that makes it is not installed.
@@ -62,7 +62,7 @@ def make_certificate() -> Certificate:
 
 
 def make_client_context() -> ssl.SSLContext:
-    """Returns the TLS settings of a front: any certificate will do, as the code is about it."""
+    """Return the TLS settings of a front: any certificate will do, as the code is about it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     # No authority would help here: processes start and end, have addresses that change, and know
     # each other only by their secret. Whoever is at the other end can finish the TLS handshake, but
@@ -75,7 +75,7 @@ def make_client_context() -> ssl.SSLContext:
 
 
 def find_fingerprint(transport: asyncio.Transport) -> bytes:
-    """Returns the fingerprint of the certificate that the other side has; `LOCAL` without TLS."""
+    """Return the fingerprint of the certificate that the other side has; `LOCAL` without TLS."""
     tls = transport.get_extra_info("ssl_object")
     return LOCAL if tls is None else _hash(tls.getpeercert(binary_form=True) or b"")
 
@@ -136,7 +136,7 @@ class Greeting(Struct, frozen=True):
     """The fingerprint of the owner's certificate, as the front sees it and as the owner has it."""
 
     def prove(self, secret: bytes, side: bytes) -> bytes:
-        """Returns the code of a side."""
+        """Return the code of a side."""
         # The side is part of it, so that a code cannot be sent back to the one who made it: without
         # it, an attacker could open a second connection and let one side compute the answer for the
         # other (a reflection). Both random texts are part of it, so no code is ever valid a second
@@ -155,5 +155,5 @@ class Greeting(Struct, frozen=True):
 
 
 def draw() -> bytes:
-    """Returns the random text of one side."""
+    """Return the random text of one side."""
     return os.urandom(NONCE_BYTES)

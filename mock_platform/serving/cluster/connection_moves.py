@@ -67,7 +67,7 @@ class Door:
         backend.follow = self._follow
 
     def give(self, place: Place, client: int, request: Request, moves: int) -> bool:
-        """Give a client's socket and its request to another process; returns whether it went.
+        """Give a client's socket and its request to another process; return whether it went.
 
         The caller closes its own end then, without another byte.
         """
@@ -217,7 +217,7 @@ class Trail:
         self._count = 0
 
     def leads_away(self, direct: Direct | None) -> bool:
-        """Add a request by what answers it; returns whether the connection should move there."""
+        """Add a request by what answers it; return whether the connection should move there."""
         # Requests in a row for one other process make it worth moving; any other request begins the
         # count again. Each move makes the next one four times as hard, so a client that goes back
         # and forth between two worlds settles somewhere.
@@ -229,7 +229,7 @@ class Trail:
         return place is not None and self._count >= self._wanted
 
     def move(self, descriptor: int, request: Request) -> bool:
-        """Move a socket, with the request that leads away; returns whether it went."""
+        """Move a socket, with the request that leads away; return whether it went."""
         self._count = 0
         place = self._place
         return place is not None and self._door.give(place, descriptor, request, self._moves)

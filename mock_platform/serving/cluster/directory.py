@@ -62,7 +62,7 @@ class Directory:
         self._run("DELETE FROM credentials WHERE world = ? AND worker = ?", world, self._worker)
 
     def find(self, credential: str) -> str | None:
-        """Returns the one world that has a credential, whichever worker it lives in."""
+        """Return the one world that has a credential, whichever worker it lives in."""
         rows = self._run("SELECT world FROM credentials WHERE credential = ? LIMIT 2", credential)
         return rows[0][0] if len(rows) == 1 else None
 
@@ -79,7 +79,7 @@ class Directory:
             )
 
     def list_kept(self) -> dict[str, int]:
-        """Returns the worlds that files have, with the number of their workers."""
+        """Return the worlds that files have, with the number of their workers."""
         return {world: int(worker) for world, worker in self._run("SELECT * FROM kept")}
 
     def close(self) -> None:

@@ -39,7 +39,7 @@ class Carrier(Protocol):
     """How requests get to other processes."""
 
     def open_link(self, place: Place) -> Link:
-        """Returns the connection to a process."""
+        """Return the connection to a process."""
 
     def is_here(self, place: Place) -> bool:
         """Whether a place is that of this process."""
@@ -80,7 +80,7 @@ class HandedRequest:
     def __call__(
         self, request: Request, peer: Peer, start_response: StartResponse
     ) -> Iterable[bytes | Pause]:
-        """Hand the request over; returns the body of its answer."""
+        """Hand the request over; return the body of its answer."""
         self._request, self._peer, self._start_response = request, peer, start_response
         self._send()
         return self
@@ -91,7 +91,7 @@ class HandedRequest:
         return self
 
     def __next__(self) -> bytes | Pause:
-        """Returns the next piece, or a pause until one has arrived."""
+        """Return the next piece, or a pause until one has arrived."""
         while self._queue:
             # Frames wait in a queue because the client's connection reads when its client does.
             # Above a limit the owner is asked to pause; as the connection reads, it is asked to go
@@ -204,7 +204,7 @@ class HandedRequest:
             self._send()
 
     def _perform(self, kind: int, payload: bytes) -> bytes:
-        """Do what a frame says; returns the bytes for the client, if it has some."""
+        """Do what a frame says; return the bytes for the client, if it has some."""
         connection = self._peer.connection
         if kind in {Kind.ANSWER, Kind.START}:
             status, headers, body = read_start(payload)

@@ -76,12 +76,12 @@ class Kind(IntEnum):
 
 
 def pack(kind: int, number: int, payload: bytes = b"") -> bytes:
-    """Returns a frame in bytes."""
+    """Return a frame in bytes."""
     return _HEAD.pack(len(payload), kind, number) + payload
 
 
 def read_frame(data: bytes, wanted: Kind) -> Frame:
-    """Returns the one frame in a message.
+    """Return the one frame in a message.
 
     Raises:
         ValueError: It is of another kind, or not whole; it was not sent by one of ours.
@@ -101,7 +101,7 @@ class FrameReader:
         self._missing = 0
 
     def feed(self, data: bytes) -> Iterator[Frame]:
-        """Returns the frames that are complete now.
+        """Return the frames that are complete now.
 
         Raises:
             ValueError: A frame is larger than any can be; it was not sent by one of ours.
@@ -134,7 +134,7 @@ class FrameReader:
 
 
 def pack_request(number: int, world: str, request: Request, peer: Sequence[str]) -> bytes:
-    """Returns a request in bytes; `peer` are the texts of its client."""
+    """Return a request in bytes; `peer` are the texts of its client."""
     texts = [
         # Texts are joined by zero bytes, which no part of a request can have: the reader refuses
         # them. That is faster than a length for each, and as safe.
@@ -155,7 +155,7 @@ def pack_request(number: int, world: str, request: Request, peer: Sequence[str])
 
 
 def read_request(payload: bytes, peer_texts: int) -> tuple[str, list[str], Request]:
-    """Returns the world, the texts of the client and the request in a payload."""
+    """Return the world, the texts of the client and the request in a payload."""
     (length,) = _LENGTH.unpack_from(payload)
     body_at = _LENGTH.size + length
     texts = payload[_LENGTH.size : body_at].split(_NUL)
@@ -177,7 +177,7 @@ def read_request(payload: bytes, peer_texts: int) -> tuple[str, list[str], Reque
 def pack_start(
     kind: int, number: int, status: str, headers: Sequence[tuple[str, str]], body: bytes
 ) -> bytes:
-    """Returns the head of an answer, and a part of its body, in bytes."""
+    """Return the head of an answer, and a part of its body, in bytes."""
     texts = [status]
     for pair in headers:
         texts += pair
@@ -187,7 +187,7 @@ def pack_start(
 
 
 def read_start(payload: bytes) -> tuple[str, list[tuple[str, str]], bytes]:
-    """Returns status, headers and the first part of the body in a payload."""
+    """Return status, headers and the first part of the body in a payload."""
     (length,) = _LENGTH.unpack_from(payload)
     body_at = _LENGTH.size + length
     status, *texts = payload[_LENGTH.size : body_at].decode("latin-1").split("\0")
@@ -195,7 +195,7 @@ def read_start(payload: bytes) -> tuple[str, list[tuple[str, str]], bytes]:
 
 
 def read_length(headers: Sequence[tuple[str, str]]) -> int | None:
-    """Returns the bytes of a body as the head of its answer says; `None` if it does not."""
+    """Return the bytes of a body as the head of its answer says; `None` if it does not."""
     for name, value in headers:
         if name.lower() == "content-length" and value.isdecimal():
             return int(value)

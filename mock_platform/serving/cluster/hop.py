@@ -46,7 +46,7 @@ class PlacedApplication:
         return self._application(environ, start_response)
 
     def at_once(self, request: Request) -> Direct | None:
-        """Returns what answers on the loop: this process, or another one; `None` for a thread."""
+        """Return what answers on the loop: this process, or another one; `None` for a thread."""
         world = self._application.name_world(request)
         if world is not None:
             place = self._find(world)
@@ -169,7 +169,7 @@ class Hop:
     # -- the front's ------------------------------------------------------------------------------
 
     def open_link(self, place: Place) -> Link:
-        """Returns the connection to a process; opens it if needed."""
+        """Return the connection to a process; opens it if needed."""
         link = self._links.get(place)
         if link is None:
             link = self._links[place] = Link(place, self.secret, self._lose)
@@ -214,7 +214,7 @@ class Hop:
         return not self.is_leaving and self._placement.find(world) == self._placement.here
 
     def answer_here(self, request: Request) -> Direct | None:
-        """Returns what answers a request on the loop; `None` if that needs a thread."""
+        """Return what answers a request on the loop; `None` if that needs a thread."""
         direct = self._application.at_once(request)
         if direct is None and self._application.never_blocks(request):
             return self.backend.call_wsgi
@@ -248,7 +248,7 @@ class Hop:
         return len(self._placement.list_places())
 
     def ask_all(self, question: str, argument: Any = None) -> Mapping[str, Any]:
-        """Returns the answers of all other processes by their labels.
+        """Return the answers of all other processes by their labels.
 
         Raises:
             NoAnswer: One of them does not answer.
@@ -265,7 +265,7 @@ class Hop:
         return found
 
     def ask_owner(self, world: str, question: str, argument: Any = None) -> Any:
-        """Returns the answer of the process in which a world lives.
+        """Return the answer of the process in which a world lives.
 
         Raises:
             NoAnswer: It does not answer, or refuses.
@@ -277,7 +277,7 @@ class Hop:
         return self._ask(place, question, argument).wait(_ANSWER_SECONDS)
 
     def find_trouble(self) -> str | None:
-        """Returns why the processes together cannot serve at present; `None` if they can."""
+        """Return why the processes together cannot serve at present; `None` if they can."""
         trouble = self._placement.find_trouble()
         if trouble is not None:
             return trouble

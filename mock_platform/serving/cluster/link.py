@@ -129,7 +129,7 @@ class Link(FrameProtocol):
             self.refuse_stranger()
 
     def add(self, taker: Taker) -> int:
-        """Returns a number under which a taker gets the frames of the other process."""
+        """Return a number under which a taker gets the frames of the other process."""
         self._numbers = number = self._numbers % _MAX_NUMBER + 1
         self._takers[number] = taker
         return number

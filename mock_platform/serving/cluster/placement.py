@@ -53,11 +53,11 @@ class Placement:
         """Find out which processes are there, if their number is not fixed. May wait."""
 
     def list_places(self) -> Sequence[Place]:
-        """Returns all processes that are known to be there, this one included. Never waits."""
+        """Return all processes that are known to be there, this one included. Never waits."""
         raise NotImplementedError
 
     def find(self, world: str) -> Place | None:
-        """Returns where a world lives as far as is known without asking; never waits.
+        """Return where a world lives as far as is known without asking; never waits.
 
         `None` if that must be found out with `locate`. A world that does not exist has a place as
         well: that of the process which says that it does not exist, and which creates it.
@@ -76,7 +76,7 @@ class Placement:
         raise NotImplementedError
 
     def find_trouble(self) -> str | None:
-        """Returns why this process cannot serve at present, in words for people; `None` if it can.
+        """Return why this process cannot serve at present, in words for people; `None` if it can.
 
         Never waits.
         """
@@ -108,18 +108,18 @@ class ByHash(Placement):
         self._kept = dict(kept or {}) | {_FIRST: 0}
 
     def list_places(self) -> Sequence[Place]:
-        """Returns all processes; one that is being started again is among them."""
+        """Return all processes; one that is being started again is among them."""
         return self._places
 
     def find(self, world: str) -> Place:
-        """Returns where a world lives; it is always known."""
+        """Return where a world lives; it is always known."""
         index = self._kept.get(world)
         if index is None:
             index = crc32(world.encode("utf-8", "surrogateescape")) % len(self._places)
         return self._places[index]
 
     def locate(self, world: str, not_at: Place | None = None) -> Place:
-        """Returns where a world lives; a process that does not answer is started again there."""
+        """Return where a world lives; a process that does not answer is started again there."""
         return self.find(world)
 
 
@@ -173,12 +173,12 @@ class ByLease(Placement):
                 listener(place)
 
     def list_places(self) -> Sequence[Place]:
-        """Returns the processes that lived and could be reached when the engine was asked last."""
+        """Return the processes that lived and could be reached when the engine was asked last."""
         others = [place for place in self._living.values() if place != self.here]
         return [self.here, *others]
 
     def find(self, world: str) -> Place | None:
-        """Returns where a world is, if it is here, or was found elsewhere, with one that lives."""
+        """Return where a world is, if it is here, or was found elsewhere, with one that lives."""
         if self._leases.owns(world):
             return self.here
         place = self._found.get(world)
@@ -187,7 +187,7 @@ class ByLease(Placement):
         return place
 
     def locate(self, world: str, not_at: Place | None = None) -> Place:
-        """Returns the process that has a world; this one if none has it, or it is not reachable.
+        """Return the process that has a world; this one if none has it, or it is not reachable.
 
         Then the platform answers: it has the world open, or refuses with the reason.
         """
@@ -205,7 +205,7 @@ class ByLease(Placement):
         return place
 
     def find_trouble(self) -> str | None:
-        """Returns why the engine cannot be used at present; `None` if it can."""
+        """Return why the engine cannot be used at present; `None` if it can."""
         return self._leases.find_trouble()
 
     def _reaches(self, place: Place) -> bool:
@@ -217,16 +217,16 @@ class ByLease(Placement):
 
 
 def find_machine(place: Place) -> str:
-    """Returns the name of the machine of a place, which its label begins with."""
+    """Return the name of the machine of a place, which its label begins with."""
     return place.label.rpartition("/")[0]
 
 
 def write_place(place: Place) -> str:
-    """Returns a place as text: the label and the address of one that can be reached."""
+    """Return a place as text: the label and the address of one that can be reached."""
     return f"{place.label} {place.address}".rstrip()
 
 
 def read_place(text: str) -> Place | None:
-    """Returns the place that a text describes; `None` if it describes none."""
+    """Return the place that a text describes; `None` if it describes none."""
     label, _, address = text.partition(" ")
     return Place(label, address) if label else None

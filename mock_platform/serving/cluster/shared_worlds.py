@@ -133,7 +133,7 @@ class EngineKeeper:
         self.list_warnings = archive.list_warnings
 
     def find_trouble(self) -> str | None:
-        """Returns why the engine cannot be reached at present; `None` if it can."""
+        """Return why the engine cannot be reached at present; `None` if it can."""
         return self._archive.trouble
 
     def open(self, name: str, base: Base) -> KeptWorld | None:
@@ -153,16 +153,16 @@ class EngineKeeper:
             self._archive.give_back(name, kept.token)
 
     def remove(self, name: str) -> bool:
-        """Delete a world that cannot be read; returns whether it was there."""
+        """Delete a world that cannot be read; return whether it was there."""
         return self._archive.remove(name)
 
     def report_other_form(self, name: str, fault: BaseException) -> StoreOutdated:
-        """Returns the error of a world that is whole, and cannot be restored all the same."""
+        """Return the error of a world that is whole, and cannot be restored all the same."""
         what = f"what world {name!r} keeps beside its records"
         return report_other_form(self._archive.place, what, repr(fault))
 
     def make_store(self, world: World, kept: KeptWorld | None) -> WorldStore:
-        """Returns the store of a world, new or as it was kept."""
+        """Return the store of a world, new or as it was kept."""
         return WorldStore(
             world.blueprint.base,
             self._archive,
@@ -173,7 +173,7 @@ class EngineKeeper:
         )
 
     def list_owners(self) -> Mapping[str, str | None]:
-        """Returns every world with the label of its owner; `None` for those that rest."""
+        """Return every world with the label of its owner; `None` for those that rest."""
         owners = self._archive.list_owners()
         return {name: text and text.partition(" ")[0] for name, text in owners.items()}
 
@@ -188,7 +188,7 @@ class EngineLeases:
         self.find_trouble = worlds.find_trouble
 
     def claim(self, world: str) -> str | None:
-        """Open a world here, unless another process has it; returns how that is reached.
+        """Open a world here, unless another process has it; return how that is reached.
 
         `None` also if it does not exist or cannot be opened: then a request for it is refused.
         """
@@ -211,7 +211,7 @@ class EngineLeases:
         self._archive.turn_listeners.append(on_turn)
 
     def list_living(self) -> Sequence[str] | None:
-        """Returns how the living processes are reached; `None` if the engine cannot be."""
+        """Return how the living processes are reached; `None` if the engine cannot be."""
         processes = self._archive.processes
         try:
             processes.enter(self._archive.lease.process)
@@ -238,7 +238,7 @@ class EngineOwners:
         """Do nothing: a world's credentials are removed with it, and stay while it rests."""
 
     def find(self, credential: str) -> str | None:
-        """Returns the one world that has a credential of its own.
+        """Return the one world that has a credential of its own.
 
         Raises:
             StoreUnreachable: The engine cannot be reached.
@@ -248,7 +248,7 @@ class EngineOwners:
         return found[0] if len(found) == 1 else None
 
     def is_empty(self) -> bool:
-        """Returns `False`: a world that rests, or is elsewhere, may have some."""
+        """Return `False`: a world that rests, or is elsewhere, may have some."""
         return False
 
     def _try(self, record: Callable[[str, str], None], credential: str, world: str) -> None:
@@ -266,11 +266,11 @@ class EngineNonces:
         self._world = world
 
     def use(self, nonce: str, mark: float, *, now: int, until: int) -> bool:
-        """Returns whether a nonce is new, or was used with this mark; remembers it until then."""
+        """Return whether a nonce is new, or was used with this mark; remembers it until then."""
         return self._credentials.use_nonce(self._world, nonce, mark, now=now, until=until)
 
     def give_back(self, nonce: str) -> bool:
-        """Forget a nonce; returns whether the engine could be reached."""
+        """Forget a nonce; return whether the engine could be reached."""
         try:
             self._credentials.give_nonce_back(self._world, nonce)
         except StoreError:
@@ -286,7 +286,7 @@ class EngineNonces:
 def make_shared_platform(
     settings: Settings, base: Base, archive: RedisArchive, check: Check
 ) -> Platform:
-    """Returns a platform that opens the worlds of an engine when they are asked for.
+    """Return a platform that opens the worlds of an engine when they are asked for.
 
     Raises:
         StoreError: The engine cannot be reached.

@@ -84,7 +84,7 @@ class Exchange(Struct):
     changes: Sequence[Change] = ()
 
     def answer(self, refused: Failure | None = None) -> Response:
-        """Returns the platform's answer or refusal as a response."""
+        """Return the platform's answer or refusal as a response."""
         self.reply, self.changes = self.platform.answer(
             self.call, self.world, refused or self.refused
         )
@@ -174,7 +174,7 @@ class PlatformApplication(Flask):
         use_cookies: bool = True,  # noqa: FBT001, FBT002 - as in Flask
         **kwargs: Any,
     ) -> FlaskClient:
-        """Returns the test client of Flask, for which relative addresses start at its base."""
+        """Return the test client of Flask, for which relative addresses start at its base."""
         if self.test_client_class is None:
             self.test_client_class = PlatformClient
         return super().test_client(use_cookies, **kwargs)
@@ -220,7 +220,7 @@ class PlatformApplication(Flask):
         super().register_error_handler(code_or_exception, f)
 
     def dispatch_request(self) -> Any:
-        """Returns the answer: of the operation if one matches, else of an added route."""
+        """Return the answer: of the operation if one matches, else of an added route."""
         exchange: Exchange | None = flask.request.environ.get(_EXCHANGE)
         if exchange is None:
             return super().dispatch_request()
@@ -232,7 +232,7 @@ class PlatformApplication(Flask):
         return super().dispatch_request()
 
     def handle_http_exception(self, e: HTTPException) -> Any:
-        """Returns the answer to an unknown path: of a registered handler, else of the platform."""
+        """Return the answer to an unknown path: of a registered handler, else of the platform."""
         exchange: Exchange | None = flask.request.environ.get(_EXCHANGE)
         unrouted = e is flask.request.routing_exception and isinstance(e, NotFound | WrongMethod)
         if exchange is None or not unrouted:
@@ -242,7 +242,7 @@ class PlatformApplication(Flask):
         return exchange.answer(self._wrong_method(e, exchange.call))
 
     def _check_setup_finished(self, f_name: str) -> None:
-        """Changes are allowed after the first request as well: a test adds what it needs."""
+        """Change are allowed after the first request as well: a test adds what it needs."""
 
     # -- called by the edge ----------------------------------------------------------------------
 
@@ -252,7 +252,7 @@ class PlatformApplication(Flask):
         return any(self.listening)
 
     def at_once(self, request: Request) -> Direct | None:
-        """Returns an object that answers a request on the loop, or `None`: call the application.
+        """Return an object that answers a request on the loop, or `None`: call the application.
 
         `None`: call the WSGI application.
         """
@@ -266,7 +266,7 @@ class PlatformApplication(Flask):
         return ask is not None and ask(request)
 
     def at_once_in_process(self, request: Request) -> Direct | None:
-        """Returns the same as `at_once`, for a caller in this process, who may want errors."""
+        """Return the same as `at_once`, for a caller in this process, who may want errors."""
         ask: Callable[[Request], Direct | None] | None = getattr(
             self.wsgi_app, "at_once_in_process", None
         )
@@ -275,7 +275,7 @@ class PlatformApplication(Flask):
     def through_flask(
         self, environ: WSGIEnvironment, operation: Operation | None
     ) -> Callable[[Call, World, Exception | None], tuple[Reply, Sequence[Change]]]:
-        """Returns a function that answers a call through Flask, for the platform."""
+        """Return a function that answers a call through Flask, for the platform."""
 
         def answer(
             call: Call, world: World, refused: Exception | None
@@ -308,7 +308,7 @@ class PlatformApplication(Flask):
             context.pop(error)
 
     def _wrong_method(self, fault: HTTPException, call: Call) -> MethodNotAllowed | None:
-        """Returns the refusal if an added route accepts other methods; `None`: the platform's."""
+        """Return the refusal if an added route accepts other methods; `None`: the platform's."""
         if not self.adds_routes or not isinstance(fault, WrongMethod):
             return None
         known = self._platform.methods_at(call.path, call.surface)
@@ -360,7 +360,7 @@ class PlatformApplication(Flask):
 
 
 def _reply_of(response: Response, exchange: Exchange) -> Reply:
-    """Returns a response as a reply: that of the platform if it answered, with changes by hooks."""
+    """Return a response as a reply: that of the platform if it answered, with changes by hooks."""
     # The platform's reply carries what a response cannot: a stream, a delay, a network fault. So it
     # stays, and takes over what hooks have changed: status, headers, body.
     reply = exchange.reply or Reply(response.status_code)
@@ -384,7 +384,7 @@ def _reply_of(response: Response, exchange: Exchange) -> Reply:
 
 
 def _reason(response: Response) -> str | None:
-    """Returns the reason phrase, if it was set."""
+    """Return the reason phrase, if it was set."""
     _, _, text = response.status.partition(" ")
     usual = phrase(response.status_code)
     return None if usual is None or text.casefold() == usual.casefold() else text

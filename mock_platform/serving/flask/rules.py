@@ -32,7 +32,7 @@ class Segment(BaseConverter):
 
 
 def rules(operations: Iterable[Operation], prefix: str) -> Iterator[Rule]:
-    """Returns a rule for each path of each operation; sandbox-only ones are below `prefix`."""
+    """Return a rule for each path of each operation; sandbox-only ones are below `prefix`."""
     known = list(operations)
     words = _static_words(known)
     for operation in known:
@@ -46,7 +46,7 @@ def rules(operations: Iterable[Operation], prefix: str) -> Iterator[Rule]:
 
 
 def sample(rule: str) -> str:
-    """Returns a path that a rule matches, with neutral values for its parameters."""
+    """Return a path that a rule matches, with neutral values for its parameters."""
 
     def segment(found: re.Match[str]) -> str:
         # One that spans several segments matches deeper paths than any operation has.
@@ -56,7 +56,7 @@ def sample(rule: str) -> str:
 
 
 def _static_words(operations: Iterable[Operation]) -> Mapping[str, list[str]]:
-    """Returns, by the beginning of a path with parameters as `:`, the words that may follow."""
+    """Return, by the beginning of a path with parameters as `:`, the words that may follow."""
     found: dict[str, dict[str, None]] = {}
     for operation in operations:
         for path in (operation.path, *operation.also):
@@ -67,7 +67,7 @@ def _static_words(operations: Iterable[Operation]) -> Mapping[str, list[str]]:
 
 
 def _rule(path: str, words: Mapping[str, list[str]]) -> str:
-    """Returns a path of the table in werkzeug's notation."""
+    """Return a path of the table in werkzeug's notation."""
     segments = []
     for beginning, segment in _split_path(path):
         if segment.startswith(":"):
@@ -80,7 +80,7 @@ def _rule(path: str, words: Mapping[str, list[str]]) -> str:
 
 
 def _split_path(path: str) -> Iterator[tuple[str, str]]:
-    """Yields each segment of a path with everything before it, where parameters are `:`."""
+    """Yield each segment of a path with everything before it, where parameters are `:`."""
     beginning = ""
     for segment in path.strip("/").split("/"):
         yield beginning, segment

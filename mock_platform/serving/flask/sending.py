@@ -154,7 +154,7 @@ def _stream(
     closing: threading.Event,
     start_response: StartResponse,
 ) -> Iterable[bytes | Pause]:
-    """Returns a stream's body; a fault of the whole answer ends the stream at once."""
+    """Return a stream's body; a fault of the whole answer ends the stream at once."""
     sending = reply.sending or Sending()
     if method == "HEAD" or sending.fault is not None:
         stream.close()
@@ -212,7 +212,7 @@ def _pieces(
     connection: Connection | None,
     start_response: StartResponse,
 ) -> Iterator[bytes | Pause]:
-    """Yields the pieces of the reply, with a `Pause` wherever time must pass."""
+    """Yield the pieces of the reply, with a `Pause` wherever time must pass."""
     if sending.delay:
         yield Pause(sending.delay)
     # A truncated answer promises its whole length and ends early. All other faults take the place
@@ -233,7 +233,7 @@ def _pieces(
 def _wait_in_place(
     pieces: Iterator[bytes | Pause], connection: Connection | None, closing: threading.Event
 ) -> Iterator[bytes]:
-    """Yields the pieces for a server without `Pause`: the time passes here."""
+    """Yield the pieces for a server without `Pause`: the time passes here."""
     for piece in pieces:
         if not isinstance(piece, Pause):
             yield piece

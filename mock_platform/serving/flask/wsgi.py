@@ -60,7 +60,7 @@ class HeaderNames:
         self._shared: dict[tuple[str, str], tuple[str, str]] = {}
 
     def read(self, request: Request) -> tuple[Pairs, str]:
-        """Returns the headers (those of the body last, repeated ones joined), and the host."""
+        """Return the headers (those of the body last, repeated ones joined), and the host."""
         known = self._known
         # The result has to equal what Flask makes of a WSGI environ, since a request takes either
         # way and its journal entry must be the same: spelling of names, joined repetitions, type
@@ -89,7 +89,7 @@ class HeaderNames:
         return self._share(found), host
 
     def find(self, request: Request, name: str) -> str | None:
-        """Returns one header as `read` returns it; `name` is spelled as there."""
+        """Return one header as `read` returns it; `name` is spelled as there."""
         known, found = self._known, None
         for sent, value in request.headers:
             if (known.get(sent) or self._spell(sent)) == name:
@@ -98,7 +98,7 @@ class HeaderNames:
         return found
 
     def _share(self, found: dict[str, str]) -> Pairs:
-        """Returns headers as pairs; requests with equal ones share them, also in the journal.
+        """Return headers as pairs; requests with equal ones share them, also in the journal.
 
         A client sends nearly the same headers with each request, and what the journal shares is
         not made, kept and freed for each.
@@ -158,7 +158,7 @@ class Edge:
         return self._answer(environ, start_response, raw, world, path)
 
     def at_once(self, request: Request) -> Direct | None:
-        """Returns an object that answers a request on the loop; `None`: call the WSGI application.
+        """Return an object that answers a request on the loop; `None`: call the WSGI application.
 
         Operations do not block, except those that challenge an address. The control plane may
         (`/_mock/deliveries?wait=…`), and so may what people add to Flask. Large bodies take long,
@@ -187,7 +187,7 @@ class Edge:
         return request.target == HEALTH and self.control.is_loaded
 
     def name_world(self, request: Request) -> str | None:
-        """Returns the name of the world that must answer; `None` if any process can.
+        """Return the name of the world that must answer; `None` if any process can.
 
         It is that of the path, of the header or of the credentials, else the default one.
         """
@@ -284,7 +284,7 @@ class Edge:
         return cast("Iterable[bytes]", pieces)
 
     def _way(self, environ: WSGIEnvironment, call: Call, prefix: str) -> Answerer | None:
-        """Returns the path through Flask, if it is needed; `None`: straight to the platform.
+        """Return the path through Flask, if it is needed; `None`: straight to the platform.
 
         `prefix` is that of the sandbox, if it was used.
         """
@@ -324,7 +324,7 @@ def _call(
     body: bytes,
     address: str,
 ) -> tuple[Call, str]:
-    """Returns a request as a call, and the prefix of the sandbox if it was used.
+    """Return a request as a call, and the prefix of the sandbox if it was used.
 
     `raw` is the path as the client wrote it, `path` the part of it after a world's prefix.
     """
@@ -346,7 +346,7 @@ def _call(
 
 
 def _raw_path(environ: WSGIEnvironment) -> str:
-    """Returns the path as the client wrote it, from REQUEST_URI or RAW_URI if they are set."""
+    """Return the path as the client wrote it, from REQUEST_URI or RAW_URI if they are set."""
     uri: str = environ.get("REQUEST_URI") or environ.get("RAW_URI") or ""
     if uri.startswith("/"):
         path = uri.partition("?")[0]
@@ -357,7 +357,7 @@ def _raw_path(environ: WSGIEnvironment) -> str:
 
 
 def _origin(environ: WSGIEnvironment) -> str:
-    """Returns the address that the client called, up to the path within the sandbox."""
+    """Return the address that the client called, up to the path within the sandbox."""
     host: str = environ.get("HTTP_HOST") or f"{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
     return f"{environ['wsgi.url_scheme']}://{readable_host(host)}{environ.get('SCRIPT_NAME', '')}"
 
@@ -405,7 +405,7 @@ class Intercepted:
         return self._wsgi(environ, start_response)
 
     def at_once(self, request: Request) -> Direct | None:
-        """Returns an object that answers a request on the loop, if the application has one."""
+        """Return an object that answers a request on the loop, if the application has one."""
         sent = (value for name, value in request.headers if name.lower() == b"host")
         host = request.authority or next(sent, b"").decode("latin-1")
         if not self._is_known(host):

@@ -83,7 +83,7 @@ class Answer:
         self._written: list[bytes] = []
 
     def run(self, application: Direct, peer: Peer) -> list[bytes] | Pause:
-        """Call the application; returns the first pieces of the body, or a pause before them."""
+        """Call the application; return the first pieces of the body, or a pause before them."""
         try:
             body = application(self.request, peer, self._start_response)
             # An answer that is complete at once, as nearly all are: head and body become one piece,
@@ -100,7 +100,7 @@ class Answer:
         return self.step()
 
     def step(self) -> list[bytes] | Pause:
-        """Read more from the application; returns pieces as they are sent, or a pause."""
+        """Read more from the application; return pieces as they are sent, or a pause."""
         assert self._pieces is not None
         try:
             while True:
@@ -168,7 +168,7 @@ class Answer:
         return pieces
 
     def _pack(self, pieces: list[bytes]) -> list[bytes]:
-        """Returns pieces of the body as bytes to send, with the head before the first ones.
+        """Return pieces of the body as bytes to send, with the head before the first ones.
 
         Raises:
             RuntimeError: The body started before `start_response` was called.

@@ -57,7 +57,7 @@ class EnvironMaker:
         self._keys: dict[bytes, str] = {}
 
     def environ_of(self, request: Request, peer: Peer) -> WSGIEnvironment:
-        """Returns the environ of one request, with its whole body."""
+        """Return the environ of one request, with its whole body."""
         # PEP 3333 wants bytes as text in Latin-1: each byte is one character, whatever encoding it
         # has. What is escaped in the path is decoded to bytes first, and then written in that way.
         path, _, query = request.target.partition("?")
@@ -143,10 +143,10 @@ class Journey(Protocol):
     """For which processes the requests of one connection were."""
 
     def leads_away(self, direct: Direct | None) -> bool:
-        """Add a request by what answers it; returns whether the connection should move there."""
+        """Add a request by what answers it; return whether the connection should move there."""
 
     def move(self, descriptor: int, request: Request) -> bool:
-        """Move a socket, with the request that leads away; returns whether it went."""
+        """Move a socket, with the request that leads away; return whether it went."""
 
 
 class AnyConnection(Protocol):
@@ -190,7 +190,7 @@ class Backend:
         self.workers = Workers(threads)
         self.rounds = Rounds(self.call_soon)
         self.follow: Callable[[int], Journey] | None = None
-        """Returns the trail of a new connection, which moved so often; `None`: none ever moves."""
+        """Return the trail of a new connection, which moved so often; `None`: none ever moves."""
         self.when_idle: Callable[[], object] | None = None
         """Called while the server stops, as soon as no request is being answered."""
         self._wsgi = wsgi
@@ -246,13 +246,13 @@ class Backend:
             _LOG.debug("The server had stopped already")
 
     def begin_trail(self) -> Journey | None:
-        """Returns the trail of a connection that was accepted here, if connections may move."""
+        """Return the trail of a connection that was accepted here, if connections may move."""
         return None if self.follow is None else self.follow(0)
 
     # -- limits -----------------------------------------------------------------------------------
 
     def admit(self, connection: AnyConnection, address: str) -> Refusal | None:
-        """Count a new connection; returns why it is refused, if it is."""
+        """Count a new connection; return why it is refused, if it is."""
         self.connections.add(connection)
         self._addresses[address] += 1
         limits = self.limits
@@ -283,14 +283,14 @@ class Backend:
             del self._addresses[address]
 
     def count_body(self, more: int) -> bool:
-        """Count bytes of unfinished bodies; returns whether there is space for them."""
+        """Count bytes of unfinished bodies; return whether there is space for them."""
         self._waiting_bytes += more
         return self._waiting_bytes <= self.limits.waiting_bytes
 
     # -- answers ----------------------------------------------------------------------------------
 
     def answer(self, request: Request, *, keep_alive: bool) -> Answer:
-        """Returns the answer to a request; `run` lets the application make it."""
+        """Return the answer to a request; `run` lets the application make it."""
         # Most requests are answered on the loop itself: handing one to a thread and back costs more
         # than the answer. The application says which these are. All others may block, and get a
         # worker.
@@ -381,7 +381,7 @@ class Backend:
                 connection.expire(now)
 
     def date_line(self) -> str:
-        """The header `Date`, made once a second."""
+        """Return the header `Date`, made once a second."""
         # Two requests in one second have the same date, and formatting it takes longer than finding
         # that out.
         second = int(UPTIME())

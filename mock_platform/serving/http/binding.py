@@ -37,7 +37,7 @@ class CannotBind(Exception):
 def bind(
     host: str, port: int, scheme: str = "http", *, listens: bool = True
 ) -> tuple[socket.socket, Bound]:
-    """Returns a listening socket; from then on the system queues connections.
+    """Return a listening socket; from then on the system queues connections.
 
     Without `listens` it is only bound.
 
@@ -72,7 +72,7 @@ def bind(
 
 
 def reserve(host: str, port: int, scheme: str = "http") -> tuple[socket.socket, Bound]:
-    """Returns a socket that several processes listen on, each with `share`.
+    """Return a socket that several processes listen on, each with `share`.
 
     On Linux it only keeps the address; elsewhere all processes accept from it.
 
@@ -87,7 +87,7 @@ def reserve(host: str, port: int, scheme: str = "http") -> tuple[socket.socket, 
 
 
 def share(reserved: socket.socket) -> socket.socket:
-    """Returns the socket on which this process listens, at an address that `reserve` returned.
+    """Return the socket on which this process listens, at an address that `reserve` returned.
 
     On Linux the system shares connections out evenly among the sockets of the processes.
     """

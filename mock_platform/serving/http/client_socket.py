@@ -93,7 +93,7 @@ class ClientSocket:
                 self._transport.pause_reading()
 
     def count_unsent(self) -> int:
-        """Returns the number of bytes that wait until the client reads."""
+        """Return the number of bytes that wait until the client reads."""
         self._write_earlier()
         return self._transport.get_write_buffer_size()
 
@@ -105,7 +105,7 @@ class ClientSocket:
         return self._unsent < before
 
     def find_descriptor(self) -> int:
-        """Returns the socket's descriptor; a negative number if it is closed."""
+        """Return the socket's descriptor; a negative number if it is closed."""
         found = None if self.is_closing else self._transport.get_extra_info("socket")
         return -1 if found is None else int(found.fileno())
 
@@ -137,7 +137,7 @@ class BodyWatch:
         return took > limits.body_seconds or size < due
 
     def count(self, size: int) -> bool:
-        """Count the bytes that have come; returns whether there is space for them."""
+        """Count the bytes that have come; return whether there is space for them."""
         counted, self.counted = self.counted, size
         return self._backend.count_body(size - counted)
 
@@ -245,7 +245,7 @@ class Handle:
         self._backend.on_loop(self._write, data)
 
     def _take(self) -> bool:
-        """Answer nothing more on the connection; returns whether it is still there."""
+        """Answer nothing more on the connection; return whether it is still there."""
         self.is_taken = True
         return not self.gone
 

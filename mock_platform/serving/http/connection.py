@@ -262,7 +262,7 @@ class ClientConnection(asyncio.Protocol):
         backend.run(answer, self._peer, self)
 
     def _move(self, answer: Answer) -> bool:
-        """Move to the process that answers a request; returns whether that was possible."""
+        """Move to the process that answers a request; return whether that was possible."""
         assert self._trail is not None
         if (
             not answer.keep_alive

@@ -207,7 +207,7 @@ class Http2Connection(asyncio.Protocol):
         self._flush()
 
     def find_info(self, name: str) -> Any:
-        """Returns what the real transport says of the connection."""
+        """Return what the real transport says of the connection."""
         return None if self._transport is None else self._transport.get_extra_info(name)
 
     # -- reading ---------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ class Intake:
         self._block_begun = self._part_begun = 0.0
 
     def take(self, now: float) -> Frame | None:
-        """Returns the next frame, if there is a whole one.
+        """Return the next frame, if there is a whole one.
 
         Raises:
             Breach: It is too large, or it makes a head too large.
@@ -288,7 +288,7 @@ class Packer(hpack.Encoder):
 
 
 def new_state(head_bytes: int) -> Http2State:
-    """Returns the state of a new connection whose requests may have heads of so many bytes."""
+    """Return the state of a new connection whose requests may have heads of so many bytes."""
     # Heads are checked when they become requests: then only their stream is refused, with a reason.
     # The heads of answers have no more than `http2_stream` lets through.
     state = Http2State(
@@ -313,7 +313,7 @@ def new_state(head_bytes: int) -> Http2State:
 
 
 def limit_block(head_bytes: int) -> int:
-    """Returns how many bytes of a head are read at most, packed or not.
+    """Return how many bytes of a head are read at most, packed or not.
 
     That is more than it may have: so most heads that are too large are answered (431). Beyond it
     the connection ends, because what a head adds to the table would be unknown.

@@ -48,7 +48,7 @@ class Head(NamedTuple):
 
 
 def write_head(headers: list[Header], *, ended: bool) -> Head:
-    """Returns the head of a request; `ended` if no body follows.
+    """Return the head of a request; `ended` if no body follows.
 
     Raises:
         ValueError: It is not a request that HTTP/2 allows (RFC 9113, 8.2 and 8.3).
@@ -87,7 +87,7 @@ def check_trailers(headers: list[Header]) -> None:
 
 
 def tell_length(expected: int, arrived: int) -> str:
-    """Returns what is wrong with a body that has another length than its head said."""
+    """Return what is wrong with a body that has another length than its head said."""
     return (
         f"content-length says {expected} bytes, but the body has {arrived}. "
         "Send as many as declared, or leave the header out."
@@ -147,7 +147,7 @@ class Frames(Protocol):
         """Let the client send as many bytes again."""
 
     def find_info(self, name: str) -> Any:
-        """Returns what the real transport says of the connection."""
+        """Return what the real transport says of the connection."""
 
 
 class StreamTransport(asyncio.Transport):
@@ -335,7 +335,7 @@ class StreamTransport(asyncio.Transport):
         return self._closing or self.over
 
     def get_write_buffer_size(self) -> int:
-        """Number of bytes that the client did not take yet."""
+        """Return the number of bytes that the client did not take yet."""
         return len(self.unsent)
 
     def pause_reading(self) -> None:
@@ -350,7 +350,7 @@ class StreamTransport(asyncio.Transport):
             self._frames.take_more(self, owed)
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """Returns what the real transport says; the socket is shared with other streams."""
+        """Return what the real transport says; the socket is shared with other streams."""
         found = self._frames.find_info(name)
         if name == "socket" and found is not None:
             return SharedSocket(found.fileno())
@@ -378,7 +378,7 @@ class SharedSocket:
         self._descriptor = descriptor
 
     def fileno(self) -> int:
-        """The descriptor of the whole connection."""
+        """Return the descriptor of the whole connection."""
         return self._descriptor
 
     def setsockopt(self, *_: object) -> None:

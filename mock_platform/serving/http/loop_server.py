@@ -138,11 +138,11 @@ class ServerThread:
 
     @property
     def connections(self) -> int:
-        """Returns the number of open connections."""
+        """Return the number of open connections."""
         return len(self._backend.connections)
 
     def start(self) -> Self:
-        """Start to answer, in a separate thread; returns when the loop runs.
+        """Start to answer, in a separate thread; return when the loop runs.
 
         Raises:
             RuntimeError: It was started before.
@@ -329,7 +329,7 @@ def _open_connection(backend: Backend) -> ClientConnection:
 
 
 async def _peek(loop: asyncio.AbstractEventLoop, client: socket.socket) -> bytes:
-    """Returns the first byte that a client sends; it can still be read."""
+    """Return the first byte that a client sends; it can still be read."""
     arrived: asyncio.Future[None] = loop.create_future()
 
     def arrive() -> None:
@@ -345,7 +345,7 @@ async def _peek(loop: asyncio.AbstractEventLoop, client: socket.socket) -> bytes
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:
-    """Returns an event loop: uvloop's if it is installed, which halves the cost of a request."""
+    """Return an event loop: uvloop's if it is installed, which halves the cost of a request."""
     if sys.platform != "win32":
         try:
             import uvloop

@@ -31,7 +31,7 @@ def require_http2() -> None:
 def greet(
     backend: Backend, transport: asyncio.Transport, scheme: str | None = None
 ) -> asyncio.Protocol:
-    """Give a new connection the protocol that its TLS handshake settled; returns it."""
+    """Give a new connection the protocol that its TLS handshake settled; return it."""
     tls = transport.get_extra_info("ssl_object")
     speaks_http2 = tls is not None and tls.selected_alpn_protocol() == HTTP2
     return _hand_over(backend, transport, scheme, speaks_http2=speaks_http2)

@@ -38,7 +38,7 @@ class Refusal(Struct, frozen=True):
     headers: tuple[tuple[str, str], ...] = field(default=())
 
     def wire(self, date_line: str) -> bytes:
-        """Returns the answer in bytes."""
+        """Return the answer in bytes."""
         body = f"{self.text}\n".encode()
         head = [
             f"HTTP/1.1 {self.status} {_REASONS[self.status]}\r\n",
@@ -52,7 +52,7 @@ class Refusal(Struct, frozen=True):
 
 
 def refuse_overload(text: str) -> Refusal:
-    """Returns a refusal for lack of space; the client may try again later."""
+    """Return a refusal for lack of space; the client may try again later."""
     return Refusal(503, text, (("Retry-After", "1"),))
 
 
@@ -79,7 +79,7 @@ class Chunks:
         self._trailers: int | None = None
 
     def find_end(self, data: bytes, start: int) -> int:
-        """Returns where the body ends in these bytes, from `start` on; their length if it goes on.
+        """Return where the body ends in these bytes, from `start` on; their length if it goes on.
 
         If more is announced or sent than is allowed, there is a `refusal` afterwards, and the place
         is where that was found out: what is malformed until there is refused for that.
@@ -114,7 +114,7 @@ class Chunks:
         return size
 
     def _begin_chunk(self, line: bytes) -> bool:
-        """Read the line before a chunk; returns whether the chunk is wanted, and well-formed."""
+        """Read the line before a chunk; return whether the chunk is wanted, and well-formed."""
         # Only what follows the number is ignored here, as extensions of a chunk are. A number that
         # is none, or so long that it cannot be meant, is left to llhttp: it reads the same line
         # next and refuses it in its own words, so that there is one answer for one mistake.
@@ -229,7 +229,7 @@ class RequestReader:
         return not self._begun and _CHUNKED not in data.lower()
 
     def _find_part(self, data: bytes, start: int) -> tuple[int, Refusal | None]:
-        """Returns where the head or the body ends that these bytes belong to, from `start` on.
+        """Return where the head or the body ends that these bytes belong to, from `start` on.
 
         The refusal is for a body that is too large.
 
@@ -455,7 +455,7 @@ class RequestReader:
 
 
 def _origin_form(target: str) -> tuple[str, str]:
-    """Returns a request target as path and query, and the authority of an absolute address.
+    """Return a request target as path and query, and the authority of an absolute address.
 
     `//12/accounts` is a path. An absolute address comes from a client that uses the sandbox as its
     HTTP proxy (RFC 9112, 3.2).

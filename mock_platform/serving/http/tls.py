@@ -57,7 +57,7 @@ class TlsMaterial:
 
     @classmethod
     def generate(cls, hosts: Sequence[str] = (), directory: Path | None = None) -> TlsMaterial:
-        """Returns a certificate for 127.0.0.1, ::1, localhost and `hosts`, and its authority.
+        """Return a certificate for 127.0.0.1, ::1, localhost and `hosts`, and its authority.
 
         An authority in `directory` is used again unless it expires before a new server certificate
         (397 days). Without `directory` everything is new, and its files are deleted when the
@@ -90,7 +90,7 @@ class TlsMaterial:
         return material
 
     def server_context(self, *, http2: bool = False) -> ssl.SSLContext:
-        """Returns the TLS settings of a server, which may offer HTTP/2.
+        """Return the TLS settings of a server, which may offer HTTP/2.
 
         Clients need no certificate.
         """
@@ -104,7 +104,7 @@ class TlsMaterial:
 
 
 def _authority(folder: Path) -> CA:
-    """Returns the folder's authority; makes a new one if it is missing or expires too soon."""
+    """Return the folder's authority; makes a new one if it is missing or expires too soon."""
     import trustme  # 26 ms that servers without TLS do not pay
 
     path = folder / "authority.pem"

@@ -52,7 +52,7 @@ class Pools:
         self._pools: dict[str, Pool] = {}
 
     def find_pool(self, url: str) -> Pool:
-        """Returns the pool for an address."""
+        """Return the pool for an address."""
         parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.netloc}"
         found = self._pools.get(origin)
@@ -72,7 +72,7 @@ class Pool(HTTPConnectionPool):
         self.ConnectionCls: Any = partial(_Connection, application, scheme)
 
     def __str__(self) -> str:
-        """The name of such a pool in urllib3's messages."""
+        """Return the name of such a pool in urllib3's messages."""
         kind = "HTTPSConnectionPool" if self.scheme == "https" else "HTTPConnectionPool"
         return f"{kind}(host={self.host!r}, port={self.port!r})"
 
@@ -159,7 +159,7 @@ class _Connection:
         )
 
     def _run(self, line: _CallerConnection) -> Callable[[StartResponse], Iterable[Any]]:
-        """Returns a function that answers the request, if possible without a WSGI environ."""
+        """Return a function that answers the request, if possible without a WSGI environ."""
         origin = self._scheme, self.host, self.port
         request = None if self._at_once is None else read_request(origin, *self._sent)
         if request is not None:
@@ -174,7 +174,7 @@ class _Connection:
         return partial(self._application, environ)
 
     def close(self) -> None:
-        """Does nothing: an answer closes itself."""
+        """Do nothing: an answer closes itself."""
 
 
 class _CallerConnection:
@@ -210,7 +210,7 @@ class _CallerConnection:
         return False
 
     def resume(self, *, urgent: bool) -> None:
-        """Does nothing: bodies contain no pauses."""
+        """Do nothing: bodies contain no pauses."""
 
     def wait_for(self, ready: Event, seconds: float) -> None:
         """Wait for an event in real time, no longer than the caller would.
@@ -248,7 +248,7 @@ class _CallerConnection:
         self._raw += data
 
     def take_sent_bytes(self) -> bytes:
-        """Returns the bytes that were sent in place of an answer.
+        """Return the bytes that were sent in place of an answer.
 
         Raises:
             OSError: The connection broke.
@@ -304,7 +304,7 @@ class _Answer(io.RawIOBase):
             raise ApplicationFault(AssertionError(unstarted))
 
     def file(self) -> io.BufferedIOBase:
-        """Returns the body as a file; in memory if the application returned it whole."""
+        """Return the body as a file; in memory if the application returned it whole."""
         if self.bodiless:
             self.close()
             return io.BytesIO()
@@ -317,7 +317,7 @@ class _Answer(io.RawIOBase):
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        """Read the next bytes into a buffer; returns 0 at the end."""
+        """Read the next bytes into a buffer; return 0 at the end."""
         self._rest = self._rest or next(self._said, b"")
         self._rest, size = fill(buffer, self._rest)
         return size
@@ -343,7 +343,7 @@ class _Answer(io.RawIOBase):
         return self._written.append
 
     def _iterate_body(self, parts: Iterator[bytes]) -> Iterator[bytes]:
-        """Yields the body as it is sent, without empty pieces."""
+        """Yield the body as it is sent, without empty pieces."""
         while True:
             if not self._written:
                 part = next(parts, None)
@@ -385,7 +385,7 @@ class _Read(client.HTTPResponse):
 
 @lru_cache(maxsize=1)
 def _format_date(at: datetime) -> str:
-    """Returns the header `Date` of all answers of one second."""
+    """Return the header `Date` of all answers of one second."""
     return format_datetime(at, usegmt=True)
 
 
@@ -396,5 +396,5 @@ class _Socket:
         self._file = file
 
     def makefile(self, _mode: str) -> io.BufferedIOBase:
-        """Returns the file to read from."""
+        """Return the file to read from."""
         return self._file

@@ -25,7 +25,7 @@ USUAL_PORTS = {"http": 80, "https": 443}
 def read_request(
     origin: Origin, method: str, target: str, headers: Mapping[Any, Any], body: Any
 ) -> Request | None:
-    """Returns a request as a server reads it; `None` if only a WSGI environ can express it.
+    """Return a request as a server reads it; `None` if only a WSGI environ can express it.
 
     Such a request has a body that is read in parts, the address for a proxy as its target, or
     headers that no server could read.
@@ -47,7 +47,7 @@ def read_request(
 def environ_of(
     origin: Origin, method: str, target: str, headers: Mapping[Any, Any], body: Any
 ) -> WSGIEnvironment:
-    """Returns the environment of a request, as a server would make it.
+    """Return the environment of a request, as a server would make it.
 
     `target` is the rest of the address behind its origin. A body
     is bytes, text, a file, parts or `None`; it is read as the application reads it.
@@ -98,7 +98,7 @@ class _Sent(io.RawIOBase):
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        """Read the next bytes into a buffer; returns 0 at the end."""
+        """Read the next bytes into a buffer; return 0 at the end."""
         while not self._rest:
             part = next(self._parts, None)
             if part is None:
@@ -109,7 +109,7 @@ class _Sent(io.RawIOBase):
 
 
 def _body(body: Any) -> io.BufferedIOBase:
-    """Returns a request's body as a file: bytes, text, a file or parts."""
+    """Return a request's body as a file: bytes, text, a file or parts."""
     if body is None:
         return io.BytesIO()
     if isinstance(body, str | bytes | bytearray):
@@ -125,7 +125,7 @@ def _parts(read: Callable[[int], str | bytes]) -> Iterator[str | bytes]:
 
 
 def _host(origin: Origin) -> str:
-    """Returns the value of the header Host."""
+    """Return the value of the header Host."""
     scheme, host, port = origin
     name = f"[{host}]" if ":" in host else host
     return name if port == USUAL_PORTS.get(scheme) else f"{name}:{port}"
@@ -140,7 +140,7 @@ def _text(value: str | bytes) -> str:
 
 
 def fill(buffer: Any, data: bytes) -> tuple[bytes, int]:
-    """Copy as much as fits into the buffer; returns the rest, and how much was copied."""
+    """Copy as much as fits into the buffer; return the rest, and how much was copied."""
     size = min(len(buffer), len(data))
     buffer[:size] = data[:size]
     return data[size:], size

@@ -41,7 +41,7 @@ class _Signer(Client):
     """Makes the same signature as oauthlib's client, without writing and parsing a header."""
 
     def get_oauth_signature(self, request: Any) -> str:
-        """Returns the signature of a request from its OAuth parameters."""
+        """Return the signature of a request from its OAuth parameters."""
         query = urlsplit(request.uri).query
         sent = rfc5849.collect_parameters(uri_query=query, body=request.body)
         normalized = rfc5849.normalize_parameters(sent + request.oauth_params)

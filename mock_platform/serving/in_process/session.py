@@ -74,7 +74,7 @@ class AllowedHosts:
 
 
 def _read_host(host: str) -> str:
-    """Returns the name of a host in small letters.
+    """Return the name of a host in small letters.
 
     Raises:
         ValueError: It is an address, or has a port.
@@ -131,12 +131,12 @@ class WsgiAdapter(HTTPAdapter):
         return self._pools.find_pool(request.url or "")
 
     def cert_verify(self, conn: Any, url: Any, verify: Any, cert: Any) -> None:
-        """Does nothing: no data are encrypted."""
+        """Do nothing: no data are encrypted."""
 
     def send(
         self, request: requests.PreparedRequest, *args: Any, **kwargs: Any
     ) -> requests.Response:
-        """Returns the answer to a prepared request; its body is read when the caller reads it."""
+        """Return the answer to a prepared request; its body is read when the caller reads it."""
         try:
             return super().send(request, *args, **kwargs)
         # An exception of the application travels through urllib3 in a wrapper, because the library
@@ -189,7 +189,7 @@ class BasedSession(requests.Session):
     def merge_environment_settings(
         self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any
     ) -> Any:
-        """Returns the settings of a request: its own, or else those of the session.
+        """Return the settings of a request: its own, or else those of the session.
 
         Without proxies there are no mappings to merge. On Python 3.11 requests takes a twentieth of
         a call to find that out.

@@ -203,11 +203,11 @@ class Report(Struct):
     notes: list[str] = field(default_factory=list)
 
     def list_open(self) -> list[DriftFinding]:
-        """The findings that are not accepted."""
+        """Return the findings that are not accepted."""
         return [each for each in self.findings if each.accepted is None]
 
     def list_accepted(self) -> list[DriftFinding]:
-        """The findings that are accepted."""
+        """Return the findings that are accepted."""
         return [each for each in self.findings if each.accepted is not None]
 
     @property

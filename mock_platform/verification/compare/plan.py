@@ -158,7 +158,7 @@ class Plan:
         self.required: tuple[tuple[str, Value], ...] = tuple(self._chosen.items())
 
     def make_plain(self) -> Probe:
-        """The call with nothing but what is required."""
+        """Return the call with nothing but what is required."""
         return Probe("plain", "plain", self.required)
 
     def list_probes(self) -> Iterator[Probe]:

@@ -27,9 +27,9 @@ from mock_platform.verification.compare.side import OriginalNames, OwnSandbox
 from mock_platform.verification.har import HarExchange
 
 Locate = Callable[[str], tuple[Surface, str]]
-"""Returns the interface that an address is part of, and the path within it."""
+"""Return the interface that an address is part of, and the path within it."""
 Recognize = Callable[[HarExchange], NamesMode]
-"""Returns whether an exchange has neutral or original names."""
+"""Return whether an exchange has neutral or original names."""
 _MAX_STRANGE = 5
 _NOT_COMPARED = frozenset({401, 408, 429})
 _UNKNOWN_RECORDS = frozenset({403, 404})

@@ -147,7 +147,7 @@ class OperationComparison:
 
 
 def _key(parameter: Mapping[str, Any], of: DescribedOperation) -> tuple[str, str]:
-    """Returns what a parameter is known by: its name, or its position if it is in the path."""
+    """Return what a parameter is known by: its name, or its position if it is in the path."""
     name = str(parameter["name"])
     if parameter["in"] == "path":
         return "path", f"{of.path.find('{' + name + '}'):04}"
@@ -270,7 +270,7 @@ def _show_limit(limit: Any) -> str:
 
 
 def compare_contracts(old: Contract, new: Contract) -> list[ContractChange]:
-    """Returns the changes by operation, the gravest first; those of the whole contract come last.
+    """Return the changes by operation, the gravest first; those of the whole contract come last.
 
     What a plain OpenAPI file does not say is not compared.
     """

@@ -34,7 +34,7 @@ _TEXT = (
 
 
 def make_contract(platform: Platform) -> dict[str, Any]:
-    """Returns the contract of everything that a platform serves under its settings."""
+    """Return the contract of everything that a platform serves under its settings."""
     settings = platform.settings
     openapi = describe(
         platform.operations,
@@ -75,7 +75,7 @@ def make_contract(platform: Platform) -> dict[str, Any]:
 
 
 def render_contract(contract: Mapping[str, Any]) -> str:
-    """Returns the document as JSON for a file: indented, with sorted keys and an end of line."""
+    """Return the document as JSON for a file: indented, with sorted keys and an end of line."""
     form = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
     return orjson.dumps(contract, option=form).decode()
 
@@ -119,7 +119,7 @@ def _describe_limit(limit: Limit) -> dict[str, Any]:
 
 
 def _order(openapi: dict[str, Any]) -> dict[str, Any]:
-    """Sort the lists of an OpenAPI document whose order means nothing; returns the document."""
+    """Sort the lists of an OpenAPI document whose order means nothing; return the document."""
     openapi["tags"] = sorted(openapi["tags"], key=lambda tag: str(tag["name"]))
     for methods in openapi["paths"].values():
         for entry in methods.values():
@@ -181,7 +181,7 @@ class Contract(Struct, frozen=True):
 
 
 def read_contract_file(file: Path) -> Contract:
-    """Returns the document in a file: JSON, or YAML if its name ends so.
+    """Return the document in a file: JSON, or YAML if its name ends so.
 
     Raises:
         BadContract: It cannot be read, or is neither a contract nor an OpenAPI document.
@@ -197,7 +197,7 @@ def read_contract_file(file: Path) -> Contract:
 
 
 def read_contract(document: Any, name: str) -> Contract:
-    """Returns a document as it is compared; `name` is for messages.
+    """Return a document as it is compared; `name` is for messages.
 
     Raises:
         BadContract: It is neither a contract nor an OpenAPI document.
@@ -235,7 +235,7 @@ def read_contract(document: Any, name: str) -> Contract:
 
 
 def find_component(components: Mapping[str, Any], value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns the component that a value refers to, or the value itself."""
+    """Return the component that a value refers to, or the value itself."""
     reference = value.get("$ref")
     if not isinstance(reference, str):
         return value
@@ -261,7 +261,7 @@ def _parse(data: bytes, file: Path) -> Any:
 
 
 def _drop_address(openapi: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns a document in which the address of its server has no part: two have two of them."""
+    """Return a document in which the address of its server has no part: two have two of them."""
     servers = openapi.get("servers") or [{}]
     address = str(servers[0].get("url", "")).rstrip("/")
     if not address.startswith(("http://", "https://")):

@@ -161,7 +161,7 @@ class ContractChange(Struct, frozen=True):
         return RULES[self.rule].level
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the change with its level and meaning."""
+        """Return the change with its level and meaning."""
         return {
             "level": self.level,
             "rule": self.rule,
@@ -192,7 +192,7 @@ class Comparison(Struct, frozen=True):
     changes: Sequence[ContractChange]
 
     def count(self) -> dict[Level, int]:
-        """Returns how many changes each level has."""
+        """Return how many changes each level has."""
         return {level: sum(each.level == level for each in self.changes) for level in LEVELS}
 
     def fails(self, at: str) -> bool:
@@ -200,7 +200,7 @@ class Comparison(Struct, frozen=True):
         return any(each.level in _HARMFUL[at] for each in self.changes)
 
     def as_json(self) -> dict[str, Any]:
-        """Returns everything as JSON data."""
+        """Return everything as JSON data."""
         return {
             "old": self.old,
             "new": self.new,
@@ -210,7 +210,7 @@ class Comparison(Struct, frozen=True):
 
 
 def render(comparison: Comparison, form: Format) -> str:
-    """Returns the changes in a form, with an end of line."""
+    """Return the changes in a form, with an end of line."""
     if form == "json":
         return pretty(comparison.as_json()) + "\n"
     lines = _list_markdown(comparison) if form == "markdown" else _list_text(comparison)
@@ -262,7 +262,7 @@ def _show_sides(change: ContractChange) -> str:
 
 
 def _clean(text: str) -> str:
-    """Returns a text of a document without control characters, which could act on a terminal."""
+    """Return a text of a document without control characters, which could act on a terminal."""
     return _CONTROL.sub("\ufffd", text)
 
 

@@ -26,7 +26,7 @@ class Contrast(NamedTuple):
     new: str = ""
 
     def move_below(self, place: str) -> Contrast:
-        """Returns the same difference, seen from further above."""
+        """Return the same difference, seen from further above."""
         joined = place + (self.place if self.place.startswith("[") else f".{self.place}")
         return self._replace(place=joined.strip("."))
 
@@ -91,7 +91,7 @@ class SchemaComparison:
         self._known: dict[tuple[str, str, Direction], list[Contrast]] = {}
 
     def compare(self, old: AnySchema, new: AnySchema, direction: Direction) -> list[Contrast]:
-        """Returns the differences between two schemas, in the order of the keys."""
+        """Return the differences between two schemas, in the order of the keys."""
         old, new = _read_boolean(old), _read_boolean(new)
         names = str(old.get("$ref", "")), str(new.get("$ref", ""))
         if not all(names):
@@ -177,14 +177,14 @@ class SchemaComparison:
 
 
 def _read_boolean(schema: AnySchema) -> Schema:
-    """Returns a schema as an object: `true` accepts everything, `false` nothing."""
+    """Return a schema as an object: `true` accepts everything, `false` nothing."""
     if isinstance(schema, bool):
         return {} if schema else {"not": {}}
     return schema
 
 
 def _resolve(schema: Schema, components: Components) -> dict[str, Any]:
-    """Returns a schema without references and `allOf`, in the form of OpenAPI 3.1."""
+    """Return a schema without references and `allOf`, in the form of OpenAPI 3.1."""
     found: dict[str, Any] = {}
     seen = set()
     while "$ref" in schema:
@@ -309,7 +309,7 @@ def _compare_rest(old: Schema, new: Schema, *, sent: bool) -> Iterator[Contrast]
 
 
 def _align_choices(schema: Schema, other: Schema) -> Schema:
-    """Returns a schema as the only choice, if it is one of the choices of the other one."""
+    """Return a schema as the only choice, if it is one of the choices of the other one."""
     if _list_choices(schema) or schema not in _list_choices(other):
         return schema
     return {"anyOf": [schema]}
@@ -322,7 +322,7 @@ def _list_choices(schema: Schema) -> list[Schema]:
 def _pair(
     old: list[Schema], new: list[Schema]
 ) -> tuple[list[tuple[Schema, Schema]], list[Schema], list[Schema]]:
-    """Returns the alternatives that belong together, those that are gone, and the new ones."""
+    """Return the alternatives that belong together, those that are gone, and the new ones."""
     left = {_identify(each): each for each in new}
     pairs: list[tuple[Schema, Schema]] = []
     gone = []
@@ -344,7 +344,7 @@ def _pair(
 
 
 def _identify(schema: AnySchema) -> bytes:
-    """Returns what two alternatives that belong together have in common: a name, or everything."""
+    """Return what two alternatives that belong together have in common: a name, or everything."""
     schema = _read_boolean(schema)
     return canonical(schema.get("$ref", schema))
 
@@ -359,7 +359,7 @@ def _show_types(kinds: frozenset[str]) -> str:
 
 
 def _show(value: Any) -> str:
-    """Returns a value as JSON, cut if it is long."""
+    """Return a value as JSON, cut if it is long."""
     text = (
         ", ".join(each if isinstance(each, str) else canonical(each).decode() for each in value)
         if isinstance(value, list)

@@ -27,7 +27,7 @@ class CoverageScope(Struct, frozen=True):
 
     @classmethod
     def read(cls, text: str, operations: Collection[str]) -> Self:
-        """Returns the scope of comma-separated patterns, such as `line_items.*,oauth*`.
+        """Return the scope of comma-separated patterns, such as `line_items.*,oauth*`.
 
         Raises:
             BadPatterns: There is no pattern, or one matches none of these operations.
@@ -49,7 +49,7 @@ class CoverageScope(Struct, frozen=True):
         return not self.patterns or any(fnmatchcase(operation, each) for each in self.patterns)
 
     def restrict(self, found: CoverageDocument) -> CoverageDocument:
-        """Returns the coverage of the scope alone, with its own totals.
+        """Return the coverage of the scope alone, with its own totals.
 
         Of the problem types, those stay that an operation of the scope documents.
         """
@@ -102,14 +102,14 @@ class Baseline(Struct, frozen=True):
     points: frozenset[_Point]
 
     def find_lost(self, found: CoverageDocument | None, scope: CoverageScope) -> list[str]:
-        """Returns the outcomes of a scope that are no longer covered, as lines of the file."""
+        """Return the outcomes of a scope that are no longer covered, as lines of the file."""
         covered = frozenset() if found is None else _list_covered(found)
         lost = {point for point in self.points - covered if scope.includes(point[0])}
         return [_format(point) for point in sorted(lost)]
 
 
 def read_baseline(text: str, name: str, operations: Collection[str]) -> Baseline:
-    """Returns the baseline in a file of this name.
+    """Return the baseline in a file of this name.
 
     Raises:
         BadBaseline: A line is not one of a baseline, or names an operation that does not exist.
@@ -136,7 +136,7 @@ def read_baseline(text: str, name: str, operations: Collection[str]) -> Baseline
 
 
 def render_baseline(found: CoverageDocument) -> str:
-    """Returns the file for what a coverage document has covered."""
+    """Return the file for what a coverage document has covered."""
     return "".join([_HEAD, *(f"{_format(point)}\n" for point in sorted(_list_covered(found)))])
 
 
@@ -173,7 +173,7 @@ class Gate(Struct, frozen=True):
     """Outcomes that must not be lost."""
 
     def list_failures(self, found: CoverageDocument | None) -> list[GateFailure]:
-        """Returns what is not fulfilled; `found` is that of the scope, `None` without requests."""
+        """Return what is not fulfilled; `found` is that of the scope, `None` without requests."""
         failures = []
         percent = 0.0 if found is None else found["percent"]
         if self.fail_under is not None and percent < self.fail_under:
@@ -195,7 +195,7 @@ def read_gate(
     baseline: str | None,
     folder: Path,
 ) -> Gate:
-    """Returns the gate for these options; the file of the baseline is relative to a folder.
+    """Return the gate for these options; the file of the baseline is relative to a folder.
 
     Raises:
         BadPatterns: `only` has a pattern that matches none of the operations.

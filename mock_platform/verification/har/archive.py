@@ -65,7 +65,7 @@ class RawEntry(Struct, frozen=True):
 
 
 def split_entries(file: Readable, max_entry_bytes: int = MAX_ENTRY_BYTES) -> Iterator[RawEntry]:
-    """Yields the entries of an archive in their order.
+    """Yield the entries of an archive in their order.
 
     Raises:
         Unreadable: It is not an archive, is cut off, or has an entry that is too large.
@@ -117,7 +117,7 @@ class _Window:
             self._at = 3
 
     def keys(self, wanted: str) -> Iterator[str]:
-        """Yields the names of an object, each time before its value, which the caller passes."""
+        """Yield the names of an object, each time before its value, which the caller passes."""
         if self._next() != b"{":
             raise self.fault(f"expected {wanted}")
         self._at += 1
@@ -136,7 +136,7 @@ class _Window:
                 return
 
     def items(self) -> Iterator[RawEntry]:
-        """Yields the items of a list."""
+        """Yield the items of a list."""
         if self._next() != b"[":
             raise self.fault("expected `log.entries` as a list")
         self._at += 1
@@ -151,7 +151,7 @@ class _Window:
                 return
 
     def take(self) -> bytes:
-        """Returns the value at the position, as it is written, and passes it."""
+        """Return the value at the position, as it is written, and passes it."""
         first = self._next()
         self._keep = self._at
         if first == b'"':
@@ -175,7 +175,7 @@ class _Window:
             raise self.fault("expected the end of the file")
 
     def fault(self, text: str) -> Unreadable:
-        """Returns a fault at the position."""
+        """Return a fault at the position."""
         return Unreadable(text, self._count_lines(), self._dropped + self._at)
 
     # -- details ------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ class _Window:
         return found == b","
 
     def _next(self) -> bytes:
-        """Returns the next byte that is not white space, and moves to it."""
+        """Return the next byte that is not white space, and moves to it."""
         self._skip_space()
         if self._at == len(self._data):
             raise self.fault("the file ends too early: it is cut off")
@@ -246,7 +246,7 @@ class _Window:
             raise self.fault(text)
 
     def _fill(self) -> bool:
-        """Reads more and drops what was passed; returns whether there was more."""
+        """Read more and drops what was passed; return whether there was more."""
         # While an entry is being passed, its beginning has to stay in memory, because it is cut out
         # as a whole at the end. Outside of an entry everything up to the position is dropped.
         begin = self._at if self._keep is None else self._keep
@@ -271,7 +271,7 @@ class _Window:
         return True
 
     def _count_lines(self, end: int | None = None) -> int:
-        """Returns the line of the position, or of another one that no earlier call has passed."""
+        """Return the line of the position, or of another one that no earlier call has passed."""
         end = self._at if end is None else end
         if end > self._counted:
             self._line += self._data.count(b"\n", self._counted, end)
@@ -304,7 +304,7 @@ class OpenArchive:
         self._packed = packed
 
     def read_attached(self, name: str, limit: int) -> bytes | None:
-        """Returns the bytes of an attached file; `None` if it is missing, too large or not one."""
+        """Return the bytes of an attached file; `None` if it is missing, too large or not one."""
         try:
             if self._packed is not None:
                 with self._packed.open(name) as file:

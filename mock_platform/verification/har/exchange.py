@@ -54,7 +54,7 @@ class HarRequest(Struct, frozen=True):
         return urlsplit(self.url).query
 
     def header(self, name: str) -> str | None:
-        """Returns the first value of a header; `None` if it was not sent."""
+        """Return the first value of a header; `None` if it was not sent."""
         return _find(self.headers, name)
 
 
@@ -72,7 +72,7 @@ class HarResponse(Struct, frozen=True):
     """Whether the archive holds the whole body; some programs leave bodies out or cut them."""
 
     def header(self, name: str) -> str | None:
-        """Returns the first value of a header; `None` if it was not sent."""
+        """Return the first value of a header; `None` if it was not sent."""
         return _find(self.headers, name)
 
     @property
@@ -129,7 +129,7 @@ _OLDER_PATH = re.compile(
 
 
 def recognize_names(exchange: HarExchange, real_hosts: Collection[str] = ()) -> NamesMode:
-    """Returns the names of an exchange.
+    """Return the names of an exchange.
 
     A sandbox says which ones it used. Of other servers the keys and values of the answer decide,
     then the host (one of `real_hosts` is the platform itself), then the path and the query.

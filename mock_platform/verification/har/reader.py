@@ -43,7 +43,7 @@ class BadField(Exception):
 
 
 def read_object(holder: Mapping[str, Any], name: str, where: str) -> Mapping[str, Any]:
-    """Returns an object; an empty one if it is missing."""
+    """Return an object; an empty one if it is missing."""
     found = holder.get(name)
     if found is None:
         return {}
@@ -53,14 +53,14 @@ def read_object(holder: Mapping[str, Any], name: str, where: str) -> Mapping[str
 
 
 def require_object(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Returns an object that must be there."""
+    """Return an object that must be there."""
     if name not in holder:
         raise BadField(name, "is missing")
     return read_object(holder, name, "")
 
 
 def read_list(holder: Mapping[str, Any], name: str, where: str) -> list[Any]:
-    """Returns a list; an empty one if it is missing."""
+    """Return a list; an empty one if it is missing."""
     found = holder.get(name)
     if found is None:
         return []
@@ -70,7 +70,7 @@ def read_list(holder: Mapping[str, Any], name: str, where: str) -> list[Any]:
 
 
 def read_text(holder: Mapping[str, Any], name: str, where: str) -> str | None:
-    """Returns a string; `None` if it is missing."""
+    """Return a string; `None` if it is missing."""
     found = holder.get(name)
     if found is not None and not isinstance(found, str):
         raise _refuse(where, name, "a string", found)
@@ -78,7 +78,7 @@ def read_text(holder: Mapping[str, Any], name: str, where: str) -> str | None:
 
 
 def require_text(holder: Mapping[str, Any], name: str, where: str) -> str:
-    """Returns a string that must be there and not be empty."""
+    """Return a string that must be there and not be empty."""
     found = read_text(holder, name, where)
     if not found:
         raise BadField(f"{where}.{name}", "is missing")
@@ -86,7 +86,7 @@ def require_text(holder: Mapping[str, Any], name: str, where: str) -> str:
 
 
 def read_number(holder: Mapping[str, Any], name: str) -> float:
-    """Returns a number of milliseconds, 0 if it is missing or negative."""
+    """Return a number of milliseconds, 0 if it is missing or negative."""
     found = holder.get(name)
     if isinstance(found, bool) or not isinstance(found, int | float):
         return 0.0
@@ -94,7 +94,7 @@ def read_number(holder: Mapping[str, Any], name: str) -> float:
 
 
 def read_size(holder: Mapping[str, Any], name: str, where: str) -> int | None:
-    """Returns a number of bytes; `None` if it is missing or -1, which means unknown."""
+    """Return a number of bytes; `None` if it is missing or -1, which means unknown."""
     found = holder.get(name)
     if found is None or found == -1:
         return None
@@ -132,7 +132,7 @@ class Body:
 def read_content(
     response: Mapping[str, Any], encoding: str, attached: Attached, limit: int
 ) -> Body:
-    """Returns the body of a response; `encoding` is its header Content-Encoding.
+    """Return the body of a response; `encoding` is its header Content-Encoding.
 
     Raises:
         BadField: What the entry says about its body cannot be true.
@@ -166,7 +166,7 @@ def read_content(
 
 
 def read_post_data(request: Mapping[str, Any], attached: Attached) -> Body:
-    """Returns the body of a request.
+    """Return the body of a request.
 
     Raises:
         BadField: What the entry says about its body cannot be true.
@@ -199,7 +199,7 @@ def _describe_missing(name: object) -> str:
 
 
 def _read_length(response: Mapping[str, Any]) -> int:
-    """Returns the length that a response declares for a body which may be missing."""
+    """Return the length that a response declares for a body which may be missing."""
     if response.get("status") == 304:
         return 0
     for header in read_list(response, "headers", "response"):
@@ -226,7 +226,7 @@ def _decode(holder: Mapping[str, Any], where: str, text: str, body: Body) -> byt
 
 
 def _unpack(data: bytes, encoding: str, limit: int) -> bytes:
-    """Returns a body without the compression that a program left in place."""
+    """Return a body without the compression that a program left in place."""
     name = encoding.strip().lower()
     if name not in _WINDOWS or not data.startswith(_STARTS[name]):
         return data
@@ -244,7 +244,7 @@ def _unpack(data: bytes, encoding: str, limit: int) -> bytes:
 
 
 def _join(params: list[Any], kind: str, body: Body) -> bytes:
-    """Returns the body that a list of fields describes."""
+    """Return the body that a list of fields describes."""
     where = "request.postData.params"
     fields = [param for param in params if isinstance(param, dict)]
     if len(fields) != len(params) or not all(isinstance(each.get("name"), str) for each in fields):
@@ -276,7 +276,7 @@ _METHOD = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", re.ASCII)
 
 
 def read_har(path: Path, max_entry_bytes: int = MAX_ENTRY_BYTES) -> Iterator[HarExchange]:
-    """Yields the exchanges of an archive in their order; one entry is in memory at a time.
+    """Yield the exchanges of an archive in their order; one entry is in memory at a time.
 
     A fault is found when its entry is reached, after the entries before it were yielded.
 
@@ -381,7 +381,7 @@ def _parse(raw: RawEntry, place: HarPlace) -> dict[str, Any]:
 
 
 def _parse_leniently(raw: RawEntry) -> Any:
-    """Returns an entry with half characters, which browsers write for binary bodies, or `None`."""
+    """Return an entry with half characters, which browsers write for binary bodies, or `None`."""
     try:
         return json.loads(raw.text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
@@ -443,7 +443,7 @@ _BYTES = 50 * 1024**2
 def show_progress(
     exchanges: Iterable[HarExchange], say: Callable[[str], object]
 ) -> Iterator[HarExchange]:
-    """Yields exchanges, and calls `say` with a line after each 1,000 and each 50 MB of them."""
+    """Yield exchanges, and calls `say` with a line after each 1,000 and each 50 MB of them."""
     said = 0
     for number, exchange in enumerate(exchanges, 1):
         yield exchange

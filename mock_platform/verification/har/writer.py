@@ -100,7 +100,7 @@ class Secrets:
         self._patterns[value] = _make_pattern(value)
 
     def hide(self, text: str) -> str:
-        """Returns a text with the placeholders of all known secrets in their place."""
+        """Return a text with the placeholders of all known secrets in their place."""
         is_escaped = "%" in text or "\\" in text or "&#" in text
         for secret in self._order:
             if secret in text:
@@ -152,13 +152,13 @@ class Secrets:
 
 
 def _make_pattern(secret: str) -> re.Pattern[str]:
-    """Returns a pattern that finds a secret with any of its characters escaped."""
+    """Return a pattern that finds a secret with any of its characters escaped."""
     parts = re.findall(r"\\+|[^\\]", secret, re.DOTALL)
     return re.compile("".join(_spell(part) for part in parts), re.ASCII)
 
 
 def _spell(character: str) -> str:
-    """Returns a pattern of the ways to write a character: as it is, in addresses, JSON and HTML.
+    """Return a pattern of the ways to write a character: as it is, in addresses, JSON and HTML.
 
     Backslashes come together, so that no text takes long. No group is possessive: Python before
     3.11.5 matches those wrongly.
@@ -214,7 +214,7 @@ class RecordedExchange(Struct, frozen=True):
 
 
 def make_log(entries: Iterable[JsonObject], comment: str) -> JsonObject:
-    """Returns a whole archive with these entries."""
+    """Return a whole archive with these entries."""
     return {"log": {**_make_head(), "entries": list(entries), "comment": comment}}
 
 
@@ -271,7 +271,7 @@ class HarFile:
 def make_entry(
     exchange: RecordedExchange, max_body_bytes: int, secrets: Secrets | None = None
 ) -> JsonObject:
-    """Returns an exchange as an entry of an archive, without its secrets.
+    """Return an exchange as an entry of an archive, without its secrets.
 
     With `secrets`, those become placeholders that show which ones are the same.
     """
@@ -292,7 +292,7 @@ class _EntryMaker:
                 secrets.learn_text(body[:most].decode("utf-8", "replace"))
 
     def make(self) -> JsonObject:
-        """Returns the entry as JSON."""
+        """Return the entry as JSON."""
         took = round(self._all.milliseconds, 3)
         phases = {"blocked": -1, "dns": -1, "connect": -1, "send": 0, "wait": took, "receive": 0}
         return {
@@ -348,7 +348,7 @@ class _EntryMaker:
         }
 
     def _make_body(self, data: bytes, kind: str, size: int) -> JsonObject:
-        """Returns text, encoding and comment of a body."""
+        """Return text, encoding and comment of a body."""
         part = data[: self._most]
         is_cut = size > len(part)
         comment = {"comment": f"cut after {len(part):,} of {size:,} bytes"} if is_cut else {}
@@ -375,7 +375,7 @@ class _EntryMaker:
         ]
 
     def _make_cookies(self, pairs: Pairs, header: str) -> list[JsonObject]:
-        """Returns the names of cookies, without values: with those a reader could be the user."""
+        """Return the names of cookies, without values: with those a reader could be the user."""
         texts = [value for name, value in pairs if name.lower() == header]
         if header == "cookie":
             texts = [part for text in texts for part in text.split(";")]

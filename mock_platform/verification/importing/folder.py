@@ -149,7 +149,7 @@ class _Import:
     def _keep_again(
         self, kept: KeptCalls, change: Callable[[RecordedCall], RecordedCall]
     ) -> KeptCalls:
-        """Returns what `change` makes of each request, in place of what was kept."""
+        """Return what `change` makes of each request, in place of what was kept."""
         again = self._make_kept()
         for each in kept:
             again.append(change(each))
@@ -294,7 +294,7 @@ class _Import:
             self._note(recorded, f"not answered as recorded: {_explain(recorded, status)}")
 
     def _group(self) -> list[RequestGroup]:
-        """Returns which requests are equal."""
+        """Return which requests are equal."""
         groups: dict[bytes, RequestGroup] = {}
         for position, recorded in enumerate(self._calls):
             key = identify_request(recorded, self._find_names(recorded))
@@ -343,7 +343,7 @@ class _Import:
         return path
 
     def _play(self, scenarios: list[Path], number: int) -> dict[int, int]:
-        """Returns the status of each request that is not answered as recorded, by position."""
+        """Return the status of each request that is not answered as recorded, by position."""
         settings = Settings(
             default_fixtures=False,
             fixtures=(self._folder,),
@@ -386,7 +386,7 @@ class _Import:
 
 
 def _explain(recorded: RecordedCall, status: int) -> str:
-    """Returns why a request is not answered as recorded, but with this status."""
+    """Return why a request is not answered as recorded, but with this status."""
     try:
         make_answer(recorded)
     except CannotAnswer as fault:

@@ -40,7 +40,7 @@ FreshIds = dict[str, str]
 
 
 def list_owned(tables: Mapping[str, Table]) -> frozenset[str]:
-    """Returns the tables whose records belong to an account or a user."""
+    """Return the tables whose records belong to an account or a user."""
     owned = set(_OWNERS)
     while more := {
         name
@@ -52,7 +52,7 @@ def list_owned(tables: Mapping[str, Table]) -> frozenset[str]:
 
 
 def make_fresh(known: Iterable[tuple[str, str]], examples: Mapping[str, str]) -> FreshIds:
-    """Returns a new id for each id of a table that has the form of one.
+    """Return a new id for each id of a table that has the form of one.
 
     The new ones have the same order. `examples` has an id of the sandbox's own records by table.
     """
@@ -77,7 +77,7 @@ class IdTranslation:
         self._sure = {old: new for old, new in fresh.items() if _is_sure(old)}
 
     def rewrite(self, exchange: HarExchange, places: Iterable[int] = ()) -> HarExchange:
-        """Returns an exchange with new ids; `places` are the path's segments that name records."""
+        """Return an exchange with new ids; `places` are the path's segments that name records."""
         request, response = exchange.request, exchange.response
         headers = tuple(
             (name, self.rewrite_url(value) if name.lower() == "location" else value)
@@ -97,7 +97,7 @@ class IdTranslation:
         )
 
     def rewrite_url(self, url: str, places: Iterable[int] = ()) -> str:
-        """Returns an address with new ids in its path and query."""
+        """Return an address with new ids in its path and query."""
         parts = urlsplit(url)
         wanted = set(places)
         segments = [
@@ -108,7 +108,7 @@ class IdTranslation:
         return parts._replace(path="/".join(segments), query=query).geturl()
 
     def rewrite_body(self, body: bytes) -> bytes:
-        """Returns a body with new ids: JSON by its keys, other text where an id is a word."""
+        """Return a body with new ids: JSON by its keys, other text where an id is a word."""
         if not body:
             return body
         try:
@@ -123,7 +123,7 @@ class IdTranslation:
         return body if new == value else dumps(new)
 
     def rewrite_value(self, value: Any, name: str = "") -> Any:
-        """Returns a JSON value at a key of this name with new ids."""
+        """Return a JSON value at a key of this name with new ids."""
         if isinstance(value, dict):
             return {
                 self._sure.get(key, key): self.rewrite_value(item, key)
@@ -172,7 +172,7 @@ def _replace_words(text: str, fresh: Mapping[str, str]) -> str:
 
 
 def _find_form(key: str, example: str) -> tuple[str, int] | None:
-    """Returns kind and length of the new id for an old one; `None` if it has no form of an id."""
+    """Return kind and length of the new id for an old one; `None` if it has no form of an id."""
     if found := _MEDIA_KEY.fullmatch(key):
         return "media", int(found.group(1))
     if _UUID.fullmatch(key):
@@ -193,5 +193,5 @@ def _draw(ids: Ids, form: str, size: int) -> str:
 
 
 def _rank(key: str) -> tuple[int, str]:
-    """Returns what ids are sorted by: numbers by their value."""
+    """Return what ids are sorted by: numbers by their value."""
     return (len(key) if key.isdecimal() else 0), key

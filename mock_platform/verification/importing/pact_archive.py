@@ -48,7 +48,7 @@ Recorded = PactExchange | PactDelivery | LeftOut
 
 
 def read_archive(file: Path, names: NamesMode = "neutral") -> Iterator[Recorded]:
-    """Yields what an archive holds for a Pact file, in its order; deliveries last.
+    """Yield what an archive holds for a Pact file, in its order; deliveries last.
 
     Raises:
         BadHar: The file is no archive, or damaged.
@@ -78,7 +78,7 @@ class _Reader:
         self._trying.platform.close()
 
     def read(self, file: Path) -> Iterator[Recorded]:
-        """Yields each exchange of the archive."""
+        """Yield each exchange of the archive."""
         found: list[RecordedCall | Recorded] = []
         deliveries: list[Recorded] = []
         for number, exchange in enumerate(read_har(file)):
@@ -204,7 +204,7 @@ class _Reader:
         )
 
     def _describe(self) -> Callable[[str | None], dict[str, Any]]:
-        """Returns what describes the world as it is now."""
+        """Return what describes the world as it is now."""
         world = self._along.platform.worlds.default
         with world.lock:
             history = History(world.store.list_differences(), self._find_original)
@@ -215,7 +215,7 @@ class _Reader:
         return None if row is None else row.record
 
     def _try(self, recorded: RecordedCall, state: Mapping[str, Any]) -> int:
-        """Returns the status of a request in a state."""
+        """Return the status of a request in a state."""
         platform = self._trying.platform
         begin_again(platform, platform.worlds.default, state["params"])
         return self._trying.send(recorded).status
@@ -252,7 +252,7 @@ class _Reader:
 
 
 def _read_credentials(exchange: HarExchange, operation: Operation) -> SentCredentials | None:
-    """Returns with what kind of credentials a request was signed; whose they were is not known.
+    """Return with what kind of credentials a request was signed; whose they were is not known.
 
     Some programs write no credentials into an archive: then a success shows that there were some.
     """

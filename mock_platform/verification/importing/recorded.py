@@ -73,7 +73,7 @@ class RecordedCall(Struct):
         return read_json(self.exchange.response.body)
 
     def find_ids(self, templates: Iterable[str]) -> list[int]:
-        """Returns which segments of the address's path are parameters, by the operation's paths."""
+        """Return which segments of the address's path are parameters, by the operation's paths."""
         whole = urlsplit(self.exchange.request.url).path.split("/")
         own = self.path.split("/")
         before = len(whole) - len(own)  # of a world or the sandbox address
@@ -90,7 +90,7 @@ class RecordedCall(Struct):
 
 
 def make_recorded(exchange: HarExchange) -> RecordedCall:
-    """Returns an exchange with its path within the interface."""
+    """Return an exchange with its path within the interface."""
     parts = urlsplit(exchange.request.url)
     _, path = split_world(parts.path or "/")
     surface, _, path = split_surface(path, parts.netloc)
@@ -146,7 +146,7 @@ class Player:
     def _authorize(
         self, recorded: RecordedCall, call: Call, schemes: tuple[str, ...]
     ) -> str | None:
-        """Returns credentials of the kind that the recorded request had, or that it needs."""
+        """Return credentials of the kind that the recorded request had, or that it needs."""
         shown = recorded.exchange.request.header("authorization") or ""
         scheme = shown.partition(" ")[0].lower()
         if not scheme and not (schemes and recorded.is_success):
@@ -184,7 +184,7 @@ class Player:
 
 
 def read_json(data: bytes | None) -> Any:
-    """Returns a body as JSON; `None` if it is not JSON."""
+    """Return a body as JSON; `None` if it is not JSON."""
     try:
         return loads(data or b"", max_nesting=MAX_NESTING)
     except BadJson:
@@ -301,13 +301,13 @@ def is_delivery(exchange: HarExchange) -> bool:
 
 
 def read_neutral_event(body: Mapping[str, Any]) -> Any:
-    """Returns the body of a delivery with neutral names, whichever it has."""
+    """Return the body of a delivery with neutral names, whichever it has."""
     product = "account_activity" if is_account_activity(body) else None
     return ORIGINAL_NAMES.read_event(body, product)
 
 
 def read_event(exchange: HarExchange, webhook_id: str, number: int) -> Record | str:
-    """Returns the event of a delivery with neutral names, or why it has none.
+    """Return the event of a delivery with neutral names, or why it has none.
 
     An event without an id gets one, from the `number` of the exchange.
     """
@@ -342,7 +342,7 @@ def read_event(exchange: HarExchange, webhook_id: str, number: int) -> Record | 
 
 
 def _find_account_event(payload: Record, user_id: Any) -> tuple[str, str | None] | None:
-    """Returns type and user of what account activity delivered; `None` if it is not known."""
+    """Return type and user of what account activity delivered; `None` if it is not known."""
     user = user_id if isinstance(user_id, str) else None
     revoked = payload.get("user_event")
     if isinstance(revoked, dict) and isinstance(revoked.get("revoke"), dict):
@@ -358,7 +358,7 @@ def _find_account_event(payload: Record, user_id: Any) -> tuple[str, str | None]
 
 
 def _name_event(key: str, event_type: str, payload: Record, user: str | None) -> str:
-    """Returns the type of the first event of a list, where the list may have several."""
+    """Return the type of the first event of a list, where the list may have several."""
     first = payload[key][0]
     if key == "post_create_events" and "user_has_blocked" in payload:
         return "post.mention.create"

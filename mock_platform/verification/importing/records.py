@@ -53,15 +53,15 @@ class ShownRecords:
                     kept.setdefault(name, value)
 
     def list_places(self) -> Iterator[tuple[str, str]]:
-        """Yields table and id of everything that was shown."""
+        """Yield table and id of everything that was shown."""
         yield from self._found
 
     def list_made(self) -> Iterator[str]:
-        """Yields the ids of what requests made."""
+        """Yield the ids of what requests made."""
         yield from self._made
 
     def finish(self, app_id: str) -> Iterator[tuple[str, str, CallLabel, Record | str]]:
-        """Yields table, id and source of each, and its record or why it cannot be one.
+        """Yield table, id and source of each, and its record or why it cannot be one.
 
         What belongs to an app belongs to that of `app_id`.
         """
@@ -78,7 +78,7 @@ class ShownRecords:
 
 
 def _list_shown(operation: Operation, body: Mapping[str, Any]) -> Iterator[tuple[str, str, Record]]:
-    """Yields table, id and form of each record in an answer."""
+    """Yield table, id and form of each record in an answer."""
     shown, included = body.get("data"), body.get("includes")
     for item in shown if isinstance(shown, list) else [shown]:
         if not isinstance(item, dict):
@@ -96,7 +96,7 @@ def _list_shown(operation: Operation, body: Mapping[str, Any]) -> Iterator[tuple
 
 
 def _list_ids(value: Any, depth: int) -> Iterator[str]:
-    """Yields the ids in the answer to a request that may have made something."""
+    """Yield the ids in the answer to a request that may have made something."""
     if isinstance(value, dict) and depth < _NESTING:
         for name, item in value.items():
             if name in _KEYS and isinstance(item, str):
@@ -164,7 +164,7 @@ class RecordCollection:
         return fault
 
     def find_fault(self, name: str, record: Record) -> str | None:
-        """Returns why a table cannot hold a record; `None` if it can."""
+        """Return why a table cannot hold a record; `None` if it can."""
         faults = self.tables[name].load(dict(record))[1]
         if not faults:
             return None
@@ -172,7 +172,7 @@ class RecordCollection:
         return f"{faults[0][0]}: {faults[0][1]}{more}"
 
     def finish(self) -> dict[str, list[Record]]:
-        """Returns the records by table, without those that no folder may hold."""
+        """Return the records by table, without those that no folder may hold."""
         self._add_shown()
         self._check_records()
         while missing := self._find_missing():
@@ -185,13 +185,13 @@ class RecordCollection:
         return {name: list(found.values()) for name, found in self.records.items() if found}
 
     def list_shown(self) -> dict[str, list[Record]]:
-        """Returns all records as they were shown, with those they refer to as far as known."""
+        """Return all records as they were shown, with those they refer to as far as known."""
         while any(self._follow(name, key) for _, _, name, key in self._find_missing()):
             pass
         return {name: list(found.values()) for name, found in self.records.items() if found}
 
     def list_keys(self) -> Iterator[tuple[str, str]]:
-        """Yields table and key of every record that was shown, made or referred to.
+        """Yield table and key of every record that was shown, made or referred to.
 
         The published apps, users and tokens of the sandbox are left out, and what is made for
         deliveries.
@@ -312,7 +312,7 @@ class RecordCollection:
         return True
 
     def read_defaults(self, name: str) -> Mapping[str, Record]:
-        """Returns the records of a table of the default fixtures, by key."""
+        """Return the records of a table of the default fixtures, by key."""
         if name not in self._defaults:
             file = packaged.folder("fixtures") / f"{name}.json"
             records = loads(file.read_bytes()) if file.exists() else []
@@ -337,7 +337,7 @@ def write_records(file: Path, records: Iterable[Record]) -> None:
 
 
 def find_table(operation: Operation, tables: Mapping[str, Table]) -> Table | None:
-    """Returns the table whose records an operation's answers show; `None` if there is not one."""
+    """Return the table whose records an operation's answers show; `None` if there is not one."""
     schema = operation.returns.schema
     if operation.dialect != "ads" or schema is None:
         return None

@@ -73,7 +73,7 @@ def remove_leftovers(folder: Path, say: Callable[[str], object]) -> None:
 
 
 def _put_back(work: Path, folder: Path) -> bool:
-    """Put back what was moved away from a folder's place; returns whether that was needed."""
+    """Put back what was moved away from a folder's place; return whether that was needed."""
     if folder.exists() or not (work / _BEFORE).exists():
         return False
     (work / _BEFORE).rename(folder)
@@ -81,7 +81,7 @@ def _put_back(work: Path, folder: Path) -> bool:
 
 
 def _hold(work: Path) -> int | None:
-    """Returns what keeps other imports from a folder until it is closed; `None` if one has it."""
+    """Return what keeps other imports from a folder until it is closed; `None` if one has it."""
     if sys.platform == "win32":
         return None
     import fcntl

@@ -43,7 +43,7 @@ class ImportReport(Struct):
 
 
 def describe(report: ImportReport) -> Iterator[str]:
-    """Yields the lines that say what was made, and what was not."""
+    """Yield the lines that say what was made, and what was not."""
     made = ", ".join(f"{name} {count}" for name, count in sorted(report.records.items()))
     yield f"{report.exchanges:,} exchanges read from the archive."
     if report.names == "original":
@@ -63,7 +63,7 @@ def describe(report: ImportReport) -> Iterator[str]:
 
 
 def report_as_json(report: ImportReport) -> dict[str, Any]:
-    """Returns the report for programs."""
+    """Return the report for programs."""
     return {
         "folder": str(report.folder),
         "exchanges": report.exchanges,

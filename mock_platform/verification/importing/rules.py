@@ -30,7 +30,7 @@ class CannotAnswer(ValueError):
 
 
 def identify_request(recorded: RecordedCall, names: Sequence[str]) -> bytes:
-    """Returns what requests have in common that the same rules are for.
+    """Return what requests have in common that the same rules are for.
 
     `names` are the parameters that were ever sent to their target, sorted.
     """
@@ -38,7 +38,7 @@ def identify_request(recorded: RecordedCall, names: Sequence[str]) -> bytes:
 
 
 def identify_answer(recorded: RecordedCall) -> bytes:
-    """Returns what equal answers have in common."""
+    """Return what equal answers have in common."""
     response = recorded.exchange.response
     body = recorded.answer
     return _digest([response.status, body if body is not None else response.body.decode("latin-1")])
@@ -56,7 +56,7 @@ class RequestGroup(Struct):
         self.answers.append(answer)
 
     def choose(self, wrong: Mapping[int, bool]) -> dict[int, bool]:
-        """Returns the entries of its own requests, by their places in the group."""
+        """Return the entries of its own requests, by their places in the group."""
         return {
             place: wrong[position]
             for place, position in enumerate(self.positions)
@@ -70,7 +70,7 @@ def make_exact_rules(
     names: Sequence[str],
     load: Callable[[int], RecordedCall],
 ) -> Iterator[Rule]:
-    """Yields rules for those of some equal requests whose answers are wrong.
+    """Yield rules for those of some equal requests whose answers are wrong.
 
     `wrong` has the places of such requests in the group, and whether their rules act before
     authentication. `names` are the parameters that were ever sent to their target, sorted; `load`
@@ -98,7 +98,7 @@ def make_exact_rules(
 
 
 def _join(answers: Sequence[bytes], wrong: Mapping[int, bool]) -> Iterator[range]:
-    """Yields the wrong positions: as one range where the same rule does for several in a row."""
+    """Yield the wrong positions: as one range where the same rule does for several in a row."""
     positions = sorted(wrong)
     first = 0
     for at, position in enumerate(positions):
@@ -114,14 +114,14 @@ def _join(answers: Sequence[bytes], wrong: Mapping[int, bool]) -> Iterator[range
 
 
 def _number_calls(run: range, count: int) -> int | dict[str, int]:
-    """Returns the calls of a rule, counted from one; the last one is for all later calls too."""
+    """Return the calls of a rule, counted from one; the last one is for all later calls too."""
     if run.stop == count:
         return {"from": run.start + 1}
     return run.stop if len(run) == 1 else {"from": run.start + 1, "to": run.stop}
 
 
 def make_failure(recorded: RecordedCall) -> tuple[str, Rule]:
-    """Returns the name of a scenario, and a rule that refuses all requests of an operation so."""
+    """Return the name of a scenario, and a rule that refuses all requests of an operation so."""
     status = recorded.exchange.response.status
     code = _find_code(recorded.answer)
     words = f"{recorded.operation or recorded.path} {status} {code}".lower()
@@ -133,14 +133,14 @@ def make_failure(recorded: RecordedCall) -> tuple[str, Rule]:
 
 
 def find_target(recorded: RecordedCall) -> str:
-    """Returns what a rule is about: an operation, or a path that no operation serves."""
+    """Return what a rule is about: an operation, or a path that no operation serves."""
     if recorded.operation is not None:
         return recorded.operation
     return f"{recorded.exchange.request.method} {recorded.path}"
 
 
 def make_conditions(recorded: RecordedCall, names: Sequence[str]) -> dict[str, Any]:
-    """Returns the conditions that only a request like the recorded one fulfils.
+    """Return the conditions that only a request like the recorded one fulfils.
 
     `names` are the parameters that were ever sent to its target, sorted.
     """
@@ -167,7 +167,7 @@ def make_conditions(recorded: RecordedCall, names: Sequence[str]) -> dict[str, A
 
 
 def make_answer(recorded: RecordedCall) -> dict[str, Any]:
-    """Returns the recorded answer as the effect `respond` takes it.
+    """Return the recorded answer as the effect `respond` takes it.
 
     Raises:
         CannotAnswer: It is not text, not whole, too long, or no answer at all.
@@ -218,7 +218,7 @@ def _digest(value: Any) -> bytes:
 
 
 def _list_values(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yields the places of plain values in a JSON body, as conditions name them."""
+    """Yield the places of plain values in a JSON body, as conditions name them."""
     items: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, dict):
         items = value.items()
@@ -234,7 +234,7 @@ def _list_values(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _escape(value: Any) -> Any:
-    """Returns a value in which a dollar sign at the beginning of a text names no parameter."""
+    """Return a value in which a dollar sign at the beginning of a text names no parameter."""
     if isinstance(value, str):
         return f"${value}" if value.startswith("$") else value
     if isinstance(value, list):

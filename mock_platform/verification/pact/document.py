@@ -23,7 +23,7 @@ def make_pact(
     recorded: Iterable[PactExchange | PactDelivery | LeftOut],
     openapi: Mapping[str, Any],
 ) -> tuple[dict[str, Any], list[LeftOut]]:
-    """Returns the file, and which requests are not in it.
+    """Return the file, and which requests are not in it.
 
     `openapi` describes the operations. Requests that are alike, but for the moment at which they
     came, are one interaction.
@@ -58,7 +58,7 @@ def _assemble(parties: Parties, interactions: list[dict[str, Any]]) -> dict[str,
 
 
 def _identify(interaction: Mapping[str, Any]) -> bytes:
-    """Returns what two interactions that are alike have in common."""
+    """Return what two interactions that are alike have in common."""
     states = [
         {**state, "params": {k: v for k, v in state["params"].items() if k != "clock"}}
         for state in interaction["providerStates"]

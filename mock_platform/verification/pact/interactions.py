@@ -67,7 +67,7 @@ class Matcher:
         self.rules: Rules = {}
 
     def match(self, values: Sequence[Any], schema: Schema, path: str = "$", name: str = "") -> Any:
-        """Returns the template of these values, which all have one place; adds its rules."""
+        """Return the template of these values, which all have one place; adds its rules."""
         shown = [value for value in values if value is not None]
         schema = self._resolve(schema, shown[0] if shown else None)
         if shown and all(isinstance(value, dict) for value in shown):
@@ -135,7 +135,7 @@ class Matcher:
         return [{"match": "type"}, *more]
 
     def _find_form(self, value: str, schema: Schema, name: str) -> str | None:
-        """Returns the regular expression of a text; `None` if it can be any text."""
+        """Return the regular expression of a text; `None` if it can be any text."""
         if "enum" in schema or "const" in schema:
             allowed = schema.get("enum", [schema.get("const")])
             originals = self._values.get(self._neutral.get(name, name), {})
@@ -156,7 +156,7 @@ class Matcher:
         return None
 
     def _resolve(self, schema: Schema, value: Any) -> Schema:
-        """Returns the schema without references, with the alternative that the value fits best."""
+        """Return the schema without references, with the alternative that the value fits best."""
         found: Schema = schema
         for _ in range(16):  # references do not go deeper; a circle ends here
             if "$ref" in found:
@@ -175,7 +175,7 @@ class Matcher:
         return found
 
     def _rate(self, schema: Schema, value: Any) -> int:
-        """Returns how well a value fits an alternative: by its constants, then by its keys."""
+        """Return how well a value fits an alternative: by its constants, then by its keys."""
         # Alternatives such as the kinds of problems differ by a constant, usually an address of
         # which only the last part is the same everywhere. A constant that fits or contradicts
         # outweighs any number of keys.
@@ -196,7 +196,7 @@ class Matcher:
 
 
 def _match_nothing(schema: Schema) -> list[dict[str, Any]]:
-    """Returns the rules for a value that was null, and may be what its schema says as well."""
+    """Return the rules for a value that was null, and may be what its schema says as well."""
     others = {
         "string": {"match": "regex", "regex": "(?s)^.*$"},
         "integer": {"match": "integer"},
@@ -249,7 +249,7 @@ class InteractionWriter:
         self._components: Mapping[str, Any] = openapi["components"]["schemas"]
 
     def write(self, exchange: PactExchange) -> JsonObject | LeftOut:
-        """Returns the interaction of an exchange, or why it has no interaction."""
+        """Return the interaction of an exchange, or why it has no interaction."""
         reason = _find_obstacle(exchange)
         if reason is not None:
             return LeftOut(exchange.label, reason)
@@ -276,7 +276,7 @@ class InteractionWriter:
         )
 
     def write_message(self, delivery: PactDelivery) -> JsonObject:
-        """Returns the message of a delivery."""
+        """Return the message of a delivery."""
         matcher = Matcher(self._components, frozenset())
         content = matcher.match([delivery.body], {})
         params = {"event": delivery.event_id, "names": delivery.names}
@@ -339,7 +339,7 @@ class InteractionWriter:
 
 
 def _find_obstacle(exchange: PactExchange) -> str | None:
-    """Returns why a request cannot be repeated with the same answer; `None` if it can."""
+    """Return why a request cannot be repeated with the same answer; `None` if it can."""
     shown = redact.content(exchange.body.decode("utf-8", "replace"), exchange.media_type)
     address = f"{exchange.path}?{exchange.query}"
     if exchange.body and shown.encode() != exchange.body:
@@ -413,7 +413,7 @@ def _make_regex(regex: str) -> JsonObject:
 def _finish(
     kind: str, description: str, states: Sequence[JsonObject], parts: JsonObject
 ) -> JsonObject:
-    """Returns an interaction with a key that follows from its contents."""
+    """Return an interaction with a key that follows from its contents."""
     entry = {
         "type": kind,
         "description": description,

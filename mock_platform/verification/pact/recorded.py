@@ -109,13 +109,13 @@ class LeftOut(NamedTuple):
 
 
 def find_callback(authorization: str) -> str | None:
-    """Returns `oauth_callback` of a header of OAuth 1.0a; `None` if it has none."""
+    """Return `oauth_callback` of a header of OAuth 1.0a; `None` if it has none."""
     found = _CALLBACK.search(authorization)
     return None if found is None else unquote(found[1])
 
 
 def find_header(headers: Headers, name: str) -> str:
-    """Returns the first value of a header; empty if it was not sent."""
+    """Return the first value of a header; empty if it was not sent."""
     return next((value for key, value in headers if key.lower() == name), "")
 
 
@@ -148,7 +148,7 @@ class History:
             self._set(change.table, change.key, change.before)
 
     def describe(self, mentioned: str | None) -> dict[str, Any]:
-        """Returns `records` and `removed` of a state.
+        """Return `records` and `removed` of a state.
 
         Records whose key neither the text `mentioned` nor a record that is taken has are left out;
         `None` leaves nothing out.
@@ -165,7 +165,7 @@ class History:
         return ({"records": records} if records else {}) | ({"removed": removed} if removed else {})
 
     def _follow(self, mentioned: str | None) -> set[tuple[str, str]]:
-        """Returns the records whose keys a text has, and those whose keys these have."""
+        """Return the records whose keys a text has, and those whose keys these have."""
         waiting = {slot: record for slot, record in self._slots.items() if record is not None}
         if mentioned is None:
             return set(waiting)
@@ -187,7 +187,7 @@ class History:
 def make_beginning(
     clock: str | None, scenarios: Sequence[Mapping[str, Any]], changed: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Returns the state of a world that was changed since its beginning."""
+    """Return the state of a world that was changed since its beginning."""
     params: dict[str, Any] = {}
     if clock is not None:
         params["clock"] = clock
@@ -197,7 +197,7 @@ def make_beginning(
 
 
 def make_signed(exchange: PactExchange, query: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Returns the state in which somebody signs exactly this request."""
+    """Return the state in which somebody signs exactly this request."""
     credentials = exchange.credentials or SentCredentials("none")
     params: dict[str, Any] = {
         "scheme": credentials.scheme,
@@ -254,7 +254,7 @@ _SCHEMES = {"bearer": "bearer", "oauth1": "oauth1", "oauth2": "oauth2", "basic":
 
 
 def read_world(platform: Platform, world: World) -> list[PactExchange | PactDelivery | LeftOut]:
-    """Returns every request in a world's journal and every delivery, with states before each."""
+    """Return every request in a world's journal and every delivery, with states before each."""
     base = world.blueprint.base.rows
 
     def find_original(table: str, key: str) -> Record | None:
@@ -323,7 +323,7 @@ def _read_credentials(entry: JournalEntry, operation: Operation) -> SentCredenti
 
 
 def _list_scenarios(platform: Platform, world: World, entry: JournalEntry) -> list[dict[str, Any]]:
-    """Returns the scenario that acted on a request, as it is to be activated."""
+    """Return the scenario that acted on a request, as it is to be activated."""
     if entry.rule is None or "x-mock-scenario" in {
         name.lower() for name, _ in entry.request_headers
     }:
@@ -344,7 +344,7 @@ def _list_scenarios(platform: Platform, world: World, entry: JournalEntry) -> li
 def _read_deliveries(
     world: World, deliveries: list[dict[str, Any]], history: History
 ) -> list[PactDelivery]:
-    """Returns each delivered event once, with the records that it needs."""
+    """Return each delivered event once, with the records that it needs."""
     found: dict[str, PactDelivery] = {}
     for each in deliveries:
         event = world.store.get("events", each["event_id"] or "")

@@ -79,13 +79,13 @@ class Archive(Protocol):
         """The place of the worlds, for messages."""
 
     def names(self) -> Collection[str]:
-        """Returns the names of all worlds in the archive."""
+        """Return the names of all worlds in the archive."""
 
     def open(self, name: str, base: Base) -> KeptWorld | None:
-        """Returns a world as it was left, on the current fixtures, or `None` if it is missing."""
+        """Return a world as it was left, on the current fixtures, or `None` if it is missing."""
 
     def add(self, name: str, whole: WholeWorld, points: Mapping[str, SavedWorld]) -> int:
-        """Add a new world with its points, in one commit; returns its token.
+        """Add a new world with its points, in one commit; return its token.
 
         Raises:
             ValueError: The archive has a world of this name already, or the name is empty or has
@@ -150,7 +150,7 @@ class SharedArchive(Archive, Protocol):
         """Let other processes open a world from now on; it takes no more changes from here."""
 
     def list_owners(self) -> Mapping[str, str | None]:
-        """Returns every world with the address of its owner; `None` for those that rest."""
+        """Return every world with the address of its owner; `None` for those that rest."""
 
 
 class AlreadyKept(ValueError):

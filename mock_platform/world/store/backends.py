@@ -43,7 +43,7 @@ class NeedsEngine(ValueError):
 
 
 def find_backend(store: str) -> tuple[str, str]:
-    """Returns the module that a setting names, and the place; nothing is opened.
+    """Return the module that a setting names, and the place; nothing is opened.
 
     Raises:
         BadStore: It names no backend.
@@ -62,7 +62,7 @@ def find_backend(store: str) -> tuple[str, str]:
 
 
 def open_archive(store: str, durability: Durability) -> Archive:
-    """Returns the archive that a setting names.
+    """Return the archive that a setting names.
 
     Raises:
         BadStore: It names no backend.

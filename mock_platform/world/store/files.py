@@ -31,12 +31,12 @@ PRIVATE = 0o600
 
 
 def make_sibling_path(path: Path, suffix: str) -> Path:
-    """Returns the path of a file beside the store's: its name with one more suffix."""
+    """Return the path of a file beside the store's: its name with one more suffix."""
     return path.with_name(f"{path.name}.{suffix}")
 
 
 def resolve(path: str | Path) -> Path:
-    """Returns the path of a store's file behind all links: the target is replaced, the links stay.
+    """Return the path of a store's file behind all links: the target is replaced, the links stay.
 
     Raises:
         StoreError: The links form a circle.
@@ -65,7 +65,7 @@ def require_regular_files(path: Path) -> None:
 
 
 def open_beside(path: Path) -> int:
-    """Returns the descriptor of a log or lock, open for appending; creates it if needed.
+    """Return the descriptor of a log or lock, open for appending; creates it if needed.
 
     What is written there contains secrets, and a lock is emptied first. Whoever may write into the
     folder could plant a link to another file of ours, or a file of his own to read it later. So
@@ -100,7 +100,7 @@ def open_beside(path: Path) -> int:
 
 
 def create_private(path: Path) -> BinaryIO:
-    """Returns a new file, open for writing; it replaces any file of this name."""
+    """Return a new file, open for writing; it replaces any file of this name."""
     path.unlink(missing_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     return os.fdopen(os.open(path, flags, PRIVATE), "wb")
@@ -262,7 +262,7 @@ class ChangeLog:
             sync_folder(path.parent)
 
     def replay(self, apply: Callable[[int, dict[str, Any]], None]) -> bool:
-        """Call `apply` with each valid line and its number; returns whether the file had any.
+        """Call `apply` with each valid line and its number; return whether the file had any.
 
         A last line that was cut short is removed from the file, with a warning.
 
@@ -293,7 +293,7 @@ class ChangeLog:
         return bool(content)
 
     def append(self, body: bytes) -> int:
-        """Write one JSON object as a line; returns its size in bytes.
+        """Write one JSON object as a line; return its size in bytes.
 
         When this returns, the line survives a kill of the process, and with `sync` a loss of power.
 

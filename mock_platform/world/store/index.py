@@ -34,7 +34,7 @@ class By(NamedTuple):
 
 
 def choose_index(match: Match, order: Order, term: Term | None = None) -> tuple[By, Group]:
-    """The index that answers a search, and its groups."""
+    """Return the index that answers a search, and its groups."""
     group = tuple([_hashable(value) for value in match.values()])
     if term is None:
         return By(tuple(match), (), order.field, order.fold), group
@@ -62,7 +62,7 @@ class Index:
         self.groups = {group: SortedList(entries) for group, entries in gathered.items()}
 
     def groups_of(self, record: Record) -> list[Group]:
-        """Returns the groups of a record."""
+        """Return the groups of a record."""
         group = tuple([_hashable(record.get(field)) for field in self.by.fields])
         if not self.by.searched:
             return [group]
@@ -94,7 +94,7 @@ class Index:
     def walk(
         self, group: Group, after: Position | None, *, descending: bool
     ) -> Iterator[tuple[Any, int, str]]:
-        """Yields the entries of a group after a position: sort key, sequence number, key."""
+        """Yield the entries of a group after a position: sort key, sequence number, key."""
         entries = self.groups.get(group)
         if entries is None:
             return iter(())
@@ -111,7 +111,7 @@ class Index:
         return cast("Iterator[tuple[Any, int, str]]", found)
 
     def begins(self, group: Group, text: str) -> Iterator[tuple[Any, int, str]]:
-        """Yields the entries of a group whose sort key is a text with this prefix."""
+        """Yield the entries of a group whose sort key is a text with this prefix."""
         entries = self.groups.get(group)
         if entries is None:
             return iter(())
@@ -120,5 +120,5 @@ class Index:
 
 
 def _hashable(value: Any) -> Any:
-    """Returns a hashable key for a list or an object; every other value is its own key."""
+    """Return a hashable key for a list or an object; every other value is its own key."""
     return (type(value), repr(value)) if isinstance(value, list | dict) else value

@@ -33,7 +33,7 @@ class Order(Struct, frozen=True):
     fold: bool = False
 
     def key(self, record: Record) -> Any:
-        """Returns the sort key of a record: absent and null first, then numbers, then texts."""
+        """Return the sort key of a record: absent and null first, then numbers, then texts."""
         if self.field is None:
             return ()
         value = record.get(self.field)
@@ -71,12 +71,12 @@ class Within(NamedTuple):
 
 
 def words(text: str) -> set[str]:
-    """Returns the words of a text: runs of letters and digits, in lower case."""
+    """Return the words of a text: runs of letters and digits, in lower case."""
     return {word.casefold() for word in _WORD.findall(text)}
 
 
 def words_of(record: Record, fields: Sequence[str]) -> set[str]:
-    """Returns the words of these fields, if they contain texts."""
+    """Return the words of these fields, if they contain texts."""
     return words(_join_fields(record, fields))
 
 
@@ -142,7 +142,7 @@ class Snapshot(Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """Returns how many records differ from the fixtures."""
+        """Return how many records differ from the fixtures."""
         return sum(len(rows) for rows in self.rows.values())
 
 
@@ -191,7 +191,7 @@ class Scope(Generic[T_co]):
 
 
 def make_closed_scope(refuse: Callable[[], T_co]) -> Scope[T_co]:
-    """Returns the scope of blocks that cannot be entered any more: `refuse` raises."""
+    """Return the scope of blocks that cannot be entered any more: `refuse` raises."""
     # A world that was dropped is freed at once only if nothing in it refers back to it. The usual
     # scope has two bound methods of the world; this one has none, and refuses whoever still holds
     # the world.

@@ -70,7 +70,7 @@ class Base:
         self._latest: tuple[datetime, Rows] | None = None
 
     def make_relative_rows(self, now: datetime) -> Rows:
-        """Returns the rows whose moments count from now, as far as they differ from the fixtures.
+        """Return the rows whose moments count from now, as far as they differ from the fixtures.
 
         They take longer than the rest of a world's start, so those of the last call are kept.
         """
@@ -89,7 +89,7 @@ class Base:
         return rows
 
     def difference(self, rows: Rows) -> dict[str, dict[str, Slot]]:
-        """Returns the overlay with which exactly these rows are visible."""
+        """Return the overlay with which exactly these rows are visible."""
         found: dict[str, dict[str, Slot]] = {}
         for table in dict.fromkeys([*self.rows, *rows]):
             wanted, own = rows.get(table, {}), self.rows.get(table, {})
@@ -103,7 +103,7 @@ class Base:
         return found
 
     def index(self, table: str, by: By) -> Index:
-        """Returns the index for this grouping and order; built at its first use."""
+        """Return the index for this grouping and order; built at its first use."""
         index = self.indexes.get((table, by))
         if index is None:
             index = Index(by, self.rows.get(table, {}))
@@ -144,7 +144,7 @@ class MemoryStore:
     # -- reads -----------------------------------------------------------------------------------
 
     def get(self, table: str, key: str) -> Record | None:
-        """Returns the record under this key, or `None`."""
+        """Return the record under this key, or `None`."""
         row = self._row(table, key)
         return None if row is None else row.record
 
@@ -160,7 +160,7 @@ class MemoryStore:
         where: Callable[[Record], bool] | None = None,
         within: Within | None = None,
     ) -> list[Entry]:
-        """Returns at most `limit` matching entries in order, after the position `after`.
+        """Return at most `limit` matching entries in order, after the position `after`.
 
         `within` restricts a field to several values; each costs one look into an index.
         """
@@ -192,7 +192,7 @@ class MemoryStore:
         return list(found if limit is None else islice(found, limit))
 
     def scan(self, table: str, where: Callable[[Record], bool]) -> list[str]:
-        """Returns the keys of the matching records in insertion order.
+        """Return the keys of the matching records in insertion order.
 
         It looks at each record of the table, without an index: at the start of a world, making one
         would take longer than all else.
@@ -230,7 +230,7 @@ class MemoryStore:
         return entries if limit is None else entries[:limit]
 
     def prefix(self, table: str, match: Match, field: str, text: str) -> Iterator[Record]:
-        """Returns the matching records whose `field` starts with `text`, ignoring case, sorted."""
+        """Return the matching records whose `field` starts with `text`, ignoring case, sorted."""
         base, overlay, group = self._find(table, *choose_index(match, Order(field, fold=True)))
         folded = text.casefold()
         changed = self._rows.get(table, {})
@@ -245,7 +245,7 @@ class MemoryStore:
         term: Term | None = None,
         within: Within | None = None,
     ) -> int:
-        """Returns how many records match, and contain a word."""
+        """Return how many records match, and contain a word."""
         total = 0
         for each in _expand(match or {}, within):
             base, overlay, group = self._find(table, *choose_index(each, INSERTION, term))
@@ -258,16 +258,16 @@ class MemoryStore:
         return total
 
     def tables(self) -> list[str]:
-        """Returns the names of the tables with at least one record."""
+        """Return the names of the tables with at least one record."""
         names = dict.fromkeys([*self._base.rows, *self._rows])
         return [name for name in names if self.count(name)]
 
     def version(self, table: str) -> int:
-        """Returns a number that is another one after each change of a table."""
+        """Return a number that is another one after each change of a table."""
         return self._versions.get(table, self._restored)
 
     def list_changed(self, table: str, since: int) -> list[str] | None:
-        """Returns the keys that changed since the table had that version; `None`: all may have."""
+        """Return the keys that changed since the table had that version; `None`: all may have."""
         # Versions are numbers of edits. The first question about a table begins its list, and a
         # restore ends it. What changed before that is not in the list, so whoever knows an older
         # version has to look at everything. Otherwise the newest edits are at the end, and only
@@ -293,7 +293,7 @@ class MemoryStore:
         self._change(table, key, old, Row(seq, record))
 
     def remove(self, table: str, key: str) -> Record | None:
-        """Remove a record and return it; returns `None` if it does not exist."""
+        """Remove a record and return it; return `None` if it does not exist."""
         old = self._row(table, key)
         if old is None:
             return None
@@ -301,7 +301,7 @@ class MemoryStore:
         return old.record
 
     def transaction(self) -> Scope[list[Change]]:
-        """Returns a block with the growing list of changes; an exception undoes all of them."""
+        """Return a block with the growing list of changes; an exception undoes all of them."""
         return self._transaction
 
     @contextmanager
@@ -324,7 +324,7 @@ class MemoryStore:
             raise
 
     def snapshot(self) -> Snapshot:
-        """Returns the current state as a value that later changes do not affect."""
+        """Return the current state as a value that later changes do not affect."""
         return Snapshot({t: dict(rows) for t, rows in self._rows.items()}, self._next_seq)
 
     def restore(self, snapshot: Snapshot, *, base: Base | None = None) -> None:
@@ -478,7 +478,7 @@ class MemoryStore:
 
 
 def _expand(match: Match, within: Within | None) -> Sequence[Match]:
-    """Returns one search for each value that `within` allows."""
+    """Return one search for each value that `within` allows."""
     if within is None:
         return (match,)
     return [{**match, within.field: value} for value in dict.fromkeys(within.values)]

@@ -25,15 +25,15 @@ class MemoryArchive:
         self._next = itertools.count(1)
 
     def names(self) -> Collection[str]:
-        """The names of all worlds."""
+        """Return the names of all worlds."""
         with self._lock:
             return list(self._tokens)
 
     def open(self, name: str, base: Base) -> None:
-        """Returns `None`: no world outlives its process."""
+        """Return `None`: no world outlives its process."""
 
     def add(self, name: str, whole: WholeWorld, points: Mapping[str, SavedWorld]) -> int:
-        """Add a new world; returns its token."""
+        """Add a new world; return its token."""
         with self._lock:
             check_new(name, self._tokens)
             for label in points:
@@ -77,7 +77,7 @@ class MemoryArchive:
             del self._tokens[name], self._labels[name]
 
     def close(self) -> None:
-        """Does nothing: no resources are used."""
+        """Do nothing: no resources are used."""
 
     def _check_token(self, name: str, token: int) -> None:
         if self._tokens.get(name) != token:
@@ -90,5 +90,5 @@ class MemoryArchive:
 
 
 def open_archive(place: str, durability: Durability) -> MemoryArchive:
-    """Returns an archive without worlds."""
+    """Return an archive without worlds."""
     return MemoryArchive()

@@ -98,7 +98,7 @@ class RedisArchive:
     # -- worlds ----------------------------------------------------------------------------------
 
     def names(self) -> Collection[str]:
-        """Returns the names of all worlds in the archive, whoever owns them."""
+        """Return the names of all worlds in the archive, whoever owns them."""
         self._check_open()
         key = self._key("worlds")
         return [self._engine.read_text(name, key) for name in self._engine.call("SMEMBERS", key)]
@@ -132,7 +132,7 @@ class RedisArchive:
         return KeptWorld(token, now, owned.state.meta, points)
 
     def add(self, name: str, whole: WholeWorld, points: Mapping[str, SavedWorld]) -> int:
-        """Add a new world with its points, in one commit; returns its token."""
+        """Add a new world with its points, in one commit; return its token."""
         self._check_open()
         check_new(name, ())
         base = self._writer.put_fixtures(whole.base)
@@ -168,7 +168,7 @@ class RedisArchive:
             self._owned.pop(name, None)
 
     def remove(self, name: str) -> bool:
-        """Delete a world that cannot be read; returns whether it was there.
+        """Delete a world that cannot be read; return whether it was there.
 
         Raises:
             WorldElsewhere: A process whose lease holds has the world open.
@@ -195,7 +195,7 @@ class RedisArchive:
             self._owned.pop(name, None)
 
     def find_owner(self, name: str) -> str | None:
-        """Returns the address of the process that has a world open; `None`: this one may open it.
+        """Return the address of the process that has a world open; `None`: this one may open it.
 
         Raises:
             StoreUnreachable: The engine cannot be reached.
@@ -203,7 +203,7 @@ class RedisArchive:
         return find_owner(self._engine, name, self.lease.process)
 
     def list_owners(self) -> dict[str, str | None]:
-        """Returns every world with the address of its owner; `None` for those that rest."""
+        """Return every world with the address of its owner; `None` for those that rest."""
         return list_owners(self._engine, sorted(self.names()))
 
     # -- changes ---------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ class RedisArchive:
         return self._engine.trouble or waits
 
     def list_warnings(self) -> Sequence[str]:
-        """Returns what should be set otherwise on the engine, and what it lost."""
+        """Return what should be set otherwise on the engine, and what it lost."""
         return [*self._engine.advice, *self._losses]
 
     def close(self) -> None:
@@ -329,7 +329,7 @@ class RedisArchive:
         return (None if found[0] == "none" else found), run
 
     def _describe_drop(self, name: str) -> tuple[list[str], tuple[str, str]]:
-        """Returns the keys of `DROP`, and its values after the token."""
+        """Return the keys of `DROP`, and its values after the token."""
         own = (self._key("worlds"), self._key("credentials", name), self._key("nonces", name))
         return [*self._keys(name), *own], (name, self._engine.address.prefix)
 
@@ -385,7 +385,7 @@ class RedisArchive:
         return self._confirm_late()
 
     def _confirm_late(self) -> bool:
-        """Confirm the worlds that are not yet in this run; returns whether none is left."""
+        """Confirm the worlds that are not yet in this run; return whether none is left."""
         confirmed = True
         for name, owned in list(self._owned.items()):
             if owned.run == self._engine.run_id:
@@ -429,7 +429,7 @@ class RedisArchive:
 
 
 def open_archive(place: str, durability: Durability) -> RedisArchive:
-    """Returns the archive on the engine that a URL names; how durable it is, the engine decides.
+    """Return the archive on the engine that a URL names; how durable it is, the engine decides.
 
     Raises:
         StoreError: The engine cannot be reached or used, or has keys of another program there.

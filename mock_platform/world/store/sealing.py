@@ -11,12 +11,12 @@ _SEAL_LENGTH = len(b',"crc":"00000000"}')
 
 
 def seal_line(body: bytes) -> bytes:
-    """Returns a JSON object as a line of the log: with its checksum and a newline."""
+    """Return a JSON object as a line of the log: with its checksum and a newline."""
     return b'%b,"crc":"%08x"}\n' % (body[:-1], crc32(body))
 
 
 def open_line(line: bytes) -> bytes | None:
-    """Returns the JSON object of a line without its newline; `None` if the line is damaged."""
+    """Return the JSON object of a line without its newline; `None` if the line is damaged."""
     seal = SEAL.fullmatch(line, max(0, len(line) - _SEAL_LENGTH))
     if seal is None:
         return None

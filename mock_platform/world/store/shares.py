@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"\.worker-([0-9]+)", re.ASCII)
 
 
 def name_share(store: str, worker: int) -> str:
-    """Returns the setting of one worker, counted from 0, for the setting of all."""
+    """Return the setting of one worker, counted from 0, for the setting of all."""
     return f"{store}.worker-{worker + 1}" if worker and _is_file(store) else store
 
 

@@ -67,7 +67,7 @@ class AtomicStorage(Storage):
         """Whether the file had a correct checksum when it was last read or written."""
 
     def read(self) -> Tables | None:
-        """Returns all tables; `None` if the file does not exist or is empty.
+        """Return all tables; `None` if the file does not exist or is empty.
 
         Raises:
             StoreDamaged: The checksum of the file is wrong.
@@ -142,7 +142,7 @@ class AtomicStorage(Storage):
 
 
 def seal(content: bytes) -> bytes:
-    """Returns a snapshot's JSON with its checksum filled in; other JSON unchanged."""
+    """Return a snapshot's JSON with its checksum filled in; other JSON unchanged."""
     found = _SEAL.match(content)
     if found is None:
         return content
@@ -150,7 +150,7 @@ def seal(content: bytes) -> bytes:
 
 
 def _checksum(content: bytes) -> bytes:
-    """Returns the checksum of a snapshot, with zeros in place of the checksum."""
+    """Return the checksum of a snapshot, with zeros in place of the checksum."""
     found = _SEAL.match(content)
     assert found is not None
     # The checksum covers the whole file with itself counted as zeros, so that it can be inside of
@@ -197,7 +197,7 @@ def _was_rewritten(content: bytes) -> bool:
 
 
 def encode(contents: Contents) -> Tables:
-    """Returns the tables of a snapshot with these contents."""
+    """Return the tables of a snapshot with these contents."""
     entries: dict[str, Any] = {}
     tables: Tables = {
         _ARCHIVE: {"1": {"format": FORMAT, "seq": contents.seq, "checksum": _NO_CHECKSUM}},
@@ -221,7 +221,7 @@ def encode(contents: Contents) -> Tables:
 
 
 def decode(path: Path, tables: Any) -> Contents:
-    """The contents of a snapshot.
+    """Return the contents of a snapshot.
 
     Raises:
         StoreForeign: The file is not from mock_platform.
@@ -265,7 +265,7 @@ def decode(path: Path, tables: Any) -> Contents:
 
 
 def _contents(seq: int, states: Mapping[str, StoredState]) -> Contents:
-    """Returns worlds with their points. A point without its world was left by an older version."""
+    """Return worlds with their points. A point without its world was left by an older version."""
     contents = Contents(seq)
     for name in sorted(states, key=lambda name: POINT in name):  # worlds before their points
         with suppress(LookupError):
@@ -274,13 +274,13 @@ def _contents(seq: int, states: Mapping[str, StoredState]) -> Contents:
 
 
 def _file_name(world: str, table: str) -> str:
-    """Returns the name of a table in the file."""
+    """Return the name of a table in the file."""
     plain = world == DEFAULT_WORLD and table not in {_ARCHIVE, _WORLDS} and table[:1] != "~"
     return table if plain else f"~{world}/{table}"
 
 
 def _where_keys_stand(rows: dict[str, Row]) -> dict[str, Any]:
-    """Returns the field that is usually the key, and the keys of all other records."""
+    """Return the field that is usually the key, and the keys of all other records."""
     # TinyDB numbers its documents and knows no keys. In nearly all tables the key of a record is
     # one of its fields, so only the name of that field is stored, with the few keys that are
     # elsewhere.
@@ -307,7 +307,7 @@ def _fields_equal(record: Record, key: str) -> list[str]:
 def _find_unlisted(
     path: Path, name: str, states: Mapping[str, StoredState]
 ) -> tuple[StoredState, str, dict[str, Any]]:
-    """Returns the world and name of a table that was added by hand; its records have an `id`."""
+    """Return the world and name of a table that was added by hand; its records have an `id`."""
     owner, table = name[1:].split("/", 1) if name[:1] == "~" and "/" in name else ("default", name)
     state = states.get(owner)
     if state is None:
@@ -319,7 +319,7 @@ def _find_unlisted(
 
 
 def _rows(path: Path, name: str, documents: Any, keys: dict[str, Any]) -> dict[str, Slot]:
-    """Returns the rows of one table by key."""
+    """Return the rows of one table by key."""
     wanted, exceptions = keys.get("field"), keys.get("exceptions", {})
     found: dict[str, Slot] = {}
     if not isinstance(documents, dict) or not all(_NUMBER.fullmatch(n) for n in documents):

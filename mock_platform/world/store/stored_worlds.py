@@ -45,14 +45,14 @@ class StoredState(Struct):
 
     @property
     def tables(self) -> dict[str, dict[str, Record]]:
-        """Returns all records by table and key, in insertion order."""
+        """Return all records by table and key, in insertion order."""
         return {
             table: {key: row.record for key, row in rows.items()}
             for table, rows in self.list_rows().items()
         }
 
     def list_rows(self) -> dict[str, dict[str, Row]]:
-        """Returns all rows with the fixtures, in insertion order."""
+        """Return all rows with the fixtures, in insertion order."""
         found = {}
         for table in dict.fromkeys([*self.base, *self.rows]):
             slots = {**self.base.get(table, {}), **self.rows.get(table, {})}
@@ -63,7 +63,7 @@ class StoredState(Struct):
         return found
 
     def lay_over(self, base: Base) -> SavedWorld:
-        """Use these fixtures from now on; returns the state as differences from them."""
+        """Use these fixtures from now on; return the state as differences from them."""
         self.base, self.rows = base.rows, base.difference(self.list_rows())
         rows = {table: dict(slots) for table, slots in self.rows.items()}
         return SavedWorld(Snapshot(rows, self.next_place), self.meta)
@@ -133,7 +133,7 @@ class Contents(Struct):
             raise ValueError(f"unknown kind {kind!r}")
 
     def states(self) -> Iterator[tuple[str, StoredState]]:
-        """Returns each world and each point with its name, a world before its points."""
+        """Return each world and each point with its name, a world before its points."""
         for name, world in self.worlds.items():
             yield name, world.now
             for label, point in world.points.items():
@@ -170,7 +170,7 @@ def _take(state: StoredState, change: dict[str, Any], seq: int) -> None:
 
 
 def changes_of(slots: Slots) -> list[dict[str, Any]]:
-    """Returns changed rows in the form of a change."""
+    """Return changed rows in the form of a change."""
     return [
         {"table": table, "key": key, "after": None}
         if slot is None
@@ -180,7 +180,7 @@ def changes_of(slots: Slots) -> list[dict[str, Any]]:
 
 
 def tables_of(base: Rows) -> dict[str, list[tuple[str, int, Record]]]:
-    """Returns fixtures in the form of a change."""
+    """Return fixtures in the form of a change."""
     return {
         table: [(key, row.seq, row.record) for key, row in rows.items()]
         for table, rows in base.items()
@@ -188,7 +188,7 @@ def tables_of(base: Rows) -> dict[str, list[tuple[str, int, Record]]]:
 
 
 def slots_of(snapshot: Snapshot) -> Slots:
-    """Returns the differences in a store's snapshot."""
+    """Return the differences in a store's snapshot."""
     return {(t, key): slot for t, rows in snapshot.rows.items() for key, slot in rows.items()}
 
 

@@ -114,12 +114,12 @@ class TinyDBArchive:
             return {name: world.now for name, world in self._contents.worlds.items()}
 
     def names(self) -> Collection[str]:
-        """Returns the names of all worlds in the archive."""
+        """Return the names of all worlds in the archive."""
         with self._lock:
             return list(self._contents.worlds)
 
     def open(self, name: str, base: Base) -> KeptWorld | None:
-        """Returns a world as it was left, on the current fixtures, or `None` if it is missing."""
+        """Return a world as it was left, on the current fixtures, or `None` if it is missing."""
         with self._lock:
             self._check_open()
             world = self._contents.worlds.get(name)
@@ -130,7 +130,7 @@ class TinyDBArchive:
             return KeptWorld(world.token, now.records, now.meta, points)
 
     def add(self, name: str, whole: WholeWorld, points: Mapping[str, SavedWorld]) -> int:
-        """Add a new world with its points, in one commit; returns its token."""
+        """Add a new world with its points, in one commit; return its token."""
         with self._lock:
             self._check_open()
             check_new(name, self._contents.worlds)
@@ -238,7 +238,7 @@ class TinyDBArchive:
     # -- open ------------------------------------------------------------------------------------
 
     def _read_snapshot(self) -> bool:
-        """Load the snapshot; returns whether there was none yet."""
+        """Load the snapshot; return whether there was none yet."""
         try:
             tables = self._storage.read()
         except orjson.JSONDecodeError as error:
@@ -254,7 +254,7 @@ class TinyDBArchive:
         return False
 
     def _replay_log(self) -> bool:
-        """Apply the changes that the snapshot does not contain; returns whether the log had any."""
+        """Apply the changes that the snapshot does not contain; return whether the log had any."""
         # Two things are checked of each line: that it follows the line before it (the log itself is
         # complete), and that it follows the snapshot (the two files belong together). A log from
         # another day would pass the first check and fail the second.
@@ -310,7 +310,7 @@ class TinyDBArchive:
         return world
 
     def _point(self, name: str, label: str) -> str:
-        """Returns the name under which a point is recorded."""
+        """Return the name under which a point is recorded."""
         if label not in self._contents.worlds[name].points:
             raise LookupError(f"world {name!r} has no point {label!r}")
         return f"{name}{POINT}{label}"
@@ -348,7 +348,7 @@ class TinyDBArchive:
         self._compact_if_due()
 
     def _line_of(self, base: Rows) -> int | None:
-        """Returns the number of the line with these fixtures, one in each log; `None` if empty."""
+        """Return the number of the line with these fixtures, one in each log; `None` if empty."""
         if not any(base.values()):
             return None
         for number, known in self._contents.bases.items():
@@ -361,7 +361,7 @@ class TinyDBArchive:
         return self._contents.seq
 
     def _append(self, line: dict[str, Any]) -> int:
-        """Number a change and write it; returns its size in bytes."""
+        """Number a change and write it; return its size in bytes."""
         self._check_open()
         # Also if nothing is written: a value without JSON form is refused now, not when all is
         # lost.
@@ -403,7 +403,7 @@ class TinyDBArchive:
 
 
 def open_archive(place: str, durability: Durability) -> TinyDBArchive:
-    """Returns the archive in a file.
+    """Return the archive in a file.
 
     Raises:
         StoreError: It is in use, damaged, not ours, or cannot be opened.

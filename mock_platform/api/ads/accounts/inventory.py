@@ -27,7 +27,7 @@ def declare_whole_list(
     total: bool = False,
     **particulars: Any,
 ) -> Operation:
-    """Returns the operation that lists all records of a table on one page, for every account."""
+    """Return the operation that lists all records of a table on one page, for every account."""
 
     def list_all(call: Call, world: World) -> PageOf:
         found = [entry.record for entry in world.store.page(table)]

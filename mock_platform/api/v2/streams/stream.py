@@ -97,7 +97,7 @@ class StreamEndpoint(Struct, frozen=True):
     A `ProblemFailure` ends the stream with the problem as its last line.
     """
     explain: Callable[[Record, str], str | None] = lambda _activity, _app_id: None
-    """Returns why the streams of an app do not get an activity, where the endpoint knows."""
+    """Return why the streams of an app do not get an activity, where the endpoint knows."""
 
 
 _NEVER = float("inf")

@@ -44,12 +44,12 @@ class EngineAddress(Struct, frozen=True):
     """How many seconds the engine may take for a command."""
 
     def __repr__(self) -> str:
-        """Returns the form without secrets."""
+        """Return the form without secrets."""
         return f"EngineAddress({self.shown!r}, prefix={self.prefix!r})"
 
 
 def parse_address(text: str) -> EngineAddress:
-    """Returns the address that a URL names.
+    """Return the address that a URL names.
 
     Raises:
         BadAddress: It has another form, or a parameter that is not known.
@@ -99,7 +99,7 @@ def _read_timeout(text: str, shown: str) -> float:
 
 
 def _redact(parts: SplitResult) -> str:
-    """Returns a URL with `***` in place of its passwords."""
+    """Return a URL with `***` in place of its passwords."""
     host = parts.netloc.rpartition("@")[2]
     if parts.password is not None:
         name = quote(unquote(parts.username or ""), safe="")

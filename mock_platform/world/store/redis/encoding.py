@@ -44,7 +44,7 @@ class Fixtures:
         """Those that were read or written by this process."""
 
     def hash_of(self, base: Base) -> str:
-        """Returns the hash of fixtures; empty without any."""
+        """Return the hash of fixtures; empty without any."""
         found = self._hashes.get(base)
         if found is None:
             body = encode_fixtures(base.rows)
@@ -55,7 +55,7 @@ class Fixtures:
 
 
 def encode_fixtures(rows: Rows) -> bytes:
-    """Returns fixtures as they are kept."""
+    """Return fixtures as they are kept."""
     tables = {
         table: [(key, row.seq, row.record) for key, row in found.items()]
         for table, found in rows.items()
@@ -64,7 +64,7 @@ def encode_fixtures(rows: Rows) -> bytes:
 
 
 def decode_fixtures(place: str, body: bytes) -> Rows:
-    """Returns fixtures.
+    """Return fixtures.
 
     Raises:
         StoreDamaged: This is not what was written.
@@ -77,7 +77,7 @@ def decode_fixtures(place: str, body: bytes) -> Rows:
 
 
 def encode_whole(whole: WholeWorld, base: str, seq: int) -> tuple[bytes, StoredState]:
-    """Returns a state of a world as it is kept, and as a value. `base` is the fixtures' hash."""
+    """Return a state of a world as it is kept, and as a value. `base` is the fixtures' hash."""
     rows = {table: dict(slots) for table, slots in whole.snapshot.rows.items()}
     meta = orjson.dumps(whole.meta, option=STRICT)
     state = StoredState(seq, whole.snapshot.next_seq, meta, whole.base.rows, rows)
@@ -85,7 +85,7 @@ def encode_whole(whole: WholeWorld, base: str, seq: int) -> tuple[bytes, StoredS
 
 
 def encode_state(state: StoredState, base: str) -> bytes:
-    """Returns a state of a world as it is kept."""
+    """Return a state of a world as it is kept."""
     sealed = _seal(
         {
             "seq": state.seq,
@@ -102,7 +102,7 @@ def encode_state(state: StoredState, base: str) -> bytes:
 
 
 def open_state(place: str, what: str, body: bytes) -> dict[str, Any]:
-    """Returns what `decode_state` reads; its `base` is the hash of the fixtures, empty without any.
+    """Return what `decode_state` reads; its `base` is the hash of the fixtures, empty without any.
 
     Raises:
         StoreDamaged: This is not what was written.
@@ -120,7 +120,7 @@ def open_state(place: str, what: str, body: bytes) -> dict[str, Any]:
 def decode_state(
     place: str, what: str, found: Mapping[str, Any], fixtures: Mapping[str, Rows]
 ) -> StoredState:
-    """Returns a state of a world that was opened.
+    """Return a state of a world that was opened.
 
     Raises:
         StoreOutdated: Another version wrote it: it is whole, and has another form.
@@ -140,7 +140,7 @@ def decode_state(
 
 
 def encode_commit(slots: Slots, changed: Mapping[str, bytes], removed: Sequence[str]) -> bytes:
-    """Returns a commit as it is kept, with what changed and what was removed beside the records.
+    """Return a commit as it is kept, with what changed and what was removed beside the records.
 
     Raises:
         TypeError: A value has no JSON form.
@@ -186,7 +186,7 @@ def take_commits(
 
 
 def encode_meta(meta: Meta) -> dict[str, bytes]:
-    """Returns the data of a world beside its records, each value as JSON.
+    """Return the data of a world beside its records, each value as JSON.
 
     Raises:
         TypeError: A value has no JSON form.
@@ -195,7 +195,7 @@ def encode_meta(meta: Meta) -> dict[str, bytes]:
 
 
 def join_meta(parts: Mapping[str, bytes]) -> bytes:
-    """Returns the data beside the records as one JSON object."""
+    """Return the data beside the records as one JSON object."""
     return orjson.dumps({name: orjson.Fragment(body) for name, body in parts.items()})
 
 
@@ -237,12 +237,12 @@ def _open(place: str, what: str, body: bytes) -> dict[str, Any]:
 
 
 def report_damage(place: str, what: str, fault: str) -> StoreDamaged:
-    """Returns the error of a value that is not what was written."""
+    """Return the error of a value that is not what was written."""
     return StoreDamaged(place, f"{what} is damaged: {fault}", REMEDY)
 
 
 def report_other_form(place: str, what: str, difference: str) -> StoreOutdated:
-    """Returns the error of a value that is as it was written, by another version."""
+    """Return the error of a value that is as it was written, by another version."""
     return StoreOutdated(
         f"{place}: {what} is in the form of an older version of mock_platform ({difference}). "
         f"Nothing was changed. {OUTDATED_REMEDY}"

@@ -120,7 +120,7 @@ class EngineLink:
         return self._gone or self._refusing
 
     def key(self, *parts: str) -> str:
-        """Returns the name of a key, with the prefix."""
+        """Return the name of a key, with the prefix."""
         return self.address.prefix + ":".join(parts)
 
     def check_server(self) -> None:
@@ -173,12 +173,12 @@ class EngineLink:
             _LOG.warning("%s takes changes again", self.place)
 
     def find_run(self) -> str:
-        """Returns the run of the engine that is reached now. Raises the same as `call`."""
+        """Return the run of the engine that is reached now. Raises the same as `call`."""
         self.call("PING")
         return self.run_id
 
     def call(self, *command: Word) -> Any:
-        """Returns the answer to a command.
+        """Return the answer to a command.
 
         Raises:
             StoreUnreachable: The engine cannot be reached, or does not take it.
@@ -187,11 +187,11 @@ class EngineLink:
         return self._run([command])[0]
 
     def call_all(self, commands: Sequence[Sequence[Word]]) -> list[Any]:
-        """Returns the answers to commands that are sent together. Raises the same as `call`."""
+        """Return the answers to commands that are sent together. Raises the same as `call`."""
         return self._run(commands)
 
     def run(self, text: str, keys: Sequence[str], *values: Word, within: str | None = None) -> Any:
-        """Returns what a script returns, with texts as `str`. Raises the same as `call`.
+        """Return what a script returns, with texts as `str`. Raises the same as `call`.
 
         Raises:
             EngineRestarted: The engine is in another run than `within`, if that is given.
@@ -209,7 +209,7 @@ class EngineLink:
         return found
 
     def read_text(self, body: bytes, *keys: str) -> str:
-        """Returns a value of one of these keys as text.
+        """Return a value of one of these keys as text.
 
         Raises:
             StoreForeign: It is no text.
@@ -308,7 +308,7 @@ class EngineLink:
         return answers
 
     def _take_line(self) -> _Line:
-        """Returns a connection that no other thread uses, to the newest known run of the engine."""
+        """Return a connection that no other thread uses, to the newest known run of the engine."""
         while True:
             try:
                 # The last one that came back is the first to be used, so idle ones are closed by
@@ -348,7 +348,7 @@ class EngineLink:
         return StoreUnreachable(self.place, reason)
 
     def _find_wrong_key(self, commands: Sequence[Sequence[Word]]) -> str:
-        """Returns what is wrong with the key that holds another type than it should."""
+        """Return what is wrong with the key that holds another type than it should."""
         for key in _find_keys(commands):
             wanted = _find_type(key.removeprefix(self.address.prefix))
             with suppress(RedisError):
@@ -365,7 +365,7 @@ class EngineLink:
         )
 
     def _explain(self, fault: RedisError) -> str:
-        """Returns why a command failed, and what to do, without the secrets of the address."""
+        """Return why a command failed, and what to do, without the secrets of the address."""
         text = str(fault)
         if isinstance(fault, InvalidResponse):
             return "what answers there is no Redis and no Valkey: check host and port"
@@ -384,14 +384,14 @@ class EngineLink:
 
 
 def _pack(command: Sequence[Word]) -> bytes:
-    """Returns a command in the form of the protocol."""
+    """Return a command in the form of the protocol."""
     parts = [part if isinstance(part, bytes) else str(part).encode() for part in command]
     words = b"".join([b"$%d\r\n%b\r\n" % (len(part), part) for part in parts])
     return b"*%d\r\n%b" % (len(parts), words)
 
 
 def _read_info(body: bytes) -> dict[str, str]:
-    """Returns what an engine says of itself."""
+    """Return what an engine says of itself."""
     lines = (line.partition(":") for line in body.decode("utf-8", "replace").splitlines())
     return {name: value for name, colon, value in lines if colon}
 
@@ -416,12 +416,12 @@ _TYPES = {
 
 
 def _find_type(key: str) -> str:
-    """Returns the type that a key has, named without the prefix of all keys."""
+    """Return the type that a key has, named without the prefix of all keys."""
     return _TYPES.get(key.partition(":")[0], "string")
 
 
 def _find_keys(commands: Sequence[Sequence[str | bytes | int]]) -> Iterator[str]:
-    """Returns the keys that commands name."""
+    """Return the keys that commands name."""
     for command in commands:
         name, *rest = command
         if name in {"EVAL", "EVALSHA"}:

@@ -106,7 +106,7 @@ class Lease:
             self.renew()
 
     def renew(self) -> float:
-        """Renew the lease; returns for how many seconds the engine still settles.
+        """Renew the lease; return for how many seconds the engine still settles.
 
         If it had ended, or the engine was started again, worlds are checked before this returns.
 
@@ -188,7 +188,7 @@ class Lease:
         return self._engine.key("process", self.process)
 
     def _send(self) -> tuple[str, list[Any]]:
-        """Renew the lease on the engine; returns its run, and what it answers."""
+        """Renew the lease on the engine; return its run, and what it answers."""
         names = ("run", "settling", "beat")
         keys = [self.key, *map(self._engine.key, names)]
         for _ in range(ATTEMPTS):
@@ -237,7 +237,7 @@ class Lease:
 
 
 def find_owner(engine: EngineLink, name: str, process: str) -> str | None:
-    """Returns the address of another process that has a world open; `None`: `process` may open it.
+    """Return the address of another process that has a world open; `None`: `process` may open it.
 
     Raises:
         StoreUnreachable: The engine cannot be reached.
@@ -252,7 +252,7 @@ def find_owner(engine: EngineLink, name: str, process: str) -> str | None:
 
 
 def list_owners(engine: EngineLink, names: Sequence[str]) -> dict[str, str | None]:
-    """Returns worlds with the addresses of their owners; `None` for those that rest.
+    """Return worlds with the addresses of their owners; `None` for those that rest.
 
     Raises:
         StoreUnreachable: The engine cannot be reached.
@@ -297,12 +297,12 @@ class EngineCredentials:
         self._run(scripts.REMOVE_CREDENTIAL, credential, world)
 
     def find_worlds(self, credential: str) -> Sequence[str]:
-        """Returns the worlds that have a credential, whoever owns them."""
+        """Return the worlds that have a credential, whoever owns them."""
         key = self._engine.key("credential", credential)
         return [self._engine.read_text(name, key) for name in self._engine.call("SMEMBERS", key)]
 
     def use_nonce(self, world: str, nonce: str, mark: float, *, now: int, until: int) -> bool:
-        """Returns whether a nonce of a world is new; it is remembered until then, epoch seconds.
+        """Return whether a nonce of a world is new; it is remembered until then, epoch seconds.
 
         `mark`, from 0 up to 1, is of this use: a repetition of it finds the nonce new as well.
         """
@@ -342,7 +342,7 @@ class NameSet:
         self._engine.call("SREM", self._key, name)
 
     def read(self) -> set[str]:
-        """Returns the names of all worlds in the set."""
+        """Return the names of all worlds in the set."""
         found = self._engine.call("SMEMBERS", self._key)
         return {self._engine.read_text(name, self._key) for name in found}
 
@@ -366,7 +366,7 @@ class Processes:
         self._engine.call("SADD", self._names, process)
 
     def list_living(self) -> list[str]:
-        """Returns what the living processes say of themselves; those that are gone are removed."""
+        """Return what the living processes say of themselves; those that are gone are removed."""
         names = sorted(
             self._engine.read_text(name, self._names)
             for name in self._engine.call("SMEMBERS", self._names)
@@ -383,7 +383,7 @@ class Processes:
         ]
 
     def find_secret(self) -> bytes:
-        """Returns what only the processes of this engine know, and whoever may use the engine."""
+        """Return what only the processes of this engine know, and whoever may use the engine."""
         key = self._engine.key("secret")
         # An engine that came back without it gets the one that this process has used so far.
         self._engine.call("SET", key, self._secret or os.urandom(32).hex(), "NX")
@@ -391,6 +391,6 @@ class Processes:
         return self._secret
 
     def draw_number(self) -> tuple[int, int]:
-        """Returns a number for a process, and how many there are before they repeat."""
+        """Return a number for a process, and how many there are before they repeat."""
         drawn = int(self._engine.call("INCR", self._engine.key("processes-so-far")))
         return (drawn - 1) % _NUMBERS + 1, _NUMBERS

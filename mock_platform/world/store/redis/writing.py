@@ -70,7 +70,7 @@ class OwnedWorld(Struct):
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def copy_state(self) -> StoredState:
-        """Returns the state of now, which later commits do not change."""
+        """Return the state of now, which later commits do not change."""
         rows = {table: dict(slots) for table, slots in self.state.rows.items()}
         return replace(self.state, seq=self.seq, rows=rows, meta_json=join_meta(self.meta))
 
@@ -85,7 +85,7 @@ class WorldReader:
     def read(
         self, name: str, base: Base, token: int, seq: str
     ) -> tuple[OwnedWorld, dict[str, SavedWorld]]:
-        """Returns a world on the given fixtures, and its points.
+        """Return a world on the given fixtures, and its points.
 
         Raises:
             StoreDamaged: The engine does not have what was written to it.
@@ -124,7 +124,7 @@ class WorldReader:
         return owned, saved
 
     def _decode(self, what: str, body: bytes) -> tuple[StoredState, str]:
-        """Returns a state, and the hash of its fixtures."""
+        """Return a state, and the hash of its fixtures."""
         place = self._engine.place
         opened = open_state(place, what, body)
         wanted = opened["base"]
@@ -145,7 +145,7 @@ class WorldReader:
 
 
 def _pair(flat: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Returns names with their values, which an answer has in one list."""
+    """Return names with their values, which an answer has in one list."""
     return zip(flat[::2], flat[1::2], strict=True)
 
 
@@ -206,7 +206,7 @@ class WorldWriter:
         owned.seq += 1
 
     def run(self, name: str, owned: OwnedWorld, script: str, keys: list[str], *values: Word) -> Any:
-        """Returns what a script answers that has a token and no number; the world is confirmed."""
+        """Return what a script answers that has a token and no number; the world is confirmed."""
         for _ in range(ATTEMPTS):
             self._make_sure(name, owned)
             try:
@@ -260,7 +260,7 @@ class WorldWriter:
             owned.log_bytes = max(0, owned.log_bytes - size)
 
     def put_fixtures(self, base: Base) -> str:
-        """Write fixtures that the engine does not have; returns their hash."""
+        """Write fixtures that the engine does not have; return their hash."""
         found = self._fixtures.hash_of(base)
         self._put(found)
         return found
@@ -334,7 +334,7 @@ class WorldWriter:
         return found
 
     def _describe(self, owned: OwnedWorld, run: str, *, is_sure: bool) -> tuple[Word, ...]:
-        """Returns the first values of `CONFIRM` and `RESTORE`."""
+        """Return the first values of `CONFIRM` and `RESTORE`."""
         milliseconds = int(self._lease.seconds * 1000)
         return owned.token, run, milliseconds, int(owned.run == run), int(is_sure)
 
