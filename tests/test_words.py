@@ -201,11 +201,12 @@ def test_docstrings_say_something() -> None:
 
 
 def test_docstrings_are_in_one_mood() -> None:
-    """A docstring says `Return ...`, as all others of the package, and not `Returns ...`."""
+    """A function says `Return ...`, as all others of the package, and not `Returns ...`."""
     bad = [
-        f"{path}: {getattr(node, 'name', 'the module')} says {text.splitlines()[0]!r}"
+        f"{path}: {node.name} says {text.splitlines()[0]!r}"
         for path, tree, _ in sources()
         for node, _ in definitions(tree)
+        if isinstance(node, ast.FunctionDef)
         if (text := ast.get_docstring(node)) is not None
         if text.split(maxsplit=1)[0] in {"Returns", "Yields", "Raises", "Gets", "Makes"}
     ]
