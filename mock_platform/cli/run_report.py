@@ -14,6 +14,7 @@ from mock_platform.cli.intercepting import read_interception
 from mock_platform.cli.options import settings_of
 from mock_platform.cli.trouble import CheckFailed, write_report
 from mock_platform.cli.verifying import (
+    GatePage,
     RunCheck,
     RunVerdict,
     StrayWatch,
@@ -112,17 +113,44 @@ _DELIVERY_SECONDS = 10.0
 """How long a rule that has not acted yet may wait for deliveries, in real seconds."""
 
 
+class DriftOptions(Struct, frozen=True):
+    """How another server is compared with this sandbox."""
+
+    against: str
+    """Its address."""
+    only: str
+    """Patterns of the operations that are compared, separated by commas; all if empty."""
+    skip: tuple[str, ...]
+    """Kinds of requests, and patterns of operations, that are not sent to it."""
+    methods: bool
+    """Whether it gets requests with a method that no operation has."""
+    credentials_file: Path | None
+    ca: Path | None
+    accepted: Path | None
+    """The differences of that server that are accepted."""
+    yes: bool
+
+
 class RunOptions(Struct, frozen=True):
     """The options of `run`."""
 
     settings: Settings
+    name: str = "mock-platform run"
+    """The command, as reports name it."""
     tls: bool = False
     verify: bool | None = None
-    """`None`: if a scenario is active from the start, or a JUnit file is wanted."""
+    """`None`: if a scenario is active from the start, or a report is wanted."""
+    page: bool = False
+    """Whether the page is printed, and any check that failed makes the status 1."""
     junit: Path | None = None
+    summary: Path | None = None
+    """Where to add the page as markdown."""
     coverage: CoverageOptions = field(default_factory=CoverageOptions)
     intercept: Interception | None = None
     """What a proxy for the platform's real hosts does; `None` without one."""
+    contract: Path | None = None
+    """A kept contract, with which that of this package is compared."""
+    drift: DriftOptions | None = None
 
 
 class Examiner:
@@ -137,7 +165,8 @@ class Examiner:
         self._platform.observers.append(self._watch.observe)
         wanted = options.verify
         if wanted is None:
-            wanted = bool(self._platform.start_up.active) or options.junit is not None
+            reports = options.junit is not None or options.summary is not None
+            wanted = bool(self._platform.start_up.active) or options.page or reports
         self._verify = wanted
         self._rules: list[RunCheck] = []
         self._requests: list[RunCheck] = []
@@ -154,8 +183,14 @@ class Examiner:
         if self._options.coverage.is_wanted:
             self._coverage = self._server.coverage()
 
-    def conclude(self, command: Sequence[str], status: int, faults: Sequence[BaseException]) -> int:
-        """Print and write what was found; return the exit status of `run`.
+    def conclude(
+        self,
+        command: Sequence[str],
+        status: int,
+        faults: Sequence[BaseException],
+        beside: Sequence[RunCheck],
+    ) -> int:
+        """Print and write what was found, with the checks beside the command; return the status.
 
         Raises:
             CheckFailed: A report cannot be written.
@@ -164,34 +199,28 @@ class Examiner:
         broken = check_faults(faults)
         verdict = RunVerdict([*self._rules, strays, warnings, broken])
         shown = verdict if self._verify else RunVerdict([warnings, broken])
-        for line in shown.describe():
-            click.echo(line, err=True)
-        gates = self._report_coverage()
+        if not self._options.page:
+            _print_faults(shown)
+        gates = RunVerdict([*self._check_coverage(), *beside])
+        whole = RunVerdict([check_command(command, status), *verdict.checks, *gates.checks])
+        page = GatePage(self._options.name, whole.checks)
+        if self._options.page:
+            click.echo(page.render_text(), nl=False)
+        else:
+            _print_faults(gates)
+            for note in [note for check in beside for note in check.notes]:
+                click.echo(f"mock-platform: {note}", err=True)
         if self._options.junit is not None:
-            checks = [check_command(command, status), *verdict.checks, *gates]
-            write_report(self._options.junit, RunVerdict(checks).write_junit())
+            write_report(self._options.junit, whole.write_junit(self._options.name))
+        if self._options.summary is not None:
+            write_report(self._options.summary, page.render_markdown(), append=True)
+        if self._options.page:
+            return _FAILED if whole.has_failed else 0
         failed = self._verify and verdict.has_failed
         if failed and not status:
             text = "mock-platform: the command succeeded, but the run fails because of this"
             click.echo(f"{text}; --no-verify accepts it.", err=True)
-        return status or (_FAILED if failed or RunVerdict(gates).has_failed else 0)
-
-    def list_checks(
-        self, command: Sequence[str], status: int, faults: Sequence[BaseException]
-    ) -> list[RunCheck]:
-        """Return every check of the run; prints the coverage, and writes its files.
-
-        Raises:
-            CheckFailed: A file cannot be written.
-        """
-        checks = [check_command(command, status), *self._rules, *self._requests]
-        return [*checks, check_faults(faults), *self._check_coverage()]
-
-    def _report_coverage(self) -> list[RunCheck]:
-        gates = self._check_coverage()
-        for line in RunVerdict(gates).describe():
-            click.echo(line, err=True)
-        return gates
+        return status or (_FAILED if failed or gates.has_failed else 0)
 
     def _check_coverage(self) -> list[RunCheck]:
         """Return the checks of the coverage, after its totals were printed and files written."""
@@ -203,8 +232,13 @@ class Examiner:
         return check_coverage(found, self._gate)
 
 
-def read_run_options(values: Mapping[str, Any]) -> RunOptions:
-    """Return the options in the parameters of a command.
+def _print_faults(verdict: RunVerdict) -> None:
+    for line in verdict.describe():
+        click.echo(line, err=True)
+
+
+def read_run_options(name: str, values: Mapping[str, Any]) -> RunOptions:
+    """Return the options in the parameters of a command with this name.
 
     Raises:
         click.UsageError: Some do not belong together.
@@ -215,11 +249,31 @@ def read_run_options(values: Mapping[str, Any]) -> RunOptions:
     intercept = read_interception(
         values["allow_host"], values["intercept_hosts"], intercept=values["intercept"]
     )
+    if values["page"] and values["verify"] is False:
+        raise click.UsageError("--page has the checks that --no-verify leaves out: choose one.")
     return RunOptions(
         settings_of(values),
+        name,
         values["tls"],
-        values.get("verify"),
+        values["verify"],
+        values["page"],
         values["junit"],
+        values["summary"],
         CoverageOptions(values["coverage"], conditions),
         intercept,
+        values["contract"],
+        _read_drift(values),
     )
+
+
+def _read_drift(values: Mapping[str, Any]) -> DriftOptions | None:
+    """Return how another server is compared; `None` without one."""
+    names = ("skip", "methods", "credentials_file", "ca", "accepted", "yes")
+    if values["against"] is not None:
+        more = {name: values[name] for name in names}
+        return DriftOptions(values["against"], values["coverage_only"] or "", **more)
+    if any(values[name] for name in names):
+        raise click.UsageError(
+            "--accepted, --credentials-file, --ca, --skip, --methods and --yes need --against URL."
+        )
+    return None

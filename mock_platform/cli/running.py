@@ -14,6 +14,7 @@ import click
 from mock_platform.cli.run_report import Examiner, RunOptions
 from mock_platform.cli.signals import Signals
 from mock_platform.cli.trouble import convert_errors
+from mock_platform.cli.verifying import RunCheck
 from mock_platform.client.intercepting import trust_variables
 from mock_platform.client.platform import MockPlatform
 from mock_platform.core.auth.credential_texts import environment
@@ -29,38 +30,23 @@ def run_beside_server(command: Sequence[str], options: RunOptions) -> int:
     """Run a command with the server's addresses and credentials in its environment.
 
     Returns the exit status as a shell would: 127 if the command does not exist, 128 plus the
-    signal's number if a signal ended it. 1 if the command succeeded but the run did not.
+    signal's number if a signal ended it. 1 if the command succeeded but the run did not, and with
+    the page also for a command that failed.
 
     Raises:
-        click.ClickException: The server cannot start, or a report cannot be written.
-    """
-    observed = observe_run(command, options)
-    if observed is None:
-        return NOT_FOUND
-    examiner, status, faults = observed
-    return examiner.conclude(command, status, faults)
-
-
-def observe_run(
-    command: Sequence[str], options: RunOptions
-) -> tuple[Examiner, int, Sequence[BaseException]] | None:
-    """Run a command beside a server, which is stopped then.
-
-    Returns who examined the run, the exit status of the command, and the server's errors; `None` if
-    the command does not exist.
-
-    Raises:
-        click.ClickException: The server cannot start.
+        click.ClickException: The server cannot start, or a file cannot be read or written.
     """
     if not hasattr(signal, "SIGCHLD"):
         raise click.ClickException(
             "this system has no signal for the end of a command (SIGCHLD), which `run` waits for. "
             "Start `mock-platform serve` beside the command."
         )
+    # These first: a file that cannot be read should not cost a whole run.
+    beside = _check_beside(options)
     gate = options.coverage.make_gate()
     if shutil.which(command[0]) is None and not os.path.exists(command[0]):  # noqa: PTH110
         click.echo(f"Error: {command[0]}: this command does not exist.", err=True)
-        return None
+        return NOT_FOUND
     with convert_errors():
         server = MockPlatform.start(options.settings, tls=options.tls)
     examiner = Examiner(server, options, gate)
@@ -70,7 +56,17 @@ def observe_run(
         examiner.examine()
     finally:
         faults = _stop(server)
-    return examiner, status, faults
+    return examiner.conclude(command, status, faults, beside)
+
+
+def _check_beside(options: RunOptions) -> Sequence[RunCheck]:
+    """Return the checks that need no command: those of the contract and of another server."""
+    if options.contract is None and options.drift is None:
+        return ()
+    from mock_platform.cli.gating import check_contract, check_drift  # loads half of the package
+
+    checks = [] if options.contract is None else [check_contract(options.contract)]
+    return [*checks, *([] if options.drift is None else [check_drift(options.drift)])]
 
 
 def variables(platform: MockPlatform) -> dict[str, str]:

@@ -67,15 +67,16 @@ def convert_errors() -> Iterator[None]:
         raise BadInput(str(fault)) from fault
 
 
-def write_report(file: Path, text: str) -> None:
-    """Write a report, and make its folder.
+def write_report(file: Path, text: str, *, append: bool = False) -> None:
+    """Write a report, or add it to the file, and make its folder.
 
     Raises:
         CheckFailed: It cannot be written.
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf-8")
+        with file.open("a" if append else "w", encoding="utf-8") as opened:
+            opened.write(text)
     except OSError as fault:
         raise CheckFailed(f"{file} cannot be written: {fault.strerror}.") from fault
 

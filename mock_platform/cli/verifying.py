@@ -1,4 +1,4 @@
-"""`run --verify` and `verify`: what a run must not have, for people and as JUnit XML."""
+"""What a run must not have: for people, as one page, and as JUnit XML."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class RunVerdict(Struct, frozen=True):
                 if check.headline == headline:
                     yield from (f"  {line}" for text in check.faults for line in text.splitlines())
 
-    def write_junit(self, name: str = "mock-platform run") -> str:
+    def write_junit(self, name: str) -> str:
         """Return JUnit XML with a case for each check; `name` is that of the whole run."""
         suites: dict[str, list[JunitCase]] = {}
         for check in self.checks:
@@ -201,7 +201,7 @@ def _describe_nearest(diagnosis: dict[str, Any] | None) -> str:
     return f"; nearest: {listed}" if listed else ""
 
 
-# `verify`: the page with the parts of the gate, and the one status that they have together.
+# `run --page`: the page with all parts of a run.
 
 MAX_LINES = 12
 """Lines of a part on the page; the JUnit file has all of them."""
@@ -252,8 +252,10 @@ _SWITCHES: Mapping[str, str] = {
 
 
 class GatePage(Struct, frozen=True):
-    """The checks of all parts of the gate."""
+    """The checks of all parts of a run."""
 
+    name: str
+    """The command, for the headline."""
     checks: Sequence[RunCheck]
 
     def list_failed(self) -> list[str]:
@@ -262,7 +264,7 @@ class GatePage(Struct, frozen=True):
 
     def render_text(self) -> str:
         """Return the page for a terminal."""
-        lines = [f"mock-platform verify: {self._conclude()}", ""]
+        lines = [f"{self.name}: {self._conclude()}", ""]
         for part, (holds, remedy) in _PARTS.items():
             checks = self._list_checks(part)
             if not checks:
@@ -278,7 +280,7 @@ class GatePage(Struct, frozen=True):
 
     def render_markdown(self) -> str:
         """Return the page for a pull request or the summary of a job."""
-        lines = [f"## mock-platform verify: {self._conclude()}", "", "| part | |", "|---|---|"]
+        lines = [f"## {self.name}: {self._conclude()}", "", "| part | |", "|---|---|"]
         for part, (holds, _) in _PARTS.items():
             checks = self._list_checks(part)
             state = "failed" if part in self.list_failed() else "ok" if checks else "skipped"

@@ -1,4 +1,4 @@
-"""`verify`: one page and one status for everything that a run must be."""
+"""`run --page`, and `verify`: one page and one status for everything that a run must be."""
 
 from __future__ import annotations
 
@@ -27,13 +27,18 @@ PARTS = ("command", "rules", "requests", "sandbox", "coverage", "contract", "dri
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """Runs `mock-platform verify` with a client that asks for some paths."""
+    """Runs `mock-platform run --page`, or other words, with a client that asks for some paths."""
     client = tmp_path / "client.py"
     client.write_text(CLIENT)
 
-    def run(*args: object, paths: tuple[str, ...] = (GOOD,), end: str = "") -> Result:
+    def run(
+        *args: object,
+        paths: tuple[str, ...] = (GOOD,),
+        end: str = "",
+        name: tuple[str, ...] = ("run", "--page"),
+    ) -> Result:
         command = [sys.executable, "-c", end] if end else [sys.executable, str(client), *paths]
-        words = ["verify", *map(str, args), "--", *command]
+        words = [*name, *map(str, args), "--", *command]
         return CliRunner().invoke(group, words, prog_name="mock-platform")
 
     return run
@@ -59,19 +64,22 @@ def states(result: Result) -> dict[str, str]:
     return {row[1]: row[0] for row in rows if row[0] in {"ok", "FAILED", "skipped"}}
 
 
-def test_a_run_that_passes(run: Run, tmp_path: Path, contract: dict[str, Any]) -> None:
-    """Every part that was asked for is ok, and the status is 0."""
+@pytest.mark.parametrize("name", [("run", "--page"), ("verify",)], ids=" ".join)
+def test_a_run_that_passes(
+    run: Run, tmp_path: Path, contract: dict[str, Any], name: tuple[str, ...]
+) -> None:
+    """Every part that was asked for is ok, and the status is 0; reports name the command."""
     kept = tmp_path / "contract.json"
     kept.write_text(json.dumps(contract))
     only = ("--coverage-only", "accounts.list", "--coverage-fail-under", 1)
 
-    result = run("--contract", kept, *only, "--junit", tmp_path / "gate.xml")
+    result = run("--contract", kept, *only, "--junit", tmp_path / "gate.xml", name=name)
 
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("mock-platform verify: passed\n")
+    assert result.stdout.startswith(f"mock-platform {name[0]}: passed\n")
     assert states(result) == dict.fromkeys(PARTS, "ok") | {"rules": "skipped", "drift": "skipped"}
     root = ET.parse(tmp_path / "gate.xml").getroot()
-    assert ("mock-platform verify", "0") == (root.get("name"), root.get("failures"))
+    assert (f"mock-platform {name[0]}", "0") == (root.get("name"), root.get("failures"))
 
 
 def test_every_part_that_fails_is_on_the_page(
@@ -89,23 +97,53 @@ def test_every_part_that_fails_is_on_the_page(
     )  # fmt: skip
 
     assert result.exit_code == 1
-    assert result.stdout.startswith("mock-platform verify: failed (requests, coverage, contract)\n")
+    assert result.stdout.startswith("mock-platform run: failed (requests, coverage, contract)\n")
     assert "1 x GET /12/nothing: 404" in result.stdout
     assert "the operation is gone: GET /12/gone" in result.stdout
     assert result.stdout.count("what to do: ") == 3
     failed = ET.parse(tmp_path / "gate.xml").getroot().iter("failure")
     assert {"requests", "coverage", "contract"} == {each.get("type") for each in failed}
     summary = (tmp_path / "summary.md").read_text()
-    assert "## mock-platform verify: failed (requests, coverage, contract)" in summary
+    assert "## mock-platform run: failed (requests, coverage, contract)" in summary
     assert "| requests: **failed** | requests that no operation answers |" in summary
 
 
-def test_a_command_that_fails_fails_the_gate(run: Run) -> None:
+@pytest.mark.parametrize("name", [("run", "--page"), ("verify",)], ids=" ".join)
+def test_a_command_that_fails_fails_the_gate(run: Run, name: tuple[str, ...]) -> None:
     """The status is 1, whatever that of the command was; the page has the command's."""
-    result = run(end="raise SystemExit(3)")
+    result = run(end="raise SystemExit(3)", name=name)
 
     assert (1, "FAILED") == (result.exit_code, states(result)["command"])
     assert "ended with status 3" in result.stdout
+
+
+def test_verify_says_what_to_write(run: Run) -> None:
+    """One line on standard error names the option of `run` that takes its place; `run` has none."""
+    older, newer = run(name=("verify",)), run()
+
+    assert 1 == len(older.stderr.splitlines())
+    assert "Write `mock-platform run --page -- CMD`" in older.stderr
+    assert "" == newer.stderr
+    assert older.stdout.replace("verify", "run") == newer.stdout
+
+
+def test_parts_are_checked_without_the_page(
+    run: Run, tmp_path: Path, contract: dict[str, Any]
+) -> None:
+    """What breaks a kept contract fails `run` like little coverage, even with `--no-verify`."""
+    paths = contract["openapi"]["paths"] | {"/12/gone": {"get": {"responses": {"200": {}}}}}
+    kept = tmp_path / "contract.json"
+    kept.write_text(json.dumps(contract | {"openapi": contract["openapi"] | {"paths": paths}}))
+    plain = ("run", "--no-verify", "--contract", kept, "--summary", tmp_path / "summary.md")
+
+    failed = run(name=plain)
+    own = run(name=plain, end="raise SystemExit(3)")
+
+    assert (1, 3, "") == (failed.exit_code, own.exit_code, failed.stdout)
+    assert "the operation is gone: GET /12/gone" in failed.stderr
+    summary = (tmp_path / "summary.md").read_text()
+    assert "## mock-platform run: failed (contract)" in summary
+    assert "## mock-platform run: failed (command, contract)" in summary
 
 
 def test_another_server_is_compared(run: Run, other: Differing, tmp_path: Path) -> None:
@@ -121,12 +159,15 @@ def test_another_server_is_compared(run: Run, other: Differing, tmp_path: Path) 
 
     refused = run(*against)
     taken = run(*against, "--accepted", accepted, "--summary", tmp_path / "page.md")
+    plain = run(*against, "--accepted", accepted, name=("run",))
 
     assert (1, "FAILED") == (refused.exit_code, states(refused)["drift"])
     assert "name" in refused.stdout
     assert (0, "ok") == (taken.exit_code, states(taken)["drift"]), taken.stdout
     stale = f"accepted differences: {accepted}:3 expired on 2026-11-02"
     assert stale in taken.stdout
+    assert (0, "") == (plain.exit_code, plain.stdout)
+    assert plain.stderr.endswith(f"\nmock-platform: {stale}\n")
     assert f"\n\n- drift: {stale}\n" in (tmp_path / "page.md").read_text()
 
 
@@ -152,14 +193,16 @@ def test_another_server_gets_safe_methods_alone(run: Run, other: Differing, tmp_
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["verify", "--skip", "x", "--", "true"], "--skip, --methods and --yes need --against URL"),
+        (["run", "--skip", "x", "--", "true"], "--skip, --methods and --yes need --against URL"),
         (
-            ["verify", "--against", "http://127.0.0.1:1", "--skip", "campaign.list", "--", "true"],
+            ["run", "--against", "http://127.0.0.1:1", "--skip", "campaign.list", "--", "true"],
             "matches no operation that reads. Did you mean campaigns.list?",
         ),
-        (["verify"], "The command is missing"),
+        (["verify"], "The command is missing. For instance: mock-platform verify -- pytest -q"),
+        (["run"], "The command is missing. For instance: mock-platform run -- pytest -q"),
         (["verify", "--accepted", "x", "--", "true"], "need --against URL"),
-        (["verify", "--contract", "/nowhere.json", "--", "true"], "--contract: /nowhere.json"),
+        (["run", "--contract", "/nowhere.json", "--", "true"], "--contract: /nowhere.json"),
+        (["run", "--page", "--no-verify", "--", "true"], "--no-verify leaves out: choose one"),
         (["verify", "--verify", "--", "true"], "No such option"),
     ],
 )
@@ -171,9 +214,10 @@ def test_usage(words: list[str], said: str) -> None:
     assert (2, True) == (result.exit_code, said in shown), result.output
 
 
-def test_a_command_that_does_not_exist() -> None:
+@pytest.mark.parametrize("name", [("run", "--page"), ("verify",)], ids=" ".join)
+def test_a_command_that_does_not_exist(name: tuple[str, ...]) -> None:
     """The status is that of a shell."""
-    result = CliRunner().invoke(group, ["verify", "--", "no-such-command"])
+    result = CliRunner().invoke(group, [*name, "--", "no-such-command"])
 
     assert 127 == result.exit_code
 
@@ -181,7 +225,7 @@ def test_a_command_that_does_not_exist() -> None:
 def test_a_long_part_stays_on_the_page() -> None:
     """Only the first lines of a part are shown, with how many there are."""
     faults = [f"line {number}" for number in range(MAX_LINES + 5)]
-    page = GatePage([RunCheck("requests", "unknown paths", faults, "many")]).render_text()
+    page = GatePage("x", [RunCheck("requests", "unknown paths", faults, "many")]).render_text()
 
     assert "and 5 more lines, which --junit FILE has" in page
     assert f"line {MAX_LINES}" not in page

@@ -336,8 +336,8 @@ def test_the_gate_job(project: Path, tool: Tool) -> None:
     failed = run_step(name, project, VERIFY="exit 3", OPTIONS="--seed 7", **summary)
 
     assert (0, 1) == (passed.returncode, failed.returncode), passed.stdout + passed.stderr
-    assert "mock-platform verify: failed (command)" in failed.stdout
-    assert (project / "summary.md").read_text("utf-8").count("## mock-platform verify: ") == 2
+    assert "mock-platform run: failed (command)" in failed.stdout
+    assert (project / "summary.md").read_text("utf-8").count("## mock-platform run: ") == 2
     upload = JOBS["gate"]["steps"][-1]
     assert (project / upload["with"]["path"] / "gate.xml").exists()
 
@@ -348,7 +348,7 @@ def test_inputs_and_options_of_the_action_exist() -> None:
     given = [step["with"] for step in steps if "mock-platform/" in step.get("uses", "")]
     unknown = []
     for inputs in given:
-        command = group.commands["verify" if "verify" in inputs else "serve"]
+        command = group.commands["run" if "verify" in inputs else "serve"]
         known = {option for each in command.params for option in [*each.opts, *each.secondary_opts]}
         words = inputs.get("options", "").split()
         unknown += [word for word in words if word.startswith("--") and word not in known]
