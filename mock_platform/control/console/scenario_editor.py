@@ -10,8 +10,14 @@ from urllib.parse import quote
 
 from flask import Response
 
-from mock_platform.control.console.answers import ConsolePage, go, render
-from mock_platform.control.console.forms import FormState, attempt, read_form
+from mock_platform.control.console.answers import (
+    ConsolePage,
+    FormState,
+    attempt,
+    go,
+    read_form,
+    render,
+)
 from mock_platform.control.console.scenarios import PAGE_ROUTES, PATH, find_text, send_text
 from mock_platform.control.operation_pages import find_operation
 from mock_platform.control.refusals import ControlRefusal
