@@ -9,11 +9,10 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mock_platform.cli.command import write_report
 from mock_platform.cli.comparing import Acceptance, OtherServer, accept, read_server, read_skip
 from mock_platform.cli.contracting import read_own_contract
-from mock_platform.cli.run_report import RunOptions
-from mock_platform.cli.running import NOT_FOUND, observe_run
-from mock_platform.cli.trouble import write_report
+from mock_platform.cli.running import NOT_FOUND, RunOptions, observe_run
 from mock_platform.cli.verifying import GatePage, RunCheck, RunVerdict
 from mock_platform.verification.compare import DriftScope
 from mock_platform.verification.compare import render as render_drift

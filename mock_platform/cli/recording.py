@@ -13,8 +13,8 @@ from typing import Literal, Self
 import click
 from msgspec import Struct
 
+from mock_platform.cli.command import BadInput, convert_errors
 from mock_platform.cli.running import NOT_FOUND, run_command
-from mock_platform.cli.trouble import BadInput, convert_errors
 from mock_platform.client.intercepting import list_variables, open_proxy
 from mock_platform.core.jsonio import pretty
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS, Interception

@@ -1,4 +1,4 @@
-"""`run`: runs a command with a server that stops when the command ends."""
+"""`run`: runs a command with a server that stops when the command ends, and checks the run."""
 
 from __future__ import annotations
 
@@ -8,15 +8,231 @@ import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import click
+from msgspec import Struct, field
 
-from mock_platform.cli.run_report import Examiner, RunOptions
+from mock_platform.cli.command import CheckFailed, convert_errors, write_report
+from mock_platform.cli.conditions import CoverageConditions
+from mock_platform.cli.intercepting import read_interception
+from mock_platform.cli.options import settings_of
 from mock_platform.cli.signals import Signals
-from mock_platform.cli.trouble import convert_errors
+from mock_platform.cli.verifying import (
+    RunCheck,
+    RunVerdict,
+    StrayWatch,
+    check_command,
+    check_faults,
+    check_requests,
+    check_rules,
+)
 from mock_platform.client.intercepting import trust_variables
 from mock_platform.client.platform import MockPlatform
 from mock_platform.core.auth.credential_texts import environment
+from mock_platform.core.platform_hosts import Interception
+from mock_platform.settings import Settings
+from mock_platform.verification.coverage.document import CoverageDocument
+from mock_platform.verification.coverage.gate import Gate
+from mock_platform.verification.coverage.pages import SUFFIXES, render_totals, write_files
+
+if TYPE_CHECKING:
+    from mock_platform.client.local_platform import LocalPlatform
+
+# `run --coverage`: the contract coverage of one run, as files and as a check.
+
+
+class CoverageOptions(Struct, frozen=True):
+    """What `run` does with the coverage."""
+
+    files: tuple[str, ...] = ()
+    """Files to write; an empty name prints the totals only."""
+    conditions: CoverageConditions = field(default_factory=CoverageConditions)
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether the coverage is printed."""
+        return bool(self.files) or not self.conditions.is_empty
+
+    def make_gate(self) -> Gate:
+        """Return the gate, before anything is started.
+
+        Raises:
+            click.UsageError: An option cannot be used.
+        """
+        for name in filter(None, self.files):
+            if Path(name).suffix not in SUFFIXES:
+                raise click.UsageError(
+                    f"--coverage={name} has no known format: the name of the file must end in "
+                    f"{', '.join(SUFFIXES)}. Without a file, write '--coverage --' before the "
+                    "command."
+                )
+        if self.conditions.is_empty:
+            return Gate()
+        from mock_platform.api.served import OPERATION_IDS
+
+        return self.conditions.make_gate(OPERATION_IDS, "--coverage-")
+
+    def report(self, found: CoverageDocument, gate: Gate) -> Iterator[str]:
+        """Write the files, and return the lines to print.
+
+        Raises:
+            CheckFailed: A file cannot be written.
+        """
+        yield from render_totals(found)
+        try:
+            yield from write_files(found, self.files, gate, Path())
+        except OSError as fault:
+            raise CheckFailed(f"{fault.filename} cannot be written: {fault.strerror}.") from fault
+
+
+_UNUSED = (
+    "no request of the command reached an operation that counts. Send its requests to the address "
+    "in MOCK_PLATFORM_URL. The pytest plugin starts servers of its own, unless it gets that one: "
+    """sh -c 'pytest --mock-platform-url "$MOCK_PLATFORM_URL"'"""
+)
+
+
+def check_coverage(found: CoverageDocument, gate: Gate) -> list[RunCheck]:
+    """Return a check for each condition of the gate."""
+    failures = {failure.name: failure for failure in gate.list_failures(found)}
+    checks = []
+    reason = [] if any(row["requests"] for row in found["operations"]) else [_UNUSED]
+    for name, is_set in (
+        ("percentage", gate.fail_under is not None),
+        ("baseline", gate.baseline is not None),
+    ):
+        failure = failures.get(name)
+        if failure is not None:
+            headline = f"too little coverage: {failure.text}"
+            checks.append(
+                RunCheck("coverage", name, [*reason, *(failure.lost or [failure.text])], headline)
+            )
+        elif is_set:
+            checks.append(RunCheck("coverage", name))
+    return checks
+
+
+_FAILED = 1
+_DELIVERY_SECONDS = 10.0
+"""How long a rule that has not acted yet may wait for deliveries, in real seconds."""
+
+
+class RunOptions(Struct, frozen=True):
+    """The options of `run`."""
+
+    settings: Settings
+    tls: bool = False
+    verify: bool | None = None
+    """`None`: if a scenario is active from the start, or a JUnit file is wanted."""
+    junit: Path | None = None
+    coverage: CoverageOptions = field(default_factory=CoverageOptions)
+    intercept: Interception | None = None
+    """What a proxy for the platform's real hosts does; `None` without one."""
+
+
+class Examiner:
+    """Watches a run from its start, looks at its server before the stop, and concludes."""
+
+    def __init__(self, server: MockPlatform, options: RunOptions, gate: Gate) -> None:
+        self._server = server
+        self._platform = cast("LocalPlatform", server).control.platform
+        self._options = options
+        self._gate = gate
+        self._watch = StrayWatch()
+        self._platform.observers.append(self._watch.observe)
+        wanted = options.verify
+        if wanted is None:
+            wanted = bool(self._platform.start_up.active) or options.junit is not None
+        self._verify = wanted
+        self._rules: list[RunCheck] = []
+        self._requests: list[RunCheck] = []
+        self._coverage: CoverageDocument | None = None
+
+    def examine(self) -> None:
+        """Look at rules, requests and coverage; the command has ended."""
+        self._rules = check_rules(self._platform)
+        if self._verify and any(check.faults for check in self._rules):
+            # A rule may act on deliveries that the command did not wait for.
+            self._server.wait_for_deliveries(_DELIVERY_SECONDS)
+            self._rules = check_rules(self._platform)
+        self._requests = check_requests(self._watch, self._server.warnings())
+        if self._options.coverage.is_wanted:
+            self._coverage = self._server.coverage()
+
+    def conclude(self, command: Sequence[str], status: int, faults: Sequence[BaseException]) -> int:
+        """Print and write what was found; return the exit status of `run`.
+
+        Raises:
+            CheckFailed: A report cannot be written.
+        """
+        strays, warnings = self._requests
+        broken = check_faults(faults)
+        verdict = RunVerdict([*self._rules, strays, warnings, broken])
+        shown = verdict if self._verify else RunVerdict([warnings, broken])
+        for line in shown.describe():
+            click.echo(line, err=True)
+        gates = self._report_coverage()
+        if self._options.junit is not None:
+            checks = [check_command(command, status), *verdict.checks, *gates]
+            write_report(self._options.junit, RunVerdict(checks).write_junit())
+        failed = self._verify and verdict.has_failed
+        if failed and not status:
+            text = "mock-platform: the command succeeded, but the run fails because of this"
+            click.echo(f"{text}; --no-verify accepts it.", err=True)
+        return status or (_FAILED if failed or RunVerdict(gates).has_failed else 0)
+
+    def list_checks(
+        self, command: Sequence[str], status: int, faults: Sequence[BaseException]
+    ) -> list[RunCheck]:
+        """Return every check of the run; prints the coverage, and writes its files.
+
+        Raises:
+            CheckFailed: A file cannot be written.
+        """
+        checks = [check_command(command, status), *self._rules, *self._requests]
+        return [*checks, check_faults(faults), *self._check_coverage()]
+
+    def _report_coverage(self) -> list[RunCheck]:
+        gates = self._check_coverage()
+        for line in RunVerdict(gates).describe():
+            click.echo(line, err=True)
+        return gates
+
+    def _check_coverage(self) -> list[RunCheck]:
+        """Return the checks of the coverage, after its totals were printed and files written."""
+        if self._coverage is None:
+            return []
+        found = self._gate.scope.restrict(self._coverage)
+        for line in self._options.coverage.report(found, self._gate):
+            click.echo(line, err=True)
+        return check_coverage(found, self._gate)
+
+
+def read_run_options(values: Mapping[str, Any]) -> RunOptions:
+    """Return the options in the parameters of a command.
+
+    Raises:
+        click.UsageError: Some do not belong together.
+    """
+    conditions = CoverageConditions(
+        values["coverage_fail_under"], values["coverage_only"], values["coverage_baseline"]
+    )
+    intercept = read_interception(
+        values["allow_host"], values["intercept_hosts"], intercept=values["intercept"]
+    )
+    return RunOptions(
+        settings_of(values),
+        values["tls"],
+        values.get("verify"),
+        values["junit"],
+        CoverageOptions(values["coverage"], conditions),
+        intercept,
+    )
+
+
+# The command itself, with the addresses and credentials of the server in its environment.
 
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127

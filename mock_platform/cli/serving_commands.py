@@ -1,0 +1,286 @@
+"""The commands that start a sandbox, and their options: `serve`, `run`, and `verify`.
+
+`serving`, `running` and `gating` implement them.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from mock_platform.cli.command import CheckedCommand
+from mock_platform.cli.intercepting import (
+    allow_host_option,
+    intercept_hosts_option,
+    read_interception,
+)
+from mock_platform.cli.options import condition_options, settings_of, settings_options
+
+if TYPE_CHECKING:
+    from mock_platform.settings import NamesMode
+
+_FORMAT = click.Choice(["text", "json"])
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_EXISTING = click.Path(path_type=Path, exists=True, dir_okay=False)
+
+
+@click.command(cls=CheckedCommand)
+@settings_options()
+@click.option(
+    "--tls/--no-tls", help="Serve https; the READY line names the certificate authority to trust."
+)
+@click.option(
+    "--tls-folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+    help="Keep the certificate authority in this folder, so that clients need to trust it only "
+         "once.  [default: a new one at each start]",
+)  # fmt: skip
+@click.option(
+    "--server", type=click.Choice(["cheroot", "granian"]), hidden=True,
+    help="Ignored: there is only one server.",
+)  # fmt: skip
+@click.option(
+    "--log-format", type=_FORMAT, default="text", show_default=True,
+    help="Format of the log on standard error, one line per request.",
+)  # fmt: skip
+@click.option(
+    "--log-level", type=click.Choice(["info", "warning", "error", "off"]), default="info",
+    show_default=True, help="What is logged: requests are info, requests with a 5xx answer are "
+                            "error.",
+)  # fmt: skip
+@click.option(
+    "--watch/--no-watch",
+    help="Load --fixtures folders, --scenario files and folders again when they change.",
+)
+@click.option(
+    "--stop-with-stdin/--no-stop-with-stdin",
+    help="Stop also when standard input ends, as a pipe does with the program that holds it.",
+)
+@click.option(
+    "--intercept/--no-intercept",
+    help="Answer the platform's real hosts as well, through a proxy on this machine; prints the "
+    "variables that lead programs to it.",
+)
+@click.option(
+    "--shadow", metavar="URL",
+    help="Send each read to the real service at URL as well, and report how its answers differ.",
+)  # fmt: skip
+@click.option("--shadow-writes/--no-shadow-writes", help="Send writes to the real service as well.")
+@click.option(
+    "--shadow-credentials", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Sign for the real service with these credentials.  [default: those that clients send]",
+)  # fmt: skip
+@click.option(
+    "--shadow-names", type=click.Choice(["neutral", "original"]),
+    help="The names that the real service uses.  [default: original if the host is the platform's "
+         "own, else those of its answers]",
+)  # fmt: skip
+@allow_host_option
+@intercept_hosts_option
+@click.option(
+    "--workers", type=click.IntRange(1, 256), default=1, show_default=True, metavar="N",
+    help="Number of processes that share the address; each has a part of the worlds.",
+)  # fmt: skip
+def serve(
+    *,
+    workers: int,
+    tls: bool,
+    tls_folder: Path | None,
+    server: str | None,
+    log_format: Literal["text", "json"],
+    log_level: Literal["info", "warning", "error", "off"],
+    watch: bool,
+    stop_with_stdin: bool,
+    intercept: bool,
+    allow_host: tuple[str, ...],
+    intercept_hosts: tuple[str, ...],
+    shadow: str | None,
+    shadow_writes: bool,
+    shadow_credentials: Path | None,
+    shadow_names: NamesMode | None,
+    **values: Any,
+) -> None:
+    """Serve until stopped; prints one line READY {…} to standard output when ready."""
+    from mock_platform.scenario.name_or_file import is_file
+    from mock_platform.serving.garbage import load_without_collecting
+
+    with load_without_collecting():
+        from mock_platform.cli.server_context import ServeOptions
+        from mock_platform.cli.serving import serve_until_stopped
+
+    settings = settings_of(values)
+    paths = [each for each in settings.scenarios if is_file(each) or Path(each).is_dir()]
+    if watch and not settings.fixtures and not paths:
+        text = (
+            "--watch needs something to watch: a --fixtures folder, or a --scenario file or folder."
+        )
+        raise click.UsageError(text)
+    if tls_folder is not None and not tls:
+        raise click.UsageError("--tls-folder needs --tls.")
+    shadowed = None
+    if shadow is not None:
+        from mock_platform.cli.comparing import read_shadow
+
+        shadowed = read_shadow(
+            shadow,
+            writes=shadow_writes,
+            credentials_file=shadow_credentials,
+            names=shadow_names,
+        )
+    elif shadow_writes or shadow_credentials is not None or shadow_names is not None:
+        raise click.UsageError(
+            "--shadow-writes, --shadow-credentials and --shadow-names need --shadow URL."
+        )
+    if server is not None:
+        text = "Warning: --server is ignored: there is only one server now, which replaces both."
+        click.echo(text, err=True)
+    serve_until_stopped(
+        ServeOptions(
+            settings=settings,
+            tls=tls,
+            tls_folder=tls_folder,
+            log_format=log_format,
+            log_level=log_level,
+            watch=watch,
+            stop_with_stdin=stop_with_stdin,
+            intercept=read_interception(allow_host, intercept_hosts, intercept=intercept),
+            shadow=shadowed,
+            workers=workers,
+        )
+    )
+
+
+@click.command(cls=CheckedCommand, context_settings={"allow_interspersed_args": False})
+@settings_options(without=frozenset({"host", "port", "public-host", "control-token"}))
+@click.option("--tls/--no-tls", help="Serve https; CMD finds in its environment whom to trust.")
+@click.option(
+    "--intercept/--no-intercept",
+    help="Let CMD reach the platform's real hosts here, through a proxy that it finds in its "
+    "environment.",
+)
+@allow_host_option
+@intercept_hosts_option
+@click.option(
+    "--verify/--no-verify", default=None,
+    help="Exit with status 1 if a rule that had to act did not, if a request reached no operation "
+         "or had warnings, or if the sandbox failed.  [default: with --scenario or --junit]",
+)  # fmt: skip
+@click.option(
+    "--junit", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="Write these checks to a file, as JUnit XML.",
+)  # fmt: skip
+@click.option(
+    "--coverage", is_flag=False, flag_value="", multiple=True, metavar="[=FILE]",
+    help="Print how much of the contract CMD exercised, and write it to a file: .html, .json, "
+         ".txt, .xml for JUnit, or .baseline for --coverage-baseline. Repeatable.",
+)  # fmt: skip
+@condition_options("--coverage-")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD...")
+def run(*, command: tuple[str, ...], **values: Any) -> None:
+    """Run CMD with a server on a free port, and exit with the status of CMD.
+
+    The environment of CMD contains MOCK_PLATFORM_URL, MOCK_PLATFORM_SANDBOX_URL and the test
+    credentials. If CMD succeeds and the run is not as it should be, the status is 1.
+    """
+    from mock_platform.cli.running import read_run_options, run_beside_server
+
+    if not command:
+        raise click.UsageError(
+            "The command is missing. For instance: mock-platform run -- pytest -q"
+        )
+    sys.exit(run_beside_server(list(command), read_run_options(values)))
+
+
+@click.command("verify", cls=CheckedCommand, context_settings=run.context_settings)
+@click.option(
+    "--contract",
+    type=_FILE,
+    metavar="FILE",
+    help="A kept document of `mock-platform contract`: the contract of this package may break "
+    "nothing that it promised.",
+)
+@click.option(
+    "--against",
+    metavar="URL",
+    help="Compare the server at this address with the sandbox, as `mock-platform diff` does, "
+    "but with GET alone.",
+)
+@click.option(
+    "--skip", multiple=True, metavar="WHAT",
+    help="With --against: send no requests for these operations, with * for any text, or of "
+         "this kind (parameters, pages, refusals); repeatable, or separated by commas.",
+)  # fmt: skip
+@click.option(
+    "--methods/--no-methods",
+    help="With --against: also send PATCH without a body, to ids that do not exist; no "
+    "operation has this method.",
+)
+@click.option(
+    "--accepted",
+    type=_FILE,
+    metavar="FILE",
+    help="With --against: the differences that are known and accepted.",
+)
+@click.option(
+    "--credentials-file",
+    type=_EXISTING,
+    metavar="FILE",
+    help="With --against: the credentials for it, as for `mock-platform diff`.",
+)
+@click.option(
+    "--ca",
+    type=_EXISTING,
+    metavar="FILE",
+    help="With --against: certificate authority to trust, if the server has its own.",
+)
+@click.option(
+    "--yes/--no-yes",
+    help="With --against: send signed requests without asking.",
+)
+@click.option(
+    "--summary", type=_FILE, metavar="FILE",
+    help="Add the page to a file as markdown, such as \"$GITHUB_STEP_SUMMARY\".",
+)  # fmt: skip
+def verify(
+    *,
+    command: tuple[str, ...],
+    contract: Path | None,
+    against: str | None,
+    skip: tuple[str, ...],
+    methods: bool,
+    accepted: Path | None,
+    credentials_file: Path | None,
+    ca: Path | None,
+    yes: bool,
+    summary: Path | None,
+    **values: Any,
+) -> None:
+    """Run CMD with a server on a free port, check everything, and print one page.
+
+    It passes if CMD succeeds, every rule that had to act did, nothing that CMD sent was unknown
+    or ignored, the coverage is what it must be, no kept promise of the contract is broken, and
+    another server differs only as accepted. Otherwise the exit status is 1, and the page says
+    for each part what to do.
+    """
+    from mock_platform.cli.gating import GateOptions, verify_command
+    from mock_platform.cli.running import read_run_options
+
+    if not command:
+        text = "The command is missing. For instance: mock-platform verify -- pytest -q"
+        raise click.UsageError(text)
+    if against is None and (accepted or credentials_file or ca or yes or skip or methods):
+        raise click.UsageError(
+            "--accepted, --credentials-file, --ca, --skip, --methods and --yes need --against URL."
+        )
+    gate = GateOptions(
+        contract, against, skip, methods, credentials_file, ca, accepted, yes, summary
+    )
+    sys.exit(verify_command(list(command), read_run_options(values), gate))
+
+
+verify.params = [*verify.params, *(each for each in run.params if each.name != "verify")]
+
+SERVING_COMMANDS: tuple[click.Command, ...] = (serve, run, verify)
