@@ -25,7 +25,7 @@ from mock_platform.verification.compare.compare import escape
 from mock_platform.verification.har import BadHar
 from mock_platform.verification.har.writer import HarFile, RecordedExchange, Secrets
 from mock_platform.verification.importing import FolderInUse, ImportOptions, import_har
-from mock_platform.verification.importing.report import describe, report_as_json
+from mock_platform.verification.importing.result import describe, report_as_json
 from mock_platform.verification.recording import MAX_BODY_BYTES, Forwarder
 from mock_platform.world import redact
 from mock_platform.world.names import DEFAULT

@@ -39,7 +39,7 @@ from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.library import CheckedText
 from mock_platform.scenario.writing import write_document
-from mock_platform.verification.coverage.contract import BATCH, Outcome
+from mock_platform.verification.coverage.outcomes import BATCH, Outcome
 
 # A scenario for a documented failure, as a beginning for the editor.
 
