@@ -10,8 +10,8 @@ import click
 import requests
 
 from mock_platform.api.served import TABLES
+from mock_platform.cli.command import CheckFailed, count_faults
 from mock_platform.cli.conditions import CoverageConditions
-from mock_platform.cli.trouble import CheckFailed, count_faults
 from mock_platform.client.remote.control import read_authority
 from mock_platform.control.mistakes import TOKEN_HEADER
 from mock_platform.core import packaged as shipped

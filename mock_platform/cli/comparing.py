@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from mock_platform.api.oauth.known_credentials import credentials
 from mock_platform.api.served import OPERATIONS
-from mock_platform.cli.trouble import CheckFailed, write_report
+from mock_platform.cli.command import CheckFailed, write_report
 from mock_platform.core.address import split_surface, split_world
 from mock_platform.core.auth.credential_texts import environment
 from mock_platform.core.call import Surface

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import click
 
+from mock_platform.cli.command import CheckFailed, write_report
 from mock_platform.cli.remote_commands import open_world
-from mock_platform.cli.trouble import CheckFailed, write_report
 from mock_platform.client.remote.control import Control, connect
 from mock_platform.control.routes import describe_everything
 from mock_platform.core.jsonio import pretty

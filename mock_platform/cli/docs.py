@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from mock_platform.cli.command import align
-from mock_platform.cli.trouble import CheckFailed
+from mock_platform.cli.command import CheckFailed, align
 from mock_platform.core.packaged import folder
 from mock_platform.core.suggestions import did_you_mean
 

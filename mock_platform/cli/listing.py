@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mock_platform.cli.command import align
-from mock_platform.cli.trouble import convert_errors
+from mock_platform.cli.command import align, convert_errors
 from mock_platform.control import about
 from mock_platform.control.routes import describe_everything
 from mock_platform.core.jsonio import dumps, pretty

@@ -11,9 +11,8 @@ from mock_platform.cli.checking_commands import CHECKING_COMMANDS
 from mock_platform.cli.command import PREFIX, CheckedGroup
 from mock_platform.cli.live_commands import LIVE_COMMANDS
 from mock_platform.cli.printing_commands import PRINTING_COMMANDS
-from mock_platform.cli.run_command import run, verify
-from mock_platform.cli.serve_command import serve
 from mock_platform.cli.service_commands import SERVICE_COMMANDS
+from mock_platform.cli.serving_commands import SERVING_COMMANDS
 from mock_platform.version import __version__
 
 _NAME = "mock-platform"
@@ -42,7 +41,7 @@ def main() -> None:
 
 
 for _command in (
-    *(serve, run, verify),
+    *SERVING_COMMANDS,
     *PRINTING_COMMANDS,
     *CHECKING_COMMANDS,
     *LIVE_COMMANDS,

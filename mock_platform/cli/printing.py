@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from mock_platform.cli.command import DEFAULT_URL, align
-from mock_platform.cli.trouble import CheckFailed, convert_errors
+from mock_platform.cli.command import DEFAULT_URL, CheckFailed, align, convert_errors
 from mock_platform.core.auth.credential_texts import Credentials, environment_text, shell_text
 from mock_platform.core.jsonio import loads, pretty
 from mock_platform.core.routing import Nearest, Routed, Router

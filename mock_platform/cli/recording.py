@@ -13,8 +13,8 @@ from typing import Literal, Self
 import click
 from msgspec import Struct
 
+from mock_platform.cli.command import BadInput, convert_errors
 from mock_platform.cli.running import NOT_FOUND, run_command
-from mock_platform.cli.trouble import BadInput, convert_errors
 from mock_platform.client.intercepting import list_variables, open_proxy
 from mock_platform.core.jsonio import pretty
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS, Interception
@@ -25,7 +25,7 @@ from mock_platform.verification.compare.compare import escape
 from mock_platform.verification.har import BadHar
 from mock_platform.verification.har.writer import HarFile, RecordedExchange, Secrets
 from mock_platform.verification.importing import FolderInUse, ImportOptions, import_har
-from mock_platform.verification.importing.report import describe, report_as_json
+from mock_platform.verification.importing.result import describe, report_as_json
 from mock_platform.verification.recording import MAX_BODY_BYTES, Forwarder
 from mock_platform.world import redact
 from mock_platform.world.names import DEFAULT

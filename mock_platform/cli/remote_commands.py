@@ -13,8 +13,7 @@ from typing import Any, Literal
 
 import click
 
-from mock_platform.cli.command import DEFAULT_URL
-from mock_platform.cli.trouble import CheckFailed
+from mock_platform.cli.command import DEFAULT_URL, CheckFailed
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.remote.journal import RemoteEntry
 from mock_platform.client.remote.world import RemotePlatform

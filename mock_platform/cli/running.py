@@ -1,4 +1,4 @@
-"""`run`: runs a command with a server that stops when the command ends."""
+"""`run`: runs a command with a server that stops when the command ends, and checks the run."""
 
 from __future__ import annotations
 
@@ -8,16 +8,285 @@ import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import click
+from msgspec import Struct, field
 
-from mock_platform.cli.run_report import Examiner, RunOptions
+from mock_platform.cli.command import CheckFailed, convert_errors, write_report
+from mock_platform.cli.conditions import CoverageConditions
+from mock_platform.cli.intercepting import read_interception
+from mock_platform.cli.options import settings_of
 from mock_platform.cli.signals import Signals
-from mock_platform.cli.trouble import convert_errors
-from mock_platform.cli.verifying import RunCheck
+from mock_platform.cli.verifying import (
+    GatePage,
+    RunCheck,
+    RunVerdict,
+    StrayWatch,
+    check_command,
+    check_faults,
+    check_requests,
+    check_rules,
+)
 from mock_platform.client.intercepting import trust_variables
 from mock_platform.client.platform import MockPlatform
 from mock_platform.core.auth.credential_texts import environment
+from mock_platform.core.platform_hosts import Interception
+from mock_platform.settings import Settings
+from mock_platform.verification.coverage.document import CoverageDocument
+from mock_platform.verification.coverage.gate import Gate
+from mock_platform.verification.coverage.pages import SUFFIXES, render_totals, write_files
+
+if TYPE_CHECKING:
+    from mock_platform.client.local_platform import LocalPlatform
+
+# `run --coverage`: the contract coverage of one run, as files and as a check.
+
+
+class CoverageOptions(Struct, frozen=True):
+    """What `run` does with the coverage."""
+
+    files: tuple[str, ...] = ()
+    """Files to write; an empty name prints the totals only."""
+    conditions: CoverageConditions = field(default_factory=CoverageConditions)
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether the coverage is printed."""
+        return bool(self.files) or not self.conditions.is_empty
+
+    def make_gate(self) -> Gate:
+        """Return the gate, before anything is started.
+
+        Raises:
+            click.UsageError: An option cannot be used.
+        """
+        for name in filter(None, self.files):
+            if Path(name).suffix not in SUFFIXES:
+                raise click.UsageError(
+                    f"--coverage={name} has no known format: the name of the file must end in "
+                    f"{', '.join(SUFFIXES)}. Without a file, write '--coverage --' before the "
+                    "command."
+                )
+        if self.conditions.is_empty:
+            return Gate()
+        from mock_platform.api.served import OPERATION_IDS
+
+        return self.conditions.make_gate(OPERATION_IDS, "--coverage-")
+
+    def report(self, found: CoverageDocument, gate: Gate) -> Iterator[str]:
+        """Write the files, and return the lines to print.
+
+        Raises:
+            CheckFailed: A file cannot be written.
+        """
+        yield from render_totals(found)
+        try:
+            yield from write_files(found, self.files, gate, Path())
+        except OSError as fault:
+            raise CheckFailed(f"{fault.filename} cannot be written: {fault.strerror}.") from fault
+
+
+_UNUSED = (
+    "no request of the command reached an operation that counts. Send its requests to the address "
+    "in MOCK_PLATFORM_URL. The pytest plugin starts servers of its own, unless it gets that one: "
+    """sh -c 'pytest --mock-platform-url "$MOCK_PLATFORM_URL"'"""
+)
+
+
+def check_coverage(found: CoverageDocument, gate: Gate) -> list[RunCheck]:
+    """Return a check for each condition of the gate."""
+    failures = {failure.name: failure for failure in gate.list_failures(found)}
+    checks = []
+    reason = [] if any(row["requests"] for row in found["operations"]) else [_UNUSED]
+    for name, is_set in (
+        ("percentage", gate.fail_under is not None),
+        ("baseline", gate.baseline is not None),
+    ):
+        failure = failures.get(name)
+        if failure is not None:
+            headline = f"too little coverage: {failure.text}"
+            checks.append(
+                RunCheck("coverage", name, [*reason, *(failure.lost or [failure.text])], headline)
+            )
+        elif is_set:
+            checks.append(RunCheck("coverage", name))
+    return checks
+
+
+_FAILED = 1
+_DELIVERY_SECONDS = 10.0
+"""How long a rule that has not acted yet may wait for deliveries, in real seconds."""
+
+
+class DriftOptions(Struct, frozen=True):
+    """How another server is compared with this sandbox."""
+
+    against: str
+    """Its address."""
+    only: str
+    """Patterns of the operations that are compared, separated by commas; all if empty."""
+    skip: tuple[str, ...]
+    """Kinds of requests, and patterns of operations, that are not sent to it."""
+    methods: bool
+    """Whether it gets requests with a method that no operation has."""
+    credentials_file: Path | None
+    ca: Path | None
+    accepted: Path | None
+    """The differences of that server that are accepted."""
+    yes: bool
+
+
+class RunOptions(Struct, frozen=True):
+    """The options of `run`."""
+
+    settings: Settings
+    name: str = "mock-platform run"
+    """The command, as reports name it."""
+    tls: bool = False
+    verify: bool | None = None
+    """`None`: if a scenario is active from the start, or a report is wanted."""
+    page: bool = False
+    """Whether the page is printed, and any check that failed makes the status 1."""
+    junit: Path | None = None
+    summary: Path | None = None
+    """Where to add the page as markdown."""
+    coverage: CoverageOptions = field(default_factory=CoverageOptions)
+    intercept: Interception | None = None
+    """What a proxy for the platform's real hosts does; `None` without one."""
+    contract: Path | None = None
+    """A kept contract, with which that of this package is compared."""
+    drift: DriftOptions | None = None
+
+
+class Examiner:
+    """Watches a run from its start, looks at its server before the stop, and concludes."""
+
+    def __init__(self, server: MockPlatform, options: RunOptions, gate: Gate) -> None:
+        self._server = server
+        self._platform = cast("LocalPlatform", server).control.platform
+        self._options = options
+        self._gate = gate
+        self._watch = StrayWatch()
+        self._platform.observers.append(self._watch.observe)
+        wanted = options.verify
+        if wanted is None:
+            reports = options.junit is not None or options.summary is not None
+            wanted = bool(self._platform.start_up.active) or options.page or reports
+        self._verify = wanted
+        self._rules: list[RunCheck] = []
+        self._requests: list[RunCheck] = []
+        self._coverage: CoverageDocument | None = None
+
+    def examine(self) -> None:
+        """Look at rules, requests and coverage; the command has ended."""
+        self._rules = check_rules(self._platform)
+        if self._verify and any(check.faults for check in self._rules):
+            # A rule may act on deliveries that the command did not wait for.
+            self._server.wait_for_deliveries(_DELIVERY_SECONDS)
+            self._rules = check_rules(self._platform)
+        self._requests = check_requests(self._watch, self._server.warnings())
+        if self._options.coverage.is_wanted:
+            self._coverage = self._server.coverage()
+
+    def conclude(
+        self,
+        command: Sequence[str],
+        status: int,
+        faults: Sequence[BaseException],
+        beside: Sequence[RunCheck],
+    ) -> int:
+        """Print and write what was found, with the checks beside the command; return the status.
+
+        Raises:
+            CheckFailed: A report cannot be written.
+        """
+        strays, warnings = self._requests
+        broken = check_faults(faults)
+        verdict = RunVerdict([*self._rules, strays, warnings, broken])
+        shown = verdict if self._verify else RunVerdict([warnings, broken])
+        if not self._options.page:
+            _print_faults(shown)
+        gates = RunVerdict([*self._check_coverage(), *beside])
+        whole = RunVerdict([check_command(command, status), *verdict.checks, *gates.checks])
+        page = GatePage(self._options.name, whole.checks)
+        if self._options.page:
+            click.echo(page.render_text(), nl=False)
+        else:
+            _print_faults(gates)
+            for note in [note for check in beside for note in check.notes]:
+                click.echo(f"mock-platform: {note}", err=True)
+        if self._options.junit is not None:
+            write_report(self._options.junit, whole.write_junit(self._options.name))
+        if self._options.summary is not None:
+            write_report(self._options.summary, page.render_markdown(), append=True)
+        if self._options.page:
+            return _FAILED if whole.has_failed else 0
+        failed = self._verify and verdict.has_failed
+        if failed and not status:
+            text = "mock-platform: the command succeeded, but the run fails because of this"
+            click.echo(f"{text}; --no-verify accepts it.", err=True)
+        return status or (_FAILED if failed or gates.has_failed else 0)
+
+    def _check_coverage(self) -> list[RunCheck]:
+        """Return the checks of the coverage, after its totals were printed and files written."""
+        if self._coverage is None:
+            return []
+        found = self._gate.scope.restrict(self._coverage)
+        for line in self._options.coverage.report(found, self._gate):
+            click.echo(line, err=True)
+        return check_coverage(found, self._gate)
+
+
+def _print_faults(verdict: RunVerdict) -> None:
+    for line in verdict.describe():
+        click.echo(line, err=True)
+
+
+def read_run_options(name: str, values: Mapping[str, Any]) -> RunOptions:
+    """Return the options in the parameters of a command with this name.
+
+    Raises:
+        click.UsageError: Some do not belong together.
+    """
+    conditions = CoverageConditions(
+        values["coverage_fail_under"], values["coverage_only"], values["coverage_baseline"]
+    )
+    intercept = read_interception(
+        values["allow_host"], values["intercept_hosts"], intercept=values["intercept"]
+    )
+    if values["page"] and values["verify"] is False:
+        raise click.UsageError("--page has the checks that --no-verify leaves out: choose one.")
+    return RunOptions(
+        settings_of(values),
+        name,
+        values["tls"],
+        values["verify"],
+        values["page"],
+        values["junit"],
+        values["summary"],
+        CoverageOptions(values["coverage"], conditions),
+        intercept,
+        values["contract"],
+        _read_drift(values),
+    )
+
+
+def _read_drift(values: Mapping[str, Any]) -> DriftOptions | None:
+    """Return how another server is compared; `None` without one."""
+    names = ("skip", "methods", "credentials_file", "ca", "accepted", "yes")
+    if values["against"] is not None:
+        more = {name: values[name] for name in names}
+        return DriftOptions(values["against"], values["coverage_only"] or "", **more)
+    if any(values[name] for name in names):
+        raise click.UsageError(
+            "--accepted, --credentials-file, --ca, --skip, --methods and --yes need --against URL."
+        )
+    return None
+
+
+# The command itself, with the addresses and credentials of the server in its environment.
 
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from mock_platform.cli import logs
-from mock_platform.cli.trouble import BadInput
+from mock_platform.cli.command import BadInput
 from mock_platform.core.errors import BadParameters, BadScenario, CannotPerform
 from mock_platform.core.extras import require_extra
 from mock_platform.core.platform_hosts import Interception

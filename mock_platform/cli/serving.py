@@ -14,6 +14,7 @@ import click
 from msgspec.structs import replace
 
 from mock_platform.cli import logs
+from mock_platform.cli.command import BadInput, convert_errors
 from mock_platform.cli.intercepting import add_proxy
 from mock_platform.cli.server_context import (
     ServeOptions,
@@ -23,7 +24,6 @@ from mock_platform.cli.server_context import (
     watch_files,
 )
 from mock_platform.cli.signals import StopSignals
-from mock_platform.cli.trouble import BadInput, convert_errors
 from mock_platform.control.mistakes import TOKEN_HEADER
 from mock_platform.control.worlds import addresses
 from mock_platform.core.curl import write_curl

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import Struct, field
 
+from mock_platform.cli.command import convert_errors
 from mock_platform.cli.server_context import ServeOptions
 from mock_platform.cli.signals import STOPPING, Signals
-from mock_platform.cli.trouble import convert_errors
 from mock_platform.cli.worker import GO, RELEASE, Team, make_socket_folder, start_worker
 from mock_platform.serving.cluster.directory import Directory
 from mock_platform.serving.http.binding import Bound, reserve

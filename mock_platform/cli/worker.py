@@ -22,6 +22,7 @@ import click
 from msgspec import Struct
 
 from mock_platform.cli import logs
+from mock_platform.cli.command import BadInput, CannotListen, convert_errors
 from mock_platform.cli.intercepting import add_proxy
 from mock_platform.cli.options import split_address
 from mock_platform.cli.server_context import (
@@ -32,7 +33,6 @@ from mock_platform.cli.server_context import (
     watch_files,
 )
 from mock_platform.cli.signals import STOPPING, StopSignals
-from mock_platform.cli.trouble import BadInput, CannotListen, convert_errors
 from mock_platform.serving.app import CONTROL, create_app
 from mock_platform.serving.cluster import Place, Placement
 from mock_platform.serving.cluster.directory import Directory

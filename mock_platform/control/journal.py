@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mock_platform.control.questions import ENTRY, find_world_of_entry
@@ -76,8 +76,6 @@ def archive_requests(request: ControlRequest) -> Response:
     """Return the matching entries as an HTTP archive, for a browser's developer tools."""
     # `MockPlatform` uses the queries above without Flask.
     from flask import Response
-
-    from mock_platform.control.har import archive
 
     world = request.world
     query = read_query(request.platform, request.query)
@@ -155,6 +153,47 @@ def read_query(platform: Platform, sent: Mapping[str, Any]) -> Query:
         rule=sent.get("rule"),
         since=None if since is None else parse_instant(since),
     )
+
+
+# The archive, which the developer tools of browsers can open. Most commands need no writer of it.
+
+_FRAME = frozenset({"request", "response", "url", "method", "status", "at", "milliseconds"})
+
+
+def archive(entries: Sequence[JournalEntry], dropped: int) -> dict[str, Any]:
+    """Return entries of a journal as an archive (HAR 1.2), in the same order.
+
+    Credentials are redacted as in the journal. Data for which the format has no field is in `_mock`
+    of each entry: operation, rule, assumptions and the other reasons for the answer.
+    """
+    from mock_platform.verification.har.writer import (
+        MAX_BODY_BYTES,
+        RecordedExchange,
+        make_entry,
+        make_log,
+    )
+
+    def make(entry: JournalEntry) -> dict[str, Any]:
+        reasons = {key: value for key, value in entry.summary().items() if key not in _FRAME}
+        exchange = RecordedExchange(
+            started=entry.at,
+            milliseconds=entry.milliseconds,
+            method=entry.method,
+            url=entry.url,
+            request_headers=entry.request_headers,
+            request_body=entry.request_body,
+            status=entry.status,
+            reason=entry.reason,
+            response_headers=entry.response_headers,
+            response_body=entry.response_body,
+            own={"_mock": reasons},
+        )
+        return make_entry(exchange, MAX_BODY_BYTES)
+
+    comment = "All moments are on the world's clock."
+    if dropped:
+        comment += f" The journal dropped {dropped} older entries for space."
+    return make_log((make(entry) for entry in entries), comment)
 
 
 ROUTES = (

@@ -32,7 +32,7 @@ from mock_platform.scenario.checking import find_unread_names
 from mock_platform.scenario.document import Rule, Scenario
 from mock_platform.scenario.effects.effect import RefusingEffect
 from mock_platform.scenario.library import Library
-from mock_platform.verification.coverage.contract import (
+from mock_platform.verification.coverage.outcomes import (
     BATCH,
     Outcome,
     find_codes,

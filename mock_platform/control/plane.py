@@ -14,7 +14,7 @@ from mock_platform.control.guard import Sessions
 from mock_platform.control.metrics import Metrics
 from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.platform import Platform
-from mock_platform.verification.coverage.recorder import Recorder
+from mock_platform.verification.coverage.outcomes import Recorder
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

@@ -16,7 +16,7 @@ from mock_platform.control.metrics import METRICS, Metrics
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.platform import Platform
-from mock_platform.verification.coverage.recorder import Recorder
+from mock_platform.verification.coverage.outcomes import Recorder
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.worlds import pack_world

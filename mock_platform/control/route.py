@@ -22,7 +22,7 @@ from mock_platform.core.schema import Schema
 from mock_platform.core.tables.state import State
 from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.platform import Platform
-from mock_platform.verification.coverage.recorder import Recorder
+from mock_platform.verification.coverage.outcomes import Recorder
 from mock_platform.world.world import World
 
 if TYPE_CHECKING:

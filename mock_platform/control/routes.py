@@ -41,7 +41,7 @@ from mock_platform.core.description.openapi import Description
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.platform import Platform
-from mock_platform.verification.coverage.recorder import Recorder
+from mock_platform.verification.coverage.outcomes import Recorder
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import StoreError
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from mock_platform.api.served import OPERATION_IDS
 from mock_platform.cli.conditions import CoverageConditions
-from mock_platform.cli.run_report import check_coverage
+from mock_platform.cli.running import check_coverage
 from mock_platform.client.testing.run_outcome import RunOutcome
 from mock_platform.verification.coverage.gate import Gate
 

@@ -53,7 +53,7 @@ def test_run_passes_on_a_signal_to_another_thread() -> None:
     found = run(
         """
 from mock_platform.cli import running
-from mock_platform.cli.run_report import RunOptions
+from mock_platform.cli.running import RunOptions
 from mock_platform.settings import Settings
 
 pass_on_to = running._Forward.to

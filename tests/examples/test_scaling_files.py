@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft7Validator
 from ruamel.yaml import YAML
 
-from mock_platform.cli.serve_command import serve
+from mock_platform.cli.serving_commands import serve
 from mock_platform.control.routes import ROUTES
 
 FOLDER = Path(__file__).parents[2] / "docs" / "examples" / "scaling"

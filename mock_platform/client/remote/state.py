@@ -1,8 +1,11 @@
-"""The records of a world on a server elsewhere."""
+"""The records of a world on a server elsewhere, one by one or as folders of fixtures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
@@ -10,6 +13,7 @@ from mock_platform.api.served import TABLES
 from mock_platform.client.remote.control import Control
 from mock_platform.client.world_parts import StateFace, TableFace
 from mock_platform.core.errors import BadRecord, RecordFault, Refused, UnknownRecord, UnknownTable
+from mock_platform.core.jsonio import dumps
 from mock_platform.core.tables.checking import copy_of_json, copy_with_key, load_record, require_key
 from mock_platform.core.tables.table import Table, Tables
 from mock_platform.world.clock import EARLIEST
@@ -115,6 +119,27 @@ class RemoteState(Mapping[str, RemoteTable], StateFace):
     def load(self, document: Mapping[str, Any], *, unchecked: bool = False) -> None:
         body = copy_of_json(document, "state")
         self._control.ask("PUT", "/state", body, _make_query(unchecked))
+
+
+def apply_fixtures(state: RemoteState, now: datetime, folders: Iterable[Path | str]) -> None:
+    """Put the records of folders into a world; they replace records with the same keys.
+
+    Relative moments are relative to `now`.
+
+    Raises:
+        BadFixtures: The fixtures have faults.
+    """
+    from mock_platform.core.tables import fixtures
+
+    document = state.dump()
+    with TemporaryDirectory() as beneath:  # so that references to the world's own records hold
+        for name, records in document["tables"].items():
+            Path(beneath, f"{name}.json").write_bytes(dumps(records))
+        base = fixtures.load([Path(beneath), *(Path(folder) for folder in folders)], TABLES, now)
+    document["tables"] = {
+        name: [row.record for row in rows.values()] for name, rows in base.rows.items()
+    }
+    state.load(document)
 
 
 def _make_query(unchecked: bool) -> dict[str, str]:  # noqa: FBT001 - a value to be written

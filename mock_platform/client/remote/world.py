@@ -240,8 +240,7 @@ class RemoteWorld(WorldFace):
                 "that server. Start the server with --fixtures DIR, or use another "
                 "world."
             )
-        from mock_platform.client.remote.fixtures import apply_fixtures
-        from mock_platform.client.remote.state import RemoteState
+        from mock_platform.client.remote.state import RemoteState, apply_fixtures
 
         self.reset()
         listed = self._control.ask("GET", "/worlds")["worlds"]

@@ -1,20 +1,42 @@
-"""The clock of a world: what it shows now, frozen, set, moved on, resumed."""
+"""The clock of a world, and what changes with it: the transitions of its records."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from flask import Response
 from msgspec.structs import replace
 
 from mock_platform.control.clock import ClockBody, get_clock, put_clock
-from mock_platform.control.console.answers import ConsolePage, go, render
-from mock_platform.control.console.forms import FormState, attempt, read_form, to_number
+from mock_platform.control.console.answers import (
+    ConsolePage,
+    FormState,
+    answer_form,
+    attempt,
+    go,
+    read_form,
+    render,
+    to_number,
+)
+from mock_platform.control.console.records import address_of
 from mock_platform.control.refusals import refuse_values
 from mock_platform.control.route import HTML, ControlRequest, Route, load_body
+from mock_platform.control.transitions import (
+    MoveBody,
+    PaceBody,
+    list_transitions,
+    put_transition,
+    require_kind,
+)
+from mock_platform.control.transitions import move as move_record
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.transitions import PROGRESSIONS
 
-PATH = "/console/clock"
+# The clock: what it shows now, frozen, set, moved on, resumed.
+
+CLOCK_PATH = "/console/clock"
 _TRAVEL = "to_travel"
 """The field of the moment to travel to: the form beside it has a field `to`, too."""
 STEPS = (
@@ -58,7 +80,7 @@ def _move(request: ControlRequest, action: str, done: str) -> Response:
     values = read_form(request)
     refused = attempt(values, lambda: _put(request, action, values))
     if refused is None:
-        return go(request, PATH, done)
+        return go(request, CLOCK_PATH, done)
     if action == "travel" and "to" in refused.faults:
         refused = replace(refused, faults={_TRAVEL: refused.faults["to"]})
     return show_clock(request, refused)
@@ -77,14 +99,114 @@ def _put(request: ControlRequest, action: str, values: Mapping[str, str]) -> Non
     put_clock(replace(request, body=load_body(ClockBody(), body)))
 
 
-PAGE = ConsolePage(
+CLOCK = ConsolePage(
     "Clock",
-    PATH,
+    CLOCK_PATH,
     (
-        Route("GET", PATH, show_clock, media_type=HTML),
-        Route("POST", f"{PATH}/freeze", freeze, media_type=HTML, form=True),
-        Route("POST", f"{PATH}/travel", travel, media_type=HTML, form=True),
-        Route("POST", f"{PATH}/advance", advance, media_type=HTML, form=True),
-        Route("POST", f"{PATH}/resume", resume, media_type=HTML, form=True),
+        Route("GET", CLOCK_PATH, show_clock, media_type=HTML),
+        Route("POST", f"{CLOCK_PATH}/freeze", freeze, media_type=HTML, form=True),
+        Route("POST", f"{CLOCK_PATH}/travel", travel, media_type=HTML, form=True),
+        Route("POST", f"{CLOCK_PATH}/advance", advance, media_type=HTML, form=True),
+        Route("POST", f"{CLOCK_PATH}/resume", resume, media_type=HTML, form=True),
+    ),
+)
+
+
+# Transitions: which records are changing, how fast, and one of them moved now.
+
+TRANSITIONS_PATH = "/console/transitions"
+MAX_SHOWN = 100
+"""Records of one kind that a page lists."""
+_MEANING = {
+    "immediate": "immediate: at once",
+    "time": "time: after some seconds on the world's clock",
+    "polls": "polls: after some reads of the record",
+    "manual": "manual: only when it is moved by hand",
+}
+
+
+def show_transitions(request: ControlRequest) -> Response:
+    """Every kind of transition: what moves, how, and how many records are changing."""
+    kinds = request.world.transitions.kinds
+    told = [(kinds[name], pace) for name, pace in list_transitions(request).items()]
+    return render(request, "transitions.html", block="content", kinds=told)
+
+
+def show_transition(request: ControlRequest, form: FormState | None = None) -> Response:
+    """One kind: its progression as a form, the records that are changing, one to be moved."""
+    kind = require_kind(request.world, request.args["kind"])
+    pace = list_transitions(request)[kind.name]
+    with request.world.lock:
+        rows = [_describe(request, kind.name, key) for key in pace["under_way"][:MAX_SHOWN]]
+    return render(
+        request,
+        "transition.html",
+        block="content",
+        form=form,
+        kind=kind,
+        pace=pace,
+        rows=rows,
+        progressions=[(name, _MEANING[name]) for name in PROGRESSIONS],
+    )
+
+
+def set_pace(request: ControlRequest) -> Response:
+    """Change the progression of a kind, also for records that are already changing."""
+
+    def change(values: Mapping[str, str]) -> Response:
+        body: dict[str, Any] = {"progression": values.get("progression", "")}
+        for name in ("seconds", "polls"):
+            text = values.get(name, "").strip()
+            if text:
+                body[name] = to_number(text)
+        put_transition(replace(request, body=load_body(PaceBody(), body)))
+        return _go_back(request, "The progression was changed.")
+
+    return answer_form(request, change, show_transition)
+
+
+def move_one(request: ControlRequest) -> Response:
+    """Move one record now, whatever the progression."""
+
+    def move(values: Mapping[str, str]) -> Response:
+        key = values.get("key", "").strip()
+        kind = require_kind(request.world, request.args["kind"])
+        if not key:
+            text = f"key: write the key of a record of {kind.table}"
+            raise refuse_values(422, [("key", text)], "The record was not moved")
+        body = load_body(MoveBody(), {"to": values.get("to", "")})
+        move_record(replace(request, args={"kind": kind.name, "key": key}, body=body))
+        return _go_back(request, f"{values['key']} was moved to {values['to']}.")
+
+    return answer_form(request, move, show_transition)
+
+
+def _go_back(request: ControlRequest, said: str) -> Response:
+    return go(request, f"{TRANSITIONS_PATH}/{quote(request.args['kind'])}", said)
+
+
+def _describe(request: ControlRequest, kind: str, key: str) -> dict[str, Any]:
+    """Return a record that is changing: its state, and when the clock moves it."""
+    transitions = request.world.transitions
+    found = transitions.kinds[kind]
+    record = request.world.store.get(found.table, key)
+    due = transitions.find_due_time(kind, key)
+    return {
+        "key": key,
+        "address": address_of(found.table, key),
+        "state": "gone" if record is None else found.state_of(record),
+        "due": None if due is None else wire_millis(due),
+        "started": transitions.has_started(kind, key) is not False,
+    }
+
+
+TRANSITIONS = ConsolePage(
+    "Transitions",
+    TRANSITIONS_PATH,
+    (
+        Route("GET", TRANSITIONS_PATH, show_transitions, media_type=HTML),
+        Route("GET", f"{TRANSITIONS_PATH}/<kind>", show_transition, media_type=HTML),
+        Route("POST", f"{TRANSITIONS_PATH}/<kind>/pace", set_pace, media_type=HTML, form=True),
+        Route("POST", f"{TRANSITIONS_PATH}/<kind>/move", move_one, media_type=HTML, form=True),
     ),
 )

@@ -11,8 +11,7 @@ from flask import Response
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mock_platform.control.console.answers import ConsolePage, go, render
-from mock_platform.control.console.forms import FormState, answer_form
+from mock_platform.control.console.answers import ConsolePage, FormState, answer_form, go, render
 from mock_platform.control.refusals import ControlRefusal, refuse_values
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.control.state import Storing, delete_record, get_record, put_record

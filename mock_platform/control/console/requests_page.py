@@ -13,9 +13,17 @@ from flask import Response, current_app
 from msgspec import Struct
 
 from mock_platform.control.console import seen
-from mock_platform.control.console.answers import KEY, Console, ConsolePage, go, render, root_of
+from mock_platform.control.console.answers import (
+    KEY,
+    Console,
+    ConsolePage,
+    FormState,
+    attempt,
+    go,
+    render,
+    root_of,
+)
 from mock_platform.control.console.entry import ENTRY_ROUTES, explain_entry
-from mock_platform.control.console.forms import FormState, attempt
 from mock_platform.control.journal import METHODS, delete_requests, read_query
 from mock_platform.control.refusals import as_refusal, refuse_values
 from mock_platform.control.route import HTML, ControlRequest, Route

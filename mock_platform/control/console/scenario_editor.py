@@ -10,8 +10,14 @@ from urllib.parse import quote
 
 from flask import Response
 
-from mock_platform.control.console.answers import ConsolePage, go, render
-from mock_platform.control.console.forms import FormState, attempt, read_form
+from mock_platform.control.console.answers import (
+    ConsolePage,
+    FormState,
+    attempt,
+    go,
+    read_form,
+    render,
+)
 from mock_platform.control.console.scenarios import PAGE_ROUTES, PATH, find_text, send_text
 from mock_platform.control.operation_pages import find_operation
 from mock_platform.control.refusals import ControlRefusal
@@ -33,7 +39,7 @@ from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.library import CheckedText
 from mock_platform.scenario.writing import write_document
-from mock_platform.verification.coverage.contract import BATCH, Outcome
+from mock_platform.verification.coverage.outcomes import BATCH, Outcome
 
 # A scenario for a documented failure, as a beginning for the editor.
 

@@ -11,8 +11,14 @@ from flask import Response
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mock_platform.control.console.answers import go, render
-from mock_platform.control.console.forms import FormState, answer_form, read_form, to_number
+from mock_platform.control.console.answers import (
+    FormState,
+    answer_form,
+    go,
+    read_form,
+    render,
+    to_number,
+)
 from mock_platform.control.operation_pages import find_operation_parameter
 from mock_platform.control.refusals import refuse_values
 from mock_platform.control.route import HTML, ControlRequest, Route

@@ -11,8 +11,14 @@ from flask import Response
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mock_platform.control.console.answers import go, render
-from mock_platform.control.console.forms import FormState, attempt, read_form, refuse_form
+from mock_platform.control.console.answers import (
+    FormState,
+    attempt,
+    go,
+    read_form,
+    refuse_form,
+    render,
+)
 from mock_platform.control.journal import find_entry
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import HTML, ControlRequest, Route

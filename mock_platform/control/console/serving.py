@@ -14,25 +14,23 @@ from mock_platform.control.console import (
     clock,
     contract_pages,
     records,
-    replay,
     requests_page,
-    rules,
     scenario_editor,
     streams,
-    transitions,
     webhooks,
     worlds,
 )
 from mock_platform.control.console.answers import (
     KEY,
     ConsolePage,
+    FormState,
     go,
     make_console,
+    read_form,
     render,
     render_refusal,
     root_of,
 )
-from mock_platform.control.console.forms import FormState, read_form
 from mock_platform.control.guard import MAX_SECONDS, name_cookie, try_token
 from mock_platform.control.refusals import MEDIA_TYPE, ControlRefusal, as_refusal
 from mock_platform.control.route import HTML, ControlRequest, Route, Services
@@ -135,13 +133,13 @@ PAGES: tuple[ConsolePage, ...] = (
     requests_page.PAGE,
     scenario_editor.PAGE,
     worlds.PAGE,
-    clock.PAGE,
+    clock.CLOCK,
     records.PAGE,
-    transitions.PAGE,
-    replay.PAGE,
-    webhooks.PAGE,
-    streams.PAGE,
-    rules.PAGE,
+    clock.TRANSITIONS,
+    webhooks.DELIVERIES,
+    webhooks.WEBHOOKS,
+    streams.STREAMS,
+    streams.RULES,
     *contract_pages.PAGES,
 )  # fmt: skip
 """Requests, Scenarios, Worlds, Clock, Records, Transitions, Replay and deliveries, Webhooks,

@@ -1,20 +1,113 @@
-"""Open streams: their clients, how far behind they are, ended or silenced from here."""
+"""Streams: the rules of the filtered stream, and the open streams, ended or silenced from here."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from flask import Response
+from msgspec import Struct
 from msgspec.structs import replace
 
 from mock_platform.api.v2.streams.steering import ALL, DISCONNECT_TYPE, FAULTS
-from mock_platform.control.console.answers import ConsolePage, go, render
-from mock_platform.control.console.forms import FormState, answer_form, to_number
+from mock_platform.control.console.answers import (
+    ConsolePage,
+    FormState,
+    answer_form,
+    go,
+    read_json,
+    render,
+    to_number,
+)
 from mock_platform.control.route import HTML, ControlRequest, Route, load_body
+from mock_platform.control.rules import Explanation, explain_rule
 from mock_platform.control.streams import DisconnectBody, StallBody, disconnect, list_open, stall
 from mock_platform.core.failures.problems import DISCONNECT_TYPES
+from mock_platform.world.store.interface import Order
 
-PATH = "/console/streams"
+# The rules: which exist, and why one matches a post or does not.
+
+RULES_PATH = "/console/rules"
+MAX_SHOWN = 200
+"""Rules and posts that the page lists."""
+_NEWEST_POSTS = Order("created_at", descending=True)
+_PRODUCTS = [("stream", "the filtered stream"), ("search", "searches and counts")]
+
+
+class ExplainedPart(Struct, frozen=True):
+    """One part of an explained rule, as a line of the page."""
+
+    text: str
+    kind: str
+    matches: bool
+    depth: int
+    failed: bool
+    """Whether it is one of the parts that keep the rule from matching."""
+
+
+def show_rules(
+    request: ControlRequest, form: FormState | None = None, found: Mapping[str, Any] | None = None
+) -> Response:
+    """Return the rules of the stream, and a form that tries one against a post."""
+    world = request.world
+    with world.work():
+        rules = [entry.record for entry in world.store.page("stream_rules", limit=MAX_SHOWN)]
+        total = world.store.count("stream_rules")
+        posts = world.store.page("posts", order=_NEWEST_POSTS, limit=MAX_SHOWN)
+    return render(
+        request,
+        "rules.html",
+        block="content",
+        form=form,
+        rules=rules,
+        total=total,
+        posts=[(entry.key, str(entry.record.get("text", ""))[:80]) for entry in posts],
+        products=_PRODUCTS,
+        found=found,
+        clauses=[] if found is None else list(list_parts(found)),
+    )
+
+
+def try_rule(request: ControlRequest) -> Response:
+    """Explain part by part why a rule matches a post, or does not."""
+
+    def explain(values: Mapping[str, str]) -> Response:
+        body: dict[str, Any] = {"rule": values.get("rule", "")}
+        if values.get("product"):
+            body["product"] = values["product"]
+        if post_id := values.get("post_id", "").strip():
+            body["post_id"] = post_id
+        body |= read_json(values, "post", "The rule was not tried")
+        found = explain_rule(replace(request, body=load_body(Explanation(), body)))
+        return show_rules(request, FormState(values), found)
+
+    return answer_form(request, explain, show_rules)
+
+
+def list_parts(found: Mapping[str, Any]) -> Iterator[ExplainedPart]:
+    """Return the parts of an explained rule from the whole to the smallest ones."""
+    failed = {(each["text"], each["position"]) for each in found["failed"]}
+    waiting = [(found["tree"], 0)]
+    while waiting:
+        part, depth = waiting.pop()
+        is_failed = (part["text"], part.get("position")) in failed
+        yield ExplainedPart(part["text"], part["kind"], part["matches"], depth, is_failed)
+        waiting += [(term, depth + 1) for term in reversed(part.get("terms", ()))]
+
+
+RULES = ConsolePage(
+    "Rules",
+    RULES_PATH,
+    (
+        Route("GET", RULES_PATH, show_rules, media_type=HTML),
+        Route("POST", RULES_PATH, try_rule, media_type=HTML, form=True),
+    ),
+)
+
+
+# The open streams: their clients, and how far behind they are.
+
+STREAMS_PATH = "/console/streams"
 _NO_FAULT = ("", "none: the answer ends as it should")
 
 
@@ -48,7 +141,7 @@ def end_streams(request: ControlRequest) -> Response:
             if values.get(name):
                 body[name] = values[name]
         disconnect(_aim(request, values, load_body(DisconnectBody(), body)))
-        return go(request, PATH, f"Ended: {_name(values)}.")
+        return go(request, STREAMS_PATH, f"Ended: {_name(values)}.")
 
     return answer_form(request, end, show_streams)
 
@@ -59,12 +152,10 @@ def silence_streams(request: ControlRequest) -> Response:
     def silence(values: Mapping[str, str]) -> Response:
         seconds = to_number(values.get("seconds", "").strip())  # with a unit it is a text
         stall(_aim(request, values, load_body(StallBody(), {"seconds": seconds})))
-        return go(request, PATH, f"Silent, {values['seconds']} (real time): {_name(values)}.")
+        said = f"Silent, {values['seconds']} (real time): {_name(values)}."
+        return go(request, STREAMS_PATH, said)
 
     return answer_form(request, silence, show_streams)
-
-
-# -- within ------------------------------------------------------------------------------------
 
 
 def _aim(request: ControlRequest, values: Mapping[str, str], body: object) -> ControlRequest:
@@ -76,13 +167,13 @@ def _name(values: Mapping[str, str]) -> str:
     return "all streams" if chosen == ALL else f"stream {chosen}"
 
 
-PAGE = ConsolePage(
+STREAMS = ConsolePage(
     "Streams",
-    PATH,
+    STREAMS_PATH,
     (
-        Route("GET", PATH, show_streams, media_type=HTML),
-        Route("GET", f"{PATH}/table", list_streams_live, media_type=HTML),
-        Route("POST", f"{PATH}/disconnect", end_streams, media_type=HTML, form=True),
-        Route("POST", f"{PATH}/stall", silence_streams, media_type=HTML, form=True),
+        Route("GET", STREAMS_PATH, show_streams, media_type=HTML),
+        Route("GET", f"{STREAMS_PATH}/table", list_streams_live, media_type=HTML),
+        Route("POST", f"{STREAMS_PATH}/disconnect", end_streams, media_type=HTML, form=True),
+        Route("POST", f"{STREAMS_PATH}/stall", silence_streams, media_type=HTML, form=True),
     ),
 )

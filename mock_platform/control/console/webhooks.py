@@ -1,22 +1,41 @@
-"""Webhooks and subscriptions, and a form that lets something happen to a user."""
+"""Webhooks: who is subscribed to what, replay jobs, and the deliveries to webhooks and streams."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
+from urllib.parse import quote
 
 from flask import Response
+from msgspec import Struct
 from msgspec.structs import replace
 
 from mock_platform.api.v2.activity.activities import DIRECTIONS
 from mock_platform.api.v2.release_history import EVENT_NAMES, list_names_in_force
-from mock_platform.control.console.answers import ConsolePage, go, render
-from mock_platform.control.console.forms import FormState, answer_form, attempt, read_json
-from mock_platform.control.route import HTML, ControlRequest, Route
-from mock_platform.control.webhooks import post_event, validate
+from mock_platform.api.v2.webhooks.replay_jobs import REPLAY_JOB, parse_minute
+from mock_platform.control.console.answers import (
+    ConsolePage,
+    FormState,
+    answer_form,
+    attempt,
+    go,
+    read_json,
+    render,
+)
+from mock_platform.control.refusals import ControlRefusal
+from mock_platform.control.route import HTML, ControlRequest, Route, load_body
+from mock_platform.control.transitions import MoveBody, move
+from mock_platform.control.webhooks import list_deliveries, post_event, validate
 from mock_platform.core.jsonio import pretty
+from mock_platform.core.suggestions import did_you_mean
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.store.interface import Order, Record
+from mock_platform.world.world import World
 
-PATH = "/console/webhooks"
+# Webhooks and subscriptions, and a form that lets something happen to a user.
+
+WEBHOOKS_PATH = "/console/webhooks"
 MAX_SHOWN = 200
 """Webhooks, subscriptions and users that the page lists, of each."""
 _DIRECTIONS = [("", "not named"), *DIRECTIONS]
@@ -83,15 +102,190 @@ def challenge_webhook(request: ControlRequest) -> Response:
         result = f"did not answer, and stays valid for now: {found['error']}."
     else:
         result = f"is invalid: {found['error']}."
-    return go(request, PATH, f"Webhook {key} {result}")
+    return go(request, WEBHOOKS_PATH, f"Webhook {key} {result}")
 
 
-PAGE = ConsolePage(
+WEBHOOKS = ConsolePage(
     "Webhooks",
-    PATH,
+    WEBHOOKS_PATH,
     (
-        Route("GET", PATH, show_webhooks, media_type=HTML),
-        Route("POST", f"{PATH}/events", emit_event, media_type=HTML, form=True),
-        Route("POST", f"{PATH}/<key>/challenge", challenge_webhook, media_type=HTML, form=True),
+        Route("GET", WEBHOOKS_PATH, show_webhooks, media_type=HTML),
+        Route("POST", f"{WEBHOOKS_PATH}/events", emit_event, media_type=HTML, form=True),
+        Route(
+            "POST",
+            f"{WEBHOOKS_PATH}/<key>/challenge",
+            challenge_webhook,
+            media_type=HTML,
+            form=True,
+        ),
+    ),
+)
+
+
+# The picture of a replay job: its events in the window, and what came of each.
+
+WIDTH = 1000
+"""Width of the picture in its own units; the window fills it."""
+_OK = range(200, 300)
+
+
+class Mark(Struct, frozen=True):
+    """One event in the picture."""
+
+    x: float
+    event_id: str
+    event_type: str
+    at: str
+    result: str
+    """`delivered`, `failed`, or `waiting`: not attempted so far."""
+
+
+class Timeline(Struct, frozen=True):
+    """The marks of a window, oldest first, and how many there are of each result."""
+
+    marks: Sequence[Mark]
+    counts: Mapping[str, int]
+    width: int = WIDTH
+
+
+def draw_timeline(
+    job: Record, events: Sequence[Record], deliveries: Sequence[Mapping[str, Any]]
+) -> Timeline:
+    """Return the picture of a job from its events and its deliveries."""
+    start, end = parse_minute(job["from_date"]), parse_minute(job["to_date"])
+    length = (end - start).total_seconds() or 1.0
+    results: dict[str, str] = {}
+    for each in deliveries:  # the last attempt counts
+        if each["event_id"] is not None:
+            results[each["event_id"]] = "delivered" if each["status"] in _OK else "failed"
+    marks = []
+    for event in events:
+        at = datetime.fromisoformat(event["created_at"])
+        x = round((at - start).total_seconds() / length * WIDTH, 1)
+        result = results.get(event["id"], "waiting")
+        marks.append(Mark(x, event["id"], event["event_type"], event["created_at"], result))
+    counts = dict.fromkeys(("delivered", "failed", "waiting"), 0)
+    for mark in marks:
+        counts[mark.result] += 1
+    return Timeline(marks, counts)
+
+
+REPLAY_PATH = "/console/replay"
+MAX_JOBS = 100
+MAX_DELIVERIES = 100
+MAX_EVENTS = 1000
+"""Events of a job that its picture shows."""
+_NEWEST = Order("created_at", descending=True)
+_OLDEST = Order("created_at")
+
+
+def show_replay(request: ControlRequest) -> Response:
+    """All replay jobs, the newest first, and the newest deliveries."""
+    world = request.world
+    with world.work():
+        jobs = [entry.record for entry in world.store.page("replay_jobs", order=_NEWEST, limit=100)]
+        total = world.store.count("replay_jobs")
+    return render(
+        request,
+        "replay.html",
+        block="content",
+        jobs=jobs,
+        total=total,
+        deliveries=_list_newest(request),
+        shown=MAX_DELIVERIES,
+    )
+
+
+def list_deliveries_live(request: ControlRequest) -> Response:
+    """Return the table of deliveries alone, which the page asks for again and again."""
+    return render(request, "deliveries_table.html", deliveries=_list_newest(request))
+
+
+def show_job(request: ControlRequest, form: FormState | None = None) -> Response:
+    """One job: its window, events, deliveries, and how it ends."""
+    world, key = request.world, request.args["key"]
+    with world.work():
+        job = world.store.get("replay_jobs", key)
+        if job is None:
+            raise _refuse_unknown(world, key)
+        events = _list_events(world, job)
+    deliveries = _list_of(request, job_id=key)
+    return render(
+        request,
+        "replay_job.html",
+        block="content",
+        form=form,
+        job=job,
+        window=[wire_millis(parse_minute(job[name])) for name in ("from_date", "to_date")],
+        timeline=draw_timeline(job, events, deliveries),
+        events=events,
+        deliveries=list(reversed(deliveries)),
+        ends=REPLAY_JOB.ends,
+    )
+
+
+def move_job(request: ControlRequest) -> Response:
+    """End a job now, whatever its progression."""
+
+    def end(values: Mapping[str, str]) -> Response:
+        key = request.args["key"]
+        body = load_body(MoveBody(), {"to": values.get("to", "")})
+        move(replace(request, args={"kind": REPLAY_JOB.name, "key": key}, body=body))
+        return go(request, f"{REPLAY_PATH}/{quote(key)}", f"The job was moved to {values['to']}.")
+
+    return answer_form(request, end, show_job)
+
+
+def show_delivery(request: ControlRequest) -> Response:
+    """One delivery: where it went, its body, and what came of it."""
+    key = request.args["key"]
+    deliveries = _list_of(request)
+    found = next((each for each in deliveries if each["id"] == key), None)
+    if found is None:
+        hint = did_you_mean(key, [each["id"] for each in deliveries])
+        raise ControlRefusal(404, f"No delivery {key!r} is kept.{hint}")
+    body = found.get("body")
+    return render(
+        request, "delivery.html", block="content", delivery=found,
+        body="" if body is None else pretty(body),
+    )  # fmt: skip
+
+
+def _list_of(request: ControlRequest, **query: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = list_deliveries(replace(request, query=query))["deliveries"]
+    return found
+
+
+def _list_newest(request: ControlRequest) -> list[dict[str, Any]]:
+    return list(reversed(_list_of(request, limit=MAX_DELIVERIES)))
+
+
+def _list_events(world: World, job: Record) -> Sequence[Record]:
+    """Return the events of a job's webhook in its window, the oldest first."""
+    start, end = (wire_millis(parse_minute(job[name])) for name in ("from_date", "to_date"))
+    page = world.store.page(
+        "events",
+        {"webhook_id": job["webhook_id"], "_attempted": True},
+        order=_OLDEST,
+        where=lambda event: start <= event["created_at"] < end,
+        limit=MAX_EVENTS,
+    )
+    return [entry.record for entry in page]
+
+
+def _refuse_unknown(world: World, key: str) -> ControlRefusal:
+    known = [entry.key for entry in world.store.page("replay_jobs", limit=1000)]
+    return ControlRefusal(404, f"No replay job has the id {key!r}.{did_you_mean(key, known)}")
+
+
+DELIVERIES = ConsolePage(
+    "Replay and deliveries",
+    REPLAY_PATH,
+    (
+        Route("GET", REPLAY_PATH, show_replay, media_type=HTML),
+        Route("GET", f"{REPLAY_PATH}/deliveries", list_deliveries_live, media_type=HTML),
+        Route("GET", f"{REPLAY_PATH}/deliveries/<key>", show_delivery, media_type=HTML),
+        Route("GET", f"{REPLAY_PATH}/<key>", show_job, media_type=HTML),
+        Route("POST", f"{REPLAY_PATH}/<key>/move", move_job, media_type=HTML, form=True),
     ),
 )

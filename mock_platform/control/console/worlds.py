@@ -10,8 +10,14 @@ from flask import Response
 from msgspec.structs import replace
 
 from mock_platform.api.oauth.known_credentials import credentials
-from mock_platform.control.console.answers import ConsolePage, go, render
-from mock_platform.control.console.forms import FormState, answer_form, to_number
+from mock_platform.control.console.answers import (
+    ConsolePage,
+    FormState,
+    answer_form,
+    go,
+    render,
+    to_number,
+)
 from mock_platform.control.refusals import refuse_values
 from mock_platform.control.route import HTML, ControlRequest, Route, load_body
 from mock_platform.control.worlds import (

@@ -23,7 +23,7 @@ from mock_platform.serving.cluster.forwarding import HandedRequest
 from mock_platform.serving.cluster.frames import Kind, pack
 from mock_platform.serving.cluster.link import Link, listen
 from mock_platform.serving.http.backend import Backend
-from mock_platform.serving.http.workers import Workers
+from mock_platform.serving.http.scheduling import Workers
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment

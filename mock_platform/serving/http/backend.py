@@ -20,10 +20,9 @@ from urllib.parse import unquote_to_bytes
 
 from mock_platform.core.connection import CONNECTION, Direct, Pause, Peer, Request
 from mock_platform.serving.http.answer import SOFTWARE, Answer, Pair
-from mock_platform.serving.http.batching import Rounds
 from mock_platform.serving.http.binding import Bound
 from mock_platform.serving.http.reader import Refusal, refuse_overload
-from mock_platform.serving.http.workers import Workers
+from mock_platform.serving.http.scheduling import Rounds, Workers
 from mock_platform.settings import ConnectionSettings
 from mock_platform.world.clock import UPTIME
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from mock_platform.serving.http.backend import Backend
-from mock_platform.serving.http.batching import Rounds
+from mock_platform.serving.http.scheduling import Rounds
 
 _RESET = struct.pack("ii", 1, 0)
 """SO_LINGER with time 0: closing discards unsent data and sends a reset."""

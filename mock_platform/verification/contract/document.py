@@ -22,7 +22,7 @@ from mock_platform.core.jsonio import BadJson, dumps, loads
 from mock_platform.core.operation import Limit, Operation
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
-from mock_platform.verification.coverage.contract import list_documented
+from mock_platform.verification.coverage.outcomes import list_documented
 from mock_platform.version import __version__
 
 FORMAT = 1

@@ -7,6 +7,6 @@ recorded one, a rule answers with the recorded one, so that what was recorded is
 from __future__ import annotations
 
 from mock_platform.verification.importing.folder import FolderInUse, ImportOptions, import_har
-from mock_platform.verification.importing.report import ImportReport
+from mock_platform.verification.importing.result import ImportReport
 
 __all__ = ["FolderInUse", "ImportOptions", "ImportReport", "import_har"]

@@ -35,8 +35,11 @@ from mock_platform.verification.importing.recorded import (
     read_event,
 )
 from mock_platform.verification.importing.records import Note, RecordCollection, write_records
-from mock_platform.verification.importing.replacement import remove_leftovers, replace_folder
-from mock_platform.verification.importing.report import ImportReport
+from mock_platform.verification.importing.result import (
+    ImportReport,
+    remove_leftovers,
+    replace_folder,
+)
 from mock_platform.verification.importing.rules import (
     CannotAnswer,
     RequestGroup,

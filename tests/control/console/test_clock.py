@@ -1,4 +1,4 @@
-"""The clock's page: every action, and what is wrong beside its field."""
+"""The pages of the clock and of transitions: every action, and what is wrong beside its field."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tests.support import Sandbox
 
 MOMENT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 CLOCK = "/console/clock"
+TRANSITIONS = "/console/transitions"
 
-pytestmark = pytest.mark.usefixtures("noon")
 
-
+@pytest.mark.usefixtures("noon")
 def test_every_action(box: Sandbox) -> None:
     """The clock is moved by seconds and by durations, set, resumed and frozen at a moment."""
     clock = box.world.clock
@@ -33,7 +33,51 @@ def test_every_action(box: Sandbox) -> None:
     assert done(submit(box, f"{CLOCK}/freeze"))
 
 
+@pytest.mark.usefixtures("noon")
 def test_the_page_shows_the_time(box: Sandbox) -> None:
     """The page shows the moment, whether the clock is frozen, and what can be done then."""
     assert "2026-11-20 12:00:00 .000 UTC frozen" in show(box, CLOCK)
     assert "Resume the clock" in show(box, CLOCK)
+
+
+def find_running(box: Sandbox) -> str:
+    """The key of an audience that is being processed."""
+    with box.world.work():
+        return box.world.transitions.list_running("audience")[0]
+
+
+def test_kinds_of_transitions(box: Sandbox) -> None:
+    """Every kind is listed with its states and its progression."""
+    page = show(box, TRANSITIONS)
+
+    for kind in box.world.transitions.kinds.values():
+        assert f"{kind.first} → {', '.join(kind.ends)}" in page
+    assert "after 3600 s" in page
+
+
+def test_progression(box: Sandbox) -> None:
+    """The progression of a kind is changed by the form."""
+    path = f"{TRANSITIONS}/stats_job/pace"
+
+    assert done(submit(box, path, progression="polls", seconds="15m", polls="3"))
+    pace = box.world.transitions.paces["stats_job"]
+
+    assert ("polls", 900, 3) == (pace.progression, pace.seconds, pace.polls)
+    assert "after 3 reads" in show(box, TRANSITIONS)
+
+
+def test_move_of_a_record(box: Sandbox) -> None:
+    """A record that is changing is listed with its due time, and moved by its button."""
+    key, path = find_running(box), f"{TRANSITIONS}/audience"
+    assert key in show(box, path)
+
+    assert f"{key} was moved to PROCESSED." == done(
+        submit(box, f"{path}/move", key=key, to="PROCESSED")
+    )
+
+    assert "One in the state PROCESSING appears here." in show(box, path)
+
+
+def test_unknown_kind(box: Sandbox) -> None:
+    """A kind that does not exist is refused with what was meant."""
+    assert "Did you mean 'audience'?" in show(box, f"{TRANSITIONS}/audienc", status=404)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.control.console.replay import WIDTH, draw_timeline
+from mock_platform.control.console.webhooks import WIDTH, draw_timeline
 from tests.control.console.support import OWN, done, show, submit, text_of
 from tests.control.support import call
 from tests.support import Sandbox

@@ -13,7 +13,7 @@ from mock_platform.api.ads.cards.records import CARDS
 from mock_platform.api.served import TABLES
 from mock_platform.api.v2.media.records import MEDIA_LIBRARY
 from mock_platform.cli.checking import check_files
-from mock_platform.cli.trouble import CheckFailed
+from mock_platform.cli.command import CheckFailed
 from mock_platform.core.tables import fixtures
 from mock_platform.core.tables.table import AS, RECORDED
 from mock_platform.scenario.effects.set_records import KIND

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from mock_platform.api.oauth.known_credentials import credentials
 from mock_platform.api.served import OPERATIONS
 from mock_platform.control.examples import sample
-from mock_platform.control.har import archive
+from mock_platform.control.journal import archive
 from mock_platform.core.example import MINUTE
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation

@@ -10,7 +10,7 @@ import pytest
 
 from mock_platform.verification.importing import ImportOptions, import_har
 from mock_platform.verification.importing.ids import IdTranslation, make_fresh
-from mock_platform.verification.importing.report import describe
+from mock_platform.verification.importing.result import describe
 from tests.verification.har.support import make_entry, write_har
 from tests.verification.importing.support import read_words
 

@@ -16,7 +16,7 @@ from mock_platform.delivery.envelope import make_body
 from mock_platform.settings import Settings
 from mock_platform.verification.importing import ImportOptions, ImportReport, import_har
 from mock_platform.verification.importing.recorded import read_neutral_event
-from mock_platform.verification.importing.report import describe
+from mock_platform.verification.importing.result import describe
 from tests.support import Sandbox
 from tests.test_kept_worlds import NOON
 from tests.verification.har.support import make_entry, write_har

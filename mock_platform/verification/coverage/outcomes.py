@@ -1,13 +1,20 @@
-"""What can be covered: the outcomes of each operation, named by status and code."""
+"""The outcomes of operations: which can be covered, and how often clients exercised each.
+
+They are counted request by request, for a few dictionary look-ups each. The counts belong to the
+server: a reset of a world, a full journal and the end of a world leave them, so that a whole test
+run adds up.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 from marshmallow import Schema
+from msgspec import Struct, field
 
 from mock_platform.api.ads.conventions import Batch, account_scope, may_write
 from mock_platform.core.call import Call
@@ -20,6 +27,7 @@ from mock_platform.core.failures.rendering import render
 from mock_platform.core.faults import MISSING
 from mock_platform.core.operation import Operation
 from mock_platform.settings import Settings
+from mock_platform.world.journal import JournalEntry
 
 # The outcome of an answer: its status, and the code by which its body names a failure.
 
@@ -179,3 +187,122 @@ def _find_status(code: str, operation: Operation) -> int:
     if code in ADS_STATUS:
         return ADS_STATUS[code]
     return operation.statuses[0] if operation.statuses else 400
+
+
+# The counts of what clients exercise.
+
+_Key = TypeVar("_Key")
+
+MAX_WORLDS = 1000
+"""Worlds with counts of their own; beyond that, the oldest world is added to `EARLIER`."""
+EARLIER = "(earlier worlds)"
+MAX_OUTCOMES = 256
+"""Different outcomes kept for an operation of a world; more share one, without a code."""
+
+
+class Tally(Struct, gc=False):
+    """The counts of one operation.
+
+    A test run keeps some for each of its tests. They refer to nothing that refers to them, and the
+    garbage collector need not look at plain dicts of numbers either.
+    """
+
+    requests: int = 0
+    outcomes: dict[tuple[int, str], int] = field(default_factory=dict)
+    accepted: dict[str, int] = field(default_factory=dict)
+    """How often each parameter was sent in a request that succeeded."""
+    refused: dict[str, int] = field(default_factory=dict)
+    """How often each parameter was sent in a request that failed."""
+
+    def add(self, other: Tally) -> None:
+        """Add the counts of another tally."""
+        self.requests += other.requests
+        _add_counts(self.outcomes, other.outcomes)
+        _add_counts(self.accepted, other.accepted)
+        _add_counts(self.refused, other.refused)
+
+
+Tallies = dict[str, Tally]
+"""By operation; requests that no operation answers are counted under ""."""
+
+
+class Recorder:
+    """The counts of one server. Safe for concurrent use; to be one of a platform's observers."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._worlds: dict[str, Tallies] = {}
+
+    def observe(self, entry: JournalEntry) -> None:
+        """Count the request of a journal entry, unless a user's own route answered it."""
+        if entry.custom is not None:
+            return
+        status = entry.status
+        found = ("",) if status < 400 else find_codes(status, entry.response_body)
+        name = entry.operation or ""
+        with self._lock:
+            tallies = self._worlds.get(entry.world)
+            if tallies is None:
+                tallies = self._new_world(entry.world)
+            tally = tallies.get(name)
+            if tally is None:
+                tally = tallies[name] = Tally()
+            tally.requests += 1
+            outcomes = tally.outcomes
+            for code in found:
+                key = (status, code)
+                if key not in outcomes and len(outcomes) >= MAX_OUTCOMES:
+                    key = (status, "")
+                outcomes[key] = outcomes.get(key, 0) + 1
+            if entry.sent:
+                counts = tally.accepted if status < 400 else tally.refused
+                for parameter in entry.sent:
+                    counts[parameter] = counts.get(parameter, 0) + 1
+
+    def worlds(self) -> dict[str, int]:
+        """Return the worlds that had requests, with the number of these."""
+        with self._lock:
+            return {
+                name: sum(tally.requests for tally in tallies.values())
+                for name, tallies in self._worlds.items()
+            }
+
+    def tallies(self, world: str | None = None) -> Tallies:
+        """Return a copy of the counts of a world, or of all worlds together."""
+        merged: Tallies = {}
+        with self._lock:
+            for name, tallies in self._worlds.items():
+                if world is None or name == world:
+                    _add(merged, tallies)
+        return merged
+
+    def clear(self, world: str | None = None) -> None:
+        """Forget the counts of a world, or of all worlds."""
+        with self._lock:
+            if world is None:
+                self._worlds.clear()
+            else:
+                self._worlds.pop(world, None)
+
+    def _new_world(self, name: str) -> Tallies:
+        if len(self._worlds) >= MAX_WORLDS:
+            oldest = next(known for known in self._worlds if known != EARLIER)
+            _add(self._worlds.setdefault(EARLIER, {}), self._worlds.pop(oldest))
+        made: Tallies = {}
+        self._worlds[name] = made
+        return made
+
+
+def list_outcomes(tally: Tally) -> dict[Outcome, int]:
+    """Return the outcomes of a tally with their counts."""
+    return {Outcome(*key): count for key, count in tally.outcomes.items()}
+
+
+def _add(merged: Tallies, more: Tallies) -> None:
+    for name, tally in more.items():
+        merged.setdefault(name, Tally()).add(tally)
+
+
+def _add_counts(counts: dict[_Key, int], more: dict[_Key, int]) -> None:
+    for key, count in more.items():
+        counts[key] = counts.get(key, 0) + count

@@ -4,13 +4,20 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mock_platform.verification.coverage.contract import find_codes
-from mock_platform.verification.coverage.recorder import (
+from mock_platform.api.served import OPERATIONS
+from mock_platform.core.operation import Operation
+from mock_platform.settings import Settings
+from mock_platform.verification.coverage.outcomes import (
     EARLIER,
     MAX_OUTCOMES,
     MAX_WORLDS,
+    Outcome,
     Recorder,
+    find_codes,
+    find_match,
+    list_documented,
     list_outcomes,
+    list_parameters,
 )
 from mock_platform.world.journal import JournalEntry
 from tests.loops import at_once
@@ -18,7 +25,83 @@ from tests.loops import at_once
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-def entry(
+def operation(id_: str) -> Operation:
+    """An operation of the table."""
+    return next(entry for entry in OPERATIONS if entry.id == id_)
+
+
+@pytest.mark.parametrize(
+    ("name", "listed", "unlisted"),
+    [
+        pytest.param("line_items.list",
+                     {(400, "INVALID_PARAMETER"), (401, "UNAUTHORIZED_ACCESS"), (401, "89"),
+                      (403, "ACCOUNT_NOT_FOUND")},
+                     {(500, "INTERNAL_ERROR"), (400, "MISSING_PARAMETER"),
+                      (403, "READONLY_CLIENT_APPLICATION")},
+                     id="what it declares, and what its stages refuse with"),
+        pytest.param("line_items.update", {(403, "READONLY_CLIENT_APPLICATION")}, set(),
+                     id="a write can be refused to a reader"),
+        pytest.param("do_not_reach_lists.users", {(400, "operation_errors")}, set(),
+                     id="a batch can be refused by its items"),
+        pytest.param("account_activity.replay",
+                     {(409, "conflict"), (404, "resource-not-found"), (410, "about:blank")}, set(),
+                     id="problem types have their status, a blank one what is left"),
+    ],
+)  # fmt: skip
+def test_outcomes_of_an_operation(
+    name: str, listed: set[tuple[int, str]], unlisted: set[tuple[int, str]]
+) -> None:
+    """Success comes first, then what the operation can be refused with."""
+    found = list_documented(operation(name), Settings())
+
+    assert Outcome(operation(name).returns.status, "") == found[0]
+    assert listed <= set(found)
+    assert unlisted.isdisjoint(found)
+
+
+@pytest.mark.parametrize("entry", OPERATIONS, ids=lambda entry: entry.id)
+def test_declared_failures_are_outcomes(entry: Operation) -> None:
+    """Nothing that an operation declares is forgotten, and nothing is listed twice."""
+    found = list_documented(entry, Settings())
+
+    assert len(found) == len(set(found))
+    assert set(entry.errors) <= {outcome.code for outcome in found}
+    assert set(entry.statuses) <= {outcome.status for outcome in found}
+
+
+def test_parameters() -> None:
+    """Parameters have the name of the wire, and say whether they are required."""
+    found = dict(list_parameters(operation("account_history.list")))
+
+    assert found["entity_id"]
+    assert not found["count"]
+    assert () == list_parameters(operation("product_sets.get"))
+
+
+@pytest.mark.parametrize(
+    ("observed", "meant"),
+    [
+        (Outcome(404, "A"), Outcome(404, "A")),
+        (Outcome(400, "A"), Outcome(404, "A")),
+        (Outcome(404, "B"), None),
+        (Outcome(410, "C"), Outcome(410, "")),
+        (Outcome(400, "about:blank"), None),
+        (Outcome(401, "about:blank"), Outcome(401, "about:blank")),
+    ],
+)
+def test_matching(observed: Outcome, meant: Outcome | None) -> None:
+    """An outcome is known exactly, by its code, or by a status for which no code is documented."""
+    known = [
+        Outcome(200, ""),
+        Outcome(404, "A"),
+        Outcome(410, ""),
+        Outcome(401, "about:blank"),
+    ]
+
+    assert meant == find_match(observed, known)
+
+
+def journal_entry(
     status: int = 200,
     body: bytes = b"{}",
     operation: str | None = "line_items.list",
@@ -68,10 +151,12 @@ def test_codes(status: int, body: bytes, expected: list[str]) -> None:
 def test_counts() -> None:
     """Outcomes are counted by operation; parameters by whether the request succeeded."""
     recorder = Recorder()
-    recorder.observe(entry(sent=("count", "cursor")))
-    recorder.observe(entry(sent=("count",)))
-    recorder.observe(entry(400, b'{"errors":[{"code":"INVALID_PARAMETER"}]}', sent=("sort_by",)))
-    recorder.observe(entry(404, b'{"errors":[{"code":34}]}', operation=None))
+    recorder.observe(journal_entry(sent=("count", "cursor")))
+    recorder.observe(journal_entry(sent=("count",)))
+    recorder.observe(
+        journal_entry(400, b'{"errors":[{"code":"INVALID_PARAMETER"}]}', sent=("sort_by",))
+    )
+    recorder.observe(journal_entry(404, b'{"errors":[{"code":34}]}', operation=None))
 
     tallies = recorder.tallies()
 
@@ -86,9 +171,9 @@ def test_counts() -> None:
 def test_worlds_apart_and_together() -> None:
     """Each world has counts of its own, which also add up."""
     recorder = Recorder()
-    recorder.observe(entry(world="a"))
-    recorder.observe(entry(world="b"))
-    recorder.observe(entry(world="b"))
+    recorder.observe(journal_entry(world="a"))
+    recorder.observe(journal_entry(world="b"))
+    recorder.observe(journal_entry(world="b"))
 
     assert {"a": 1, "b": 2} == recorder.worlds()
     assert 2 == recorder.tallies("b")["line_items.list"].requests
@@ -99,8 +184,8 @@ def test_worlds_apart_and_together() -> None:
 def test_clear() -> None:
     """One world is forgotten, or everything; forgetting what never was is harmless."""
     recorder = Recorder()
-    recorder.observe(entry(world="a"))
-    recorder.observe(entry(world="b"))
+    recorder.observe(journal_entry(world="a"))
+    recorder.observe(journal_entry(world="b"))
 
     recorder.clear("a")
     recorder.clear("nowhere")
@@ -114,7 +199,7 @@ def test_worlds_are_bounded(more: int, kept: bool) -> None:
     """Beyond the bound the oldest world joins the earlier ones, and no count is lost."""
     recorder = Recorder()
     for number in range(MAX_WORLDS + more):
-        recorder.observe(entry(world=f"w{number}"))
+        recorder.observe(journal_entry(world=f"w{number}"))
 
     worlds = recorder.worlds()
 
@@ -127,7 +212,7 @@ def test_outcomes_are_bounded() -> None:
     """Made-up codes without end do not grow the counts without end."""
     recorder = Recorder()
     for number in range(MAX_OUTCOMES + 50):
-        recorder.observe(entry(400, b'{"errors":[{"code":"C%d"}]}' % number))
+        recorder.observe(journal_entry(400, b'{"errors":[{"code":"C%d"}]}' % number))
 
     outcomes = list_outcomes(recorder.tallies()["line_items.list"])
 
@@ -141,7 +226,7 @@ def test_concurrent_counts() -> None:
 
     def count() -> None:
         for _ in range(500):
-            recorder.observe(entry(sent=("count",)))
+            recorder.observe(journal_entry(sent=("count",)))
 
     at_once([count] * 8)
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from mock_platform.verification.importing.replacement import remove_leftovers, replace_folder
+from mock_platform.verification.importing.result import remove_leftovers, replace_folder
 from tests.waits import PATIENCE
 
 _WRITE = """
 import sys
 from pathlib import Path
-from mock_platform.verification.importing.replacement import replace_folder
+from mock_platform.verification.importing.result import replace_folder
 
 folder = Path(sys.argv[1])
 rename = Path.rename

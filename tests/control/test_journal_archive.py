@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from mock_platform.control.har import MAX_BODY_BYTES, archive
+from mock_platform.control.journal import archive
+from mock_platform.verification.har.writer import MAX_BODY_BYTES
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.journal import JournalEntry
 from tests.control.support import call

@@ -11,8 +11,8 @@ import pytest
 
 from mock_platform.core.connection import CONNECTION
 from mock_platform.serving.http import ServerThread
-from mock_platform.serving.http import batching as rounds
-from mock_platform.serving.http.batching import Rounds
+from mock_platform.serving.http import scheduling as rounds
+from mock_platform.serving.http.scheduling import Rounds
 from tests.serving.http.wire import Environ, Start, Wire, reply
 
 LIMIT = rounds._MAX_BYTES
