@@ -17,10 +17,10 @@ from msgspec import Struct
 
 from mock_platform.cli.command import DEFAULT_URL, align
 from mock_platform.cli.trouble import CheckFailed, convert_errors
-from mock_platform.core.auth.credential_texts import Credentials, environment_text, shell_text
+from mock_platform.core.auth.tester_access import Credentials, environment_text, shell_text
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.jsonio import loads, pretty
 from mock_platform.core.routing import Nearest, Routed, Router
-from mock_platform.core.suggestions import did_you_mean
 
 # What the package prints about itself without building anything: operations and credentials.
 # `constants.json` is generated from the operations and the default fixtures. Loading and

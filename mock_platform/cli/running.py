@@ -16,7 +16,7 @@ from mock_platform.cli.signals import Signals
 from mock_platform.cli.trouble import convert_errors
 from mock_platform.client.intercepting import trust_variables
 from mock_platform.client.platform import MockPlatform
-from mock_platform.core.auth.credential_texts import environment
+from mock_platform.core.auth.tester_access import environment
 
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127

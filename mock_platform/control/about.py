@@ -13,8 +13,8 @@ from mock_platform.control.questions import CLEAR_WARNINGS, WARNINGS, ask_counts
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.assumptions import find_sentence
-from mock_platform.core.extras import MissingExtra
 from mock_platform.core.fields import Integer, Text
+from mock_platform.core.installed import MissingExtra
 from mock_platform.core.schema import Schema
 from mock_platform.core.warning_counts import WarningDocument, merge_warnings
 from mock_platform.platform import Platform

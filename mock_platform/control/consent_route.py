@@ -11,9 +11,9 @@ from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.auth.lookup import find_app, first
 from mock_platform.core.auth.oauth2 import SCOPES
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.fields import Choice, Flag, ListOf, Text
 from mock_platform.core.schema import Schema
-from mock_platform.core.suggestions import did_you_mean
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 

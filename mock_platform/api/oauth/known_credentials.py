@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mock_platform.core.auth.credential_texts import Credentials
 from mock_platform.core.auth.lookup import first
+from mock_platform.core.auth.tester_access import Credentials
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 

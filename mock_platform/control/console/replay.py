@@ -18,8 +18,8 @@ from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import HTML, ControlRequest, Route, load_body
 from mock_platform.control.transitions import MoveBody, move
 from mock_platform.control.webhooks import list_deliveries
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.jsonio import pretty
-from mock_platform.core.suggestions import did_you_mean
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Order, Record
 from mock_platform.world.world import World

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from flask import Response
 from msgspec.structs import replace
 
-from mock_platform.api.v2.streams.steering import ALL, DISCONNECT_TYPE, FAULTS
+from mock_platform.api.v2.streams.open_streams import ALL, DISCONNECT_TYPE, FAULTS
 from mock_platform.control.console.answers import ConsolePage, go, render
 from mock_platform.control.console.forms import FormState, answer_form, to_number
 from mock_platform.control.route import HTML, ControlRequest, Route, load_body

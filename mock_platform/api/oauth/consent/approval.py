@@ -11,8 +11,8 @@ from msgspec.structs import asdict
 from mock_platform.api.oauth.consent import authorizations, tokens
 from mock_platform.api.oauth.consent.authorizations import SentBack, read_request
 from mock_platform.api.oauth.consent.pages import OUT_OF_BAND, find_user
-from mock_platform.core.auth.consent_requests import CannotApprove, is_address
 from mock_platform.core.auth.lookup import find_client
+from mock_platform.core.auth.tester_access import CannotApprove, is_address
 from mock_platform.core.failures.errors import PlainFailure
 from mock_platform.core.pairs import decode_pairs, first_values
 from mock_platform.world.store.interface import Record

@@ -13,8 +13,8 @@ from typing import Any, Unpack
 from mock_platform.api.v2.webhooks.event_log import remember_delivery
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
+from mock_platform.core.failures.codes import could_not_find
 from mock_platform.core.failures.errors import ProblemFailure
-from mock_platform.core.failures.problem_details import could_not_find
 from mock_platform.core.failures.problems import WEBHOOK_NOT_A_RESOURCE_TYPE, problem
 from mock_platform.core.faults import invalid
 from mock_platform.core.fields import Choice, FieldOptions, Instant, Integer, Text
