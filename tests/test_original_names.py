@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 
 from mock_platform import MockPlatform
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.api.served import OPERATIONS, ORIGINAL_NAMES
 from mock_platform.control.examples import Sample, sample
 from mock_platform.core.operation import MINUTE, Operation

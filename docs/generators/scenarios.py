@@ -11,7 +11,7 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.control.examples import Sample, sample
 from mock_platform.core.auth.tester_access import Credentials, environment
 from mock_platform.core.curl import WITH_HEADERS, Variable, write_curl

@@ -17,7 +17,7 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.api.served import OPERATIONS
 from mock_platform.cli.trouble import CheckFailed, write_report
 from mock_platform.core.address import split_surface, split_world

@@ -165,7 +165,7 @@ def display_path(operation: Routed) -> str:
 
 def _load_credentials(fixtures: Sequence[Path]) -> Credentials:
     # Only these need a sandbox, which takes ten times as long to load.
-    from mock_platform.api.oauth.known_credentials import credentials
+    from mock_platform.api.oauth.tester_access import credentials
     from mock_platform.platform import Platform
     from mock_platform.settings import Settings
 

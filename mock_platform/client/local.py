@@ -12,8 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from mock_platform.api.oauth.consent.approval import approve
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import approve, credentials
 from mock_platform.api.v2.streams.open_streams import (
     ALL,
     DISCONNECT_TYPE,

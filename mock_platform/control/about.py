@@ -7,7 +7,7 @@ from typing import Any
 from flask import Response
 from marshmallow import fields
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.api.served import SPEC_SENTENCES
 from mock_platform.control.questions import CLEAR_WARNINGS, WARNINGS, ask_counts
 from mock_platform.control.refusals import ControlRefusal

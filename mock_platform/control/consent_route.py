@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mock_platform.api.oauth.consent import authorizations, tokens
-from mock_platform.api.oauth.consent.approval import approve
 from mock_platform.api.oauth.consent.authorizations import find_scope_fault
+from mock_platform.api.oauth.tester_access import approve
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.auth.lookup import find_app, first

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from flask import Blueprint, Response, render_template, send_from_directory
 from werkzeug.exceptions import NotFound
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.control.examples import Sample, put_in_credentials
 from mock_platform.control.operation_pages import find_naming_scenarios, make_example
 from mock_platform.control.route import HTML, ControlRequest, Route

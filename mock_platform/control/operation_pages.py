@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 from flask import Response
 from msgspec import Struct
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.control.examples import Sample, sample, use_records_of
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route

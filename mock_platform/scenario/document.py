@@ -41,7 +41,7 @@ from mock_platform.scenario.outline import SUFFIXES
 from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING, make_forms
 from mock_platform.scenario.source import MAX_VALUES, Malformed, Source, count_values, read
 from mock_platform.scenario.value_forms import is_duration, read_instant
-from mock_platform.world.kept import DeliveryFault
+from mock_platform.world.attached import DeliveryFault
 
 # Reads the files that collections of a scenario name, from the folder of the scenario. The
 # records take the place of the file's name in the document, so whatever keeps, sends or binds a

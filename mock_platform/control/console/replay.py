@@ -11,7 +11,7 @@ from flask import Response
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mock_platform.api.v2.webhooks.replay_jobs import REPLAY_JOB, parse_minute
+from mock_platform.api.v2.webhooks.event_log import REPLAY_JOB, parse_minute
 from mock_platform.control.console.answers import ConsolePage, go, render
 from mock_platform.control.console.forms import FormState, answer_form
 from mock_platform.control.refusals import ControlRefusal

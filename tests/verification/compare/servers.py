@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from werkzeug import Request, Response
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.cli.comparing import make_shadow
 from mock_platform.control.routes import describe_everything
 from mock_platform.core.auth.tester_access import environment

@@ -34,7 +34,7 @@ from mock_platform.api.v2.conventions import (
 )
 from mock_platform.api.v2.objects.older_forms import LONG_TEXT
 from mock_platform.api.v2.release_history import find_release, is_in_force
-from mock_platform.api.v2.webhooks.replay_jobs import (
+from mock_platform.api.v2.webhooks.event_log import (
     CREATES,
     MAY_CREATE,
     Minute,

@@ -26,9 +26,9 @@ from mock_platform.core.failures.problems import DISCONNECT_TYPES, problem
 from mock_platform.core.fields import Instant, Integer
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
+from mock_platform.world.attached import RESTORED, RETURNED, Notice
 from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.notices import RESTORED, RETURNED, Notice
 from mock_platform.world.store.errors import StoreUnwritable
 from mock_platform.world.store.interface import Change, Order, Record
 from mock_platform.world.world import World

@@ -10,7 +10,7 @@ from typing import Any
 
 from mock_platform.api.v2.conventions import declare_named, get_app, make_id_field, wrap_data
 from mock_platform.api.v2.release_history import find_release
-from mock_platform.api.v2.webhooks.replay_jobs import (
+from mock_platform.api.v2.webhooks.event_log import (
     CREATES,
     MAY_CREATE,
     REPLAY_JOB,

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.core.auth.tester_access import environment, environment_text
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
