@@ -10,7 +10,7 @@ import statistics
 from typing import Any
 from urllib.parse import urlsplit
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.platform import Platform, load_base

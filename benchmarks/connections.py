@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from servers import Server, load, running
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.core.connection import Direct, Pause, Peer, Request
 from mock_platform.platform import Platform
 from mock_platform.serving.app import create_app

@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.core.call import Call
 from mock_platform.platform import Platform
 from mock_platform.serving.garbage import collect_rarely

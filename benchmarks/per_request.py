@@ -19,7 +19,7 @@ from flask import Flask
 from oauthlib.oauth1 import Client
 from werkzeug.test import EnvironBuilder
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.core.call import Call
 from mock_platform.platform import Platform
 from mock_platform.serving.app import create_app

@@ -22,7 +22,7 @@ from mock_platform.api.served import (
 )
 from mock_platform.api.v2 import description as openapi
 from mock_platform.api.v2.streams.open_streams import OpenStreams
-from mock_platform.core import packaged as shipped
+from mock_platform.core import installed as shipped
 from mock_platform.core.assumptions import Assumption, register
 from mock_platform.core.auth.authenticate import CORE_ASSUMPTIONS
 from mock_platform.core.auth.lookup import WorldCredentials, credential_hints

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from werkzeug.test import TestResponse
 
-from mock_platform.api.v2.webhooks.replay_jobs import spell_minute
+from mock_platform.api.v2.webhooks.event_log import spell_minute
 from mock_platform.platform import Platform
 from mock_platform.serving.app import create_app
 from mock_platform.settings import DeliverySettings, Settings

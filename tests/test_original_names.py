@@ -13,11 +13,10 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 
 from mock_platform import MockPlatform
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.api.served import OPERATIONS, ORIGINAL_NAMES
 from mock_platform.control.examples import Sample, sample
-from mock_platform.core.example import MINUTE
-from mock_platform.core.operation import Operation
+from mock_platform.core.operation import MINUTE, Operation
 from mock_platform.core.original_names.translation import Spelling
 from mock_platform.settings import Settings
 from tests.support import ACCOUNT, NORTHBIKE, Sandbox, sandbox, signed

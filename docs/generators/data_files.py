@@ -15,7 +15,7 @@ import pycountry
 from iso4217 import Currency
 
 import mock_platform
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.platform import Platform

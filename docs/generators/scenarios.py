@@ -11,13 +11,12 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.control.examples import Sample, sample
-from mock_platform.core.auth.credential_texts import Credentials, environment
+from mock_platform.core.auth.tester_access import Credentials, environment
 from mock_platform.core.curl import WITH_HEADERS, Variable, write_curl
-from mock_platform.core.example import MINUTE
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.operation import Operation
+from mock_platform.core.operation import MINUTE, Operation
 from mock_platform.platform import Platform
 from mock_platform.scenario.deliveries import DELIVERIES, LINES
 from mock_platform.scenario.director import find_engine

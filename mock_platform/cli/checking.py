@@ -14,7 +14,7 @@ from mock_platform.cli.command import CheckFailed, count_faults
 from mock_platform.cli.conditions import CoverageConditions
 from mock_platform.client.remote.control import read_authority
 from mock_platform.control.mistakes import TOKEN_HEADER
-from mock_platform.core import packaged as shipped
+from mock_platform.core import installed as shipped
 from mock_platform.core.tables import fixtures
 from mock_platform.platform import Platform
 from mock_platform.scenario import library

@@ -17,11 +17,11 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.api.served import OPERATIONS
 from mock_platform.cli.command import CheckFailed, write_report
 from mock_platform.core.address import split_surface, split_world
-from mock_platform.core.auth.credential_texts import environment
+from mock_platform.core.auth.tester_access import environment
 from mock_platform.core.call import Surface
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS
 from mock_platform.delivery.upstream import BadBaseUrl, check_base_url

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from mock_platform.cli.command import CheckFailed, align
-from mock_platform.core.packaged import folder
-from mock_platform.core.suggestions import did_you_mean
+from mock_platform.core.errors import did_you_mean
+from mock_platform.core.installed import folder
 
 _FRONT = ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")
 """Pages that are beside `docs/` in a checkout, and inside it in the package."""

@@ -43,7 +43,7 @@ def server_options(command: Command) -> Command:
 
 def _complete_names(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
     """Return the scenarios of the package that begin with what was typed."""
-    from mock_platform.core.packaged import folder
+    from mock_platform.core.installed import folder
 
     names = sorted(file.stem for file in folder("scenarios").glob("*.yaml"))
     return [CompletionItem(name) for name in names if name.startswith(typed)]

@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from mock_platform.cli.command import DEFAULT_URL, CheckFailed, align, convert_errors
-from mock_platform.core.auth.credential_texts import Credentials, environment_text, shell_text
+from mock_platform.core.auth.tester_access import Credentials, environment_text, shell_text
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.jsonio import loads, pretty
 from mock_platform.core.routing import Nearest, Routed, Router
-from mock_platform.core.suggestions import did_you_mean
 
 # What the package prints about itself without building anything: operations and credentials.
 # `constants.json` is generated from the operations and the default fixtures. Loading and
@@ -164,7 +164,7 @@ def display_path(operation: Routed) -> str:
 
 def _load_credentials(fixtures: Sequence[Path]) -> Credentials:
     # Only these need a sandbox, which takes ten times as long to load.
-    from mock_platform.api.oauth.known_credentials import credentials
+    from mock_platform.api.oauth.tester_access import credentials
     from mock_platform.platform import Platform
     from mock_platform.settings import Settings
 

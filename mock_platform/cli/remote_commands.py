@@ -24,10 +24,10 @@ from mock_platform.core.errors import (
     Refused,
     UnknownScenario,
     Unreachable,
+    did_you_mean,
 )
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.suggestions import did_you_mean
-from mock_platform.scenario.name_or_file import is_file
+from mock_platform.scenario.outline import is_file
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.names import DEFAULT
 

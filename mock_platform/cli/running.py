@@ -31,7 +31,7 @@ from mock_platform.cli.verifying import (
 )
 from mock_platform.client.intercepting import trust_variables
 from mock_platform.client.platform import MockPlatform
-from mock_platform.core.auth.credential_texts import environment
+from mock_platform.core.auth.tester_access import environment
 from mock_platform.core.platform_hosts import Interception
 from mock_platform.settings import Settings
 from mock_platform.verification.coverage.document import CoverageDocument

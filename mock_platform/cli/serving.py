@@ -38,7 +38,7 @@ from mock_platform.settings import Settings
 from mock_platform.version import __version__
 from mock_platform.world.ids import unguessable
 from mock_platform.world.names import DEFAULT
-from mock_platform.world.store.shares import check_shares
+from mock_platform.world.store.backends import check_shares
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication

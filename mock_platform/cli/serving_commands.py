@@ -105,7 +105,7 @@ def serve(
     **values: Any,
 ) -> None:
     """Serve until stopped; prints one line READY {…} to standard output when ready."""
-    from mock_platform.scenario.name_or_file import is_file
+    from mock_platform.scenario.outline import is_file
     from mock_platform.serving.garbage import load_without_collecting
 
     with load_without_collecting():

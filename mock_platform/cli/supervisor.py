@@ -26,7 +26,7 @@ from mock_platform.serving.cluster.directory import Directory
 from mock_platform.serving.http.binding import Bound, reserve
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.ids import unguessable
-from mock_platform.world.store.shares import check_shares
+from mock_platform.world.store.backends import check_shares
 
 if TYPE_CHECKING:
     from mock_platform.core.platform_hosts import Interception

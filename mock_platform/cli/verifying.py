@@ -19,7 +19,7 @@ from mock_platform.core.warning_counts import (
 )
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
-from mock_platform.scenario.unfired import UnfiredRule
+from mock_platform.scenario.outline import UnfiredRule
 from mock_platform.world import redact
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.names import UnknownWorld

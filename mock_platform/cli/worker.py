@@ -45,7 +45,7 @@ from mock_platform.serving.http.binding import bind, share
 from mock_platform.serving.restoring import open_platform
 from mock_platform.world.names import DEFAULT
 from mock_platform.world.shared_worlds import SharedWorlds
-from mock_platform.world.store.shares import name_share
+from mock_platform.world.store.backends import name_share
 
 if TYPE_CHECKING:
     from mock_platform.control.plane import ControlPlane

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from mock_platform.core import jsonio
-from mock_platform.core.errors import MissingCredentials
-from mock_platform.core.suggestions import did_you_mean
+from mock_platform.core.errors import MissingCredentials, did_you_mean
 from mock_platform.settings import NAMES, NamesMode
 from mock_platform.world.clock import Instant, moment
 
 if TYPE_CHECKING:
-    from mock_platform.core.auth.credential_texts import Credentials
+    from mock_platform.core.auth.tester_access import Credentials
     from mock_platform.scenario.catalog import Catalog
     from mock_platform.scenario.document import Scenario
     from mock_platform.serving.in_process.oauth1 import OAuth1Auth

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from requests.utils import DEFAULT_CA_BUNDLE_PATH
 
-from mock_platform.core.extras import require_extra
+from mock_platform.core.installed import require_extra
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS, Interception, check_host, read_allowed
 from mock_platform.serving.flask.wsgi import Intercepted
 from mock_platform.serving.http.binding import reserve

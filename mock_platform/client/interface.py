@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from flask import Flask
     from flask.testing import FlaskClient
 
-    from mock_platform.scenario.unfired import UnfiredRule
+    from mock_platform.scenario.outline import UnfiredRule
     from mock_platform.serving.in_process.session import AuthScheme, BasedSession
     from mock_platform.settings import NamesMode
     from mock_platform.world.clock import Instant

@@ -12,9 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from mock_platform.api.oauth.consent.approval import approve
-from mock_platform.api.oauth.known_credentials import credentials
-from mock_platform.api.v2.streams.steering import (
+from mock_platform.api.oauth.tester_access import approve, credentials
+from mock_platform.api.v2.streams.open_streams import (
     ALL,
     DISCONNECT_TYPE,
     disconnect_streams,
@@ -36,8 +35,7 @@ from mock_platform.client.world_parts import ClockFace, JournalFace, StreamsFace
 from mock_platform.control.journal import QueryOfList, QueryOfRequests, read_query
 from mock_platform.control.route import load_query
 from mock_platform.control.worlds import addresses
-from mock_platform.core.auth.consent_requests import choose_answer
-from mock_platform.core.auth.credential_texts import Credentials
+from mock_platform.core.auth.tester_access import Credentials, choose_answer
 from mock_platform.core.call import FaultKind
 from mock_platform.core.platform_hosts import Interception
 from mock_platform.core.tables.checking import copy_of_json
@@ -45,7 +43,7 @@ from mock_platform.core.tables.state import State
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
-from mock_platform.scenario.unfired import UnfiredRule
+from mock_platform.scenario.outline import UnfiredRule
 from mock_platform.world.clock import Clock, Instant, moment
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.names import DEFAULT

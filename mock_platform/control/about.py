@@ -7,14 +7,14 @@ from typing import Any
 from flask import Response
 from marshmallow import fields
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.api.served import SPEC_SENTENCES
 from mock_platform.control.questions import CLEAR_WARNINGS, WARNINGS, ask_counts
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.assumptions import find_sentence
-from mock_platform.core.extras import MissingExtra
 from mock_platform.core.fields import Integer, Text
+from mock_platform.core.installed import MissingExtra
 from mock_platform.core.schema import Schema
 from mock_platform.core.warning_counts import WarningDocument, merge_warnings
 from mock_platform.platform import Platform

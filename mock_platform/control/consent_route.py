@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from mock_platform.api.oauth.consent import authorizations, tokens
-from mock_platform.api.oauth.consent.approval import approve
 from mock_platform.api.oauth.consent.authorizations import find_scope_fault
+from mock_platform.api.oauth.tester_access import approve
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.auth.lookup import find_app, first
 from mock_platform.core.auth.oauth2 import SCOPES
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.fields import Choice, Flag, ListOf, Text
 from mock_platform.core.schema import Schema
-from mock_platform.core.suggestions import did_you_mean
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 

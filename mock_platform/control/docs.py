@@ -10,15 +10,15 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from flask import Blueprint, Response, render_template, send_from_directory
 from werkzeug.exceptions import NotFound
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.control.examples import Sample, put_in_credentials
 from mock_platform.control.operation_pages import find_naming_scenarios, make_example
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.core.call import FORM
 from mock_platform.core.envelope import Lines
-from mock_platform.core.example import NEW_CODE, NEW_REQUEST_TOKEN, NEW_VERIFIER
 from mock_platform.core.fields import Choice
 from mock_platform.core.jsonio import loads
+from mock_platform.core.operation import NEW_CODE, NEW_REQUEST_TOKEN, NEW_VERIFIER
 from mock_platform.core.schema import Schema
 from mock_platform.platform import Platform
 from mock_platform.world.ids import unguessable

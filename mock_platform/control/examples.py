@@ -21,19 +21,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mock_platform.api.served import EXAMPLE_PATHS, TABLES
-from mock_platform.core.auth.credential_texts import Credentials
+from mock_platform.core.auth.tester_access import Credentials
 from mock_platform.core.curl import SHOWN, split_at, write_curl
-from mock_platform.core.example import (
+from mock_platform.core.fields import Choice
+from mock_platform.core.installed import folder
+from mock_platform.core.jsonio import dumps, loads
+from mock_platform.core.operation import (
     MINUTE,
     PUBLISHED_BEARER_TOKEN,
     PUBLISHED_CALLBACK,
     PUBLISHED_CLIENT_ID,
     PUBLISHED_USER_TOKEN,
+    Location,
+    Operation,
 )
-from mock_platform.core.fields import Choice
-from mock_platform.core.jsonio import dumps, loads
-from mock_platform.core.operation import Location, Operation
-from mock_platform.core.packaged import folder
 from mock_platform.world.store.interface import Entry, Record
 from mock_platform.world.world import World
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from mock_platform.control.questions import ENTRY, find_world_of_entry
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
-from mock_platform.core.errors import BadQuery
+from mock_platform.core.errors import BadQuery, did_you_mean
 from mock_platform.core.fields import Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.schema import Schema
-from mock_platform.core.suggestions import did_you_mean
 from mock_platform.platform import Platform
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.journal import JournalEntry, Query

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from mock_platform.core.extras import require_extra
+from mock_platform.core.installed import require_extra
 from mock_platform.platform import Platform
 from mock_platform.version import __version__
 from mock_platform.world.clock import UPTIME

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.core.auth.consent_requests import CannotApprove
+from mock_platform.core.auth.tester_access import CannotApprove
 from mock_platform.core.errors import (
     BadEvent,
     BadParameters,

@@ -12,20 +12,18 @@ from urllib.parse import quote, urlencode
 from flask import Response
 from msgspec import Struct
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.control.examples import Sample, sample, use_records_of
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.call import Call
-from mock_platform.core.errors import BadParameters
-from mock_platform.core.example import MINUTE
+from mock_platform.core.errors import BadParameters, did_you_mean
 from mock_platform.core.failures.errors import Failure
 from mock_platform.core.failures.rendering import render
 from mock_platform.core.fields import Choice
-from mock_platform.core.operation import Location, Operation
-from mock_platform.core.packaged import folder
-from mock_platform.core.suggestions import did_you_mean
+from mock_platform.core.installed import folder
+from mock_platform.core.operation import MINUTE, Location, Operation
 from mock_platform.platform import Platform
 from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.checking import find_unread_names

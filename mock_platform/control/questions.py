@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.control.guard import END_SESSION, OPEN_SESSION, SESSION_SECONDS, Sessions
 from mock_platform.control.metrics import METRICS, Metrics
 from mock_platform.control.route import ControlRequest

@@ -8,9 +8,8 @@ from typing import Any
 
 from mock_platform.control.mistakes import MISTAKES
 from mock_platform.core.cluster_peers import NoAnswer
-from mock_platform.core.errors import BadQuery, BadRecord
+from mock_platform.core.errors import BadQuery, BadRecord, did_you_mean
 from mock_platform.core.faults import Fault
-from mock_platform.core.suggestions import did_you_mean
 from mock_platform.world.store.errors import StoreDamaged, StoreForeign, StoreOutdated
 
 MEDIA_TYPE = "application/problem+json"

@@ -14,9 +14,9 @@ from mock_platform.api.v2.search.query import And, Node, Or, list_clauses, read_
 from mock_platform.api.v2.search.subjects import Subject, make_object_subject, make_subject
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.fields import Anything, Choice, Flag, Json, ListOf, Text
 from mock_platform.core.schema import Schema
-from mock_platform.core.suggestions import did_you_mean
 from mock_platform.world.world import World
 
 _LONGEST_QUERY = 4_096

@@ -27,7 +27,7 @@ from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario, loads
 from mock_platform.scenario.engine import Engine
 from mock_platform.scenario.library import CheckedText, check_text
-from mock_platform.scenario.name_or_file import SCENARIO_NAME
+from mock_platform.scenario.outline import SCENARIO_NAME
 from mock_platform.scenario.schema import json_schema, make_forms
 from mock_platform.scenario.writing import CannotSave, FileExists, find_place, write_file
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.fields import Instant, Integer, Text
 from mock_platform.core.schema import Schema
-from mock_platform.core.suggestions import did_you_mean
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.world import World
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mock_platform.api.v2.streams.steering import (
+from mock_platform.api.v2.streams.open_streams import (
     ALL,
     DISCONNECT_TYPE,
     FAULTS,
@@ -16,11 +16,10 @@ from mock_platform.api.v2.streams.steering import (
 from mock_platform.control.clock import Duration
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
-from mock_platform.core.errors import UnknownStream
+from mock_platform.core.errors import UnknownStream, did_you_mean
 from mock_platform.core.failures.problems import DISCONNECT_TYPES
 from mock_platform.core.fields import Between, Choice, Flag, Integer, ListOf, Nested, Text
 from mock_platform.core.schema import Schema
-from mock_platform.core.suggestions import did_you_mean
 
 
 class _OpenStream(Schema):

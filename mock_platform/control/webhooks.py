@@ -12,10 +12,9 @@ from mock_platform.api.v2.webhooks.event_log import EventRecord
 from mock_platform.control.refusals import ControlRefusal, refuse_values
 from mock_platform.control.route import ControlRequest, Route, object_of
 from mock_platform.core.description.schemas import Converter
-from mock_platform.core.errors import BadEvent
+from mock_platform.core.errors import BadEvent, did_you_mean
 from mock_platform.core.fields import Anything, Choice, Flag, Integer, ListOf, Nested, Text
 from mock_platform.core.schema import Schema
-from mock_platform.core.suggestions import did_you_mean
 from mock_platform.delivery.events import GIVEN, HAPPENED, add_event, emit
 from mock_platform.delivery.sender import Stale
 from mock_platform.platform import Platform

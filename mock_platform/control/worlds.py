@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import fields
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.control.questions import COPY, CREDENTIALS, WORLD_NAMES, list_all_worlds
 from mock_platform.control.refusals import ControlRefusal, refuse_values
 from mock_platform.control.route import ControlRequest, Route

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-
-from mock_platform.core.suggestions import did_you_mean
 
 
 class RecordFault(Struct, frozen=True):
@@ -185,3 +184,9 @@ class Refused(ValueError):
 
 class Unreachable(RuntimeError):
     """No server answers at this address."""
+
+
+def did_you_mean(value: str, known: Iterable[str]) -> str:
+    """Return ` Did you mean 'x'?`, or an empty text if no known value is near."""
+    near = get_close_matches(value, list(known), 1)
+    return f" Did you mean {near[0]!r}?" if near else ""

@@ -22,8 +22,7 @@ from mock_platform.api.ads.catalogs.scheduled_feeds import (
     read_products,
 )
 from mock_platform.api.ads.catalogs.scheduled_feeds import TABLE as FEEDS
-from mock_platform.api.v2.webhooks.event_log import ADDED, OUTGOING
-from mock_platform.api.v2.webhooks.replay_jobs import CREATED, REPLAY_JOB
+from mock_platform.api.v2.webhooks.event_log import ADDED, CREATED, OUTGOING, REPLAY_JOB
 from mock_platform.api.v2.webhooks.validation import find_next_challenge
 from mock_platform.core.call import Challenge
 from mock_platform.delivery.agenda import Agenda, DeliveryWorkers, DueAct, DueStart, StateChange
@@ -32,9 +31,9 @@ from mock_platform.delivery.outbound import Outbound, OutboundFault
 from mock_platform.delivery.replay_run import ReplayRun
 from mock_platform.delivery.sender import Dispatch, Invalid, Receiver, Sender, Stale, find_receiver
 from mock_platform.settings import DeliverySettings
+from mock_platform.world.attached import PACED, RESTORED, Notice
 from mock_platform.world.clock import LATEST, UPTIME, wire_millis
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.notices import PACED, RESTORED, Notice
 from mock_platform.world.store.interface import Change, Record
 from mock_platform.world.store.memory import Base
 from mock_platform.world.world import World

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.api.sample_events.happenings import (
+from mock_platform.api.sample_events import (
     CannotHappen,
     happen,
     is_happening,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from mock_platform.api.v2.webhooks.replay_jobs import REPLAY_JOB, RUNNING, parse_minute
+from mock_platform.api.v2.webhooks.event_log import REPLAY_JOB, RUNNING, parse_minute
 from mock_platform.delivery.envelope import make_body
 from mock_platform.delivery.sender import Dispatch, Invalid, Receiver, Sender, Stale, find_receiver
 from mock_platform.world.clock import wire_millis

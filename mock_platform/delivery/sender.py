@@ -23,9 +23,9 @@ from mock_platform.delivery.envelope import (
 from mock_platform.delivery.outbound import Outbound, OutboundFault, ReceiverAnswer
 from mock_platform.settings import DeliverySettings
 from mock_platform.version import __version__
+from mock_platform.world.attached import DeliveryFault
 from mock_platform.world.clock import UPTIME, wire_millis
 from mock_platform.world.ids import unguessable
-from mock_platform.world.kept import DeliveryFault
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import StoreUnwritable, WorldLost
 from mock_platform.world.store.interface import Record

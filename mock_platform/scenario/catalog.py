@@ -16,9 +16,9 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from mock_platform.core.call import Call
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.operation import Dialect, Operation, dialect_of
 from mock_platform.core.routing import Router
-from mock_platform.core.suggestions import did_you_mean
 from mock_platform.scenario.forms import JsonSchema, Path, Report, describe_allowed, quote
 
 SANDBOX = "/sandbox"

@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.operation import Location
-from mock_platform.core.suggestions import did_you_mean
 from mock_platform.scenario import deliveries
 from mock_platform.scenario.catalog import (
     Catalog,

@@ -30,8 +30,8 @@ from mock_platform.scenario.forms import (
 )
 from mock_platform.scenario.match import COMMON_CONDITIONS, CONDITION
 from mock_platform.scenario.value_forms import DELAY, DELAY_WORDS, KeyedForm, TypedForm
+from mock_platform.world.attached import DeliveryFault
 from mock_platform.world.clock import read_seconds
-from mock_platform.world.kept import DeliveryFault
 
 DELIVERIES = "deliveries"
 """The value of `on` in such rules, in the place of an operation."""

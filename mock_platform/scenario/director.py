@@ -17,9 +17,9 @@ from mock_platform.core.errors import BadParameters, CannotPerform, UnknownScena
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.failures.errors import Failure
 from mock_platform.core.failures.problems import PROBLEM_TYPES
+from mock_platform.core.installed import folder
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
-from mock_platform.core.packaged import folder
 from mock_platform.core.pipeline import Answer, Stage, work
 from mock_platform.core.tables.table import Tables
 from mock_platform.scenario.active import ActiveRule, ActiveScenario

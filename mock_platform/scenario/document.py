@@ -13,8 +13,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from mock_platform.core.errors import BadParameters, BadScenario, ScenarioComplaint
-from mock_platform.core.suggestions import did_you_mean
+from mock_platform.core.errors import BadParameters, BadScenario, ScenarioComplaint, did_you_mean
 from mock_platform.scenario import deliveries
 from mock_platform.scenario.catalog import Catalog, CustomRoute, list_paths, list_routes
 from mock_platform.scenario.checking import (
@@ -38,11 +37,11 @@ from mock_platform.scenario.forms import (
     quote,
     substitute,
 )
-from mock_platform.scenario.name_or_file import SUFFIXES
+from mock_platform.scenario.outline import SUFFIXES
 from mock_platform.scenario.schema import BEFORE_AUTH, EVERYTHING, make_forms
 from mock_platform.scenario.source import MAX_VALUES, Malformed, Source, count_values, read
 from mock_platform.scenario.value_forms import is_duration, read_instant
-from mock_platform.world.kept import DeliveryFault
+from mock_platform.world.attached import DeliveryFault
 
 # Reads the files that collections of a scenario name, from the folder of the scenario. The
 # records take the place of the file's name in the document, so whatever keeps, sends or binds a

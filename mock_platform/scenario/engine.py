@@ -33,10 +33,10 @@ from mock_platform.scenario.deliveries import DELIVERIES, LINES
 from mock_platform.scenario.document import Scenario, loads
 from mock_platform.scenario.effects.collection import forget_changes
 from mock_platform.scenario.library import Library
+from mock_platform.scenario.outline import UnfiredRule
 from mock_platform.scenario.pattern import MAX_ACTIVE_STEPS
 from mock_platform.scenario.rules import Rules
-from mock_platform.scenario.unfired import UnfiredRule
-from mock_platform.world.kept import DeliveryFault
+from mock_platform.world.attached import DeliveryFault
 from mock_platform.world.store.interface import Beside, Record
 from mock_platform.world.world import World
 

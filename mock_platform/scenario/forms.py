@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.suggestions import did_you_mean
 
 Path = tuple[str | int, ...]
 Report = Callable[[Path, str], None]

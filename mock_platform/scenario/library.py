@@ -25,7 +25,7 @@ from mock_platform.scenario.document import (
     read_source,
     read_text,
 )
-from mock_platform.scenario.name_or_file import SUFFIXES, is_file
+from mock_platform.scenario.outline import SUFFIXES, is_file
 from mock_platform.scenario.source import Source
 
 _TABLES = frozenset(table.name for table in TABLES)

@@ -35,7 +35,7 @@ from mock_platform.scenario.rule_index import (
     Missed,
     RuleList,
 )
-from mock_platform.world.kept import DeliveryFault
+from mock_platform.world.attached import DeliveryFault
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import StoreUnwritable
 from mock_platform.world.world import World

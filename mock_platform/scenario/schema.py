@@ -43,7 +43,7 @@ from mock_platform.scenario.forms import (
     parse_reference,
 )
 from mock_platform.scenario.match import WHEN
-from mock_platform.scenario.name_or_file import SCENARIO_NAME
+from mock_platform.scenario.outline import SCENARIO_NAME
 from mock_platform.scenario.value_forms import DurationForm, InstantForm, KeyedForm, TypedForm
 
 # Makes a JSON Schema small: parts that occur more than once are defined once.

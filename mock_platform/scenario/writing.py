@@ -14,7 +14,7 @@ from typing import Any
 
 from mock_platform.core.jsonio import dumps, pretty
 from mock_platform.scenario.library import is_named_like_table
-from mock_platform.scenario.name_or_file import SUFFIXES
+from mock_platform.scenario.outline import SUFFIXES
 from mock_platform.scenario.source import Malformed, read
 
 YAML_SUFFIX = ".yaml"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from mock_platform.api.served import KINDS
-from mock_platform.core.suggestions import did_you_mean
+from mock_platform.core.errors import did_you_mean
 from mock_platform.platform import Platform, load_base
 from mock_platform.settings import DeliverySettings, Settings
 from mock_platform.world.blueprint import Blueprint

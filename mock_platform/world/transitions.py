@@ -16,8 +16,8 @@ from typing import Any, Literal, get_args
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from mock_platform.world.attached import PACED
 from mock_platform.world.clock import Clock, parse_instant
-from mock_platform.world.notices import PACED
 from mock_platform.world.store.memory import MemoryStore
 
 Progression = Literal["immediate", "time", "polls", "manual"]

@@ -15,13 +15,12 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
+from mock_platform.world.attached import RESTORED, RETURNED, Companion, Notice, Parts
 from mock_platform.world.blueprint import Blueprint
 from mock_platform.world.clock import UPTIME, Clock, ClockState, read_state
 from mock_platform.world.ids import Ids
 from mock_platform.world.journal import Journal
-from mock_platform.world.kept import Companion, Parts
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.notices import RESTORED, RETURNED, Notice
 from mock_platform.world.store.archive import ORIGIN, SNAPSHOT, KeptWorld
 from mock_platform.world.store.errors import StoreUnwritable
 from mock_platform.world.store.interface import Change, SavedWorld, Scope, make_closed_scope

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from mock_platform.world.kept import Parts
+from mock_platform.world.attached import Parts
 from mock_platform.world.store.archive import Archive, KeptWorld, SharedArchive, WholeWorld
 from mock_platform.world.store.interface import (
     Beside,

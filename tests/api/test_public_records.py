@@ -11,7 +11,7 @@ from unittest.mock import ANY
 import pytest
 
 from mock_platform.api.served import TABLES
-from mock_platform.core.packaged import folder
+from mock_platform.core.installed import folder
 from mock_platform.core.tables.table import Table
 from tests.support import ACCOUNT, Sandbox, sandbox
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from mock_platform.api.served import OPERATIONS, SUBJECTS, TABLES
 from mock_platform.api.v2.release_history import EVENT_NAMES
-from mock_platform.core.packaged import folder
+from mock_platform.core.installed import folder
 
 API = Path(__file__).parents[2] / "mock_platform" / "api"
-NO_SUBJECTS = {"ads", "v2", "sample_events"}
-"""The folders of the two interfaces, and the events that serve nothing."""
+NO_SUBJECTS = {"ads", "v2"}
+"""The folders of the two interfaces."""
 
 
 def test_every_folder_is_a_subject_of_the_list() -> None:

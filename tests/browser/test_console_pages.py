@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from mock_platform.control.console.serving import PAGES
-from mock_platform.core.packaged import folder
+from mock_platform.core.installed import folder
 from tests.browser.conftest import NewContext, Profiles
 from tests.browser.visits import DETAILS, PHONE, Visit
 from tests.live_servers import LiveServer, LiveWorld

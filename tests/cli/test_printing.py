@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.api.served import OPERATIONS
 from mock_platform.cli import printing as constants
 from mock_platform.cli.printing import (

@@ -11,7 +11,7 @@ import pytest
 
 from mock_platform import MockPlatform
 from mock_platform.client.interface import PlatformFace, WorldFace
-from mock_platform.core.auth.consent_requests import CannotApprove
+from mock_platform.core.auth.tester_access import CannotApprove
 from mock_platform.core.errors import (
     BadEvent,
     BadParameters,

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.version import __version__
 from tests.control.support import call, detail, fields
 from tests.support import ACCOUNT, Sandbox

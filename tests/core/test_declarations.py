@@ -14,7 +14,7 @@ from mock_platform.api.ads.conventions import One, ads
 from mock_platform.api.ads.resource import Resource
 from mock_platform.api.served import OPERATIONS
 from mock_platform.api.v2.media.records import MediaKey
-from mock_platform.api.v2.webhooks.replay_jobs import Minute
+from mock_platform.api.v2.webhooks.event_log import Minute
 from mock_platform.core.call import Call
 from mock_platform.core.failures.codes import ADS_STATUS
 from mock_platform.core.fields import Choice, CommaList, Flag, Instant, Integer, ListOf, Text

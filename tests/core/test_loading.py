@@ -21,7 +21,7 @@ from marshmallow import (
 )
 
 from mock_platform.api.served import OPERATIONS, TABLES
-from mock_platform.core import packaged
+from mock_platform.core import installed
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Integer, ListOf, Nested, Text
 from mock_platform.core.operation import Location
@@ -184,7 +184,7 @@ def test_every_fixture() -> None:
     for table in TABLES:
         schema, path = (
             table.schema(unknown=EXCLUDE),
-            packaged.folder("fixtures") / f"{table.name}.json",
+            installed.folder("fixtures") / f"{table.name}.json",
         )
         for record in json.loads(path.read_text()) if path.exists() else ():
             assert outcome(schema.load, record) == outcome(loader(schema), record)

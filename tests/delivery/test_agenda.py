@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from mock_platform.delivery.agenda import Agenda, DeliveryWorkers, StateChange
+from mock_platform.world.attached import Notice
 from mock_platform.world.blueprint import Blueprint, WorldSettings
-from mock_platform.world.notices import Notice
 from mock_platform.world.store.memory import Base
 from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from mock_platform import MockPlatform
-from mock_platform.core.auth.credential_texts import environment
+from mock_platform.core.auth.tester_access import environment
 from mock_platform.settings import ConnectionSettings
 from tests.commands import finished
 from tests.conftest import Tool

@@ -18,7 +18,7 @@ import pytest
 import requests
 
 from mock_platform import MockPlatform, WorldFace
-from mock_platform.core.auth.credential_texts import environment
+from mock_platform.core.auth.tester_access import environment
 from mock_platform.serving import proxy as tunnels
 from tests.commands import finished
 from tests.conftest import Tool

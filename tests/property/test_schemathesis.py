@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.control.routes import describe_everything
 from mock_platform.core.description.openapi import template_path
 from mock_platform.core.envelope import Lines

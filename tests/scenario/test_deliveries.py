@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from mock_platform.core.errors import BadParameters
-from mock_platform.world.kept import DeliveryFault
+from mock_platform.world.attached import DeliveryFault
 from tests.scenario.support import arm, complaints, engine, read
 from tests.support import Sandbox
 

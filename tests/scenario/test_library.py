@@ -9,7 +9,7 @@ from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import load
 from mock_platform.scenario.library import Library, check, list_files, list_scenario_files
-from mock_platform.scenario.name_or_file import is_file
+from mock_platform.scenario.outline import is_file
 from mock_platform.settings import Settings
 from tests.scenario.support import CATALOG, LINE_ITEMS, SOUND, write
 from tests.support import make_platform, sandbox

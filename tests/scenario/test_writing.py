@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mock_platform.core import packaged
+from mock_platform.core import installed
 from mock_platform.core.jsonio import dumps
 from mock_platform.scenario.library import list_scenario_files
 from mock_platform.scenario.source import read
@@ -49,7 +49,7 @@ def test_every_document_reads_back(document: dict[str, Any]) -> None:
 
 def test_the_shipped_scenarios_become_yaml() -> None:
     """What people wrote as YAML is written as YAML."""
-    files = list_scenario_files(packaged.folder("scenarios"))
+    files = list_scenario_files(installed.folder("scenarios"))
 
     documents = [read(file, file.read_bytes()).data for file in files]
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.api.served import TABLES
 from mock_platform.control.mistakes import TOKEN_HEADER
-from mock_platform.core.auth.credential_texts import environment
+from mock_platform.core.auth.tester_access import environment
 from mock_platform.platform import Platform
 from mock_platform.verification.compare import SigningCredentials
 from mock_platform.world import redact

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from mock_platform.world.attached import Notice
 from mock_platform.world.blueprint import Blueprint, WorldSettings
-from mock_platform.world.notices import Notice
 from mock_platform.world.store.interface import Change
 from mock_platform.world.store.memory import Base
 from mock_platform.world.transitions import Pace, TransitionKind

@@ -30,7 +30,6 @@ from mock_platform.core.assumptions import Assumption, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.decode import make_reader
 from mock_platform.core.envelope import remove_internal_keys
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import (
     AdsError,
     AdsFailure,
@@ -40,6 +39,7 @@ from mock_platform.core.failures.errors import (
 from mock_platform.core.faults import INVALID, Fault, expected, missing, unlisted
 from mock_platform.core.fields import Choice, CommaList, Nested, Text
 from mock_platform.core.operation import (
+    Example,
     Gate,
     Handler,
     Location,

@@ -7,10 +7,9 @@ from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.auth.lookup import find_bearer, first
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import NO_CACHE, Flat
-from mock_platform.core.example import PUBLISHED_BEARER_TOKEN, Example
 from mock_platform.core.failures.errors import Failure, NumericFailure
 from mock_platform.core.fields import Text
-from mock_platform.core.operation import Limit, Location, Operation
+from mock_platform.core.operation import PUBLISHED_BEARER_TOKEN, Example, Limit, Location, Operation
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_seconds

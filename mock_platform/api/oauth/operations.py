@@ -16,7 +16,6 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import USER, Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat, Pairwise
-from mock_platform.core.example import NEW_VERIFIER, PUBLISHED_CALLBACK, Example
 from mock_platform.core.failures.errors import (
     OAUTH_CODES,
     Failure,
@@ -26,7 +25,14 @@ from mock_platform.core.failures.errors import (
     UnsupportedAuthentication,
 )
 from mock_platform.core.fields import Choice, Text
-from mock_platform.core.operation import Handler, Location, Operation
+from mock_platform.core.operation import (
+    NEW_VERIFIER,
+    PUBLISHED_CALLBACK,
+    Example,
+    Handler,
+    Location,
+    Operation,
+)
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.settings import Settings

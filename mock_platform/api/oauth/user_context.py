@@ -9,7 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from mock_platform.api.oauth.consent import authorizations, browser, oauth2_browser
+from mock_platform.api.oauth import authorize_pages
+from mock_platform.api.oauth.consent import authorizations, oauth2_browser
 from mock_platform.api.oauth.consent.authorizations import (
     AUTHORIZE_REFUSALS,
     AUTHORIZE_REQUEST,
@@ -32,16 +33,18 @@ from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.auth.oauth2 import SCOPE_NAMES, SCOPES, canonicalize, is_expired
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Document, Flat, Page
-from mock_platform.core.example import (
+from mock_platform.core.failures.errors import Failure, TokenFailure, Unauthorized
+from mock_platform.core.fields import Flag, Integer, Text
+from mock_platform.core.operation import (
     NEW_CODE,
     PUBLISHED_CALLBACK,
     PUBLISHED_CLIENT_ID,
     PUBLISHED_USER_TOKEN,
     Example,
+    Location,
+    Operation,
+    Origin,
 )
-from mock_platform.core.failures.errors import Failure, TokenFailure, Unauthorized
-from mock_platform.core.fields import Flag, Integer, Text
-from mock_platform.core.operation import Location, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.world.store.interface import Record
@@ -348,11 +351,11 @@ _browser_step = partial(
         AUTHORIZE_REQUEST,
         AUTHORIZE_REFUSALS,
         SCOPE_NAMES,
-        browser.CONSENT_PAGES,
+        authorize_pages.CONSENT_PAGES,
     ),
     may_assume=(oauth2_browser.WHEN_ASKED, PAGE_REFUSALS),
     oauth_step=True,
-    dress=browser.render_failure,
+    dress=authorize_pages.render_failure,
 )
 _client_step = partial(
     Operation,

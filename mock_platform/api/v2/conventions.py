@@ -30,9 +30,8 @@ from mock_platform.core.cursors import (
     read_short_cursor,
 )
 from mock_platform.core.envelope import Flat, Returns
-from mock_platform.core.failures.codes import NUMERIC_CODES
+from mock_platform.core.failures.codes import NUMERIC_CODES, could_not_find
 from mock_platform.core.failures.errors import InvalidParameters, ProblemFailure
-from mock_platform.core.failures.problem_details import could_not_find
 from mock_platform.core.failures.problems import Problem, problem, problem_type
 from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Integer, Nested, Text

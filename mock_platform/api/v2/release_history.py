@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact, settled
-from mock_platform.core.suggestions import did_you_mean
+from mock_platform.core.errors import did_you_mean
 from mock_platform.world.world import World
 
 PUBLIC_NAMES = public_fact(

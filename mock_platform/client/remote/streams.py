@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from mock_platform.api.v2.streams.steering import check_ending, check_stall
+from mock_platform.api.v2.streams.open_streams import check_ending, check_stall
 from mock_platform.client.remote.control import Control
 from mock_platform.client.world_parts import StreamsFace
 from mock_platform.core.call import FaultKind

@@ -33,10 +33,9 @@ from mock_platform.client.remote.control import (
 )
 from mock_platform.client.remote.journal import RemoteJournal
 from mock_platform.client.world_parts import ClockFace
-from mock_platform.core.auth.consent_requests import choose_answer, is_address
+from mock_platform.core.auth.tester_access import choose_answer, is_address
 from mock_platform.core.errors import NotInProcess, UnknownScenario
-from mock_platform.scenario.name_or_file import SCENARIO_NAME
-from mock_platform.scenario.unfired import UnfiredRule
+from mock_platform.scenario.outline import SCENARIO_NAME, UnfiredRule
 from mock_platform.settings import NamesMode
 from mock_platform.world.clock import UPTIME, Instant, parse_instant
 from mock_platform.world.ids import check_seed

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from mock_platform.client.interface import WorldFace
 from mock_platform.core.warning_counts import strip_origin
-from mock_platform.scenario.unfired import describe_refusals
+from mock_platform.scenario.outline import describe_refusals
 
 Entry = Mapping[str, Any]
 

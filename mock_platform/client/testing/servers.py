@@ -28,7 +28,7 @@ from mock_platform.core.errors import UnknownScenario, Unreachable
 from mock_platform.core.warning_counts import WarningDocument, strip_origin
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
-from mock_platform.scenario.name_or_file import is_file
+from mock_platform.scenario.outline import is_file
 from mock_platform.settings import NamesMode
 
 if TYPE_CHECKING:

@@ -29,12 +29,12 @@ from mock_platform.control.scenarios import (
     refuse_text,
     save_scenario,
 )
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.failures.codes import ADS_STATUS
 from mock_platform.core.failures.problems import ABOUT_BLANK, PROBLEM_TYPES
 from mock_platform.core.fields import Integer, Text
 from mock_platform.core.operation import Operation
 from mock_platform.core.schema import Schema
-from mock_platform.core.suggestions import did_you_mean
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.library import CheckedText

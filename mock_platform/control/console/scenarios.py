@@ -32,8 +32,8 @@ from mock_platform.control.scenarios import (
 )
 from mock_platform.core.errors import BadParameters
 from mock_platform.core.fields import Choice, Integer, Text
+from mock_platform.core.installed import folder
 from mock_platform.core.jsonio import BadJson, dumps, loads
-from mock_platform.core.packaged import folder
 from mock_platform.core.schema import Schema
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario

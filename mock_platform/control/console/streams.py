@@ -9,7 +9,7 @@ from flask import Response
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mock_platform.api.v2.streams.steering import ALL, DISCONNECT_TYPE, FAULTS
+from mock_platform.api.v2.streams.open_streams import ALL, DISCONNECT_TYPE, FAULTS
 from mock_platform.control.console.answers import (
     ConsolePage,
     FormState,

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from mock_platform.api.v2.activity.activities import DIRECTIONS
 from mock_platform.api.v2.release_history import EVENT_NAMES, list_names_in_force
-from mock_platform.api.v2.webhooks.replay_jobs import REPLAY_JOB, parse_minute
+from mock_platform.api.v2.webhooks.event_log import REPLAY_JOB, parse_minute
 from mock_platform.control.console.answers import (
     ConsolePage,
     FormState,
@@ -27,8 +27,8 @@ from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import HTML, ControlRequest, Route, load_body
 from mock_platform.control.transitions import MoveBody, move
 from mock_platform.control.webhooks import list_deliveries, post_event, validate
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.jsonio import pretty
-from mock_platform.core.suggestions import did_you_mean
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Order, Record
 from mock_platform.world.world import World

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from flask import Response
 from msgspec.structs import replace
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.control.console.answers import (
     ConsolePage,
     FormState,

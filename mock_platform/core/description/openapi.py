@@ -16,7 +16,6 @@ from mock_platform.core.assumptions import Assumption, find_sentence
 from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.auth.oauth2 import SCOPES
 from mock_platform.core.call import FORM, MULTIPART, Call
-from mock_platform.core.description.possible_failures import WRITES, possible_failures
 from mock_platform.core.description.schemas import FAILURE_SCHEMAS, Converter, problem_schemas
 from mock_platform.core.envelope import Configurable
 from mock_platform.core.failures.codes import phrase
@@ -24,6 +23,7 @@ from mock_platform.core.failures.rendering import render
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Location, Operation, Origin
 from mock_platform.core.original_names.exchange import Translator
+from mock_platform.core.pipeline import WRITES, possible_failures
 from mock_platform.settings import Settings
 
 if TYPE_CHECKING:

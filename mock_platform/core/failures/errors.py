@@ -13,8 +13,12 @@ from typing import Any, Literal, Self
 from msgspec import Struct, field
 
 from mock_platform.core.assumptions import Assumption, public_fact, settled
-from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES, NumericCode
-from mock_platform.core.failures.problem_details import describe_unsupported_authentication
+from mock_platform.core.failures.codes import (
+    ADS_STATUS,
+    NUMERIC_CODES,
+    NumericCode,
+    describe_unsupported_authentication,
+)
 from mock_platform.core.failures.problems import PROBLEM_TITLES, STATUS_BY_TYPE, Problem
 from mock_platform.core.faults import EXCLUSIVE, INCLUSIVE, INVALID, MAX_FAULTS, MISSING, Fault
 from mock_platform.core.pairs import Pairs

@@ -15,12 +15,11 @@ from marshmallow import ValidationError, fields
 from msgspec import Struct, field
 
 from mock_platform.core.assumptions import public_fact, settled
-from mock_platform.core.failures.codes import phrase
-from mock_platform.core.failures.problem_details import DETAILS
+from mock_platform.core.errors import did_you_mean
+from mock_platform.core.failures.codes import DETAILS, phrase
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Choice, Integer, Json, ListOf, Nested, Text
 from mock_platform.core.schema import Schema
-from mock_platform.core.suggestions import did_you_mean
 
 MEDIA_TYPE = "application/problem+json"
 ABOUT_BLANK = "about:blank"

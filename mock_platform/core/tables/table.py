@@ -16,10 +16,10 @@ from marshmallow import INCLUDE, Schema, ValidationError
 from marshmallow.fields import Field, List, Nested
 from msgspec import Struct
 
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Instant, Timed
 from mock_platform.core.schema import Loader, loader
-from mock_platform.core.suggestions import did_you_mean
 from mock_platform.world.store.interface import Record
 
 AS = "_as"

@@ -11,13 +11,13 @@ from msgspec import Struct
 from mock_platform.core.assumptions import Assumption
 from mock_platform.core.auth.authenticate import BEARER, USER
 from mock_platform.core.call import Call, Reply
-from mock_platform.core.failures.errors import ProblemFailure
-from mock_platform.core.failures.problem_details import (
+from mock_platform.core.failures.codes import (
     could_not_find,
     describe_unsupported_authentication,
     not_authorized_to_access,
     not_authorized_to_see,
 )
+from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import (
     PROBLEM_TYPES,
     RESOURCE_TYPES,

@@ -22,7 +22,7 @@ import sys
 
 from msgspec import Struct
 
-from mock_platform.core.extras import require_extra
+from mock_platform.core.installed import require_extra
 from mock_platform.serving.cluster import Place
 from mock_platform.serving.http.tls import TlsMaterial
 

@@ -11,8 +11,7 @@ from socket import gethostname
 from typing import TYPE_CHECKING
 
 from mock_platform.api.v2.streams.open_streams import OpenStreams
-from mock_platform.api.v2.webhooks.event_log import OUTGOING
-from mock_platform.api.v2.webhooks.replay_jobs import RUNNING
+from mock_platform.api.v2.webhooks.event_log import OUTGOING, RUNNING
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.world.clock import count_seconds

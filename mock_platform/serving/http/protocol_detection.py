@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import cast
 
-from mock_platform.core.extras import require_extra
+from mock_platform.core.installed import require_extra
 from mock_platform.serving.http.backend import Backend
 from mock_platform.serving.http.connection import ClientConnection
 from mock_platform.world.clock import UPTIME

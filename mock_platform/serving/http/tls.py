@@ -16,7 +16,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mock_platform.core.extras import require_extra
+from mock_platform.core.installed import require_extra
 from mock_platform.world.clock import machine_now
 
 if TYPE_CHECKING:

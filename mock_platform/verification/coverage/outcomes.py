@@ -19,13 +19,13 @@ from msgspec import Struct, field
 from mock_platform.api.ads.conventions import Batch, account_scope, may_write
 from mock_platform.core.call import Call
 from mock_platform.core.description.openapi import HERE
-from mock_platform.core.description.possible_failures import possible_failures
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.failures.errors import Failure, InternalError, InvalidParameters
 from mock_platform.core.failures.problems import ABOUT_BLANK, PROBLEM_TYPES
 from mock_platform.core.failures.rendering import render
 from mock_platform.core.faults import MISSING
 from mock_platform.core.operation import Operation
+from mock_platform.core.pipeline import possible_failures
 from mock_platform.settings import Settings
 from mock_platform.world.journal import JournalEntry
 

@@ -14,7 +14,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.api.served import OPERATIONS
 from mock_platform.core.address import is_control
 from mock_platform.core.jsonio import canonical, pretty

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mock_platform.api.served import ORIGINAL_NAMES, TABLES
-from mock_platform.core import packaged
+from mock_platform.core import installed
 from mock_platform.core.jsonio import loads, pretty
 from mock_platform.core.operation import Operation
 from mock_platform.core.original_names.translation import Reading
@@ -314,7 +314,7 @@ class RecordCollection:
     def read_defaults(self, name: str) -> Mapping[str, Record]:
         """Return the records of a table of the default fixtures, by key."""
         if name not in self._defaults:
-            file = packaged.folder("fixtures") / f"{name}.json"
+            file = installed.folder("fixtures") / f"{name}.json"
             records = loads(file.read_bytes()) if file.exists() else []
             table = self.tables[name]
             keyed = ((table.key_of(table.from_public(dict(each))), each) for each in records)

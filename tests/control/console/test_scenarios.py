@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mock_platform.control.console.scenarios import PAGE_SIZE
-from mock_platform.core.packaged import folder
+from mock_platform.core.installed import folder
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
 from tests.control.console.support import done, refused, show, submit, text_of

@@ -9,7 +9,7 @@ import pytest
 
 from mock_platform.api.served import TABLES
 from mock_platform.api.v2.objects.users import USERS
-from mock_platform.core import packaged as shipped
+from mock_platform.core import installed as shipped
 from mock_platform.core.tables import fixtures
 
 USER = {"id": "1", "screen_name": "ada", "name": "Ada"}

@@ -6,10 +6,10 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.control.examples import sample
-from mock_platform.core import packaged as shipped
-from mock_platform.core.example import MINUTE
+from mock_platform.core import installed as shipped
+from mock_platform.core.operation import MINUTE
 from mock_platform.world.journal import JournalEntry
 from tests.support import Sandbox, sandbox
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from werkzeug import Request, Response
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.cli.comparing import make_shadow
 from mock_platform.control.routes import describe_everything
-from mock_platform.core.auth.credential_texts import environment
+from mock_platform.core.auth.tester_access import environment
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.platform import Platform
 from mock_platform.serving.app import create_app

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from werkzeug import Request, Response
 
-from mock_platform.core import packaged
+from mock_platform.core import installed
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
@@ -47,7 +47,7 @@ def write_fixtures(folder: Path, change: Change) -> Settings:
     """Settings with the default fixtures after a change."""
     records = {
         file.stem: json.loads(file.read_text())
-        for file in packaged.folder("fixtures").glob("*.json")
+        for file in installed.folder("fixtures").glob("*.json")
     }
     change(records)
     for table, rows in records.items():

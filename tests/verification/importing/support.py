@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from mock_platform.api.oauth.known_credentials import credentials
+from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.api.served import OPERATIONS
 from mock_platform.control.examples import sample
 from mock_platform.control.journal import archive
-from mock_platform.core.example import MINUTE
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.operation import Operation
+from mock_platform.core.operation import MINUTE, Operation
 from mock_platform.settings import Settings
 from mock_platform.verification.compare.side import OriginalNames
 from tests.support import Sandbox

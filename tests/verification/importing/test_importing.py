@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from mock_platform.cli.main import group
-from mock_platform.core import packaged
+from mock_platform.core import installed
 from mock_platform.delivery.envelope import make_body
 from mock_platform.settings import Settings
 from mock_platform.verification.importing import ImportOptions, ImportReport, import_har
@@ -344,7 +344,7 @@ def test_deliveries_under_original_names(tmp_path: Path) -> None:
 def test_parents_that_were_never_shown(tmp_path: Path) -> None:
     """A line item becomes a record although no answer shows its campaign, which is made up."""
     (shown,) = [
-        each for each in json.loads((packaged.folder("fixtures") / "line_items.json").read_bytes())
+        each for each in json.loads((installed.folder("fixtures") / "line_items.json").read_bytes())
         if each["id"] == "itttx"
     ]  # fmt: skip
     given = {name: value for name, value in shown.items() if name[0] != "_"}

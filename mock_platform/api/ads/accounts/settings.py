@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable
 from mock_platform.api.ads.conventions import Data, One, ads, fail
 from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.fields import Choice, CommaList, Text
-from mock_platform.core.operation import Operation, Origin, locate_declaration
+from mock_platform.core.operation import Example, Operation, Origin, locate_declaration
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.store.interface import Record

@@ -17,7 +17,7 @@ from mock_platform.api.ads.conventions import One, ads, fail
 from mock_platform.api.ads.media.media_library import find_media
 from mock_platform.api.ads.resource import apply_changes
 from mock_platform.api.v2.media.records import MediaKey
-from mock_platform.api.v2.objects.post_texts import CARD_URI, find_entities, make_source
+from mock_platform.api.v2.objects.post_view import CARD_URI, find_entities, make_source
 from mock_platform.api.v2.objects.posts import (
     CONVERSATION_SETTINGS,
     MAX_NAME_CHARACTERS,
@@ -28,11 +28,10 @@ from mock_platform.api.v2.objects.posts import (
 from mock_platform.api.v2.posts.changes import MadePost, create_post
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INCLUSIVE, INVALID, Fault, missing
 from mock_platform.core.fields import Choice, CommaList, Flag, Long, Text
-from mock_platform.core.operation import Echo, Operation
+from mock_platform.core.operation import Echo, Example, Operation
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.world.store.interface import Record

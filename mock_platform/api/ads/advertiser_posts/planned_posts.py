@@ -47,15 +47,14 @@ from mock_platform.api.ads.conventions import JSON_TYPE, Many, One, ads
 from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf, list_parameters
 from mock_platform.api.ads.resource import Resource
 from mock_platform.api.v2.media.records import MediaKey
-from mock_platform.api.v2.objects.post_texts import CARD_URI
+from mock_platform.api.v2.objects.post_view import CARD_URI
 from mock_platform.api.v2.objects.posts import MAX_NAME_CHARACTERS
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.description.schemas import REQUEST_ECHO
-from mock_platform.core.example import Example
 from mock_platform.core.fields import CommaList, Flag, Long, Text
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.operation import Echo, Operation, Origin
+from mock_platform.core.operation import Echo, Example, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World

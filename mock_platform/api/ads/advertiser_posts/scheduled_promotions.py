@@ -24,9 +24,8 @@ from mock_platform.api.ads.resource import (
 from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.fields import Long, Text
-from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.operation import Example, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World

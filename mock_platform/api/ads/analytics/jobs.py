@@ -22,10 +22,11 @@ from mock_platform.api.ads.analytics.figures import (
     STATS_MADE_UP,
     STATS_PINNED,
 )
-from mock_platform.api.ads.analytics.metrics import ENTITIES, STATS_CONVERSIONS
 from mock_platform.api.ads.analytics.queries import (
+    ENTITIES,
     EXAMPLE_QUERY,
     GRANULARITIES,
+    STATS_CONVERSIONS,
     STATS_PARAMETERS,
     STATS_SHAPE,
     EntityStats,
@@ -42,12 +43,11 @@ from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf, list_parameters, pa
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.auth.authenticate import NO_AUTH
 from mock_platform.core.call import Call, Reply
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import Fault, missing
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Text
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.operation import Limit, Operation, Origin
+from mock_platform.core.operation import Example, Limit, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.settings import Settings

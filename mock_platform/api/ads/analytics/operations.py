@@ -19,12 +19,13 @@ from mock_platform.api.ads.analytics.figures import (
     measure,
 )
 from mock_platform.api.ads.analytics.ledger import CAMPAIGN, FUNDING_INSTRUMENT, LINE_ITEM
-from mock_platform.api.ads.analytics.metrics import PINNED_FIGURES, STATS_CONVERSIONS
 from mock_platform.api.ads.analytics.mix import IMPRESSIONS
 from mock_platform.api.ads.analytics.queries import (
     EXAMPLE_DAY,
     EXAMPLE_QUERY,
     MAX_ENTITIES,
+    PINNED_FIGURES,
+    STATS_CONVERSIONS,
     STATS_PARAMETERS,
     STATS_SHAPE,
     EntityStats,
@@ -43,10 +44,9 @@ from mock_platform.api.ads.conventions import Data, Typed, ads
 from mock_platform.core.assumptions import Assumption, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Returns
-from mock_platform.core.example import Example
 from mock_platform.core.faults import Fault, exclusive
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Number, Text
-from mock_platform.core.operation import Handler, Limit, Operation, Origin, Rules
+from mock_platform.core.operation import Example, Handler, Limit, Operation, Origin, Rules
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.world import World

@@ -29,9 +29,8 @@ from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf
 from mock_platform.api.ads.resource import Resource, apply_changes, draw_unused_id, make_timestamps
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.fields import Choice, Instant, ListOf, Nested, Text
-from mock_platform.core.operation import Location, Origin
+from mock_platform.core.operation import Example, Location, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World

@@ -48,9 +48,8 @@ from mock_platform.api.ads.resource import (
 )
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.fields import Choice, CommaList, Flag, Text
-from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.operation import Example, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World

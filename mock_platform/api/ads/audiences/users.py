@@ -34,11 +34,10 @@ from mock_platform.api.ads.conventions import Data, ads, fail
 from mock_platform.api.ads.resource import apply_changes
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import BatchFailure
 from mock_platform.core.faults import Fault, expected, missing
 from mock_platform.core.fields import Choice, Instant, ListOf, Nested, Text
-from mock_platform.core.operation import Limit, Location
+from mock_platform.core.operation import Example, Limit, Location
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import Shape, UnknownKeys, report
 from mock_platform.settings import Settings

@@ -41,11 +41,10 @@ from mock_platform.api.ads.resource import (
 from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, missing
 from mock_platform.core.fields import Choice, CurrencyCode, Flag, Instant, Long, Text
-from mock_platform.core.operation import Handler, Operation, Origin
+from mock_platform.core.operation import Example, Handler, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.settings import Settings

@@ -35,9 +35,8 @@ from mock_platform.api.v2.media.records import (
 )
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
-from mock_platform.core.operation import Echo, Operation, Origin
+from mock_platform.core.operation import Echo, Example, Operation, Origin
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 

@@ -13,7 +13,7 @@ from marshmallow import ValidationError, validates_schema
 
 from mock_platform.api.ads.cards.records import WebAddress
 from mock_platform.api.v2.media.records import MediaKey, compute_ratio
-from mock_platform.api.v2.objects.post_texts import CARD_URI
+from mock_platform.api.v2.objects.post_view import CARD_URI
 from mock_platform.core.faults import INCLUSIVE, Fault, invalid, missing
 from mock_platform.core.fields import Choice, FieldOptions, Instant, Text
 from mock_platform.core.schema import Schema, Stamped

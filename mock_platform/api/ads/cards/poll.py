@@ -27,11 +27,10 @@ from mock_platform.api.ads.resource import TIMESTAMPS, Resource, make_timestamps
 from mock_platform.api.v2.media.records import MediaKey, compute_aspect, is_video, strip_extension
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INCLUSIVE, Fault
 from mock_platform.core.fields import Integer, Text
-from mock_platform.core.operation import Echo, Operation
+from mock_platform.core.operation import Echo, Example, Operation
 from mock_platform.core.schema import Schema
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.store.interface import Record

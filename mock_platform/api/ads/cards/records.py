@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from marshmallow import EXCLUDE, ValidationError, validates_schema
 
-from mock_platform.api.v2.objects.post_texts import CARD_URI
+from mock_platform.api.v2.objects.post_view import CARD_URI
 from mock_platform.core.description.schemas import either, form
 from mock_platform.core.faults import INCLUSIVE, Fault, exclusive, invalid, missing
 from mock_platform.core.fields import COUNTRY, Choice, CountryCode, Flag, ListOf, Nested, Text

@@ -29,9 +29,8 @@ from mock_platform.api.ads.conventions import Data, Many, One, ads, early_access
 from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf, paginate
 from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.fields import Anything, Integer, ListOf, Long, Text
-from mock_platform.core.operation import Echo, Location
+from mock_platform.core.operation import Echo, Example, Location
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World

@@ -29,10 +29,9 @@ from mock_platform.api.ads.conventions import One, ads, early_access, fail, not_
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.description.schemas import either, form
-from mock_platform.core.example import Example
 from mock_platform.core.faults import INVALID, Fault, exclusive, missing
 from mock_platform.core.fields import Choice, ListOf, Nested, Text
-from mock_platform.core.operation import Echo, Location, Origin
+from mock_platform.core.operation import Echo, Example, Location, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.transitions import Pace, TransitionKind

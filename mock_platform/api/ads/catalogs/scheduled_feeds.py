@@ -19,11 +19,10 @@ from mock_platform.api.ads.conventions import Many, One, ads, early_access, fail
 from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import MISSING, Fault, invalid
 from mock_platform.core.fields import Choice, Instant, Json, Text
-from mock_platform.core.operation import Echo, Operation, Origin
+from mock_platform.core.operation import Echo, Example, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.settings import Settings

@@ -30,11 +30,10 @@ from mock_platform.api.ads.resource import LINE_ITEM, Resource, apply_changes, f
 from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import missing
 from mock_platform.core.fields import Choice, Text
-from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.operation import Example, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.world.store.interface import Record

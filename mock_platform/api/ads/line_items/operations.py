@@ -55,12 +55,11 @@ from mock_platform.api.ads.resource import CAMPAIGN, Resource, apply_changes
 from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsFailure, InvalidParameters
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Choice, CommaList, Flag, Instant, Integer, Long, Text
 from mock_platform.core.fields import OneOf as OneOfValues
-from mock_platform.core.operation import Handler, Operation, Origin
+from mock_platform.core.operation import Example, Handler, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.settings import Settings

@@ -28,14 +28,13 @@ from mock_platform.api.ads.conventions import Several, fail
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter
 from mock_platform.api.ads.resource import LINE_ITEM, TIMESTAMPS, Resource, apply_changes
 from mock_platform.api.ads.user_rights import may_use_campaigns
-from mock_platform.api.v2.objects.post_texts import make_source
+from mock_platform.api.v2.objects.post_view import make_source
 from mock_platform.api.v2.posts.changes import create_post
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.fields import CommaList, Long, Text
-from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.operation import Example, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World

@@ -26,11 +26,10 @@ from mock_platform.api.v2.media.records import (
 from mock_platform.api.v2.media.uploads import explain_unusable, is_expired, is_of_account
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import INVALID, not_allowed
 from mock_platform.core.fields import Choice, Text
-from mock_platform.core.operation import NotServed, Operation
+from mock_platform.core.operation import Example, NotServed, Operation
 from mock_platform.core.schema import Schema, Stamped
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.store.interface import Record

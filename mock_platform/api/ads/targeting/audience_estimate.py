@@ -14,10 +14,9 @@ from marshmallow import EXCLUDE, ValidationError, pre_load
 from mock_platform.api.ads.conventions import Data, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.faults import refuse, unlisted
 from mock_platform.core.fields import Choice, Integer, ListOf, Nested, Text
-from mock_platform.core.operation import Echo, Location, Operation
+from mock_platform.core.operation import Echo, Example, Location, Operation
 from mock_platform.core.schema import Schema
 from mock_platform.world.ids import Ids
 from mock_platform.world.world import World

@@ -14,10 +14,9 @@ from mock_platform.api.ads.analytics.versions import BY_HOUR, DAY_SECONDS, HOUR_
 from mock_platform.api.ads.conventions import Data, ads
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Text
-from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.operation import Example, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant

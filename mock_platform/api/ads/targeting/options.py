@@ -19,7 +19,6 @@ from mock_platform.api.ads.targeting.criteria import LANGUAGE, LANGUAGE_TEXT
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
-from mock_platform.core.example import Example
 from mock_platform.core.fields import (
     Choice,
     CommaList,
@@ -32,7 +31,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.operation import Handler, Limit, Operation, Origin
+from mock_platform.core.operation import Example, Handler, Limit, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Table
 from mock_platform.world.clock import parse_instant

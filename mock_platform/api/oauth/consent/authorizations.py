@@ -19,8 +19,8 @@ from msgspec import Struct
 from mock_platform.api.oauth.consent.tokens import build_callback
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.oauth2 import OFFLINE, SCOPE_NAMES, SCOPES, canonicalize
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.failures.errors import PlainFailure
-from mock_platform.core.suggestions import did_you_mean
 from mock_platform.world.clock import wire_millis, wire_seconds
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World

@@ -34,7 +34,7 @@ from mock_platform.api.v2.conventions import (
 )
 from mock_platform.api.v2.objects.older_forms import LONG_TEXT
 from mock_platform.api.v2.release_history import find_release, is_in_force
-from mock_platform.api.v2.webhooks.replay_jobs import (
+from mock_platform.api.v2.webhooks.event_log import (
     CREATES,
     MAY_CREATE,
     Minute,
@@ -46,10 +46,9 @@ from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.auth.authenticate import BEARER, Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
-from mock_platform.core.example import MINUTE, Example
 from mock_platform.core.failures.errors import UnsupportedAuthentication
 from mock_platform.core.fields import Flag, Instant, ListOf, Nested, Text
-from mock_platform.core.operation import Location, Operation, Origin
+from mock_platform.core.operation import MINUTE, Example, Location, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.world import World

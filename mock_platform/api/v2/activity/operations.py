@@ -44,9 +44,8 @@ from mock_platform.core.auth.authenticate import BEARER, Auth
 from mock_platform.core.auth.oauth2 import MISSING_SCOPE, find_missing, is_granted, refuse_missing
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import remove_internal_keys
-from mock_platform.core.example import Example
 from mock_platform.core.fields import CommaList, Flag, Instant, Integer, ListOf, Nested, Text
-from mock_platform.core.operation import Handler, Location
+from mock_platform.core.operation import Example, Handler, Location
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_millis

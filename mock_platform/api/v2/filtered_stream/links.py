@@ -32,10 +32,10 @@ from mock_platform.api.v2.webhooks.validation import find_own_webhook, make_refu
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import Flag, Instant, ListOf, Nested, Text
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.clock import wire_millis

@@ -78,7 +78,6 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Lines
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import (
     Choice,
@@ -91,7 +90,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.operation import Handler, Location
+from mock_platform.core.operation import Example, Handler, Location
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_millis

@@ -43,7 +43,6 @@ from mock_platform.api.v2.media.uploads import (
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import InvalidParameters, ProblemFailure
 from mock_platform.core.fields import (
     Choice,
@@ -54,7 +53,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.operation import Location
+from mock_platform.core.operation import Example, Location
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.settings import Settings

@@ -15,7 +15,7 @@ from mock_platform.api.v2.activity.activities import FanOut, record_activity
 from mock_platform.api.v2.conventions import find_nothing, forbid, get_app, make_id_field
 from mock_platform.api.v2.media.records import MediaKey
 from mock_platform.api.v2.media.uploads import explain_unusable, find_own_media, keep_media
-from mock_platform.api.v2.objects.post_texts import find_entities
+from mock_platform.api.v2.objects.post_view import find_entities
 from mock_platform.api.v2.objects.users import show_user
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call

@@ -58,11 +58,10 @@ from mock_platform.api.v2.objects.post_view import show_entities
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Choice, CommaList, Instant, Json, ListOf, Nested, Text
-from mock_platform.core.operation import Location
+from mock_platform.core.operation import Example, Location
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World

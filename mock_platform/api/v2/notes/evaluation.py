@@ -14,14 +14,13 @@ from mock_platform.api.v2.conventions import (
     make_id_field,
     wrap_data,
 )
-from mock_platform.api.v2.objects.post_texts import weigh_text
+from mock_platform.api.v2.objects.post_view import weigh_text
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.fields import Number, Text
-from mock_platform.core.operation import Location
+from mock_platform.core.operation import Example, Location
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record

@@ -57,7 +57,6 @@ from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.fields import (
     Choice,
@@ -70,7 +69,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.operation import Location
+from mock_platform.core.operation import Example, Location
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.settings import Settings

@@ -12,9 +12,9 @@ from marshmallow import fields
 from msgspec import Struct, field
 
 from mock_platform.api.v2.conventions import find_nothing, show_list
-from mock_platform.api.v2.objects.post_texts import find_user
 from mock_platform.api.v2.objects.post_view import (
     find_references,
+    find_user,
     list_versions,
     show_media,
     show_place,
@@ -25,7 +25,7 @@ from mock_platform.api.v2.objects.users import find_newest_post, select_user
 from mock_platform.api.v2.release_history import find_release, is_in_force
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
-from mock_platform.core.failures.problem_details import not_authorized_to_see
+from mock_platform.core.failures.codes import not_authorized_to_see
 from mock_platform.core.failures.problems import Problem, problem
 from mock_platform.core.faults import Fault, unlisted
 from mock_platform.core.fields import Choice, CommaList, FieldOptions, ListOf

@@ -21,8 +21,7 @@ from mock_platform.api.v2.objects.older_forms import (
     make_count,
     parse_post_time,
 )
-from mock_platform.api.v2.objects.post_texts import CARD_URI
-from mock_platform.api.v2.objects.post_view import COUNTS
+from mock_platform.api.v2.objects.post_view import CARD_URI, COUNTS
 from mock_platform.api.v2.objects.users import UserObject
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import (

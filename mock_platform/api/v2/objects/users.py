@@ -19,8 +19,7 @@ from mock_platform.api.v2.objects.older_forms import (
     UserProfile,
     parse_post_time,
 )
-from mock_platform.api.v2.objects.post_texts import show_address
-from mock_platform.api.v2.objects.post_view import add_texts
+from mock_platform.api.v2.objects.post_view import add_texts, show_address
 from mock_platform.api.v2.release_history import is_in_force
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Long, Nested, Text
 from mock_platform.core.schema import Schema

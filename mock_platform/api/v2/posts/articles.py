@@ -27,7 +27,7 @@ from mock_platform.api.v2.media.uploads import (
     keep_media,
 )
 from mock_platform.api.v2.objects.answers import PARTIAL_ERRORS
-from mock_platform.api.v2.objects.post_texts import make_source
+from mock_platform.api.v2.objects.post_view import make_source
 from mock_platform.api.v2.posts.changes import POST_ACTIVITIES, create_post
 from mock_platform.api.v2.posts.creation import POST_REFUSALS
 from mock_platform.api.v2.release_history import find_release
@@ -35,10 +35,9 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.fields import Choice, Instant, Integer, Json, ListOf, Nested, Text
-from mock_platform.core.operation import Location
+from mock_platform.core.operation import Example, Location
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.clock import wire_millis

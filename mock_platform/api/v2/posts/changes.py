@@ -13,9 +13,9 @@ from marshmallow import missing
 from msgspec import Struct
 
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
-from mock_platform.api.v2.objects.post_texts import find_entities
 from mock_platform.api.v2.objects.post_view import (
     find_conversation,
+    find_entities,
     find_references,
     list_versions,
     show_whole_post,

@@ -12,13 +12,15 @@ from typing import Any
 
 from mock_platform.api.v2.conventions import forbid
 from mock_platform.api.v2.media.uploads import explain_unusable, find_own_media, keep_media
-from mock_platform.api.v2.objects.post_texts import ADDRESS_WEIGHT, TEXT_WEIGHT, weigh_text
 from mock_platform.api.v2.objects.post_view import (
+    ADDRESS_WEIGHT,
     MAX_EDITS,
+    TEXT_WEIGHT,
     USUAL_LENGTH,
     find_editable_until,
     is_edit_eligible,
     list_versions,
+    weigh_text,
 )
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.release_history import find_release, is_in_force

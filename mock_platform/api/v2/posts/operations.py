@@ -37,8 +37,13 @@ from mock_platform.api.v2.objects.answers import (
     may_see,
     start_answer,
 )
-from mock_platform.api.v2.objects.post_texts import CARD_URI, TEXT_WEIGHT, make_source
-from mock_platform.api.v2.objects.post_view import LONG_TEXT, show_post
+from mock_platform.api.v2.objects.post_view import (
+    CARD_URI,
+    LONG_TEXT,
+    TEXT_WEIGHT,
+    make_source,
+    show_post,
+)
 from mock_platform.api.v2.posts.changes import (
     DELETED_VERSIONS,
     POST_ACTIVITIES,
@@ -66,7 +71,6 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import (
     Choice,
@@ -77,7 +81,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.operation import Handler, Limit, Location
+from mock_platform.core.operation import Example, Handler, Limit, Location
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record

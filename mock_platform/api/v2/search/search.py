@@ -13,8 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.api.v2.objects.post_texts import find_user
-from mock_platform.api.v2.objects.post_view import COUNTS, list_versions
+from mock_platform.api.v2.objects.post_view import COUNTS, find_user, list_versions
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.release_history import is_in_force
 from mock_platform.api.v2.search.matching import compile_rule, find_required_keys

@@ -1,4 +1,4 @@
-"""The open streams of one world: who gets an activity, who is disconnected, and how one opens."""
+"""The open streams of one world: who gets an activity, how one opens, is silenced, or ends."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call, FaultKind
 from mock_platform.core.errors import UnknownStream
 from mock_platform.core.failures.errors import ProblemFailure
-from mock_platform.core.failures.problems import problem
+from mock_platform.core.failures.problems import DISCONNECT_TYPES, problem
 from mock_platform.core.fields import Instant, Integer
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
+from mock_platform.world.attached import RESTORED, RETURNED, Notice
 from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.names import UnknownWorld
-from mock_platform.world.notices import RESTORED, RETURNED, Notice
 from mock_platform.world.store.errors import StoreUnwritable
 from mock_platform.world.store.interface import Change, Order, Record
 from mock_platform.world.world import World
@@ -37,6 +37,12 @@ WOKEN = "streams:woken"
 """Topic of the notice that streams have something to send; it has no key."""
 CONNECTIONS = "connections"
 OPERATOR = "operator_disconnect"
+ALL = "all"
+DISCONNECT_TYPE = "OperationalDisconnect"
+"""The type of disconnects that are asked for without one."""
+LONGEST_STALL_SECONDS = 24 * 3600
+FAULTS: tuple[FaultKind, ...] = ("reset", "empty", "truncate", "garbage")
+"""Network faults that end a stream; `stall` silences one."""
 _REMOVED = {"disconnected_at": ""}
 
 
@@ -356,3 +362,89 @@ def open_stream(call: Call, world: World, endpoint: StreamEndpoint, settings: Se
     }
     world.store.put(CONNECTIONS, opening.id, record)
     return stream
+
+
+def list_streams(world: World) -> list[dict[str, Any]]:
+    """Return the open streams, oldest first."""
+    with world.hold():
+        return [_describe(stream) for stream in world.find_attachment(OpenStreams)]
+
+
+def disconnect_streams(
+    world: World,
+    id_: str,
+    *,
+    disconnect_type: str = DISCONNECT_TYPE,
+    line: bool = True,
+    fault: FaultKind | None = None,
+) -> list[str]:
+    """End one stream or all of them; return their ids.
+
+    The last line has the type, unless `line` is false. With a `fault` the connection breaks.
+
+    Raises:
+        UnknownStream: No open stream has this id.
+        ValueError: The type or the fault does not exist.
+    """
+    check_ending(disconnect_type, fault)
+    streams = world.find_attachment(OpenStreams)
+    chosen = _choose(world, id_)
+    return streams.disconnect(chosen, OPERATOR, disconnect_type, line=line, fault=fault)
+
+
+def stall_streams(world: World, id_: str, seconds: float) -> list[str]:
+    """Let one stream or all of them send nothing for so many real seconds; return their ids.
+
+    Raises:
+        UnknownStream: No open stream has this id.
+        ValueError: `seconds` is negative or more than a day.
+    """
+    check_stall(seconds)
+    chosen = _choose(world, id_)
+    for stream in chosen:
+        stream.stall(seconds)
+    return [stream.opening.id for stream in chosen]
+
+
+def check_ending(disconnect_type: str, fault: str | None) -> None:
+    """Require that streams can end like this.
+
+    Raises:
+        ValueError: The type or the fault does not exist.
+    """
+    _require("disconnect_type", disconnect_type, DISCONNECT_TYPES)
+    if fault is not None:
+        _require("fault", fault, FAULTS)
+
+
+def check_stall(seconds: float) -> None:
+    """Require that streams can be silent for so long.
+
+    Raises:
+        ValueError: `seconds` is negative or more than a day.
+    """
+    if not 0 <= seconds <= LONGEST_STALL_SECONDS:
+        raise ValueError(f"seconds must be from 0 to {LONGEST_STALL_SECONDS}, got {seconds:g}")
+
+
+def _choose(world: World, id_: str) -> list[Stream]:
+    with world.hold():
+        streams = world.find_attachment(OpenStreams)
+        return list(streams) if id_ == ALL else [streams.find(id_)]
+
+
+def _require(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+
+
+def _describe(stream: Stream) -> dict[str, Any]:
+    return {
+        "id": stream.opening.id,
+        "endpoint": stream.opening.endpoint.id,
+        "app_id": stream.opening.app_id,
+        "since": stream.opening.opened_at,
+        "lines": stream.lines_sent,
+        "last_keepalive": stream.last_keepalive,
+        "lag": stream.lag,
+    }

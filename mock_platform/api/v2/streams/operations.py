@@ -25,7 +25,6 @@ from mock_platform.api.v2.streams.stream import STREAM_ENDING
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
-from mock_platform.core.example import Example
 from mock_platform.core.fields import (
     Choice,
     CommaList,
@@ -36,7 +35,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.operation import Location
+from mock_platform.core.operation import Example, Location
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.settings import Settings

@@ -19,8 +19,8 @@ from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import Problem, problem
 from mock_platform.core.jsonio import dumps
 from mock_platform.settings import NamesMode
+from mock_platform.world.attached import DeliveryFault
 from mock_platform.world.clock import UPTIME, wire_millis
-from mock_platform.world.kept import DeliveryFault
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 

@@ -31,17 +31,16 @@ from mock_platform.api.v2.objects.answers import (
     start_answer,
 )
 from mock_platform.api.v2.objects.older_forms import NAME, make_user_object
-from mock_platform.api.v2.objects.post_texts import find_user, show_address
+from mock_platform.api.v2.objects.post_view import find_user, show_address
 from mock_platform.api.v2.objects.posts import make_post_object
 from mock_platform.api.v2.objects.users import NEWEST_FIRST, UserObject
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import APP_OR_USER, USER, Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
-from mock_platform.core.example import Example
 from mock_platform.core.failures.errors import OAUTH_CODES, NumericFailure
 from mock_platform.core.fields import CommaList, Json, Text
-from mock_platform.core.operation import Operation, Origin
+from mock_platform.core.operation import Example, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.world.store.interface import Record

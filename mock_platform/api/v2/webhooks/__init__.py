@@ -1,10 +1,10 @@
 """Webhooks: registered addresses, their challenges, and the replay of events."""
 
 from mock_platform.api.v2 import PAYLOADS
-from mock_platform.api.v2.webhooks import event_log, operations, replay_jobs, validation
+from mock_platform.api.v2.webhooks import event_log, operations, validation
 
 OPERATIONS = (*operations.OPERATIONS,)
-TABLES = (*validation.TABLES, *event_log.TABLES, *replay_jobs.TABLES)
+TABLES = (*validation.TABLES, *event_log.TABLES)
 KINDS = (*operations.KINDS,)
 SPEC_SENTENCES = {
     "replay": "Replay job states and transitions: not shown",

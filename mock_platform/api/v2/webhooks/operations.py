@@ -10,7 +10,7 @@ from typing import Any
 
 from mock_platform.api.v2.conventions import declare_named, get_app, make_id_field, wrap_data
 from mock_platform.api.v2.release_history import find_release
-from mock_platform.api.v2.webhooks.replay_jobs import (
+from mock_platform.api.v2.webhooks.event_log import (
     CREATES,
     MAY_CREATE,
     REPLAY_JOB,
@@ -37,7 +37,6 @@ from mock_platform.api.v2.webhooks.validation import (
 from mock_platform.core.auth.authenticate import APP_OR_USER, BEARER
 from mock_platform.core.call import Call, Challenge
 from mock_platform.core.envelope import Flat
-from mock_platform.core.example import MINUTE, Example
 from mock_platform.core.fields import (
     Choice,
     CommaList,
@@ -48,7 +47,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.operation import Handler, Limit, Location, Operation
+from mock_platform.core.operation import MINUTE, Example, Handler, Limit, Location, Operation
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.world import World

@@ -12,7 +12,7 @@ import pytest
 
 from mock_platform.api.ads.analytics.figures import CHARGE, Series, measure
 from mock_platform.api.ads.analytics.ledger import CREATIVES, PARENTS, TABLE_OF
-from mock_platform.api.ads.analytics.metrics import NUMBERS
+from mock_platform.api.ads.analytics.queries import NUMBERS
 from mock_platform.api.ads.analytics.versions import DAY_SECONDS, read_seconds, to_seconds
 from mock_platform.core.jsonio import loads
 from mock_platform.world.store.interface import Record

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mock_platform.api.ads.analytics.figures import CHARGE, Series, measure
-from mock_platform.api.ads.analytics.metrics import METRIC_GROUPS
+from mock_platform.api.ads.analytics.queries import METRIC_GROUPS
 from mock_platform.api.ads.analytics.versions import BY_HOUR, to_seconds
 from mock_platform.world.clock import wire_seconds
 from tests.support import ACCOUNT, Sandbox, sandbox

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from mock_platform.api.ads.analytics.metrics import METRIC_GROUPS
+from mock_platform.api.ads.analytics.queries import METRIC_GROUPS
 from tests.refusals import Refusal, refusals
 from tests.scenario.library.support import Stage
 from tests.support import ACCOUNT, NORTHBIKE, Sandbox, Sandboxes, refusal

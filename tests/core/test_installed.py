@@ -1,4 +1,4 @@
-"""What only some users need is an extra of the package."""
+"""What is installed: what only some users need is an extra of the package."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from mock_platform.cli.server_context import Watch
-from mock_platform.core import extras
-from mock_platform.core.extras import MissingExtra, require_extra
+from mock_platform.core import installed
+from mock_platform.core.installed import MissingExtra, require_extra
 from mock_platform.serving.http.tls import TlsMaterial
 from tests.support import Sandbox
 
@@ -33,7 +33,7 @@ def test_certificates_and_watches_need_their_extras(
     box: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the extra nothing is begun: no folder, no thread."""
-    monkeypatch.setattr(extras, "find_spec", lambda _: None)
+    monkeypatch.setattr(installed, "find_spec", lambda _: None)
 
     with pytest.raises(MissingExtra, match=r"mock-platform\[tls\]"):
         TlsMaterial.generate(directory=tmp_path / "tls")
@@ -45,7 +45,7 @@ def test_certificates_and_watches_need_their_extras(
 
 def test_metrics_need_their_extra(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """The route answers 501 with the command that installs it; all other routes answer."""
-    monkeypatch.setattr(extras, "find_spec", lambda _: None)
+    monkeypatch.setattr(installed, "find_spec", lambda _: None)
 
     refused = box.client.get("/_mock/metrics")
 

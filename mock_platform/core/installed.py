@@ -1,8 +1,21 @@
-"""What only some users need is installed as an extra of the package: `mock-platform[tls,watch]`."""
+"""What is installed: the files of the package, and the libraries of its extras.
+
+The files are inside the wheel, or beside the package in a checkout. What only some users need is an
+extra of the package: `mock-platform[tls,watch]`.
+"""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parents[1]
+
+
+def folder(name: str) -> Path:
+    """Return the packaged folder `fixtures`, `scenarios` or `docs`."""
+    inside = _PACKAGE / name
+    return inside if inside.is_dir() else _PACKAGE.parent / name
 
 
 class MissingExtra(ImportError):

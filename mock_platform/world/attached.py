@@ -1,4 +1,7 @@
-"""Parts of a world that are recorded with its records: rate windows, scenarios with faults."""
+"""What others attach to a world: parts recorded with its records, and notices after a commit.
+
+The parts are rate windows and scenarios with faults; a notice is taken outside of the world's lock.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,23 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from mock_platform.world.store.interface import Beside, Record
+
+RESTORED = "world:restored"
+"""Topic of the notice that a world returned to a saved state; its key is the world's name."""
+RETURNED = "world:returned"
+"""Topic of the notice that a world was reset or returned to a saved state, whichever."""
+PACED = "transitions:paced"
+"""Topic of the notice that the progression of a kind changed; its key is the kind's name."""
+
+
+class Notice(Struct, frozen=True):
+    """Work that a committed request needs outside the world's lock: a job to start."""
+
+    topic: str
+    key: str
+
+
+# The parts, and what they say of deliveries.
 
 Down = Literal["refused", "timeout"]
 """How a receiver that is down fails: it refuses connections, or does not answer in time."""

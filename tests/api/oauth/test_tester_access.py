@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from mock_platform.api.oauth.known_credentials import credentials
-from mock_platform.core.auth.credential_texts import environment, environment_text
+from mock_platform.api.oauth.tester_access import credentials
+from mock_platform.core.auth.tester_access import environment, environment_text
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from tests.support import ACCOUNT, BEARER, HARBOR, sandbox

@@ -1,8 +1,18 @@
-"""Rules that were expected to act and did not."""
+"""What clients know of scenarios without loading them: their names, and rules that never acted."""
 
 from __future__ import annotations
 
 from msgspec import Struct
+
+SCENARIO_NAME = r"[a-z0-9][a-z0-9._-]{0,99}"
+"""Pattern of a scenario's name."""
+SUFFIXES = (".yaml", ".yml", ".json")
+"""The ends of the names of scenario files."""
+
+
+def is_file(text: str) -> bool:
+    """Return whether a start-up argument is a path rather than a scenario's name."""
+    return text.endswith(SUFFIXES) or "/" in text or "\\" in text
 
 
 class UnfiredRule(Struct, frozen=True):

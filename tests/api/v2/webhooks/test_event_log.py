@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mock_platform.api.v2.webhooks.replay_jobs import check_window, parse_minute, spell_minute
+from mock_platform.api.v2.webhooks.event_log import check_window, parse_minute, spell_minute
 from mock_platform.core.call import Call
 from mock_platform.settings import Settings
 from mock_platform.world.blueprint import Blueprint, WorldSettings

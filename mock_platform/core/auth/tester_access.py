@@ -1,4 +1,7 @@
-"""Test credentials as text for shells; commands that only print load nothing else."""
+"""What testers use without a browser: credentials as text for shells, and a user's answer.
+
+Commands that only print load nothing else.
+"""
 
 from __future__ import annotations
 
@@ -51,3 +54,18 @@ def shell_text(found: Credentials, url: str) -> str:
     own = {"MOCK_PLATFORM_URL": url, "MOCK_PLATFORM_SANDBOX_URL": f"{url}/sandbox"}
     variables = own | environment(found)
     return "".join(f"export {name}={shlex.quote(v)}\n" for name, v in variables.items())
+
+
+class CannotApprove(ValueError):
+    """A request that no user can allow or deny; the text says why."""
+
+
+def is_address(asked: str) -> bool:
+    """Return whether this is the address of a page, not a request token."""
+    return "?" in asked or "://" in asked
+
+
+def choose_answer(asked: str, found: Mapping[str, Any], *, deny: bool) -> str:
+    """Return what a test wants of an approval: the verifier of a token, else the redirect."""
+    wanted = "redirect" if deny or is_address(asked) else "verifier"
+    return str(found[wanted] or "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.api.v2.objects.post_texts import cut_text, find_entities, find_user, weigh_text
+from mock_platform.api.v2.objects.post_view import cut_text, find_entities, find_user, weigh_text
 from tests.support import sandbox
 
 

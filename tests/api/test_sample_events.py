@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.api.sample_events.happenings import (
+from mock_platform.api.sample_events import (
     CannotHappen,
     happen,
     is_happening,

@@ -1,1 +1,0 @@
-"""Believable events of every type, for tests that only say that something happens."""
