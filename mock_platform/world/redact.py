@@ -1,4 +1,7 @@
-"""Removes credentials from what the journal and the logs show.
+"""Finds credentials, by their names and patterns, in each place where they can be.
+
+A `Redactor` replaces each: in the journal and the logs by a mask, in an archive by a numbered
+placeholder, for which it learns the secret.
 
 Keys that identify (a consumer key, a nonce) stay, because people search for them. Everything with
 which a reader could act as the user is removed, in every spelling that a server would understand: a
@@ -8,9 +11,12 @@ within a string, a field of a multipart form.
 
 from __future__ import annotations
 
+import base64
+import binascii
+import html
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, unquote, unquote_plus
@@ -30,20 +36,25 @@ SECRET_NAMES = (
 """What names a secret, of the interface, of OAuth and of the sandbox.
 
 Each is known in every spelling: `client_secret`, `client-secret`, `clientSecret`, `Client-Secret`,
-and with what the sandbox and headers have before it: `_password`, `X-Api-Key`,
+`client__secret`, and with what the sandbox and headers have before it: `_password`, `X-Api-Key`,
 `MOCK_PLATFORM_CLIENT_SECRET`.
 """
-_PREFIX = r"_*+(?:mock[_-]?platform[_-]?)?(?:x[_-]?)?"
-_SECRET_NAMES = _PREFIX + "(?:" + "|".join(n.replace("_", "[_-]?") for n in SECRET_NAMES) + ")"
+_PREFIX = r"[_-]*+(?:mock[_-]*+platform[_-]*+)?(?:x[_-]*+)?"
+_SPLIT_WORDS = re.compile("_|(?<=o)(?=auth)|(?<=pass)(?=w|phrase)", re.ASCII)
+_SECRET_NAMES = (
+    _PREFIX + "(?:" + "|".join(_SPLIT_WORDS.sub("[_-]*+", n) for n in SECRET_NAMES) + ")[_-]*+"
+)
 _NAMES = frozenset(name.replace("_", "") for name in SECRET_NAMES)
 _STEMS = (
-    "token", "secret", "signature", "verifier", "challenge", "passw", "passphrase", "assertion",
-    "authorization", "apikey", "api_key", "api-key", "privatekey", "private_key", "private-key",
-    "session", 'pin"', "pin=",
+    "token", "secret", "signature", "verifier", "challenge", "pass", "assertion", "authorization",
+    "apikey", "api_", "api-", "private", "session", 'pin"', "pin ", "pin=", "pin_", "pin-",
 )  # fmt: skip
 """Each text with one of the names has one of these, in small letters; most texts have none."""
 _SECRET_WORDS = ("cookie", "token", "secret", "password", "apikey", "csrf", "xsrf", "session")
 """A header whose name has one of these, without its dashes, has a secret as its value."""
+_SECRET_VARIABLE = re.compile(
+    r"TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL", re.ASCII | re.IGNORECASE
+)
 _FLAGS = re.ASCII | re.IGNORECASE
 _LONG_NAMES = frozenset({"code", "token"})
 """Names of OAuth 2.0 whose value is a secret if it is long; elsewhere they name other things.
@@ -53,43 +64,60 @@ at random has some.
 """
 _LONG = 20
 _DRAWN = re.compile(r"[a-z0-9]", re.ASCII)
-_LONG_PAIR = re.compile(
-    r"(?<![A-Za-z0-9_])(code|token)=(?=[A-Za-z0-9_.~%-]*(?-i:[a-z0-9]))[A-Za-z0-9_.~%-]{20,}",
+_KEPT = r"\[redacted(?:-[0-9]+)?\](?=[&\s\"';,<]|\Z)"
+_PLACEHOLDER = re.compile(_KEPT, re.ASCII)
+"""What is shown in place of a secret; it is no secret itself."""
+_PAIR_VALUE = rf"(?!\"?{_KEPT})(?P<value>\"[^\"]*+(?:\"|\Z)|[^&\s\"]++)"
+_PAIR = re.compile(rf"(?<![A-Za-z0-9_])(?P<name>{_SECRET_NAMES})={_PAIR_VALUE}", _FLAGS)
+_PAIR_WITH_BLANKS = re.compile(
+    rf"[?#&\"](?P<name>{_SECRET_NAMES})=(?!{_KEPT})"
+    r"(?P<value>[^&\s\"]{1,300}+[ \t][^&\"<>\r\n]*+)",
     _FLAGS,
 )
-_LONG_JSON = re.compile(
-    r"(\"(?:code|token)\"\s*+:\s*+)\"(?=[^\"]*[a-z0-9])[A-Za-z0-9_.~%-]{20,}\"", re.ASCII
+"""A parameter that a sloppy client did not encode; in running text a blank ends the value."""
+_BLANK_VALUE = re.compile(r"=[^&\s\"=]*+[ \t]", re.ASCII)
+_LONG_PAIR = re.compile(
+    rf"(?<![A-Za-z0-9_])(?P<name>code|token)=(?!{_KEPT})"
+    r"(?=[^&\s\"'<>,;\\=]*(?-i:[a-z0-9]))(?P<value>[^&\s\"'<>,;\\]{20,})",
+    _FLAGS,
 )
-_KEPT = r"\[redacted-[0-9]+\](?=[&\s\"';,<]|\Z)"
-_PLACEHOLDER = re.compile(_KEPT, re.ASCII)
-"""What an archive has in place of a secret, the same for each occurrence; it is no secret."""
-_PAIR_VALUE = rf"(?!\"?{_KEPT})(?:\"[^\"]*+(\"|\Z)|[^&\s\"]++)"
-_PAIR = re.compile(rf"(?<![A-Za-z0-9_])({_SECRET_NAMES})={_PAIR_VALUE}", _FLAGS)
-_ENCODED_PAIR = re.compile(rf"(?<![A-Za-z0-9_.~%-])([A-Za-z0-9_.~%-]++)={_PAIR_VALUE}", re.ASCII)
+_ENCODED_PAIR = re.compile(
+    rf"(?<![A-Za-z0-9_.~%-])(?P<name>[A-Za-z0-9_.~-]*+%[A-Za-z0-9_.~%-]*+)={_PAIR_VALUE}", re.ASCII
+)
 _STRING = r'"(?:[^"\\]++|\\.)*(?:"|\\?\Z)'
 _JSON_VALUE = (
     rf"(?!\"{_KEPT}\")"
     rf"(?:{_STRING}|\[[^\[\]]*+(?:\]|\Z)|\{{[^{{}}]*+(?:\}}|\Z)|(?!null)[^\s\",\[\]{{}}]++)"
 )
-_JSON = re.compile(rf"(\"(?:{_SECRET_NAMES})\"\s*+:\s*+){_JSON_VALUE}", _FLAGS | re.DOTALL)
+_JSON = re.compile(
+    rf"(\"\s*+(?:{_SECRET_NAMES})\s*+\"\s*+:\s*+)({_JSON_VALUE})", _FLAGS | re.DOTALL
+)
+_LONG_JSON = re.compile(
+    r"(\"\s*+((?i:code|token))\s*+\"\s*+:\s*+)"
+    rf"(?=\"(?:[^\"]{{20}}|[^\"\\]*+\\))(?=\"[^\"a-z0-9]*+(?:[a-z0-9]|(?<=\\)\"))({_STRING})",
+    re.ASCII | re.DOTALL,
+)
 _ANY_STRING = re.compile(rf"({_STRING})(\s*+:\s*+)?", re.DOTALL)
 _AFTER_COLON = re.compile(_JSON_VALUE, re.DOTALL)
 _PLAIN = re.compile(r"[A-Za-z0-9_.~,:;@!$()*/&=-]*+", re.ASCII)
 """Pattern of a query without encodings and without addresses that have their own query."""
 _ENCODED = re.compile(r"[^\s\"&=]++", re.ASCII)
 _HIDDEN_INPUT = re.compile(
-    rf"(name=\"(?:{_SECRET_NAMES})\"[^>]{{0,200}}?value=)\"(?!{_KEPT}\")[^\"]*\"", _FLAGS
+    rf"(name=\"(?:{_SECRET_NAMES})\"[^>]{{0,200}}?value=)\"(?!{_KEPT}\")([^\"]*)\"", _FLAGS
 )
-_PIN = re.compile(rf"(<code id=\"pin\"[^>]*>)(?!{_KEPT}<)[^<]*", re.ASCII)
-URL_PASSWORD = re.compile(
+_PIN = re.compile(rf"(<code id=\"pin\"[^>]*>)(?!{_KEPT}<)([^<]*)", re.ASCII)
+_URL_PASSWORD = re.compile(
     r"(?P<before>://[^\s/?#@:\"'<>]*+:)(?!\[redacted-?[0-9]*\]@)(?P<password>[^\s/?#\"'<>]+)@",
     re.ASCII,
 )
 """The password before the host of an address: `http://user:password@host`."""
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9-]{0,15})[ \t]+(.*)", re.ASCII | re.DOTALL)
 _OAUTH_ITEM = re.compile(
-    rf"([^\s=,\"]++)(\s*+=\s*+)(?!\"?{_KEPT})(?:\"[^\"]*+\"?|[^\s\",]*+)", re.ASCII
+    rf"([^\s=,\"]++)(\s*+=\s*+)(?!\"?{_KEPT})(\"[^\"]*+\"?|[^\s\",]*+)", re.ASCII
 )
+_COOKIE = re.compile(rf"=(?!{_KEPT})([^;]*)", re.ASCII)
+_LIKE_FORM = re.compile(r"\s*+[A-Za-z0-9_.~%+\[\]-]{1,100}\s*+=", re.ASCII)
+"""The beginning of a form without a media type that says so."""
 _PART_NAME = re.compile(r"\bname(\*?)\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"?|([^;\s]+))", _FLAGS)
 _BOUNDARY = re.compile(r"boundary\s*=\s*\"?([^\";,\s]+)", _FLAGS)
 _BLANK_LINE = re.compile(r"\r?\n\r?\n")
@@ -97,76 +125,300 @@ _MAX_LEVELS = 5
 """Maximum nesting of encodings; anything deeper is replaced completely."""
 
 
-def text(value: str) -> str:
-    """Return JSON, a page, or any other text without its credentials."""
-    return _text(value, _MAX_LEVELS)
+def mask(_: str) -> str:
+    """Return what journal and logs show in place of a secret."""
+    return MASK
 
 
-def address(value: str) -> str:
-    """Return a URL, or its path and query, without its credentials."""
-    path, mark, query = value.partition("?")
-    if mark:
-        return f"{text(path)}?{_form(query, _MAX_LEVELS)}"
-    return text(path)
+class Redactor:
+    """Finds the secrets of texts, and shows those with something else in their place.
+
+    `replace` returns what is shown in place of a secret, which is decoded. It is called for secrets
+    within secrets too, such as the password within Basic authentication, whose place is not shown.
+    """
+
+    def __init__(self, replace: Callable[[str], str] = mask) -> None:
+        self._replace = replace
+
+    def text(self, value: str) -> str:
+        """Return JSON, a page, or any other text without its credentials."""
+        return self._text(value, _MAX_LEVELS)
+
+    def address(self, value: str) -> str:
+        """Return a URL, or its path and query, without its credentials."""
+        path, mark, query = value.partition("?")
+        if mark:
+            return f"{self._text(path, _MAX_LEVELS)}?{self._form(query, _MAX_LEVELS)}"
+        return self._text(path, _MAX_LEVELS)
+
+    def form(self, value: str) -> str:
+        """Return a query or a form body without its credentials."""
+        return self._form(value, _MAX_LEVELS)
+
+    def pair(self, name: str, value: str) -> str:
+        """Return the value of a parameter in the form that may be shown; both are decoded."""
+        return self._replace(value) if is_secret(name, value) else self.text(value)
+
+    def header(self, name: str, value: str) -> str:
+        """Return one header's value in the form that may be shown."""
+        folded = name.lower()
+        if folded.endswith("authorization"):
+            return self._authorization(value)
+        if _PLACEHOLDER.fullmatch(value):
+            return value
+        if folded in {"cookie", "set-cookie"}:
+            return self._cookies(folded, value)
+        if is_secret_header(folded):
+            return self._replace(value.strip())
+        if folded in {"location", "referer"}:
+            return self.address(value)
+        return self.text(value)
+
+    def headers(self, pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
+        """Return headers as they may be shown: pairs `[name, value]`, in order."""
+        return [[name, self.header(name, value)] for name, value in pairs]
+
+    def body(self, data: bytes, content_type: str | None, limit: int) -> dict[str, Any]:
+        """Return a body as it may be shown: size, text without credentials, whether it was cut."""
+        shown: dict[str, Any] = {"size": len(data), "content_type": content_type}
+        try:
+            shown["text"] = self.content(data[:limit].decode(), content_type)
+        except UnicodeDecodeError:
+            shown["text"] = self.content(data[:limit].decode("utf-8", "replace"), content_type)
+            shown["lossy"] = True
+        if len(data) > limit:
+            shown["truncated"] = True
+        return shown
+
+    def content(self, value: str, content_type: str | None) -> str:
+        """Return the text of a body, which may have been cut, without its credentials."""
+        kind = (content_type or "").partition(";")[0].strip().lower()
+        if kind == "application/x-www-form-urlencoded":
+            return self.form(value)
+        if kind.startswith("multipart/") or value.startswith("--"):
+            return self._multipart(value, content_type or "")
+        # Without a type a text may only look like a form, so it is read as both.
+        return self.text(self.form(value) if _LIKE_FORM.match(value) else value)
+
+    # -- details -----------------------------------------------------------------------------------
+
+    def _text(self, value: str, levels: int) -> str:
+        # Each step is behind a cheap look for a character without which it could find nothing. The
+        # journal shows thousands of texts, and nearly none of them has a secret.
+        if "@" in value and "://" in value:
+            value = _URL_PASSWORD.sub(self._url_password, value)
+        has_pair, has_json = "=" in value, '"' in value
+        if has_json and "\\" in value:  # first, because strings end at quotes without escapes
+            value = self._json_escapes(value, levels)
+        if has_pair or has_json:
+            small = value.lower()
+            is_named = _has_stem(small)
+            is_long = "code" in small or "token" in small
+            if has_pair and is_named:
+                if _BLANK_VALUE.search(value):
+                    # A text may begin with a parameter too, so it gets a mark for a moment.
+                    value = _PAIR_WITH_BLANKS.sub(self._replace_marked_pair, f"&{value}")[1:]
+                value = _PAIR.sub(self._pair, value)
+            if has_pair and is_long:
+                value = _LONG_PAIR.sub(self._pair, value)
+            if has_json and is_named:
+                value = _JSON.sub(self._json, value)
+            if has_json and is_long:
+                value = _LONG_JSON.sub(self._long_json, value)
+        if has_json and "<" in value:
+            value = _HIDDEN_INPUT.sub(self._replace_hidden_input, value)
+            value = _PIN.sub(lambda found: found[1] + self._replace(found[2].strip()), value)
+        if "%" in value:
+            value = self._clean_encoded(value, levels)
+        return value
+
+    def _url_password(self, found: re.Match[str]) -> str:
+        return f"{found['before']}{self._replace(unquote(found['password']))}@"
+
+    def _pair(self, found: re.Match[str]) -> str:
+        name, written = found["name"], found["value"]
+        if written.startswith('"'):
+            return f'{name}="{self._replace(unquote_plus(written.strip(chr(34))))}"'
+        return f"{name}={self._replace(unquote_plus(written))}"
+
+    def _replace_marked_pair(self, found: re.Match[str]) -> str:
+        return found[0][0] + self._pair(found)
+
+    def _replace_encoded_pair(self, found: re.Match[str]) -> str:
+        value = unquote_plus(found["value"].strip('"'))
+        return self._pair(found) if is_secret(unquote(found["name"]), value) else found[0]
+
+    def _json(self, found: re.Match[str]) -> str:
+        return f'{found[1]}"{self._json_value(found[2])}"'
+
+    def _json_value(self, written: str) -> str:
+        """Return what is shown in place of a secret value, of which only a string is learned."""
+        decoded = _unescape(written) if written.startswith('"') else None
+        return MASK if decoded is None else self._replace(decoded)
+
+    def _long_json(self, found: re.Match[str]) -> str:
+        decoded = _unescape(found[3])
+        if not is_secret(found[2], found[3].strip('"') if decoded is None else decoded):
+            return found[0]
+        return f'{found[1]}"{self._json_value(found[3])}"'
+
+    def _replace_hidden_input(self, found: re.Match[str]) -> str:
+        return f'{found[1]}"{self._replace(html.unescape(found[2]))}"'
+
+    def _form(self, value: str, levels: int) -> str:
+        if "=" not in value:
+            return self._text(value, levels)
+        if "@" not in value and _PLAIN.fullmatch(value):  # most are, and cost next to nothing
+            items = [item.partition("=") for item in value.split("&")]
+            return "&".join(
+                [
+                    f"{n}={self._replace(v)}" if v and is_secret(n, v) else n + sign + v
+                    for n, sign, v in items
+                ]
+            )
+        return "&".join([self._form_item(item, levels) for item in value.split("&")])
+
+    def _form_item(self, item: str, levels: int) -> str:
+        # The name is decoded before it is compared, since a server decodes it as well:
+        # `oauth%5Ftoken` is a secret too. The value may hold another encoded text, with pairs of
+        # its own, so it is decoded, cleaned and encoded again, some levels deep.
+        name, _, value = item.partition("=")
+        if value and is_secret(unquote_plus(name), value):
+            return f"{name}={self._replace(unquote_plus(value))}"
+        if not _PLAIN.fullmatch(name.replace("%", "")):
+            return self._text(item, levels)
+        if "#" in value or "?" in value:  # parameters of an address that was not encoded
+            name, _, value = self._text(item, levels).partition("=")
+            item = f"{name}={value}"
+        if "%" in value or "+" in value:
+            decoded = unquote_plus(value)
+            clean = self._clean_nested(decoded, levels)
+            return item if clean == decoded else f"{name}={quote(clean, safe='[]')}"
+        clean = self._text(value, levels)
+        return item if clean == value else f"{name}={clean}"
+
+    def _clean_encoded(self, value: str, levels: int) -> str:
+        """Return a text with percent-encoded parts, such as `…%26oauth_token%3Dabc%26…`."""
+        if "=" in value:
+            value = _ENCODED_PAIR.sub(self._replace_encoded_pair, value)
+        return _ENCODED.sub(lambda found: self._clean_encoded_piece(found[0], levels), value)
+
+    def _clean_encoded_piece(self, piece: str, levels: int) -> str:
+        if "%" not in piece:
+            return piece
+        decoded = unquote_plus(piece)
+        clean = decoded if decoded == piece else self._clean_nested(decoded, levels)
+        if clean == decoded:
+            return piece
+        return quote(clean, safe="[]/" if "/" in piece else "[]")
+
+    def _clean_nested(self, decoded: str, levels: int) -> str:
+        if not levels:
+            return MASK
+        # A text would end a value at a quote or a blank.
+        if ('"' in decoded or " " in decoded) and _LIKE_FORM.match(decoded):
+            decoded = self._form(decoded, levels - 1)
+        return self._text(decoded, levels - 1)
+
+    def _json_escapes(self, value: str, levels: int) -> str:
+        """Return JSON with escapes in names, or in strings that contain JSON or addresses."""
+        parts: list[str] = []
+        end = 0
+        while (found := _ANY_STRING.search(value, end)) is not None:
+            parts.append(value[end : found.start()])
+            end = found.end()
+            written, colon = found[1], found[2]
+            if "\\" not in written:
+                parts.append(found[0])
+                continue
+            decoded = _unescape(written)
+            if decoded is None:
+                parts.append(found[0])
+                continue
+            # A name written with escapes is found only after decoding. What follows the colon is
+            # then hidden, whatever kind of value it is.
+            if colon is not None and _find_least(decoded) is not None:
+                secret = _AFTER_COLON.match(value, end)
+                if secret is not None and is_secret(decoded, _unquote_json(secret[0])):
+                    end = secret.end()
+                    parts.append(f'{written}{colon}"{self._json_value(secret[0])}"')
+                    continue
+            clean = self._clean_nested(decoded, levels)
+            shown = written if clean == decoded else json.dumps(clean, ensure_ascii=False)
+            parts.append(shown + (colon or ""))
+        parts.append(value[end:])
+        return "".join(parts)
+
+    def _cookies(self, header_name: str, value: str) -> str:
+        if header_name == "set-cookie":
+            return _COOKIE.sub(lambda found: "=" + self._replace(found[1].strip('" ')), value, 1)
+        for part in value.split(";"):
+            self._replace(part.partition("=")[2].strip('" '))
+        return MASK
+
+    def _authorization(self, value: str) -> str:
+        found = _SCHEME.fullmatch(value.strip())
+        if found is None:
+            return self._replace(value.strip()) if value.strip() else value
+        scheme, rest = found.groups()
+        if _PLACEHOLDER.fullmatch(rest):
+            return value
+        kind = scheme.lower()
+        if kind == "oauth" and "=" in rest:
+            return f"{scheme} {self._text(_OAUTH_ITEM.sub(self._oauth_item, rest), _MAX_LEVELS)}"
+        if kind == "basic":
+            self._basic_password(rest)
+        return f"{scheme} {self._replace(rest)}"
+
+    def _basic_password(self, encoded: str) -> None:
+        try:
+            password = base64.b64decode(encoded, validate=True).decode().partition(":")[2]
+        except (binascii.Error, ValueError):
+            return
+        self._replace(password)
+        self._replace(unquote(password))
+
+    def _oauth_item(self, found: re.Match[str]) -> str:
+        name = unquote(found[1]) if "%" in found[1] else found[1]
+        if _find_least(name) is None:
+            return found[0]
+        value = unquote(found[3].strip('"'))
+        secret = is_secret(name, value)
+        return f'{found[1]}{found[2]}"{self._replace(value)}"' if secret else found[0]
+
+    def _multipart(self, value: str, content_type: str) -> str:
+        named = _BOUNDARY.search(content_type)
+        boundary = f"--{named[1]}" if named is not None else ""
+        if not boundary or boundary not in value:
+            boundary = value.partition("\n")[0].rstrip("\r")
+        # The type of the content may be missing, or the body may have been cut. Then the first line
+        # is taken for the boundary, if it looks like one.
+        if len(boundary) <= 2:
+            return self.text(value)
+        return boundary.join([self._part(part) for part in value.split(boundary)])
+
+    def _part(self, part: str) -> str:
+        """Return a part of a multipart body: headers, and the content unless it is a secret."""
+        blank = _BLANK_LINE.search(part)
+        if blank is None:
+            return self.text(part)
+        head = part[: blank.end()]
+        held = part[blank.end() :].strip()
+        if not any(is_secret(_part_name(found), held) for found in _PART_NAME.finditer(head)):
+            return head + self.text(part[blank.end() :])
+        ending = "\r\n" if part.endswith("\r\n") else "\n" if part.endswith("\n") else ""
+        return f"{head}{self._replace(held)}{ending}"
 
 
-def form(value: str) -> str:
-    """Return a query or a form body without its credentials."""
-    return _form(value, _MAX_LEVELS)
-
-
-def pair(name: str, value: str) -> str:
-    """Return the value of a parameter in the form that may be shown; both are decoded."""
-    return MASK if is_secret(name, value) else text(value)
+_masking = Redactor()
+text, address, form, pair = _masking.text, _masking.address, _masking.form, _masking.pair
+header, headers = _masking.header, _masking.headers
+body, content = _masking.body, _masking.content
 
 
 def key(table: str, value: str) -> str:
     """Return a record's key as it may be shown: that of a token is the token, and is cut."""
     return f"{value[:12]}…" if table == "tokens" else value
-
-
-def header(name: str, value: str) -> str:
-    """Return one header's value in the form that may be shown."""
-    folded = name.lower()
-    if folded.endswith("authorization"):
-        return _authorization(value)
-    if _PLACEHOLDER.fullmatch(value):
-        return value
-    if folded == "set-cookie":
-        return re.sub(rf"=(?!{_KEPT})[^;]*", f"={MASK}", value, count=1)
-    if is_secret_header(folded):
-        return MASK
-    if folded in {"location", "referer"}:
-        return address(value)
-    return text(value)
-
-
-def headers(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """Return headers as they may be shown: pairs `[name, value]`, in order."""
-    return [[name, header(name, value)] for name, value in pairs]
-
-
-def body(data: bytes, content_type: str | None, limit: int) -> dict[str, Any]:
-    """Return a body as it may be shown: size, text without credentials, whether it was cut."""
-    shown: dict[str, Any] = {"size": len(data), "content_type": content_type}
-    try:
-        shown["text"] = content(data[:limit].decode(), content_type)
-    except UnicodeDecodeError:
-        shown["text"] = content(data[:limit].decode("utf-8", "replace"), content_type)
-        shown["lossy"] = True
-    if len(data) > limit:
-        shown["truncated"] = True
-    return shown
-
-
-def content(value: str, content_type: str | None) -> str:
-    """Return the text of a body, which may have been cut, without its credentials."""
-    kind = (content_type or "").partition(";")[0].strip().lower()
-    if kind == "application/x-www-form-urlencoded":
-        return form(value)
-    if kind.startswith("multipart/") or value.startswith("--"):
-        return _multipart(value, content_type or "")
-    return text(value)
 
 
 def is_secret(name: str, value: str = "") -> bool:
@@ -196,121 +448,13 @@ def is_secret_header(name: str) -> bool:
     return any(word in squashed for word in _SECRET_WORDS) or is_secret(name)
 
 
-# -- details ---------------------------------------------------------------------------------------
+def is_secret_variable(name: str) -> bool:
+    """Return whether a variable of the environment is called a secret."""
+    return _SECRET_VARIABLE.search(name) is not None
 
 
 def _has_stem(small: str) -> bool:
     return any(stem in small for stem in _STEMS)
-
-
-def _text(value: str, levels: int) -> str:
-    # Each step is behind a cheap look for a character without which it could find nothing. The
-    # journal shows thousands of texts, and nearly none of them has a secret.
-    if "@" in value and "://" in value:
-        value = URL_PASSWORD.sub(rf"\g<before>{MASK}@", value)
-    is_named = ("=" in value or '"' in value) and _has_stem(value.lower())
-    if "=" in value:
-        if is_named:
-            value = _PAIR.sub(_mask_pair, value)
-        value = _LONG_PAIR.sub(rf"\1={MASK}", value)
-    if '"' in value:
-        if is_named:
-            value = _JSON.sub(rf'\1"{MASK}"', value)
-        value = _LONG_JSON.sub(rf'\1"{MASK}"', value)
-        if "\\" in value:
-            value = _redact_json_escapes(value, levels)
-        if "<" in value:
-            value = _HIDDEN_INPUT.sub(rf'\1"{MASK}"', value)
-            value = _PIN.sub(rf"\1{MASK}", value)
-    if "%" in value:
-        value = _redact_encoded(value, levels)
-    return value
-
-
-def _mask_pair(found: re.Match[str]) -> str:
-    quoted = found[2] is not None
-    return f'{found[1]}="{MASK}"' if quoted else f"{found[1]}={MASK}"
-
-
-def _form(value: str, levels: int) -> str:
-    if "=" not in value:
-        return _text(value, levels)
-    if "@" not in value and _PLAIN.fullmatch(value):  # most are, and cost next to nothing
-        items = [item.partition("=") for item in value.split("&")]
-        return "&".join(
-            [f"{n}={MASK}" if v and is_secret(n, v) else n + sign + v for n, sign, v in items]
-        )
-    return "&".join([_form_item(item, levels) for item in value.split("&")])
-
-
-def _form_item(item: str, levels: int) -> str:
-    # The name is decoded before it is compared, since a server decodes it as well: `oauth%5Ftoken`
-    # is a secret too. The value may hold another encoded text, with pairs of its own, so it is
-    # decoded, cleaned and encoded again, some levels deep.
-    name, _, value = item.partition("=")
-    if value and is_secret(unquote_plus(name), value):
-        return f"{name}={MASK}"
-    if not _PLAIN.fullmatch(name.replace("%", "")):
-        return _text(item, levels)
-    if "%" in value or "+" in value:
-        decoded = unquote_plus(value)
-        clean = _redact_nested(decoded, levels)
-        return item if clean == decoded else f"{name}={quote(clean, safe='[]')}"
-    clean = _text(value, levels)
-    return item if clean == value else f"{name}={clean}"
-
-
-def _redact_encoded(value: str, levels: int) -> str:
-    """Return a text with percent-encoded parts, such as `…%26oauth_token%3Dabc%26…`."""
-    if "=" in value:
-        value = _ENCODED_PAIR.sub(
-            lambda found: _mask_pair(found) if is_secret(unquote(found[1])) else found[0], value
-        )
-    return _ENCODED.sub(lambda found: _redact_encoded_piece(found[0], levels), value)
-
-
-def _redact_encoded_piece(piece: str, levels: int) -> str:
-    if "%" not in piece:
-        return piece
-    decoded = unquote_plus(piece)
-    clean = decoded if decoded == piece else _redact_nested(decoded, levels)
-    if clean == decoded:
-        return piece
-    return quote(clean, safe="[]/" if "/" in piece else "[]")
-
-
-def _redact_nested(decoded: str, levels: int) -> str:
-    return _text(decoded, levels - 1) if levels else MASK
-
-
-def _redact_json_escapes(value: str, levels: int) -> str:
-    """Return JSON with escapes in names, or in strings that contain JSON or addresses."""
-    parts: list[str] = []
-    end = 0
-    while (found := _ANY_STRING.search(value, end)) is not None:
-        parts.append(value[end : found.start()])
-        end = found.end()
-        written, colon = found[1], found[2]
-        if "\\" not in written:
-            parts.append(found[0])
-            continue
-        decoded = _unescape(written)
-        if decoded is None:
-            parts.append(found[0])
-            continue
-        # A name written with escapes is found only after decoding. What follows the colon is then
-        # hidden, whatever kind of value it is.
-        if colon is not None and is_secret(decoded):
-            secret = _AFTER_COLON.match(value, end)
-            if secret is not None:
-                end = secret.end()
-                parts.append(f'{written}{colon}"{MASK}"')
-                continue
-        clean = _redact_nested(decoded, levels)
-        shown = written if clean == decoded else json.dumps(clean, ensure_ascii=False)
-        parts.append(shown + (colon or ""))
-    parts.append(value[end:])
-    return "".join(parts)
 
 
 def _unescape(written: str) -> str | None:
@@ -321,47 +465,9 @@ def _unescape(written: str) -> str | None:
         return None
 
 
-def _authorization(value: str) -> str:
-    found = _SCHEME.fullmatch(value.strip())
-    if found is None:
-        return MASK if value.strip() else value
-    scheme, rest = found.groups()
-    if _PLACEHOLDER.fullmatch(rest):
-        return value
-    if scheme.lower() != "oauth" or "=" not in rest:
-        return f"{scheme} {MASK}"
-    return f"{scheme} {_text(_OAUTH_ITEM.sub(_oauth_item, rest), _MAX_LEVELS)}"
-
-
-def _oauth_item(found: re.Match[str]) -> str:
-    name = unquote(found[1]) if "%" in found[1] else found[1]
-    return f'{found[1]}{found[2]}"{MASK}"' if is_secret(name) else found[0]
-
-
-def _multipart(value: str, content_type: str) -> str:
-    named = _BOUNDARY.search(content_type)
-    boundary = f"--{named[1]}" if named is not None else ""
-    if not boundary or boundary not in value:
-        boundary = value.partition("\n")[0].rstrip("\r")
-    # The type of the content may be missing, or the body may have been cut. Then the first line is
-    # taken for the boundary, if it looks like one.
-    if len(boundary) <= 2:
-        return text(value)
-    return boundary.join([_part(part) for part in value.split(boundary)])
-
-
-def _part(part: str) -> str:
-    """Return a part of a multipart body: headers, and the content unless it is a secret."""
-    blank = _BLANK_LINE.search(part)
-    if blank is None:
-        return text(part)
-    head = part[: blank.end()]
-    content_ = part[blank.end() :].strip()
-    secret = any(is_secret(_part_name(found), content_) for found in _PART_NAME.finditer(head))
-    if not secret:
-        return head + text(part[blank.end() :])
-    ending = "\r\n" if part.endswith("\r\n") else "\n" if part.endswith("\n") else ""
-    return f"{head}{MASK}{ending}"
+def _unquote_json(written: str) -> str:
+    """Return a JSON value as text, as far as it can be read."""
+    return (_unescape(written) if written.startswith('"') else None) or written.strip('"')
 
 
 def _part_name(found: re.Match[str]) -> str:

@@ -7,8 +7,6 @@ a new end, in one write. So whoever kills the program loses at most what was not
 from __future__ import annotations
 
 import base64
-import binascii
-import json
 import os
 import re
 import threading
@@ -16,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import parse_qsl
 
 from msgspec import Struct, field
 
@@ -28,9 +26,6 @@ from mock_platform.world.clock import wire_millis
 
 _LEAST = 6
 """Minimum length of a value that is replaced wherever it occurs; shorter ones are usual words."""
-_MAX_LEVELS = 4
-_OAUTH_ITEM = re.compile(r"([^\s=,\"]+)\s*=\s*\"?([^\",\s]*)")
-_OWN = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL", re.ASCII)
 _HARMLESS = frozenset({"bearer", "client_credentials", "refresh_token", "authorization_code"})
 _BACKSLASH = r"(?:\\|%(?:25){0,5}5[cC])"
 """Each level of JSON within JSON doubles them, and an address may be around any level."""
@@ -43,61 +38,30 @@ class Secrets:
         self._placeholders: dict[str, str] = {}
         self._order: list[str] = []
         self._patterns: dict[str, re.Pattern[str]] = {}
+        self.finder = redact.Redactor(self.learn)
+        """Learns each secret of a text, a header or an address."""
 
     def learn_environment(self, variables: Iterable[tuple[str, str]]) -> None:
         """Learn the values of variables whose names say that they are secrets."""
         for name, value in variables:
-            if _OWN.search(name.upper()) and len(value) >= 2 * _LEAST and "/" not in value[:2]:
+            is_long = len(value) >= 2 * _LEAST
+            if is_long and "/" not in value[:2] and redact.is_secret_variable(name):
                 self.learn(value)
 
-    def learn_headers(self, headers: Iterable[tuple[str, str]]) -> None:
-        """Learn the secrets of headers: authorization, cookies, keys."""
-        for name, value in headers:
-            folded = name.lower()
-            if folded.endswith("authorization"):
-                self._learn_authorization(value)
-            elif folded == "set-cookie":
-                self.learn(value.partition(";")[0].partition("=")[2].strip('" '))
-            elif folded == "cookie":
-                for part in value.split(";"):
-                    self.learn(part.partition("=")[2].strip('" '))
-            elif redact.is_secret_header(folded):
-                self.learn(value.strip())
-            else:
-                self.learn_text(value)
+    def learn(self, value: str) -> str:
+        """Learn a secret, and return its placeholder.
 
-    def learn_text(self, value: str, levels: int = _MAX_LEVELS) -> None:
-        """Learn the secrets of a form, an address or JSON, and of such texts within."""
-        if not levels:
-            return
-        if "@" in value:
-            for found in redact.URL_PASSWORD.finditer(value):
-                self.learn(unquote(found["password"]))
-        start = value.lstrip()[:1]
-        if start in {"{", "["}:
-            try:
-                self._learn_json(json.loads(value), levels)
-            except (ValueError, RecursionError):
-                return
-        elif "=" in value:
-            for part in re.split(r"[?#]", value):
-                for name, held in parse_qsl(part, errors="replace"):
-                    if redact.is_secret(name, held):
-                        self.learn(held)
-                    elif "=" in held or "%" in held or held[:1] in {"{", "["}:
-                        self.learn_text(held, levels - 1)
-        elif "%" in value and (plain := unquote(value)) != value:
-            self.learn_text(plain, levels - 1)
-
-    def learn(self, value: str) -> None:
-        """Learn a secret, unless it is too short to be distinguished from other texts."""
-        if len(value) < _LEAST or value in self._placeholders or value.lower() in _HARMLESS:
-            return
-        if value.startswith(redact.MASK[:-1]):
-            return
-        self._placeholders[value] = f"[redacted-{len(self._placeholders) + 1}]"
-        self._order = sorted(self._placeholders, key=len, reverse=True)
-        self._patterns[value] = _make_pattern(value)
+        What is too short to be distinguished from other texts is not learned; it gets the mask.
+        """
+        if value not in self._placeholders:
+            if len(value) < _LEAST or value.lower() in _HARMLESS:
+                return redact.MASK
+            if value.startswith(redact.MASK[:-1]):
+                return redact.MASK
+            self._placeholders[value] = f"[redacted-{len(self._placeholders) + 1}]"
+            self._order = sorted(self._placeholders, key=len, reverse=True)
+            self._patterns[value] = _make_pattern(value)
+        return self._placeholders[value]
 
     def hide(self, text: str) -> str:
         """Return a text with the placeholders of all known secrets in their place."""
@@ -108,47 +72,6 @@ class Secrets:
             if is_escaped:
                 text = self._patterns[secret].sub(self._placeholders[secret], text)
         return text
-
-    # -- details ------------------------------------------------------------------------------
-
-    def _learn_authorization(self, value: str) -> None:
-        scheme, _, rest = value.strip().partition(" ")
-        rest = rest.strip()
-        if scheme.lower() == "oauth":
-            for name, held in _OAUTH_ITEM.findall(rest):
-                if redact.is_secret(unquote(name), held):
-                    self.learn(unquote(held))
-            return
-        self.learn(rest or scheme)
-        if scheme.lower() != "basic":
-            return
-        try:
-            pair = base64.b64decode(rest, validate=True).decode()
-        except (binascii.Error, ValueError):
-            return
-        held = pair.partition(":")[2]
-        self.learn(held)
-        self.learn(unquote(held))
-
-    def _learn_json(self, value: Any, levels: int) -> None:
-        if isinstance(value, dict):
-            for name, held in value.items():
-                if isinstance(held, str):
-                    if redact.is_secret(name, held):
-                        self.learn(held)
-                    else:
-                        self._learn_nested(held, levels)
-                else:
-                    self._learn_json(held, levels)
-        elif isinstance(value, list):
-            for held in value:
-                self._learn_json(held, levels)
-        elif isinstance(value, str):
-            self._learn_nested(value, levels)
-
-    def _learn_nested(self, value: str, levels: int) -> None:
-        if "=" in value or "://" in value or value[:1] in {"{", "["}:
-            self.learn_text(value, levels - 1)
 
 
 def _make_pattern(secret: str) -> re.Pattern[str]:
@@ -286,10 +209,15 @@ class _EntryMaker:
         self._most = most
         self._secrets = secrets
         if secrets is not None:
-            secrets.learn_headers([*exchange.request_headers, *exchange.response_headers])
-            secrets.learn_text(exchange.url)
-            for body in (exchange.request_body, exchange.response_body):
-                secrets.learn_text(body[:most].decode("utf-8", "replace"))
+            find = secrets.finder
+            find.headers([*exchange.request_headers, *exchange.response_headers])
+            find.address(exchange.url)
+            for headers, body in (
+                (exchange.request_headers, exchange.request_body),
+                (exchange.response_headers, exchange.response_body),
+            ):
+                kind = _find(headers, "content-type")
+                find.content(body[:most].decode("utf-8", "replace"), kind)
 
     def make(self) -> JsonObject:
         """Return the entry as JSON."""

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from mock_platform.api.served import OPERATIONS
 from mock_platform.verification.har import read_har
 from mock_platform.verification.har.writer import HarFile, RecordedExchange, Secrets, make_entry
+from mock_platform.world import redact
 
 SECRET = "s3cr3t/Vx9+Lm4=%2FtR8wYc3"
 JSON, FORM = ("Content-Type", "application/json"), (
@@ -132,6 +133,110 @@ def test_a_known_secret_is_found_wherever_it_is_repeated(spelled: str) -> None:
 
     assert SECRET not in show(entry)
     assert "[redacted-1]" in entry["response"]["content"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        (MULTIPART, f'--b\r\nContent-Disposition: form-data; name="pin"\r\n\r\n{SECRET}\r\n--b--'),
+        (JSON, '{"access_token": ' + json.dumps(SECRET) + ', "expi'),
+        (("Content-Type", "text/html"), f'<input name="authenticity_token" value="{SECRET}">'),
+    ],
+    ids=["field of a multipart form", "JSON that was cut", "hidden field of a page"],
+)  # fmt: skip
+def test_what_the_journal_finds_is_learned(kind: tuple[str, str], body: str) -> None:
+    """Wherever the journal hides a secret, an archive knows it from there on."""
+    secrets = Secrets()
+    make_entry(exchange(response_headers=[kind], response_body=body.encode()), 9999, secrets)
+
+    assert "[redacted-1]" == secrets.hide(SECRET)
+
+
+NAMES = st.sampled_from(redact.SECRET_NAMES)
+SPELLINGS: list[Callable[[list[str]], str]] = [
+    "_".join, "-".join, "__".join,
+    lambda words: "_".join(words).upper(),
+    lambda words: "-".join(word.title() for word in words),
+    lambda words: words[0] + "".join(word.title() for word in words[1:]),
+]  # fmt: skip
+SPLIT = {"password": ["pass", "word"], "passphrase": ["pass", "phrase"], "oauth": ["o", "auth"]}
+VALUES = st.sampled_from(
+    ["s3cretValue", SECRET, "correct horse battery 9", 'it\'s "me" again 7', "pä55wörter"]
+)
+
+
+@st.composite
+def spelled_secrets(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
+    """A secret, and an exchange that has it under a name of a secret, in some spelling."""
+    words = draw(NAMES).split("_")
+    if draw(st.booleans()):
+        words = [part for word in words for part in SPLIT.get(word, [word])]
+    name = draw(st.sampled_from(["", "_", "X-", "MOCK_PLATFORM_"]))
+    name += draw(st.sampled_from(SPELLINGS))(words) + draw(st.sampled_from(["", "_"]))
+    secret = draw(VALUES)
+    quoted = quote(secret, safe="")
+    # A server would read a name with an encoded letter too.
+    encoded = f"%{ord(name[0]):02X}{name[1:]}" if draw(st.booleans()) else name
+    place = draw(st.sampled_from(sorted(SPELLED)))
+    return secret, SPELLED[place](name, encoded, secret, quoted)
+
+
+SPELLED: dict[str, Callable[[str, str, str, str], dict[str, Any]]] = {
+    "query": lambda _, name, __, quoted: {"url": f"http://h/x?a=1&{name}={quoted}&b=2"},
+    "address in a query": lambda _, name, __, quoted: {
+        "url": "http://h/x?next=" + quote(f"http://c/?{name}={quoted}&z=1", safe="")},
+    "fragment": lambda _, name, __, quoted: {
+        "request_headers": [("Referer", f"http://c/?a=1#{name}={quoted}")]},
+    "OAuth": lambda _, name, __, quoted: {
+        "request_headers": [("Authorization", f'OAuth oauth_nonce="n", {name}="{quoted}"')]},
+    "header": lambda name, _, __, quoted: {"request_headers": [(name.replace("_", "-"), quoted)]},
+    "cookie": lambda name, _, __, quoted: {
+        "request_headers": [("Cookie", f"a=1; {name}={quoted}")]},
+    "basic": lambda _, __, secret, ___: {"request_headers": [
+        ("Authorization", "Basic " + base64.b64encode(f"k:{secret}".encode()).decode())]},
+    "form": lambda _, name, secret, __: {
+        "request_headers": [FORM], "request_body": f"a=1&{name}={quote_plus(secret)}".encode()},
+    "form without a type": lambda name, _, secret, __: {
+        "request_body": f"{name}={secret}".encode()},
+    "JSON": lambda name, _, secret, __: {
+        "request_headers": [JSON], "request_body": json.dumps({"a": [{name: secret}]}).encode()},
+    "padded name": lambda name, _, secret, __: {
+        "request_headers": [JSON], "request_body": json.dumps({f" {name} ": secret}).encode()},
+    "JSON in JSON": lambda name, _, secret, __: {
+        "request_headers": [JSON],
+        "request_body": json.dumps({"a": json.dumps({name: secret})}).encode()},
+    "form in JSON": lambda name, _, secret, __: {
+        "request_headers": [JSON],
+        "request_body": json.dumps({"a": f"b=1&{name}={secret}"}).encode()},
+    "JSON in a query": lambda name, _, secret, __: {
+        "url": "http://h/x?j=" + quote(json.dumps({name: secret}), safe="")},
+    "multipart": lambda name, _, secret, __: {
+        "request_headers": [MULTIPART],
+        "request_body": f'--b\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{secret}\r\n'
+                        "--b--".encode()},
+}  # fmt: skip
+
+
+@settings(deadline=None, max_examples=400)
+@given(spelled_secrets())
+def test_journal_and_archive_hide_the_same(case: tuple[str, dict[str, Any]]) -> None:
+    """Each spelling of a name, in each place, is hidden by both, and not even the end shows."""
+    secret, parts = case
+    sent = exchange(**parts)
+    kind = dict(sent.request_headers).get("Content-Type")
+    journal = {
+        "request": {
+            "url": redact.address(sent.url),
+            "headers": redact.headers(sent.request_headers),
+            "postData": redact.body(sent.request_body, kind, 9999),
+        },
+        "response": {"content": {}},
+    }
+    for entry in (journal, make_entry(sent, 9999), make_entry(sent, 9999, Secrets())):
+        shown = show(entry)
+        assert secret[-7:] not in shown
+        assert secret not in shown
+        assert "[redacted" in shown
 
 
 def test_codes_of_failures_are_no_secrets() -> None:
