@@ -37,6 +37,11 @@ found = [each for each in OPERATIONS if each.id in ("stickers.list", "stickers.g
 print([limit.count for each in found for limit in each.limits if limit.name == "account reads"])
 """
 """The rate windows of the reads."""
+_WHERE = """
+from mock_platform.cli.main import group
+group(["where", "POST /12/accounts/1/stickers"])
+"""
+"""The module that answers a request, as the command tells it."""
 _IMPORTED = """
 import json
 from pathlib import Path
@@ -136,8 +141,9 @@ def test_an_operation(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check_words("docs/adding-an-operation.md", copy, monkeypatch)
 
     data = ["../mock_platform/core/codes.json", "../mock_platform/cli/constants.json"]
-    pages = run(copy, "-c", WRITE, *data, "operations.md", "scenarios.md", "tables.md")
-    where = run(copy, "-m", "mock_platform", "where", "POST /12/accounts/1/stickers")
+    # One process for all of it: to load the platform takes longer than what is asked.
+    program = WRITE + _LIMITS + _IMPORTED + _WHERE
+    done = run(copy, "-c", program, *data, "operations.md", "scenarios.md", "tables.md")
     summary = run_tests(
         copy,
         "tests/api/ads/test_stickers.py",
@@ -149,14 +155,12 @@ def test_an_operation(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "-k",
         "stickers or subject or sentence or example",
     )
-    limits = run(copy, "-c", _LIMITS)
-    imported = run(copy, "-c", _IMPORTED)
 
-    assert (pages.returncode, pages.stderr) == (0, "")
-    assert "mock_platform/api/ads/stickers/operations.py:" in where.stdout
+    assert (done.returncode, done.stderr) == (0, "")
+    limits, imported, where = done.stdout.split("\n", 2)
+    assert ("[10000, 10000]", "['Beans', 'Mug']") == (limits, imported)
+    assert "mock_platform/api/ads/stickers/operations.py:" in where
     assert "failed" not in summary
-    assert ("[10000, 10000]\n", "") == (limits.stdout, limits.stderr)
-    assert ("['Beans', 'Mug']\n", "") == (imported.stdout, imported.stderr)
     shown = (copy / "docs" / "scenarios.md").read_text("utf-8")
     section = shown.partition("## sticker-name-taken\n")[2].partition("\n## ")[0]
     assert "Answers `400`, `application/json`, code `INVALID_PARAMETER`." in section

@@ -1,27 +1,25 @@
 """The vendor's Python SDK as published: only its base address is another.
 
 It registers a webhook, subscribes to a user, reads the activity stream, and reconnects by itself.
+It is imported where it is used: that takes 0.8 s, in each process that collects the tests.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from xdk import Client
-from xdk.activity.models import CreateSubscriptionRequest
-from xdk.connections.models import DeleteByUuidsRequest
-from xdk.streaming import StreamConfig, StreamError
-from xdk.webhooks.models import CreateRequest
 
 from mock_platform import MockPlatform
 from tests.support_receiver import Receiver
 
+if TYPE_CHECKING:
+    from xdk import Client
+
 pytestmark = pytest.mark.live
 
 BIO = "profile.update.bio"
-QUICK = StreamConfig(initial_backoff=0.01, jitter=False, max_retries=2)
 
 
 @pytest.fixture
@@ -34,6 +32,8 @@ def platform() -> Iterator[MockPlatform]:
 @pytest.fixture
 def client(platform: MockPlatform) -> Client:
     """The SDK with the app's bearer token."""
+    from xdk import Client
+
     return Client(base_url=platform.base_url, bearer_token=platform.credentials["bearer_token"])
 
 
@@ -45,6 +45,8 @@ def change_bio(platform: MockPlatform, after: str) -> None:
 
 def subscribe(client: Client, platform: MockPlatform, **more: Any) -> str:
     """Subscribe to the changes of the test user's bio; the id of the subscription."""
+    from xdk.activity.models import CreateSubscriptionRequest
+
     wanted = {
         "event_type": BIO,
         "filter": {"user_id": platform.credentials["user"]["id"]},
@@ -63,6 +65,8 @@ def read_next(lines: Iterator[Any]) -> str:
 
 def test_webhooks_and_subscriptions(client: Client, platform: MockPlatform) -> None:
     """Each answer is what the SDK's models require; an event reaches the webhook."""
+    from xdk.webhooks.models import CreateRequest
+
     with Receiver() as receiver:
         webhook = client.webhooks.create(body=CreateRequest(url=receiver.url)).model_dump()["data"]
         checked = client.webhooks.validate(webhook["id"]).model_dump()["data"]
@@ -82,6 +86,8 @@ def test_webhooks_and_subscriptions(client: Client, platform: MockPlatform) -> N
 
 def test_the_stream_is_read_and_taken_up_again(client: Client, platform: MockPlatform) -> None:
     """Lines arrive as they happen; after a disconnect the SDK connects again by itself."""
+    from xdk.streaming import StreamConfig
+
     subscribe(client, platform, tag="sdk")
     connects: list[int] = []
 
@@ -102,6 +108,10 @@ def test_the_stream_is_read_and_taken_up_again(client: Client, platform: MockPla
 
 def test_one_connection_too_many(client: Client, platform: MockPlatform) -> None:
     """The SDK retries after 429 and then raises; a deleted connection frees its slot."""
+    from xdk.connections.models import DeleteByUuidsRequest
+    from xdk.streaming import StreamConfig, StreamError
+
+    quick = StreamConfig(initial_backoff=0.01, jitter=False, max_retries=2)
     subscribe(client, platform)
     streams = []
     for _ in range(2):
@@ -112,7 +122,7 @@ def test_one_connection_too_many(client: Client, platform: MockPlatform) -> None
         streams.append(stream)
 
     with pytest.raises(StreamError) as refused:
-        next(client.stream.activity(stream_config=QUICK))
+        next(client.stream.activity(stream_config=quick))
     listed = [page.model_dump()["data"] for page in client.connections.get_connection_history()]
     ids = [one["id"] for page in listed for one in page]
     killed = client.connections.delete_by_uuids(
