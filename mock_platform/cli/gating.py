@@ -8,8 +8,7 @@ import click
 
 from mock_platform.cli.comparing import Acceptance, OtherServer, accept, read_server, read_skip
 from mock_platform.cli.contracting import read_own_contract
-from mock_platform.cli.running import DriftOptions
-from mock_platform.cli.verifying import RunCheck
+from mock_platform.cli.verifying import DriftOptions, RunCheck
 from mock_platform.verification.compare import DriftScope
 from mock_platform.verification.compare import render as render_drift
 from mock_platform.verification.compare.compare import escape

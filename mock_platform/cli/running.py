@@ -20,6 +20,7 @@ from mock_platform.cli.intercepting import read_interception
 from mock_platform.cli.options import settings_of
 from mock_platform.cli.signals import Signals
 from mock_platform.cli.verifying import (
+    DriftOptions,
     GatePage,
     RunCheck,
     RunVerdict,
@@ -118,24 +119,6 @@ def check_coverage(found: CoverageDocument, gate: Gate) -> list[RunCheck]:
 _FAILED = 1
 _DELIVERY_SECONDS = 10.0
 """How long a rule that has not acted yet may wait for deliveries, in real seconds."""
-
-
-class DriftOptions(Struct, frozen=True):
-    """How another server is compared with this sandbox."""
-
-    against: str
-    """Its address."""
-    only: str
-    """Patterns of the operations that are compared, separated by commas; all if empty."""
-    skip: tuple[str, ...]
-    """Kinds of requests, and patterns of operations, that are not sent to it."""
-    methods: bool
-    """Whether it gets requests with a method that no operation has."""
-    credentials_file: Path | None
-    ca: Path | None
-    accepted: Path | None
-    """The differences of that server that are accepted."""
-    yes: bool
 
 
 class RunOptions(Struct, frozen=True):

@@ -6,6 +6,7 @@ import threading
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
@@ -26,6 +27,24 @@ from mock_platform.world.names import UnknownWorld
 
 _MAX_STRAYS = 1000
 _SHOWN_STRAYS = 20
+
+
+class DriftOptions(Struct, frozen=True):
+    """How another server is compared with this sandbox."""
+
+    against: str
+    """Its address."""
+    only: str
+    """Patterns of the operations that are compared, separated by commas; all if empty."""
+    skip: tuple[str, ...]
+    """Kinds of requests, and patterns of operations, that are not sent to it."""
+    methods: bool
+    """Whether it gets requests with a method that no operation has."""
+    credentials_file: Path | None
+    ca: Path | None
+    accepted: Path | None
+    """The differences of that server that are accepted."""
+    yes: bool
 
 
 class Stray(Struct):
