@@ -23,7 +23,7 @@ from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-THINGS = Resource("things", "things", "/12/things", "thing_id", Schema, "thing", "Things")
+THINGS = Resource("things", "/12/things", Schema, "thing", "Things")
 
 
 def read(call: Call, world: World) -> Record:

@@ -13,6 +13,7 @@ from typing import Any, Unpack
 
 from marshmallow import fields
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from mock_platform.api.ads.conventions import Many, One, ads, not_found
 from mock_platform.api.ads.filters import Filter, apply_filters
@@ -114,8 +115,8 @@ class Resource(Struct, frozen=True):
 
     Example:
         >>> shops = Resource(
-        ...     name="shops", table="shops", path="/12/accounts/:account_id/shops",
-        ...     id_parameter="shop_id", schema=Schema, noun="shop", spec="B, Shops",
+        ...     name="shops", path="/12/accounts/:account_id/shops", schema=Schema, noun="shop",
+        ...     spec="B, Shops",
         ... )
         >>> read, remove = shops.get(), shops.delete()
         >>> read.id, read.path
@@ -125,12 +126,14 @@ class Resource(Struct, frozen=True):
     """
 
     name: str
-    table: str
     path: str
-    id_parameter: str
     schema: type[Schema]
     noun: str
     spec: str
+    table: str = ""
+    """The table of its records; without it, `name`."""
+    id_parameter: str = ""
+    """The path parameter with the id of a record; without it, `noun` and `_id`."""
     owner: str | None = "_account_id"
     owner_parameter: str = "account_id"
     key: str = "id"
@@ -143,6 +146,12 @@ class Resource(Struct, frozen=True):
     gates: tuple[Gate, ...] = ()
     """The gates of all its operations."""
     most_reads: int | None = None
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "table", self.table or self.name)
+        force_setattr(
+            self, "id_parameter", self.id_parameter or f"{self.noun.replace(' ', '_')}_id"
+        )
 
     def get_by_id(
         self, call: Call, world: World, *, with_deleted: bool = False, key: str | None = None

@@ -52,7 +52,6 @@ class IabCategoryRecord(Schema):
 
 IAB_CATEGORIES = Resource(
     name="iab_categories",
-    table="iab_categories",
     path="/12/iab_categories",
     id_parameter="iab_category_id",
     schema=IabCategoryRecord,
@@ -180,9 +179,7 @@ CURATED_CATEGORIES_FIELDS = expectation(
 
 CURATED_CATEGORIES = Resource(
     name="curated_categories",
-    table="curated_categories",
     path="/12/accounts/:account_id/curated_categories",
-    id_parameter="curated_category_id",
     schema=CuratedCategoryRecord,
     noun="curated category",
     spec="Accounts",

@@ -55,9 +55,7 @@ ACCOUNTS_SANDBOX_USER = settled(
 
 ACCOUNTS = Resource(
     name="accounts",
-    table="accounts",
     path="/12/accounts",
-    id_parameter="account_id",
     schema=AccountRecord,
     noun="account",
     spec="Accounts",

@@ -94,9 +94,7 @@ PROMOTABLE_USERS_ALL = public_fact(
 
 PROMOTABLE_USERS = Resource(
     name="promotable_users",
-    table="promotable_users",
     path="/12/accounts/:account_id/promotable_users",
-    id_parameter="promotable_user_id",
     schema=PromotableUserRecord,
     noun="promotable user",
     spec="not shown",
@@ -122,9 +120,7 @@ class AccountAppRecord(Stamped):
 
 ACCOUNT_APPS = Resource(
     name="account_apps",
-    table="account_apps",
     path="/12/accounts/:account_id/account_apps",
-    id_parameter="account_app_id",
     schema=AccountAppRecord,
     noun="account app",
     spec="Accounts",

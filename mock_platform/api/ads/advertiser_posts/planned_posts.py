@@ -66,9 +66,7 @@ PREVIEW_ANSWER = expectation(
 
 DRAFTS = Resource(
     name="draft_posts",
-    table="draft_posts",
     path="/12/accounts/:account_id/draft_posts",
-    id_parameter="draft_post_id",
     schema=DraftPostRecord,
     noun="draft post",
     spec="Endpoints not shown",
@@ -76,9 +74,7 @@ DRAFTS = Resource(
 )
 SCHEDULED_POSTS = Resource(
     name="scheduled_posts",
-    table="scheduled_posts",
     path="/12/accounts/:account_id/scheduled_posts",
-    id_parameter="scheduled_post_id",
     schema=ScheduledPostRecord,
     noun="scheduled post",
     spec="Endpoints not shown",

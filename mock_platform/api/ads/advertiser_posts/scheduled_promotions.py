@@ -82,7 +82,6 @@ SCHEDULED_PROMOTED_POSTS = Resource(
     name="scheduled_promoted_posts",
     table=TABLE,
     path="/12/accounts/:account_id/scheduled_promoted_posts",
-    id_parameter="scheduled_promoted_post_id",
     schema=ScheduledPromotedPostRecord,
     noun="scheduled promoted post",
     spec="Endpoints not shown",

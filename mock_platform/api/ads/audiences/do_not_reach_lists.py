@@ -66,7 +66,6 @@ LISTED_AND_CREATED = public_fact(
 
 LISTS = Resource(
     name="do_not_reach_lists",
-    table="do_not_reach_lists",
     path="/12/accounts/:account_id/do_not_reach_lists",
     id_parameter="do_not_reach_list_id",
     schema=DoNotReachListRecord,

@@ -60,9 +60,7 @@ CAMPAIGNS_ALL = public_fact(
 )
 CAMPAIGNS = Resource(
     name="campaigns",
-    table="campaigns",
     path="/12/accounts/:account_id/campaigns",
-    id_parameter="campaign_id",
     schema=Campaign,
     noun="campaign",
     spec="Endpoints not shown",
@@ -313,9 +311,7 @@ FUNDING_INSTRUMENTS_ALL = public_fact(
 )
 FUNDING_INSTRUMENTS = Resource(
     name="funding_instruments",
-    table="funding_instruments",
     path="/12/accounts/:account_id/funding_instruments",
-    id_parameter="funding_instrument_id",
     schema=FundingInstrument,
     noun="funding instrument",
     spec="Endpoints not shown",

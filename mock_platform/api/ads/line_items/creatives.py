@@ -57,9 +57,7 @@ MEDIA_CREATIVES_LANDING_URL = public_fact(
 
 CREATIVES = Resource(
     name="media_creatives",
-    table="media_creatives",
     path="/12/accounts/:account_id/media_creatives",
-    id_parameter="media_creative_id",
     schema=MediaCreativeRecord,
     noun="media creative",
     spec="Endpoints not shown",
@@ -133,9 +131,7 @@ TRACKING_TAGS_SHAPE = public_fact(
 
 TAGS = Resource(
     name="tracking_tags",
-    table="tracking_tags",
     path="/12/accounts/:account_id/tracking_tags",
-    id_parameter="tracking_tag_id",
     schema=TrackingTagRecord,
     noun="tracking tag",
     spec="not shown",
@@ -181,9 +177,7 @@ PREROLL_CALL_TO_ACTIONS_SHAPE = public_fact(
 
 CALLS = Resource(
     name="preroll_call_to_actions",
-    table="preroll_call_to_actions",
     path="/12/accounts/:account_id/preroll_call_to_actions",
-    id_parameter="preroll_call_to_action_id",
     schema=PrerollCallToActionRecord,
     noun="preroll call to action",
     spec="not shown",
@@ -314,9 +308,7 @@ class LinkUpdate(Schema):
 
 LINKS = Resource(
     name="line_item_curated_categories",
-    table="line_item_curated_categories",
     path="/12/accounts/:account_id/line_item_curated_categories",
-    id_parameter="line_item_curated_category_id",
     schema=LineItemCuratedCategoryRecord,
     noun="line item curated category",
     spec="Line item curated categories",

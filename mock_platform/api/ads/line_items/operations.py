@@ -182,9 +182,7 @@ class LineItemUpdate(Schema):
 
 LINE_ITEMS = Resource(
     name="line_items",
-    table="line_items",
     path="/12/accounts/:account_id/line_items",
-    id_parameter="line_item_id",
     schema=LineItem,
     noun="line item",
     spec="Line items",

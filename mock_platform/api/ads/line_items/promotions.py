@@ -68,9 +68,7 @@ PROMOTED_POSTS_TIMELINE_PLACEMENT = public_fact(
 
 PROMOTED_POSTS = Resource(
     name="promoted_posts",
-    table="promoted_posts",
     path="/12/accounts/:account_id/promoted_posts",
-    id_parameter="promoted_post_id",
     schema=PromotedPostRecord,
     noun="promoted post",
     spec="Endpoints not shown",
@@ -210,9 +208,7 @@ PROMOTED_ACCOUNTS_ELIGIBLE = expectation(
 
 PROMOTED_ACCOUNTS = Resource(
     name="promoted_accounts",
-    table="promoted_accounts",
     path="/12/accounts/:account_id/promoted_accounts",
-    id_parameter="promoted_account_id",
     schema=PromotedAccountRecord,
     noun="promoted account",
     spec="Line items",

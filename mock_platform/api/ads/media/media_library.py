@@ -112,9 +112,7 @@ class AccountMediaRecord(Stamped):
 
 ACCOUNT_MEDIA = Resource(
     name="account_media",
-    table="account_media",
     path="/12/accounts/:account_id/account_media",
-    id_parameter="account_media_id",
     schema=AccountMediaRecord,
     noun="account media",
     spec="Account media",
@@ -122,7 +120,6 @@ ACCOUNT_MEDIA = Resource(
 )
 MEDIA_LIBRARY = Resource(
     name="media_library",
-    table="media_library",
     path="/12/accounts/:account_id/media_library",
     id_parameter="media_key",
     schema=MediaLibraryRecord,

@@ -59,9 +59,7 @@ MOST_IN_BATCH = 500
 
 CRITERIA = Resource(
     name="targeting_criteria",
-    table="targeting_criteria",
     path="/12/accounts/:account_id/targeting_criteria",
-    id_parameter="targeting_criterion_id",
     schema=TargetingCriterionRecord,
     noun="targeting criterion",
     spec="Endpoints not shown",
