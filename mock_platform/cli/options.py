@@ -38,7 +38,7 @@ class OptionKind(click.ParamType[Any], ABC):
         """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value, or raises a usage error that names the option."""
+        """Return the value, or raise a usage error that names the option."""
         if not isinstance(value, str):
             return value
         try:

@@ -295,7 +295,7 @@ class PlatformFace(WorldFace, Protocol):
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
     ) -> WorldFace:
-        """Return another world; makes a missing one, from fixtures or as a copy of `source`.
+        """Return another world; make a missing one, from fixtures or as a copy of `source`.
 
         With `freeze` its clock is stopped at that moment, at the start and after each reset.
         With `own_credentials` its apps and tokens have keys that choose the world by themselves,

@@ -274,7 +274,7 @@ class JournalFace(Protocol):
         """
 
     def count(self, **query: Unpack[EntryQuery]) -> int:
-        """Return how many entries match the whole query; raises the same as `find`."""
+        """Return how many entries match the whole query; raise the same as `find`."""
 
     def get(self, request_id: str) -> EntryFace | None:
         """Return the entry with this `X-Mock-Request-Id`; `None` if it is not in the journal."""

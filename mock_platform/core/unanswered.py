@@ -48,7 +48,7 @@ class Unanswered:
         }
 
     def failure(self, call: Call, allowed: Sequence[str]) -> Failure:
-        """Return and records why a call is refused; its path accepts only these methods."""
+        """Return and record why a call is refused; its path accepts only these methods."""
         if _is_home(call) and _is_browser(call):
             return SeeOther(f"{call.base_url}/{_CONTROL}/")
         # From what is known for certain to what is only near: a path that is left out on purpose, a

@@ -124,7 +124,7 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def count_values(data: Any) -> int:
-    """Return how many values some data hold, itself included; counts no further than the bound."""
+    """Return how many values some data hold, itself included; count no further than the bound."""
     count, stack = 0, [data]
     while stack and count <= MAX_VALUES:
         item = stack.pop()

@@ -208,7 +208,7 @@ def not_found(code: str, what: str, parameter: str, value: str) -> AdsFailure:
 
 
 def may_write(call: Call, world: World) -> None:
-    """Return a gate: writes need a token and an app with write permission."""
+    """Check, as a gate, that a write has a token and an app with write permission."""
     token, app = call.caller.token or {}, call.caller.app or {}
     if token.get("access") == "read" or "write" not in app.get("_permissions", ["write"]):
         call.assume(READ_ONLY)
@@ -219,7 +219,7 @@ def may_write(call: Call, world: World) -> None:
 
 
 def acts_for_user(call: Call, world: World) -> None:
-    """Return a gate: the caller acts for a user, who owns the token or the app of its bearer."""
+    """Check, as a gate, for which user the caller acts: the owner of the token or of the app."""
     if call.caller.scheme == "bearer":
         call.assume(BEARER_OWNER)
     if call.caller.user is None:
@@ -230,7 +230,7 @@ def acts_for_user(call: Call, world: World) -> None:
 
 
 def account_scope(call: Call, world: World) -> None:
-    """Return a gate: the account in the path must belong to the authenticated user."""
+    """Check, as a gate, that the account in the path belongs to the authenticated user."""
     call.account = find_account(call, world, call.path_params["account_id"])
 
 
@@ -255,17 +255,8 @@ def find_account(
     return account
 
 
-def needs_feature(key: str) -> Gate:
-    """Return a gate that requires a feature of the account."""
-
-    def gate(call: Call, world: World) -> None:
-        require_feature(call, key)
-
-    return gate
-
-
 def require_feature(call: Call, key: str) -> None:
-    """Return a gate: the account of the call must have this feature.
+    """Check that the account of the call has this feature.
 
     Raises:
         AdsFailure: FEATURE_NOT_AVAILABLE (400).
@@ -275,7 +266,7 @@ def require_feature(call: Call, key: str) -> None:
 
 
 def early_access(call: Call, world: World) -> None:
-    """Return a gate: catalogs need an app with early access (document B, "Authentication")."""
+    """Check, as a gate, that the app has early access (document B, "Authentication")."""
     if not (call.caller.app or {}).get("_early_access"):
         raise fail(
             "UNAUTHORIZED_CLIENT_APPLICATION",

@@ -43,7 +43,7 @@ def find_permissions(account: Record, user_id: str) -> Sequence[str]:
 
 
 def may_use_campaigns(call: Call, world: World) -> None:
-    """Return a gate: the user must have the right to read, or to change, campaigns.
+    """Check, as a gate, that the user has the right to read, or to change, campaigns.
 
     Raises:
         AdsFailure: ACTION_NOT_ALLOWED (403).

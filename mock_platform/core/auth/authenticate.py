@@ -288,7 +288,6 @@ def _session(call: Call, world: World) -> Caller:
 
 CORE_ASSUMPTIONS = (
     TIMESTAMP_TOLERANCE, NONCE_ONCE, ONE_OF_TWO, VERSION_VARIANT, AUTH_OFF, BEARER_DECODED,
-    MISSING_SCOPE, SCOPE_NAMES,
-    PERMISSIONS_OVERRIDE,
+    MISSING_SCOPE, SCOPE_NAMES, PERMISSIONS_OVERRIDE,
 )  # fmt: skip
 """The assumptions of authentication."""

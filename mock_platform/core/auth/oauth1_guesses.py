@@ -41,7 +41,7 @@ class Case(Struct, frozen=True):
     consumer_secret: str
     token_secret: str
     reading: Callable[[Pairs], Pairs]
-    """Return parameters unchanged, or counts OAuth parameters that are in two places once."""
+    """Return parameters unchanged, or count OAuth parameters that are in two places once."""
     pairs: Pairs
     normalized: str
     address: str

@@ -111,7 +111,7 @@ class Converter:
         self._apispec.add_parameter_attribute_function(_describe_comma_list)
 
     def reference(self, schema: Schema | type[Schema]) -> JsonObject:
-        """Return a reference to the schema's component, and adds a new component."""
+        """Return a reference to the schema's component, and add a new component."""
         found: JsonObject = self._apispec.resolve_nested_schema(schema)
         return found
 

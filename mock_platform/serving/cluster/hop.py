@@ -169,7 +169,7 @@ class Hop:
     # -- the front's ------------------------------------------------------------------------------
 
     def open_link(self, place: Place) -> Link:
-        """Return the connection to a process; opens it if needed."""
+        """Return the connection to a process; open it if needed."""
         link = self._links.get(place)
         if link is None:
             link = self._links[place] = Link(place, self.secret, self._lose)

@@ -104,7 +104,7 @@ class TlsMaterial:
 
 
 def _authority(folder: Path) -> CA:
-    """Return the folder's authority; makes a new one if it is missing or expires too soon."""
+    """Return the folder's authority; make a new one if it is missing or expires too soon."""
     import trustme  # 26 ms that servers without TLS do not pay
 
     path = folder / "authority.pem"

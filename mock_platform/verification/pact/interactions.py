@@ -67,7 +67,7 @@ class Matcher:
         self.rules: Rules = {}
 
     def match(self, values: Sequence[Any], schema: Schema, path: str = "$", name: str = "") -> Any:
-        """Return the template of these values, which all have one place; adds its rules."""
+        """Return the template of these values, which all have one place; add its rules."""
         shown = [value for value in values if value is not None]
         schema = self._resolve(schema, shown[0] if shown else None)
         if shown and all(isinstance(value, dict) for value in shown):
