@@ -71,7 +71,10 @@ def _follow(
     target = target | {"followers_count": max(0, target["followers_count"] + step)}
     for one in (source, target):
         world.store.put("users", one["id"], one)
-    payload = {"source": {"data": show_user(source)}, "target": {"data": show_user(target)}}
+    payload = {
+        "source": {"data": show_user(world, source)},
+        "target": {"data": show_user(world, target)},
+    }
     name = "follow.follow" if step > 0 else "follow.unfollow"
     return _record_both(world, name, source, target, payload=payload, created_at=created_at)
 
@@ -159,7 +162,7 @@ def _like(world: World, user: Record, created_at: str, direction: str | None) ->
         "liked_post_author_id": author["id"],
     }
     includes = {
-        "users": [show_user(counted), show_user(author)],
+        "users": [show_user(world, counted), show_user(world, author)],
         "posts": [show_whole_post(world, liked)],
     }
     happened = {"payload": payload, "includes": includes, "created_at": created_at}
@@ -308,7 +311,7 @@ def _affiliate(world: World, user: Record, _name: str) -> Payload:
 
 def _hold_space(world: World, user: Record, name: str) -> Payload:
     return {
-        "user": {"data": show_user(user)},
+        "user": {"data": show_user(world, user)},
         "broadcast_id": world.ids.alphanumeric(13),
         "event_type": name.replace(".", "_"),
     }
@@ -316,7 +319,7 @@ def _hold_space(world: World, user: Record, name: str) -> Payload:
 
 def _act_on_user(world: World, user: Record, _name: str) -> Payload:
     other = find_other_user(world, user)
-    return {"source": {"data": show_user(user)}, "target": {"data": show_user(other)}}
+    return {"source": {"data": show_user(world, user)}, "target": {"data": show_user(world, other)}}
 
 
 def _revoke(world: World, user: Record, _name: str) -> Payload:

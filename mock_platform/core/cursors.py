@@ -74,3 +74,8 @@ def read_short_cursor(call: Call, text: str) -> Position:
 def _seal(call: Call, place: bytes) -> bytes:
     signature = _signer.get_signature(f"{call.operation} ".encode() + place)
     return base64_decode(signature)[:_PART_BYTES]
+
+
+def make_seal(scope: bytes, text: str) -> int:
+    """Return a number of 160 bits that only this text in this scope has."""
+    return int.from_bytes(base64_decode(_signer.get_signature(scope + text.encode())))

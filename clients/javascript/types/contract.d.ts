@@ -164,6 +164,12 @@ export interface Tables {
   readonly grants: Table;
   readonly tokens: Table;
   readonly posts: Table;
+  readonly follows: Table;
+  readonly follow_requests: Table;
+  readonly blocks: Table;
+  readonly mutes: Table;
+  readonly likes: Table;
+  readonly bookmarks: Table;
   readonly webhooks: Table;
   readonly events: Table;
   readonly replay_jobs: Table;

@@ -1,10 +1,10 @@
-"""What operations of the v2 interface have in common: how they are declared, lists and answers.
+"""What operations of the v2 interface have in common: how they are declared, and their answers.
 
 Their shapes are public facts (the reference for named endpoints), so every declaration has an
 assumption that says from where its shape comes. A family sets once what its operations share:
-`_declare = partial(declare_named, spec=…, since=…, auth=…, limit=…)`. Lists take a `TokenPageQuery`
-and answer with `take_page` and `show_list`; the answer of a write is made by `wrap_data`. Lists of
-posts and users are in `objects.answers`.
+`_declare = partial(declare_named, spec=…, since=…, auth=…, limit=…)`. The answer of a write is made
+by `wrap_data`. Lists and their pages are in `pages`, answers with posts and users in
+`objects.answers`.
 """
 
 from __future__ import annotations
@@ -12,29 +12,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Unpack, cast
+from functools import partial
+from typing import Any, Literal, Unpack, cast
 
-from marshmallow import fields
+from marshmallow import fields, pre_load
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mock_platform.core.assumptions import Assumption, public_fact
 from mock_platform.core.auth.authenticate import Auth, Scheme
 from mock_platform.core.call import Call, Challenge
-from mock_platform.core.cursors import (
-    SHORT_CHARACTERS,
-    BadCursor,
-    make_cursor,
-    make_short_cursor,
-    read_cursor,
-    read_short_cursor,
-)
 from mock_platform.core.envelope import Flat, Returns
 from mock_platform.core.failures.codes import NUMERIC_CODES, could_not_find
-from mock_platform.core.failures.errors import InvalidParameters, ProblemFailure
+from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import Problem, problem, problem_type
-from mock_platform.core.faults import Fault
-from mock_platform.core.fields import Integer, Nested, Text
+from mock_platform.core.fields import Nested, Text
 from mock_platform.core.operation import (
     Gate,
     Handler,
@@ -47,7 +39,7 @@ from mock_platform.core.operation import (
 )
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
-from mock_platform.world.store.interface import Order, Position, Record
+from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 OLDER_NAMES = public_fact(
@@ -73,6 +65,55 @@ class NamedParticulars(Particulars, total=False):
     gates: tuple[Gate, ...]
 
 
+class Rates(Struct, frozen=True):
+    """The published numbers of requests: by app and by user, in 15 minutes and in a day.
+
+    Example:
+        >>> [limit.name for limit in Rates(user=50, user_daily=1000).name_limits("likes.create")]
+        ['likes.create', 'likes.create.daily']
+    """
+
+    app: int | None = None
+    user: int | None = None
+    app_daily: int | None = None
+    user_daily: int | None = None
+    shared: str | None = None
+    """A name under which several operations share the windows."""
+
+    def name_limits(self, id_: str) -> tuple[Limit, ...]:
+        """Return the windows of an operation, those of the app first."""
+        rows: tuple[tuple[Literal["app", "user"], int | None, int, str], ...] = (
+            ("app", self.app, WINDOW_SECONDS, f"{id_}.app" if self.user else id_),
+            ("user", self.user, WINDOW_SECONDS, id_),
+            ("app", self.app_daily, DAY_SECONDS, f"{id_}.app.daily"),
+            ("user", self.user_daily, DAY_SECONDS, f"{id_}.daily"),
+        )
+        return tuple(
+            Limit(
+                name if self.shared is None else f"{self.shared}.{per}.{seconds}",
+                count,
+                seconds,
+                per=per,
+                source="public",
+                when=_ASKERS[per],
+                category=self.shared,
+            )
+            for per, count, seconds, name in rows
+            if count is not None
+        )
+
+
+def _is_app(call: Call) -> bool:
+    return call.caller.scheme == "bearer"
+
+
+def _is_user(call: Call) -> bool:
+    return call.caller.scheme != "bearer"
+
+
+_ASKERS = {"app": _is_app, "user": _is_user}
+
+
 def limit_users(id_: str, count: int, seconds: int = WINDOW_SECONDS) -> tuple[Limit, ...]:
     """Return a limit of so many requests of a user, in 15 minutes if not said otherwise."""
     return (Limit(id_, count, seconds, per="user", source="public"),)
@@ -88,22 +129,28 @@ def declare_named(
     returns: type[Schema] | Returns,
     auth: Auth,
     since: datetime | None,
-    limit: int | Sequence[Limit],
+    limit: int | Rates | Sequence[Limit] = (),
     assumptions: Sequence[Assumption],
     params: type[Schema] | None = None,
     location: Location = Location.QUERY,
     errors: tuple[str, ...] = ("invalid-request",),
     statuses: tuple[int, ...] = (),
+    origin: Origin = Origin.NAMED,
     **particulars: Unpack[NamedParticulars],
 ) -> Operation:
     """Return an operation that document A names without showing its form.
 
+    `declare_public` does the same for one that document A does not name at all.
+
     `route` is method and path. `since` is the moment at which the release history says that it took
     effect, `None` if the history does not date it. `limit` is a number of requests of an app in 15
-    minutes, or rate windows of other kinds. `statuses` are those that `errors` do not have.
+    minutes, `Rates`, or rate windows of other kinds; without it the platform names none. `statuses`
+    are those that `errors` do not have.
     """
     if isinstance(limit, int):
         limit = (Limit(id_, limit, WINDOW_SECONDS, per="app", source="public"),)
+    elif isinstance(limit, Rates):
+        limit = limit.name_limits(id_)
     method, _, path = route.partition(" ")
     options: dict[str, Any] = dict(particulars)
     return Operation(
@@ -112,12 +159,12 @@ def declare_named(
         path=path,
         handler=handler,
         summary=summary,
-        spec=f"A, {spec}",
+        spec=f"A, {spec}" if origin is Origin.NAMED else spec,
         returns=Flat(returns) if isinstance(returns, type) else returns,
         auth=auth,
         params=params,
         location=location,
-        origin=Origin.NAMED,
+        origin=origin,
         since=since,
         limits=tuple(limit),
         errors=errors,
@@ -125,6 +172,16 @@ def declare_named(
         assumptions=tuple(assumptions),
         **options,
     )
+
+
+declare_public = partial(
+    declare_named, spec="Not shown in the specification", origin=Origin.PUBLIC_FACT
+)
+
+
+def start_on(date: str) -> datetime:
+    """Return the beginning of a day such as 2025-01-08, in UTC: the release of an operation."""
+    return datetime.fromisoformat(f"{date}T00:00:00+00:00")
 
 
 def _find_status(error: str) -> int:
@@ -156,6 +213,18 @@ def get_user_id(call: Call) -> str:
 def make_id_field(what: str = "", **options: Any) -> Text:
     """Return the field of an id: 1 to 19 digits; `what` says of what it is one."""
     return Text(pattern=r"[0-9]{1,19}", pattern_text=f"{what}1 to 19 digits", **options)
+
+
+class NamedPostBody(Schema):
+    """A body that names a post; the older `tweet_id` is read as `post_id`."""
+
+    post_id = make_id_field(required=True)
+
+    @pre_load
+    def _read_older_name(self, data: Any, **_: Any) -> Any:
+        if not isinstance(data, dict) or "tweet_id" not in data or "post_id" in data:
+            return data
+        return {"post_id" if name == "tweet_id" else name: data[name] for name in data}
 
 
 def find_nothing(
@@ -245,6 +314,18 @@ def forbid(
     )
 
 
+def refuse_value(
+    message: str, *rests_on: Assumption, name: str | None = None, value: str = ""
+) -> ProblemFailure:
+    """Return the refusal (invalid-request, 400) of what a valid request names; it is no such thing.
+
+    `name` is the parameter at fault; some refusals of the platform are a message alone.
+    """
+    parameters = {} if name is None else {name: [value]}
+    items = [{"message": message, "parameters": parameters}]
+    return ProblemFailure(problem("invalid-request", errors=items), *rests_on)
+
+
 def wrap_data(
     name: str, shown: str = "", *, meta: Nested | None = None, **parts: fields.Field[Any]
 ) -> type[Schema]:
@@ -262,105 +343,3 @@ def wrap_data(
     beside = {} if meta is None else {"meta": meta}
     whole = Schema.from_dict({"data": Nested(data, required=True), **beside}, name=name)
     return cast("type[Schema]", whole)  # the library says that it is one of its own
-
-
-# Lists of the v2 interface: `max_results`, `pagination_token`, `meta`.
-
-TOKEN_PAGES = public_fact(
-    "v2.pages",
-    "Lists take max_results and pagination_token; meta has result_count, and next_token unless the "
-    "page is the last one. An empty list leaves data out.",
-    "Common to all of the named endpoints",
-)
-TOKEN = "pagination_token"
-_SHORTEST_TOKEN = 16
-
-
-def make_token_field(*, short: bool = False) -> Text:
-    """Return the parameter that names the page to begin with; `short` as for `take_page`."""
-    return Text(min_length=_SHORTEST_TOKEN, max_length=SHORT_CHARACTERS if short else None)
-
-
-class TokenPageQuery(Schema):
-    """The page of a list to return; a list that has another `max_results` says so."""
-
-    max_results = Integer(low=1, high=100, load_default=100)
-    pagination_token = make_token_field()
-
-
-class PageMeta(Schema):
-    """How many records a page has, and the token of the next one."""
-
-    result_count = Integer(required=True)
-    next_token = Text()
-
-
-def show_list(data: Sequence[Any], **parts: Any) -> dict[str, Any]:
-    """Return the answer of a list with its other parts: without `data` if there is nothing."""
-    return {"data": list(data), **parts} if data else parts
-
-
-class TokenPage(Struct, frozen=True):
-    """The records of one page, and the token of the next one, if there is one."""
-
-    records: list[Record]
-    next_token: str | None
-
-    def meta(self, **more: Any) -> dict[str, Any]:
-        """Return `meta`: the number of records, the next token, and what else belongs there."""
-        token = {} if self.next_token is None else {"next_token": self.next_token}
-        return {"result_count": len(self.records), **more, **token}
-
-
-def take_page(
-    call: Call,
-    world: World,
-    table: str,
-    match: Mapping[str, Any],
-    *,
-    order: Order | None = None,
-    keys: Sequence[str] | None = None,
-    where: Callable[[Record], bool] | None = None,
-    short: bool = False,
-) -> TokenPage:
-    """Return the page of matching records that `max_results` and `pagination_token` ask for.
-
-    With `keys`, only those records are in the list; with `where`, those for which it is true.
-    `short` tokens have 16 characters, which is enough for lists in insertion order.
-
-    Raises:
-        InvalidParameters: The token is not one of this list.
-    """
-    order = order or Order()
-    count: int = call.params["max_results"]
-    after = read_token(call, order, short=short)
-    store, limit = world.store, count + 1
-    if keys is None:
-        found = store.page(table, match, order=order, after=after, limit=limit, where=where)
-    else:
-        found = store.pick(table, keys, match, order=order, after=after, limit=limit, where=where)
-    page = found[:count]
-    token = None
-    if len(found) > count:
-        last = page[-1]
-        token = make_short_cursor(call, last) if short else make_cursor(call, order, last)
-    return TokenPage([entry.record for entry in page], token)
-
-
-def read_token(
-    call: Call, order: Order, name: str = TOKEN, *, of: str = "this list", short: bool = False
-) -> Position | None:
-    """Return the position of the page that a token asks for; `None` without one.
-
-    Raises:
-        InvalidParameters: It is not a token of this list.
-    """
-    text = call.params.get(name)
-    try:
-        if text is None:
-            return None
-        return read_short_cursor(call, text) if short else read_cursor(call, order, text)
-    except BadCursor as fault:
-        hint = f"It must be a next_token of {of}"
-        wrong = Fault(f"{name} is not valid", details="invalid token", hint=hint)
-        raise InvalidParameters([(name, wrong)], call.params) from fault

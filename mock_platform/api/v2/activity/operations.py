@@ -17,18 +17,8 @@ from mock_platform.api.v2.activity.activities import (
     make_topic,
     takes_direction,
 )
-from mock_platform.api.v2.conventions import (
-    ANY_CALLER,
-    TOKEN_PAGES,
-    PageMeta,
-    TokenPageQuery,
-    declare_named,
-    forbid,
-    get_app,
-    show_list,
-    take_page,
-    wrap_data,
-)
+from mock_platform.api.v2.conventions import ANY_CALLER, declare_named, forbid, get_app, wrap_data
+from mock_platform.api.v2.pages import TOKEN_PAGES, PageMeta, TokenPageQuery, show_list, take_page
 from mock_platform.api.v2.release_history import (
     DIRECTED_SINCE,
     canonicalize_name,

@@ -11,15 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from mock_platform.api.v2.conventions import (
-    TOKEN_PAGES,
-    declare_named,
-    get_app,
-    make_token_field,
-    show_list,
-    take_page,
-    wrap_data,
-)
+from mock_platform.api.v2.conventions import declare_named, get_app, wrap_data
 from mock_platform.api.v2.filtered_stream.links import (
     POST_LINES,
     RULES_AT_THE_TIME,
@@ -53,6 +45,7 @@ from mock_platform.api.v2.objects.answers import (
     Selection,
     read_selection,
 )
+from mock_platform.api.v2.pages import TOKEN_PAGES, make_token_field, show_list, take_page
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.api.v2.search.query import RULE_LANGUAGE, RULE_NESTING
 from mock_platform.api.v2.streams.open_streams import (

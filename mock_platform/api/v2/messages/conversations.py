@@ -258,7 +258,9 @@ def make_payload(world: World, message: Record, recipient_id: str) -> dict[str, 
 def show_users(world: World, *ids: str) -> dict[str, Any]:
     """Return the users of a payload about messages, by id."""
     found = {id_: world.store.get("users", id_) for id_ in ids}
-    return {id_: {"data": show_user(user)} for id_, user in found.items() if user is not None}
+    return {
+        id_: {"data": show_user(world, user)} for id_, user in found.items() if user is not None
+    }
 
 
 # Direct messages: what was written in conversations, and who joined and left them.

@@ -9,15 +9,10 @@ from marshmallow import ValidationError, validates_schema
 
 from mock_platform.api.v2.conventions import (
     ANY_USER,
-    TOKEN_PAGES,
-    PageMeta,
-    TokenPageQuery,
     declare_named,
     get_app,
     get_user_id,
     make_id_field,
-    show_list,
-    take_page,
     wrap_data,
 )
 from mock_platform.api.v2.messages.conversations import (
@@ -55,6 +50,7 @@ from mock_platform.api.v2.objects.answers import (
     start_answer,
 )
 from mock_platform.api.v2.objects.post_view import show_entities
+from mock_platform.api.v2.pages import TOKEN_PAGES, PageMeta, TokenPageQuery, show_list, take_page
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat

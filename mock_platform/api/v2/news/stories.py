@@ -11,13 +11,8 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, ClassVar
 
-from mock_platform.api.v2.conventions import (
-    ANY_CALLER,
-    declare_named,
-    find_nothing,
-    make_id_field,
-    show_list,
-)
+from mock_platform.api.v2.conventions import ANY_CALLER, declare_named, find_nothing, make_id_field
+from mock_platform.api.v2.pages import show_list
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth

@@ -16,8 +16,6 @@ from marshmallow import fields
 from mock_platform.api.v2.conventions import (
     ANY_USER,
     DAY_SECONDS,
-    TOKEN_PAGES,
-    PageMeta,
     declare_named,
     forbid,
     get_app,
@@ -25,10 +23,7 @@ from mock_platform.api.v2.conventions import (
     get_user_id,
     limit_users,
     make_id_field,
-    make_token_field,
     require_record,
-    show_list,
-    take_page,
     wrap_data,
 )
 from mock_platform.api.v2.notes.evaluation import (
@@ -51,6 +46,7 @@ from mock_platform.api.v2.objects.answers import (
     start_answer,
 )
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
+from mock_platform.api.v2.pages import TOKEN_PAGES, PageMeta, make_token_field, show_list, take_page
 from mock_platform.api.v2.posts.creation import POST_REFUSALS
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts

@@ -1,10 +1,10 @@
 """Posts and users: how they are stored, and how either interface shows them."""
 
 from mock_platform.api.v2 import OTHER_SHAPES
-from mock_platform.api.v2.objects import posts
+from mock_platform.api.v2.objects import posts, relations
 from mock_platform.core.original_names.translation import Pairs
 
-TABLES = (*posts.TABLES,)
+TABLES = (*posts.TABLES, *relations.TABLES)
 ORIGINAL_NAMES = Pairs(
     names={
         "edit_history_post_ids": "edit_history_tweet_ids",

@@ -11,7 +11,7 @@ from typing import Any, Literal, Unpack
 from marshmallow import fields
 from msgspec import Struct, field
 
-from mock_platform.api.v2.conventions import find_nothing, show_list
+from mock_platform.api.v2.conventions import find_nothing
 from mock_platform.api.v2.objects.post_view import (
     find_references,
     find_user,
@@ -21,7 +21,9 @@ from mock_platform.api.v2.objects.post_view import (
     show_poll,
     show_post,
 )
+from mock_platform.api.v2.objects.relations import may_see_posts_of
 from mock_platform.api.v2.objects.users import find_newest_post, select_user
+from mock_platform.api.v2.pages import show_list
 from mock_platform.api.v2.release_history import find_release, is_in_force
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
@@ -47,7 +49,8 @@ FIELD_SELECTION = public_fact(
 )
 
 POST_FIELDS = (
-    "article", "attachments", "author_id", "card_uri", "community_id", "context_annotations",
+    "article", "article_title", "attachments", "author_id", "card_uri", "community_id",
+    "context_annotations",
     "conversation_id", "created_at", "display_text_range", "edit_controls",
     "edit_history_post_ids", "entities", "geo", "id", "in_reply_to_user_id", "lang",
     "matched_media_notes", "media_metadata", "non_public_metrics", "note_request_suggestions",
@@ -59,8 +62,8 @@ USER_FIELDS = (
     "affiliation", "confirmed_email", "connection_status", "created_at", "description", "entities",
     "id", "is_identity_verified", "location", "most_recent_post_id", "name", "parody",
     "pinned_post_id", "profile_banner_url", "profile_image_url", "protected", "public_metrics",
-    "receives_your_dm", "subscription", "subscription_type", "url", "username", "verified",
-    "verified_followers_count", "verified_type", "withheld",
+    "receives_your_dm", "subscribes_to_you", "subscription", "subscription_type", "url",
+    "username", "verified", "verified_followers_count", "verified_type", "withheld",
 )  # fmt: skip
 MEDIA_FIELDS = (
     "alt_text", "duration_ms", "height", "media_key", "non_public_metrics", "organic_metrics",
@@ -74,10 +77,10 @@ EXPANSIONS = (
     "article.cover_media", "article.media_entities", "attachments.media_keys",
     "attachments.media_source_post", "attachments.poll_ids", "author_id", "edit_history_post_ids",
     "entities.mentions.username", "entities.note.mentions.username", "geo.place_id",
-    "in_reply_to_user_id", "referenced_posts.id", "referenced_posts.id.attachments.media_keys",
-    "referenced_posts.id.author_id",
+    "in_reply_to_user_id", "referenced_posts", "referenced_posts.id",
+    "referenced_posts.id.attachments.media_keys", "referenced_posts.id.author_id", "username",
 )  # fmt: skip
-USER_EXPANSIONS = ("affiliation.user_id", "most_recent_post_id", "pinned_post_id")
+USER_EXPANSIONS = ("affiliation", "affiliation.user_id", "most_recent_post_id", "pinned_post_id")
 _FOLLOWED_BY_USERS = {name.partition(".")[0] for name in USER_EXPANSIONS}
 _DEFAULTS: Mapping[str, frozenset[str]] = {
     "post": frozenset({"id", "text", "edit_history_post_ids"}),
@@ -86,6 +89,7 @@ _DEFAULTS: Mapping[str, frozenset[str]] = {
     "poll": frozenset({"id", "options"}),
     "place": frozenset({"id", "full_name"}),
 }
+_MENTIONS = {"entities.mentions.username", "entities.note.mentions.username", "username"}
 _DATED = {"paid_partnership": "paid-partnership"}
 """Fields of posts that the release history dates, each with its row."""
 _OLDER = {
@@ -299,7 +303,7 @@ class PostAnswer(Struct):
             self.include_user("author_id", post["_user_id"])
         if "in_reply_to_user_id" in wanted and post.get("in_reply_to_user_id_str"):
             self.include_user("in_reply_to_user_id", post["in_reply_to_user_id_str"])
-        if wanted & {"entities.mentions.username", "entities.note.mentions.username"}:
+        if wanted & _MENTIONS:
             self._include_mentioned(post)
         if "attachments.media_keys" in wanted:
             self.include_media(post)
@@ -318,7 +322,7 @@ class PostAnswer(Struct):
 
     def _expand_references(self, post: Record) -> None:
         wanted = self.selection.expansions
-        if not any(name.startswith("referenced_posts.id") for name in wanted):
+        if not any(name.startswith("referenced_posts") for name in wanted):
             return
         for target in find_references(post).values():
             referenced = self.include_post("referenced_posts.id", target)
@@ -337,7 +341,7 @@ class PostAnswer(Struct):
             newest = find_newest_post(self.world, user["id"])
             if newest is not None:
                 self.include_post("most_recent_post_id", newest["id_str"])
-        if "affiliation.user_id" in wanted:
+        if wanted & {"affiliation", "affiliation.user_id"}:
             for each in (user.get("affiliation") or {}).get("user_id") or ():
                 self.include_user("affiliation.user_id", each)
 
@@ -390,9 +394,13 @@ class PostAnswer(Struct):
 
 def start_answer(call: Call, world: World) -> PostAnswer:
     """Return an empty answer for the caller of a call, with the selection that was asked for."""
+    return PostAnswer(world, read_selection(call.params), call.base_url, get_viewer_id(call))
+
+
+def get_viewer_id(call: Call) -> str | None:
+    """Return the id of the user who looks; `None` with a bearer token, as for a stranger."""
     user = call.caller.user if call.caller.scheme != "bearer" else None
-    viewer_id = None if user is None else user["id"]
-    return PostAnswer(world, read_selection(call.params), call.base_url, viewer_id)
+    return None if user is None else user["id"]
 
 
 def collect(
@@ -418,9 +426,9 @@ def collect(
 
 
 def may_see(world: World, post: Record, viewer_id: str | None) -> bool:
-    """Return whether a user may see a post: its author is not protected, or is that user."""
+    """Return whether a user may see a post, or anybody if the user is `None`; see `VISIBILITY`."""
     author = world.store.get("users", post["_user_id"])
-    return author is None or not author.get("protected") or author["id"] == viewer_id
+    return author is None or may_see_posts_of(world, author, viewer_id)
 
 
 def find_any_media(world: World, key: str) -> Record | None:

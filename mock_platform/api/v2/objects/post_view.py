@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from mock_platform.api.v2.objects.relations import BOOKMARKS, LIKES, count_at_least
 from mock_platform.api.v2.release_history import is_in_force
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.world.clock import parse_instant, wire_millis
@@ -238,8 +239,13 @@ def _show_paid_partnership(world: World, post: Record) -> bool | None:
     return bool(post.get("_paid_partnership")) if known else None
 
 
-def _show_counts(_world: World, post: Record) -> dict[str, int]:
-    return {name: post.get(stored) or 0 for name, stored in COUNTS.items()}
+def _show_counts(world: World, post: Record) -> dict[str, int]:
+    counts = {name: post.get(stored) or 0 for name, stored in COUNTS.items()}
+    related = {
+        "like_count": LIKES.count_sources(world, post["id_str"]),
+        "bookmark_count": BOOKMARKS.count_sources(world, post["id_str"]),
+    }
+    return counts | {name: count_at_least(counts[name], n) for name, n in related.items()}
 
 
 def _read(stored: str) -> Callable[[World, Record], Any]:
@@ -289,12 +295,15 @@ _POST_VALUES: Mapping[str, Callable[[World, Record], Any]] = {
     "card_uri": _read("card_uri"),
     "context_annotations": _read("_context_annotations"),
     "article": _show_article,
+    "article_title": lambda world, post: (_show_article(world, post) or {}).get("title"),
     "scopes": _read("scopes"),
     "source": lambda _world, post: _TAG.sub("", post.get("source") or "") or None,
 }
 """How the value of each field of a post is found, in the order of the object."""
 
-PAYLOAD_FIELDS = frozenset(_POST_VALUES) - {"scopes", "source", "card_uri", "context_annotations"}
+PAYLOAD_FIELDS = frozenset(_POST_VALUES) - {
+    *("scopes", "source", "card_uri", "context_annotations", "article_title"),
+}
 """The fields of posts in payloads of events."""
 
 

@@ -20,6 +20,12 @@ from mock_platform.api.v2.objects.older_forms import (
     parse_post_time,
 )
 from mock_platform.api.v2.objects.post_view import add_texts, show_address
+from mock_platform.api.v2.objects.relations import (
+    FOLLOWS,
+    LIKES,
+    count_at_least,
+    find_connections,
+)
 from mock_platform.api.v2.release_history import is_in_force
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Long, Nested, Text
 from mock_platform.core.schema import Schema
@@ -58,6 +64,8 @@ class UserRecord(UserProfile):
     _password = Text(load_default="password")
     _confirmed_email = Text(load_default=None, allow_none=True)
     _note_writer = Flag(load_default=False)
+    _suspended = Flag(load_default=False)
+    _deactivated = Flag(load_default=False)
     created_at = Instant(as_sent=True, load_default="2020-01-01T00:00:00Z")
 
 
@@ -113,7 +121,7 @@ USERS = Table(
 )
 
 
-def show_user(user: Record) -> dict[str, Any]:
+def show_user(world: World, user: Record) -> dict[str, Any]:
     """Return a user as payloads of events hold one, counts in both forms."""
     shown: dict[str, Any] = {
         "id": user["id"],
@@ -127,7 +135,7 @@ def show_user(user: Record) -> dict[str, Any]:
         "verified_type": name_verification(user),
         "profile_image_url": user["profile_image_url_https"],
         "profile_banner_url": user["profile_banner_url"],
-        "public_metrics": add_texts(_count(user)),
+        "public_metrics": add_texts(_count(world, user)),
     }
     if user["url"] is not None:
         shown["url"] = user["url"]
@@ -149,6 +157,8 @@ def select_user(
                 shown[name] = value
     if user["id"] != viewer_id:
         shown.pop("confirmed_email", None)
+    if "connection_status" in fields and viewer_id is not None:
+        shown["connection_status"] = find_connections(world, viewer_id, user["id"])
     return shown
 
 
@@ -163,8 +173,14 @@ def find_newest_post(world: World, user_id: str) -> Record | None:
     return found[0].record if found else None
 
 
-def _count(user: Record) -> dict[str, int]:
-    return {name: user.get(stored) or 0 for name, stored in PUBLIC_COUNTS.items()}
+def _count(world: World, user: Record) -> dict[str, int]:
+    counts = {name: user.get(stored) or 0 for name, stored in PUBLIC_COUNTS.items()}
+    related = {
+        "followers_count": FOLLOWS.count_sources(world, user["id"]),
+        "following_count": FOLLOWS.count_targets(world, user["id"]),
+        "like_count": LIKES.count_targets(world, user["id"]),
+    }
+    return counts | {name: count_at_least(counts[name], n) for name, n in related.items()}
 
 
 def _show_affiliation(world: World, user: Record) -> dict[str, Any]:
@@ -207,13 +223,13 @@ _USER_VALUES: Mapping[str, Callable[[World, Record], Any]] = {
     "verified_type": lambda _world, user: name_verification(user),
     "profile_image_url": _read("profile_image_url_https"),
     "profile_banner_url": _read("profile_banner_url"),
-    "public_metrics": lambda _world, user: _count(user),
+    "public_metrics": _count,
     "affiliation": _show_affiliation,
     "pinned_post_id": _read("pinned_post_id"),
     "most_recent_post_id": _show_newest_post_id,
     "subscription_type": _read("subscription_type"),
+    "subscribes_to_you": lambda _world, _user: False,
     "subscription": lambda _world, _user: {"subscribes_to_you": False},
-    "connection_status": lambda _world, _user: [],
     "is_identity_verified": _read("is_identity_verified"),
     "parody": _read("parody"),
     "receives_your_dm": _read("receives_your_dm"),

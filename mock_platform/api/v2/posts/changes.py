@@ -21,6 +21,7 @@ from mock_platform.api.v2.objects.post_view import (
     show_whole_post,
 )
 from mock_platform.api.v2.objects.posts import PostRecord
+from mock_platform.api.v2.objects.relations import BOOKMARKS, LIKES, add_to_count
 from mock_platform.api.v2.objects.users import show_user
 from mock_platform.core.assumptions import public_fact
 from mock_platform.world.clock import wire_millis
@@ -106,7 +107,7 @@ def record_post(world: World, post: Record) -> list[FanOut]:
     known = [user for user in map(world.store.get, ["users"] * len(users), users) if user]
     includes = {
         "posts": [payload, *(show_whole_post(world, one) for one in referenced)],
-        "users": [show_user(user) for user in known],
+        "users": [show_user(world, user) for user in known],
     }
     happened = {"payload": payload, "includes": includes, "created_at": post["created_at"]}
     return [
@@ -116,17 +117,20 @@ def record_post(world: World, post: Record) -> list[FanOut]:
 
 
 def delete_post(world: World, post: Record, *, created_at: str | None = None) -> list[FanOut]:
-    """Delete a post with all its versions and reposts, and record that; within `world.work()`."""
+    """Delete a post with all its versions, reposts and edges; within `world.work()`."""
     for version in list_versions(post):
         for entry in world.store.page("posts", {"_reposted_post_id": version}):
             world.store.remove("posts", entry.key)
+            add_to_count(world, "users", entry.record["_user_id"], "statuses_count", -1)
+        for relation in (LIKES, BOOKMARKS):
+            relation.remove_all(world, target=version)
         world.store.remove("posts", version)
     _count_references(world, post, -1)
     author = world.store.get("users", post["_user_id"])
     if author is None or author.get("protected"):
         return []
     payload = {"id": post["id_str"], "author_id": author["id"]}
-    includes = {"users": [{"data": show_user(author)}]}
+    includes = {"users": [{"data": show_user(world, author)}]}
     deletion = record_activity(
         world,
         "post.delete",
@@ -188,15 +192,9 @@ def _count_references(world: World, post: Record, step: int) -> None:
     """Count a new or deleted post in the posts that it refers to and in its author's posts."""
     counts = {"reposted": "repost_count", "quoted": "_quote_count", "replied_to": "_reply_count"}
     for kind, target in find_references(post).items():
-        _add(world, "posts", target, counts[kind], step)
+        add_to_count(world, "posts", target, counts[kind], step)
     if not post["nullcast"]:
-        _add(world, "users", post["_user_id"], "statuses_count", step)
-
-
-def _add(world: World, table: str, key: str, name: str, step: int) -> None:
-    record = world.store.get(table, key)
-    if record is not None:
-        world.store.put(table, key, record | {name: max(0, (record.get(name) or 0) + step)})
+        add_to_count(world, "users", post["_user_id"], "statuses_count", step)
 
 
 def _find_referenced_posts(world: World, post: Record) -> Sequence[Record]:

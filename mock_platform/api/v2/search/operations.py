@@ -16,16 +16,11 @@ from msgspec.structs import replace
 from mock_platform.api.v2.conventions import (
     ANY_CALLER,
     OLDER_NAMES,
-    TOKEN,
-    TOKEN_PAGES,
     WINDOW_SECONDS,
-    PageMeta,
     declare_named,
     get_app,
     limit_users,
     make_id_field,
-    make_token_field,
-    read_token,
 )
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
@@ -34,6 +29,7 @@ from mock_platform.api.v2.objects.answers import (
     start_answer,
 )
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
+from mock_platform.api.v2.pages import TOKEN, TOKEN_PAGES, PageMeta, make_token_field, read_token
 from mock_platform.api.v2.search.query import ACCEPTED_ONLY, RULE_LANGUAGE, RULE_NESTING
 from mock_platform.api.v2.search.search import (
     AT_ONCE,

@@ -9,16 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from mock_platform.api.v2.conventions import (
-    TOKEN_PAGES,
-    PageMeta,
-    declare_named,
-    get_app,
-    make_token_field,
-    show_list,
-    take_page,
-    wrap_data,
-)
+from mock_platform.api.v2.conventions import declare_named, get_app, wrap_data
+from mock_platform.api.v2.pages import TOKEN_PAGES, PageMeta, make_token_field, show_list, take_page
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.api.v2.streams.open_streams import CONNECTIONS
 from mock_platform.api.v2.streams.stream import STREAM_ENDING

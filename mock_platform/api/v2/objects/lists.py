@@ -1,0 +1,179 @@
+"""Lists of users and of posts that hang on something: their pages, and who is left out.
+
+Followers, members, posts that somebody liked: a list is a page of edges of a relation, or of posts,
+shown with the fields and expansions that were asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Literal
+
+from mock_platform.api.v2.objects.answers import (
+    ObjectList,
+    PostSelectionQuery,
+    UserSelectionQuery,
+    get_viewer_id,
+    start_answer,
+)
+from mock_platform.api.v2.objects.relations import (
+    Relation,
+    is_present,
+    may_see_posts_of,
+)
+from mock_platform.api.v2.pages import (
+    PageMeta,
+    TokenForm,
+    TokenPage,
+    make_token_field,
+    take_page_both_ways,
+)
+from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
+from mock_platform.core.assumptions import public_fact
+from mock_platform.core.call import Call
+from mock_platform.core.failures.codes import not_authorized_to_see
+from mock_platform.core.failures.problems import problem
+from mock_platform.core.fields import Integer, Nested, Text
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+HIDDEN_USERS = public_fact(
+    "v2.hidden-users",
+    "What hangs on a protected user whom the caller does not follow, or on one who blocks the "
+    "caller, answers 200 with errors alone: not-authorized-for-resource.",
+    "all of v2, section 1.3",
+)
+
+
+class UserPageQuery(UserSelectionQuery):
+    """The page of a list of users, and what to show of them."""
+
+    max_results = Integer(low=1, high=100, load_default=100)
+    pagination_token = Text(min_length=1)
+
+
+class LongUserPageQuery(UserPageQuery):
+    """The page of a list of up to 1,000 users, and what to show of them."""
+
+    max_results = Integer(low=1, high=1000, load_default=100)
+    pagination_token = make_token_field()
+
+
+class PostPageQuery(PostSelectionQuery):
+    """The page of a list of posts, and what to show of them."""
+
+    max_results = Integer(low=1, high=100, load_default=100)
+    pagination_token = Text(min_length=1)
+
+
+class PageOfObjects(ObjectList):
+    """Objects with the selected fields, what they refer to, and the tokens of the next pages."""
+
+    meta = Nested(PageMeta)
+
+
+class PageOfUsers(PageOfObjects):
+    """A page of users."""
+
+
+class PageOfPosts(PageOfObjects):
+    """A page of posts."""
+
+
+def list_related_users(
+    call: Call,
+    world: World,
+    relation: Relation,
+    key: str,
+    form: TokenForm,
+    *,
+    show: Literal["source", "target"] = "target",
+) -> dict[str, Any]:
+    """Return the page of users at one end of a relation, the latest edge first.
+
+    `key` is the record at the other end. Suspended and deactivated users are left out.
+    """
+    shown = relation.target if show == "target" else relation.source
+    other = relation.source if show == "target" else relation.target
+
+    def is_shown(edge: Record) -> bool:
+        user = world.store.get("users", edge[shown.field])
+        return user is not None and is_present(user)
+
+    match = {other.field: key}
+    page = take_page_both_ways(call, world, relation.name, match, form=form, where=is_shown)
+    return show_users(call, world, page, [edge[shown.field] for edge in page.records])
+
+
+def show_users(call: Call, world: World, page: TokenPage, ids: list[str]) -> dict[str, Any]:
+    """Return the answer with the users of a page."""
+    found = (world.store.get("users", id_) for id_ in ids)
+    answer = start_answer(call, world)
+    answer.add_users(user for user in found if user is not None)
+    return answer.show_all(meta=page.meta())
+
+
+def make_sight(call: Call, world: World) -> Callable[[Record], bool]:
+    """Return the test whether the caller may see a post; each author is looked up once."""
+    viewer_id = get_viewer_id(call)
+
+    @cache
+    def may_see_author(user_id: str) -> bool:
+        author = world.store.get("users", user_id)
+        return author is None or may_see_posts_of(world, author, viewer_id)
+
+    return lambda post: may_see_author(post["_user_id"])
+
+
+def list_related_posts(
+    call: Call, world: World, relation: Relation, key: str, form: TokenForm
+) -> dict[str, Any]:
+    """Return the page of posts to which the edges of a user lead, the latest edge first.
+
+    Posts that the caller may not see are left out, before the page is filled.
+    """
+    field, may_see = relation.target.field, make_sight(call, world)
+
+    def is_shown(edge: Record) -> bool:
+        post = world.store.get("posts", edge[field])
+        return post is not None and may_see(post)
+
+    match = {relation.source.field: key}
+    page = take_page_both_ways(call, world, relation.name, match, form=form, where=is_shown)
+    found = (world.store.get("posts", edge[field]) for edge in page.records)
+    return show_posts(call, world, page, [post for post in found if post is not None])
+
+
+def show_posts(
+    call: Call, world: World, page: TokenPage, posts: list[Record], **meta: Any
+) -> dict[str, Any]:
+    """Return the answer with the posts of a page, and count them as read.
+
+    Raises:
+        ProblemFailure: The app's project has read as many posts as it may (usage-capped).
+    """
+    app = call.caller.app
+    if app is not None:
+        call.assume(COUNTED_ONCE)
+        count_posts(world, app, [post["id_str"] for post in posts])
+    answer = start_answer(call, world)
+    answer.add_posts(posts)
+    return answer.show_all(meta=page.meta(**meta))
+
+
+def find_hidden(call: Call, world: World, user: Record) -> dict[str, Any] | None:
+    """Return the answer of a list that hangs on a user whom the caller may not see, or `None`."""
+    if may_see_posts_of(world, user, get_viewer_id(call)):
+        return None
+    call.assume(HIDDEN_USERS)
+    hidden = problem(
+        "not-authorized-for-resource",
+        detail=not_authorized_to_see("user", "id", user["id"]),
+        value=user["id"],
+        resource_id=user["id"],
+        resource_type="user",
+        section="data",
+        parameter="id",
+    )
+    return {"errors": [hidden.as_item(call.base_url)]}

@@ -1,0 +1,243 @@
+"""Relations between users, posts and lists: follows, blocks, mutes, likes, bookmarks.
+
+A relation is a table of edges, each with the moment at which it was made. Both ends are found by an
+index, so a list of either side costs its page, however many edges there are. The counts that people
+see are fields of the two records; `add` and `remove` move them by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, cast
+
+from marshmallow.fields import Field
+from msgspec import Struct
+
+from mock_platform.core.assumptions import expectation
+from mock_platform.core.fields import Instant, Text
+from mock_platform.core.schema import Schema
+from mock_platform.core.tables.table import Reference, Table
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+RELATION_COUNTS = expectation(
+    "relations.counts",
+    "A write changes the counts of both sides at once. A count is the stored number, and at least "
+    "the number of stored relations; so an account may have more followers than the sandbox knows.",
+)
+
+
+class End(Struct, frozen=True):
+    """One side of a relation: the field with its id, its table, and the field of its count."""
+
+    field: str
+    table: str
+    count: str | None = None
+
+
+class Relation(Struct, frozen=True, dict=True):
+    """A table of edges from one record to another; an edge exists once or not at all.
+
+    Example:
+        >>> FOLLOWS.key("12", "34"), FOLLOWS.table.references[1].table
+        ('12:34', 'users')
+    """
+
+    name: str
+    text: str
+    """What one edge says; the text of the page of tables."""
+    source: End
+    target: End
+
+    @cached_property
+    def table(self) -> Table:
+        """The table of its edges, which derives their keys; fixtures leave those out."""
+        parts: dict[str, Field[Any]] = {
+            "_id": Text(required=True),
+            self.source.field: Text(required=True),
+            self.target.field: Text(required=True),
+            "created_at": Instant(millis=True, required=True),
+        }
+        schema = Schema.from_dict(parts, name=f"{self.name.title().replace('_', '')}Record")
+        schema.__doc__ = self.text
+        ends = (self.source, self.target)
+        return Table(
+            self.name,
+            cast("type[Schema]", schema),
+            key="_id",
+            references=tuple(Reference(end.field, end.table) for end in ends),
+            from_public=self._add_key,
+        )
+
+    def key(self, source: str, target: str) -> str:
+        """Return the key of the edge between two records."""
+        return f"{source}:{target}"
+
+    def find(self, world: World, source: str, target: str) -> Record | None:
+        """Return the edge between two records, or `None`."""
+        return world.store.get(self.name, self.key(source, target))
+
+    def add(self, world: World, source: str, target: str, *, counts: bool = True) -> bool:
+        """Make an edge, and count it; return whether it is new. One that exists stays as it is.
+
+        `counts` is false for what no count shows, such as a member of a private list.
+        """
+        if self.find(world, source, target) is not None:
+            return False
+        edge = {
+            "_id": self.key(source, target),
+            self.source.field: source,
+            self.target.field: target,
+            "created_at": wire_millis(world.clock.now()),
+        }
+        world.store.put(self.name, edge["_id"], edge)
+        if counts:
+            self._count(world, edge, 1)
+        return True
+
+    def remove(self, world: World, source: str, target: str, *, counts: bool = True) -> bool:
+        """End an edge, and count that; return whether there was one."""
+        edge = world.store.remove(self.name, self.key(source, target))
+        if edge is not None and counts:
+            self._count(world, edge, -1)
+        return edge is not None
+
+    def remove_all(self, world: World, *, source: str = "", target: str = "") -> list[Record]:
+        """End all edges from or to a record, and count that; return them, oldest first."""
+        end, key = (self.source, source) if source else (self.target, target)
+        found = [entry.record for entry in world.store.page(self.name, {end.field: key})]
+        for edge in found:
+            world.store.remove(self.name, edge["_id"])
+            self._count(world, edge, -1)
+        return found
+
+    def list_targets(self, world: World, source: str) -> list[str]:
+        """Return the ids to which the edges of a record lead, oldest edge first."""
+        found = world.store.page(self.name, {self.source.field: source})
+        return [entry.record[self.target.field] for entry in found]
+
+    def list_sources(self, world: World, target: str) -> list[str]:
+        """Return the ids from which edges lead to a record, oldest edge first."""
+        found = world.store.page(self.name, {self.target.field: target})
+        return [entry.record[self.source.field] for entry in found]
+
+    def count_targets(self, world: World, source: str) -> int:
+        """Return how many edges lead from a record."""
+        return world.store.count(self.name, {self.source.field: source})
+
+    def count_sources(self, world: World, target: str) -> int:
+        """Return how many edges lead to a record."""
+        return world.store.count(self.name, {self.target.field: target})
+
+    def _count(self, world: World, edge: Record, step: int) -> None:
+        for end in (self.source, self.target):
+            if end.count is not None:
+                add_to_count(world, end.table, edge[end.field], end.count, step)
+
+    def _add_key(self, record: Record) -> Record:
+        ends = [record.get(end.field) for end in (self.source, self.target)]
+        if "_id" in record or not all(isinstance(end, str) for end in ends):
+            return dict(record)
+        return {"_id": self.key(str(ends[0]), str(ends[1])), **record}
+
+
+def add_to_count(world: World, table: str, key: str, name: str, step: int) -> None:
+    """Change a count of a record, if the record exists; no count is below zero."""
+    record = world.store.get(table, key)
+    if record is not None:
+        counted = max(0, (record.get(name) or 0) + step)
+        world.store.put(table, key, record | {name: counted})
+
+
+_USER, _TARGET_USER = End("user_id", "users"), End("target_user_id", "users")
+FOLLOWS = Relation(
+    "follows",
+    "A user follows another one.",
+    End("user_id", "users", "friends_count"),
+    End("target_user_id", "users", "followers_count"),
+)
+FOLLOW_REQUESTS = Relation(
+    "follow_requests",
+    "A user wants to follow a protected user, who has not accepted it yet.",
+    _USER,
+    _TARGET_USER,
+)
+BLOCKS = Relation("blocks", "A user blocks another one.", _USER, _TARGET_USER)
+MUTES = Relation("mutes", "A user mutes another one.", _USER, _TARGET_USER)
+LIKES = Relation(
+    "likes",
+    "A user likes a post.",
+    End("user_id", "users", "favourites_count"),
+    End("post_id", "posts", "favorite_count"),
+)
+BOOKMARKS = Relation(
+    "bookmarks",
+    "A user has bookmarked a post.",
+    _USER,
+    End("post_id", "posts", "_bookmark_count"),
+)
+RELATIONS = (FOLLOWS, FOLLOW_REQUESTS, BLOCKS, MUTES, LIKES, BOOKMARKS)
+"""The relations of users and of posts. Those of lists are in the folder of lists."""
+
+
+def find_connections(world: World, viewer_id: str, user_id: str) -> list[str]:
+    """Return what connects a user with the one who asks, in the words of `connection_status`."""
+    edges: Mapping[str, tuple[Relation, str, str]] = {
+        "follow_request_received": (FOLLOW_REQUESTS, user_id, viewer_id),
+        "follow_request_sent": (FOLLOW_REQUESTS, viewer_id, user_id),
+        "blocking": (BLOCKS, viewer_id, user_id),
+        "followed_by": (FOLLOWS, user_id, viewer_id),
+        "following": (FOLLOWS, viewer_id, user_id),
+        "muting": (MUTES, viewer_id, user_id),
+    }
+    return [
+        name
+        for name, (relation, source, target) in edges.items()
+        if relation.find(world, source, target) is not None
+    ]
+
+
+# Who may see whom. Every list, lookup, search and stream asks here.
+
+VISIBILITY = expectation(
+    "relations.visibility",
+    "Posts of a protected user are seen by the user and by accepted followers; a block hides the "
+    "posts of each of the two from the other. Suspended and deactivated users and their posts are "
+    "seen by nobody.",
+)
+
+
+def is_present(user: Record) -> bool:
+    """Return whether a user is neither suspended nor deactivated."""
+    return not user.get("_suspended") and not user.get("_deactivated")
+
+
+def may_see_posts_of(world: World, author: Record, viewer_id: str | None) -> bool:
+    """Return whether a viewer may see the posts of a user; `None` is somebody without an account.
+
+    See `VISIBILITY`.
+    """
+    if not is_present(author):
+        return False
+    if viewer_id == author["id"]:
+        return True
+    if author.get("protected") and (
+        viewer_id is None or FOLLOWS.find(world, viewer_id, author["id"]) is None
+    ):
+        return False
+    return viewer_id is None or not is_blocked(world, author["id"], viewer_id)
+
+
+def is_blocked(world: World, one: str, other: str) -> bool:
+    """Return whether one of two users blocks the other."""
+    return BLOCKS.find(world, one, other) is not None or BLOCKS.find(world, other, one) is not None
+
+
+def count_at_least(stored: Any, relations: int) -> int:
+    """Return a count: the stored number, and at least that of the relations."""
+    return max(stored or 0, relations)
+
+
+TABLES = tuple(relation.table for relation in RELATIONS)

@@ -1,0 +1,159 @@
+"""Follows: lists of both sides, following and unfollowing, requests to protected users."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import pytest
+
+from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOW_REQUESTS, FOLLOWS
+from tests.refusals import Refusal, refusals
+from tests.support import BEARER, NORTHBIKE, Sandbox, sandbox
+
+OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
+FOLLOWING = f"/2/users/{OWN}/following"
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A sandbox in which nobody follows anybody."""
+    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+
+
+def follow(box: Sandbox, target: str, status: int = 200) -> Any:
+    """Let the caller follow somebody, and return the answer."""
+    answer = box.call("POST", FOLLOWING, json={"target_user_id": target})
+    assert status == answer.status_code, answer.text
+    return answer.get_json()
+
+
+def read(box: Sandbox, path: str, **query: Any) -> Any:
+    """Read something with the bearer token."""
+    return box.call("GET", path, keys=BEARER, query_string=query).get_json()
+
+
+def count(box: Sandbox, user: str, name: str) -> int:
+    """A count of a user."""
+    shown = read(box, f"/2/users/{user}", **{"user.fields": "public_metrics"})
+    return int(shown["data"]["public_metrics"][name])
+
+
+def test_following_and_unfollowing(box: Sandbox) -> None:
+    """A follow is in the lists and the counts of both sides; twice is once, undo is undo."""
+    before = count(box, OWN, "following_count"), count(box, OTHER, "followers_count")
+
+    assert {"data": {"following": True, "pending_follow": False}} == follow(box, OTHER)
+    assert follow(box, OTHER) == follow(box, OTHER)
+    assert [OTHER] == [user["id"] for user in read(box, FOLLOWING)["data"]]
+    assert [OWN] == [user["id"] for user in read(box, f"/2/users/{OTHER}/followers")["data"]]
+    assert (before[0] + 1, before[1] + 1) == (
+        count(box, OWN, "following_count"),
+        count(box, OTHER, "followers_count"),
+    )
+    for _ in range(2):
+        answer = box.call("DELETE", f"{FOLLOWING}/{OTHER}")
+        assert {"data": {"following": False}} == answer.get_json()
+    assert before == (count(box, OWN, "following_count"), count(box, OTHER, "followers_count"))
+    assert {"meta": {"result_count": 0}} == read(box, FOLLOWING)
+
+
+def test_a_protected_user_is_asked(box: Sandbox) -> None:
+    """A follow of a protected user waits, and changes no count; its withdrawal leaves no trace."""
+    box.change("users", OTHER, protected=True)
+    before = count(box, OTHER, "followers_count")
+    asked = follow(box, OTHER)["data"]
+    fields = {"user.fields": "connection_status"}
+    sent = box.call("GET", f"/2/users/{OTHER}", query_string=fields).get_json()["data"]
+    got = box.call("GET", f"/2/users/{OWN}", query_string=fields, keys=NORTHBIKE).get_json()["data"]
+
+    assert {"following": False, "pending_follow": True} == asked
+    assert ["follow_request_sent"] == sent["connection_status"]
+    assert ["follow_request_received"] == got["connection_status"]
+    assert before == count(box, OTHER, "followers_count")
+    box.call("DELETE", f"{FOLLOWING}/{OTHER}")
+    assert FOLLOW_REQUESTS.find(box.world, OWN, OTHER) is None
+
+
+def test_pages_both_ways(box: Sandbox) -> None:
+    """Pages hold each follower once, the latest first; back they are the same."""
+    with box.world.work():
+        for number in range(1, 8):
+            user = box.world.store.get("users", OTHER) or {}
+            id_ = str(number)
+            box.world.store.put("users", id_, user | {"id": id_, "screen_name": f"u{number}"})
+            FOLLOWS.add(box.world, id_, OWN)
+    path, pages, token = f"/2/users/{OWN}/followers", [], None
+    while True:
+        query = {"max_results": 3} | ({} if token is None else {"pagination_token": token})
+        page = read(box, path, **query)
+        pages.append([user["id"] for user in page["data"]])
+        token = page["meta"].get("next_token")
+        if token is None:
+            break
+        assert 16 == len(token)
+        assert token.endswith("ZZZ")
+    back = [pages[-1]]
+    while "previous_token" in page["meta"]:
+        token = page["meta"]["previous_token"]
+        page = read(box, path, max_results=3, pagination_token=token)
+        back.append([user["id"] for user in page["data"]])
+
+    assert [["7", "6", "5"], ["4", "3", "2"], ["1"]] == pages
+    assert pages == back[::-1]
+    refused = read(box, FOLLOWING, pagination_token=token)
+    assert "is not valid" in refused["errors"][0]["message"]
+
+
+def test_who_is_hidden(box: Sandbox) -> None:
+    """The followers of a protected user are for accepted followers; others get errors alone."""
+    box.change("users", OTHER, protected=True)
+    path = f"/2/users/{OTHER}/followers"
+    hidden = read(box, path)
+    with box.world.work():
+        FOLLOWS.add(box.world, OWN, OTHER)
+
+    assert ["errors"] == list(hidden)
+    assert (
+        "Sorry, you are not authorized to see the user with id: [3805104374]."
+        == (hidden["errors"][0]["detail"])
+    )
+    assert [OWN] == [user["id"] for user in box.call("GET", path).get_json()["data"]]
+
+
+create = partial(Refusal, f"POST {FOLLOWING}")
+REFUSED = [
+    create("an unknown user", 400, json={"target_user_id": "1"},
+           messages=["Could not find user with id: [1]."]),
+    create("oneself", 400, json={"target_user_id": OWN}, messages=["follow yourself"]),
+    create("nobody", 400, json={}, messages=["target_user_id"]),
+    create("no number", 400, json={"target_user_id": "x"}, messages=["target_user_id"]),
+    Refusal(f"POST /2/users/{OTHER}/following", "in the name of another", 400,
+            json={"target_user_id": INES},
+            messages=[f"value [{OTHER}] must be the same as the authenticating user [{OWN}]"]),
+    Refusal(f"DELETE /2/users/{OTHER}/following/{OWN}", "an unfollow in another's name", 400,
+            messages=["`source_user_id` query parameter value"]),
+    Refusal("GET /2/users/1/followers", "followers of an unknown user", 404, keys=BEARER,
+            problem="resource-not-found"),
+    Refusal(f"GET {FOLLOWING}", "too many", 400, keys=BEARER, query={"max_results": 1001},
+            messages=["max_results"]),
+]  # fmt: skip
+
+
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+    """Each refusal says what was wrong, and changes nothing."""
+    row.check(box)
+
+
+@pytest.mark.parametrize(
+    ("blocker", "blocked", "text"),
+    [(OTHER, OWN, "that is blocking you"), (OWN, OTHER, "that you are blocking")],
+)
+def test_a_block_refuses_follows(box: Sandbox, blocker: str, blocked: str, text: str) -> None:
+    """Neither of two users can follow the other while one blocks the other."""
+    with box.world.work():
+        BLOCKS.add(box.world, blocker, blocked)
+
+    assert text in follow(box, OTHER, 400)["errors"][0]["message"]

@@ -1,0 +1,168 @@
+"""The whole v2 interface, compared with its public description: `surface.json`, one row each.
+
+The file has facts of the public description 2.167 and of the pages on rate limits: kinds of
+credentials, scopes, parameters with their bounds, keys of bodies, statuses and limits.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mock_platform.api.served import OPERATIONS
+from mock_platform.core.operation import Limit, Operation
+from tests.support import BEARER, HARBOR, USER_TOKEN, Keys, Sandbox, sandbox
+
+FACTS: Mapping[str, Any] = json.loads(Path(__file__).with_name("surface.json").read_text())
+ROWS: Mapping[str, Mapping[str, Any]] = {row["operation"]: row for row in FACTS["operations"]}
+B, U1, U2 = "bearer", "oauth1", "oauth2"
+KEYS: Mapping[str, Keys | str] = {B: BEARER, U1: HARBOR, U2: USER_TOKEN}
+"""Credentials of each kind."""
+OTHER_KINDS: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
+    "POST /2/activity/subscriptions": ({B, U1, U2}, ("post.read",)),
+    "GET /2/posts/counts/recent": ({B}, ()),
+    "GET /2/news/search": ({B, U2}, ("post.read", "users.read")),
+    "POST /2/articles/draft": ({U1, U2}, ("post.read", "post.write", "users.read")),
+    "POST /2/articles/:/publish": ({U1, U2}, ("post.read", "post.write", "users.read")),
+}
+"""Operations that take what the reference for named endpoints says, which is about 2.166."""
+OLDER: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
+    "POST /2/account_activity/replay/webhooks/:/subscriptions/all": ({B}, ()),
+    "POST /2/evaluate_note": ({U1, U2}, ("post.write",)),
+}
+"""Operations that the description no longer has."""
+
+
+def shape(operation: Operation) -> str:
+    """Method and path, without the names of the path's parameters."""
+    parts = [":" if part.startswith(":") else part for part in operation.path.split("/")]
+    return f"{operation.method} {'/'.join(parts)}"
+
+
+SERVED = [
+    each
+    for each in OPERATIONS
+    if each.dialect == "v2" and (shape(each) in ROWS or shape(each) in OLDER)
+]
+BY_SHAPE = {shape(each): each for each in SERVED}
+
+
+@pytest.fixture(scope="module")
+def box() -> Sandbox:
+    """A sandbox in which every endpoint exists, also those that were retired."""
+    return sandbox(freeze=datetime(2026, 3, 19, tzinfo=UTC), releases="all")
+
+
+@pytest.fixture(scope="module")
+def document(box: Sandbox) -> Mapping[str, Any]:
+    """The description that the sandbox serves, by method and path without names."""
+    paths = box.client.get("/2/openapi.json").get_json()["paths"]
+    return {
+        f"{method.upper()} {re.sub(r'{[a-z_]+}', ':', path)}": described
+        for path, methods in paths.items()
+        for method, described in methods.items()
+    }
+
+
+@pytest.mark.parametrize("operation", SERVED, ids=lambda operation: operation.id)
+def test_kinds_and_scopes(operation: Operation) -> None:
+    """An operation takes the credentials and the scopes of the description, and nothing else."""
+    row = ROWS.get(shape(operation), {"kinds": (), "scopes": ()})
+    listed = set(row["kinds"]), tuple(row["scopes"])
+    kinds, scopes = OTHER_KINDS.get(shape(operation)) or OLDER.get(shape(operation)) or listed
+
+    assert (kinds, scopes) == (set(operation.auth.schemes), tuple(sorted(operation.auth.scopes)))
+
+
+@pytest.mark.parametrize("operation", SERVED, ids=lambda operation: operation.id)
+def test_other_kinds_are_refused(box: Sandbox, operation: Operation) -> None:
+    """Whoever calls with another kind of credentials is refused before anything else."""
+    path = re.sub(r":[a-z_]+", "1", operation.path)
+    for kind in {B, U1, U2} - set(operation.auth.schemes):
+        answer = box.call(operation.method, path, keys=KEYS[kind])
+
+        assert 403 == answer.status_code, (kind, answer.text)
+        assert answer.get_json()["type"].endswith("/unsupported-authentication")
+
+
+NEW = [each for each in SERVED if each.origin.value == "public fact"]
+_BOUNDS = ("minimum", "maximum", "minItems", "maxItems", "default", "enum")
+
+
+@pytest.mark.parametrize("operation", NEW, ids=lambda operation: operation.id)
+def test_parameters(document: Mapping[str, Any], operation: Operation) -> None:
+    """Parameters of the query have the names, bounds and values of the description.
+
+    Older spellings (`tweet.fields`) are further parameters; bounds that the description leaves
+    open may be closer.
+    """
+    described = {
+        each["name"]: each
+        for each in document[shape(operation)].get("parameters", ())
+        if each["in"] == "query"
+    }
+    for name, facts in ROWS[shape(operation)]["query"].items():
+        assert name in described, name
+        schema = described[name]["schema"]
+        assert bool(facts.get("required")) == described[name]["required"], name
+        for bound in _BOUNDS:
+            if bound in facts and bound != "enum":
+                assert facts[bound] == schema.get(bound), (name, bound)
+        taken = schema.get("items", schema).get("enum", ())
+        assert set(facts.get("enum", ())) <= set(taken), name
+        if "values" in facts:
+            assert set(FACTS["values"][facts["values"]]) <= set(taken), name
+    further = set(described) - set(ROWS[shape(operation)]["query"])
+    assert {each for each in further if "tweet" not in each} == set(), "not in the description"
+
+
+@pytest.mark.parametrize("operation", NEW, ids=lambda operation: operation.id)
+def test_bodies_and_statuses(document: Mapping[str, Any], operation: Operation) -> None:
+    """A body has the keys of the description, required where it says so; the status is its own."""
+    row, described = ROWS[shape(operation)], document[shape(operation)]
+
+    assert str(row["status"]) in described["responses"]
+    if "body" in row:
+        content = described["requestBody"]["content"]
+        schema = next(iter(content.values()))["schema"]
+        if "$ref" in schema:
+            schema = (
+                sandbox()
+                .client.get("/2/openapi.json")
+                .get_json()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+            )
+        names = {each for each in schema["properties"] if "tweet" not in each}
+        assert names == set(row["body"]["properties"])
+        assert set(schema.get("required", ())) == set(row["body"]["required"])
+
+
+_WINDOWS = {"15min": 900, "24hrs": 86_400, "sec": 1}
+
+
+@pytest.mark.parametrize("operation", NEW, ids=lambda operation: operation.id)
+def test_limits(operation: Operation) -> None:
+    """The windows are those of the public page, by app and by user."""
+    published = {
+        (per, int(number), _WINDOWS[window])
+        for per, texts in ROWS[shape(operation)].get("limits", {}).items()
+        for number, window in (text.split("/") for text in texts)
+    }
+
+    assert published == {_describe(limit) for limit in operation.limits}
+
+
+def _describe(limit: Limit) -> tuple[str, int, int]:
+    return limit.per, limit.count, limit.seconds
+
+
+def test_nothing_is_missing() -> None:
+    """Every operation of the description is served."""
+    missing = sorted(set(ROWS) - set(BY_SHAPE) - {"GET /2/openapi.json"})
+
+    assert [] == missing
