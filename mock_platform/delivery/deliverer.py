@@ -263,15 +263,17 @@ class Deliverer:
         self._workers.submit((feed.world, "feed", feed.key), run)
 
     def _watch_changed(self, world: World, changes: Iterable[Change]) -> None:
-        acts = {kind.table: kind for kind in world.transitions.kinds.values() if kind.act}
+        acts = [kind for kind in world.transitions.kinds.values() if kind.act]
         for change in changes:
-            if change.table == FEEDS and change.after is not None:
+            after = change.after
+            if after is None:
+                continue
+            if change.table == FEEDS:
                 self._watch_feed(world, change.key)
-            kind = acts.get(change.table)
-            if kind is not None and change.after and kind.state_of(change.after) == kind.first:
-                self._agenda.watch(DueAct(world, kind.name, change.key))
-            after = change.after if change.table == "webhooks" else None
-            if after is not None and find_next_challenge(after) is not None:
+            for kind in acts:
+                if kind.table == change.table and kind.state_of(after) == kind.first:
+                    self._agenda.watch(DueAct(world, kind.name, change.key))
+            if change.table == "webhooks" and find_next_challenge(after) is not None:
                 self._watch_webhook(world, change.key)
 
     def _challenge_again(self, webhook: DueStart) -> None:

@@ -222,6 +222,9 @@ EVENT_NAMES = (
     _make_public_name("like.create", "a user likes a post"),
     _make_public_name("oauth.revoke", "a user takes an app's access back"),
     _make_public_name("news.new", "a news story appears"),
+    _make_public_name("broadcast.start", "a user's broadcast begins"),
+    _make_public_name("broadcast.end", "a user's broadcast ends"),
+    _make_public_name("broadcast.chat", "somebody writes in the chat of the user's broadcast"),
 )
 """Every known name of an event type."""
 

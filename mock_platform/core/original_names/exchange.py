@@ -58,17 +58,29 @@ class Translator:
     """
 
     def __init__(
-        self, pairs: Mapping[Dialect, Pairs], products: Mapping[str, Pairs] | None = None
+        self,
+        pairs: Mapping[Dialect, Pairs],
+        products: Mapping[str, Pairs] | None = None,
+        own: Mapping[str, Pairs] | None = None,
     ) -> None:
-        """`pairs` are those of each dialect, `products` those of events that have others."""
+        """`pairs` are those of each dialect, `products` those of events that have others.
+
+        `own` are those of single operations that have more of them than their dialect, by id.
+        """
         self.pairs = pairs
         self.products = products or {}
+        self._own = own or {}
+        self._own_spellings = {id_: Spelling(names) for id_, names in self._own.items()}
         self._readings: dict[str, Reading] = {}
 
     @cached_property
     def spellings(self) -> Mapping[Dialect, Spelling]:
         """What writes original names, by dialect."""
         return {dialect: Spelling(pairs) for dialect, pairs in self.pairs.items()}
+
+    def find_pairs(self, operation: Operation) -> Pairs:
+        """Return the pairs of an operation: those of its dialect, or more."""
+        return self._own.get(operation.id) or self.pairs[operation.dialect]
 
     # -- calls and events --------------------------------------------------------------------------
 
@@ -81,7 +93,7 @@ class Translator:
         reading = self._readings.get(operation.id)
         if reading is None:
             declared = frozenset(list_declared(operation))
-            reading = Reading(self.pairs[operation.dialect], declared)
+            reading = Reading(self.find_pairs(operation), declared)
             self._readings[operation.id] = reading
         if not reading:
             return
@@ -100,7 +112,8 @@ class Translator:
         if not reply.body or reply.is_verbatim:
             return reply
         media_type = (reply.header("content-type") or "").partition(";")[0]
-        spelling = self.spellings[dialect_of(call.path)]
+        spelling = self._own_spellings.get(call.operation or "")
+        spelling = spelling or self.spellings[dialect_of(call.path)]
         if media_type.endswith("json"):
             reply.body = _write_body(reply.body, spelling)
         elif media_type == _GZIP:  # the result of a job: the answer of another operation
@@ -135,7 +148,7 @@ class Translator:
         An original that is itself a neutral name of these answers stays; for `mark` see
         `Spelling.to_neutral`.
         """
-        pairs, declared = self.pairs[operation.dialect], list_answered(operation)
+        pairs, declared = self.find_pairs(operation), list_answered(operation)
         names = {n: o for n, o in pairs.names.items() if o not in declared or n in declared}
         return Spelling.to_neutral(replace(pairs, names=names), mark)
 
@@ -180,7 +193,7 @@ class Translator:
         `paths` are further paths under `--names original`, `parameters` are original names by
         neutral name. What has no other name is left out.
         """
-        names = self.pairs[operation.dialect].names
+        names = self.find_pairs(operation).names
         paths = [*map(write_path, self.list_paths(operation.path, operation.dialect))]
         parameters = {
             name: names[name] for name in sorted(set(list_declared(operation))) if name in names

@@ -220,7 +220,7 @@ class RecordCollection:
         item: Mapping[str, Any],
     ) -> None:
         declared = frozenset(table.fields)
-        reading = Reading(ORIGINAL_NAMES.pairs[operation.dialect], declared)
+        reading = Reading(ORIGINAL_NAMES.find_pairs(operation), declared)
         record: Record = reading.read(dict(item), lambda *_: None) if reading else dict(item)
         key = table.key_of(record)
         if key is None or (table.name, key) in self._seen:

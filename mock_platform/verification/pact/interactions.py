@@ -309,7 +309,7 @@ class InteractionWriter:
                 self._components,
                 frozenset(fixed),
                 failed=exchange.status >= 400,
-                originals=ORIGINAL_NAMES.pairs[exchange.operation.dialect]
+                originals=ORIGINAL_NAMES.find_pairs(exchange.operation)
                 if exchange.names == "original"
                 else None,
             )

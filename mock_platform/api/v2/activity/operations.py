@@ -71,8 +71,8 @@ PRIVATE_TYPES = settled(
 SCOPE_BY_TYPE = expectation(
     "activity.scope-by-type",
     "A user's token needs post.read and the scope of the type: dm.read for dm and chat, like.read "
-    "for like, mute.read, block.read, follows.read and space.read for theirs. So does the grant "
-    "that a private type rests on, if it is one of OAuth 2.0.",
+    "for like, mute.read, block.read, follows.read, space.read and broadcast.read for theirs. So "
+    "does the grant that a private type rests on, if it is one of OAuth 2.0.",
 )
 _PRIVATE = (
     "like.", "chat.", "dm.", "post.mention.", "post.reply.", "post.quote.", "post.repost.",
@@ -81,6 +81,7 @@ _PRIVATE = (
 _SCOPES = (
     ("dm.", "dm.read"), ("chat.", "dm.read"), ("like.", "like.read"), ("mute.", "mute.read"),
     ("block.", "block.read"), ("follow.", "follows.read"), ("spaces.", "space.read"),
+    ("broadcast.", "broadcast.read"),
 )  # fmt: skip
 """The scope that each type needs beside post.read, by the beginning of its name."""
 _NEWS = "news.new"

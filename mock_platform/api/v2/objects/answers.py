@@ -98,6 +98,8 @@ _OLDER = {
     "referenced_tweets": "referenced_posts",
     "most_recent_tweet_id": "most_recent_post_id",
     "pinned_tweet_id": "pinned_post_id",
+    "tweet_id": "post_id",
+    "twitter_user_id": "platform_user_id",
     "attachments.media_source_tweet": "attachments.media_source_post",
     "referenced_tweets.id": "referenced_posts.id",
     "referenced_tweets.id.attachments.media_keys": "referenced_posts.id.attachments.media_keys",
