@@ -12,6 +12,8 @@ from typing import Any
 
 from mock_platform.api.oauth.consent.tokens import end_access, make_revocation
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
+from mock_platform.api.v2.broadcasts.changes import begin, end, store_scheduled, write_message
+from mock_platform.api.v2.broadcasts.records import BROADCASTS, RUNNING
 from mock_platform.api.v2.messages.conversations import (
     NEWEST_FIRST,
     TABLE,
@@ -181,6 +183,25 @@ def _choose_text(world: World) -> str:
     return _SAMPLE_POSTS_TEXTS[int(world.ids.digits(4)) % len(_SAMPLE_POSTS_TEXTS)]
 
 
+def _broadcast(
+    what: str, world: World, user: Record, created_at: str, _direction: str | None
+) -> list[FanOut]:
+    """Let a user begin a broadcast, or end the one that runs, or another user write in its chat."""
+    found = world.store.page(BROADCASTS, {"_user_id": user["id"], "state": RUNNING}, limit=1)
+    begun: list[FanOut] = []
+    if what == "start" or not found:
+        fields = {"title": _choose_text(world), "available_for_replay": False}
+        flags = {"manual_publish": True, "_is_locked": False, "_user_id": user["id"]}
+        begun = begin(world, store_scheduled(world, fields | flags), created_at)
+        found = world.store.page(BROADCASTS, {"_user_id": user["id"], "state": RUNNING})[-1:]
+    if what == "start":
+        return begun
+    if what == "end":
+        return begun + end(world, found[0].record, created_at)
+    other, text = find_other_user(world, user), {"text": _choose_text(world)}
+    return begun + write_message(world, found[0].record, other, text, created_at)[1]
+
+
 POST_HAPPENINGS: Mapping[str, Happening] = {
     "post.create": _make,
     "post.delete": _delete,
@@ -194,6 +215,9 @@ _HAPPENINGS: Mapping[str, Happening] = {
     **POST_HAPPENINGS,
     "follow.follow": partial(_follow, 1),
     "follow.unfollow": partial(_follow, -1),
+    "broadcast.start": partial(_broadcast, "start"),
+    "broadcast.end": partial(_broadcast, "end"),
+    "broadcast.chat": partial(_broadcast, "chat"),
     "dm.sent": partial(_exchange, received=False),
     "dm.received": partial(_exchange, received=True),
 }

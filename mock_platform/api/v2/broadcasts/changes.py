@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from mock_platform.api.v2.activity.activities import record_activity
+from mock_platform.api.v2.activity.activities import FanOut, record_activity
 from mock_platform.api.v2.broadcasts.records import (
     BROADCASTS,
     ENDED,
+    MESSAGES,
     RUNNING,
     SCHEDULED,
     add_start,
@@ -17,8 +18,8 @@ from mock_platform.api.v2.broadcasts.records import (
 from mock_platform.api.v2.objects.post_view import add_texts
 from mock_platform.api.v2.objects.users import show_user
 from mock_platform.core.assumptions import public_fact
-from mock_platform.world.clock import parse_instant, wire_millis
-from mock_platform.world.store.interface import Record
+from mock_platform.world.clock import EARLIEST, parse_instant, wire_millis
+from mock_platform.world.store.interface import Order, Record
 from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
 
@@ -29,26 +30,19 @@ BROADCAST_EVENTS = public_fact(
     "author. Numbers have a twin as text.",
     "all of v2, section 18",
 )
+_LATEST, _MICROSECOND = Order(descending=True), timedelta(microseconds=1)
 _STEPS = {"Daily": timedelta(days=1), "Weekly": timedelta(days=7)}
 
 
 def _start(world: World, broadcast: Mapping[str, Any], to: str) -> str:
-    """Begin a broadcast at the moment that it is due, or now, and schedule the next of a series."""
-    moment = _find_moment(world, broadcast.get("_starts_at"))
-    started = {**broadcast, "started_at": moment, "updated_at": moment}
-    started.setdefault("media_key", world.ids.media_key(28))
-    world.store.put(BROADCASTS, started["id"], started)
-    _tell(world, started | {"state": to}, "broadcast.start", moment)
-    schedule_next(world, started)
+    """Begin a broadcast at the moment that it is due, or now."""
+    begin(world, dict(broadcast), _find_moment(world, broadcast.get("_starts_at")))
     return to
 
 
 def _end(world: World, broadcast: Mapping[str, Any], to: str) -> str:
     """End a broadcast at the moment that it is due, or now."""
-    moment = _find_moment(world, broadcast.get("scheduled_end_at"))
-    ended = {**broadcast, "ended_at": moment, "updated_at": moment, "total_watching": "0"}
-    world.store.put(BROADCASTS, ended["id"], ended)
-    _tell(world, ended | {"state": to}, "broadcast.end", moment)
+    end(world, dict(broadcast), _find_moment(world, broadcast.get("scheduled_end_at")))
     return to
 
 
@@ -58,11 +52,28 @@ def _find_moment(world: World, due: str | None) -> str:
     return wire_millis(now if due is None else min(now, parse_instant(due)))
 
 
-def _tell(world: World, broadcast: Record, event_type: str, moment: str) -> None:
+def begin(world: World, broadcast: Record, moment: str) -> list[FanOut]:
+    """Begin a broadcast, schedule the next one of a series, and return the activities."""
+    started = {**broadcast, "state": RUNNING, "started_at": moment, "updated_at": moment}
+    started.setdefault("media_key", world.ids.media_key(28))
+    world.store.put(BROADCASTS, started["id"], started)
+    found = _tell(world, started, "broadcast.start", moment)
+    schedule_next(world, started)
+    return found
+
+
+def end(world: World, broadcast: Record, moment: str) -> list[FanOut]:
+    """End a broadcast, and return the activities."""
+    over = {"state": ENDED, "ended_at": moment, "updated_at": moment, "total_watching": "0"}
+    world.store.put(BROADCASTS, broadcast["id"], broadcast | over)
+    return _tell(world, broadcast | over, "broadcast.end", moment)
+
+
+def _tell(world: World, broadcast: Record, event_type: str, moment: str) -> list[FanOut]:
     """Record the activity that a broadcast begins or ends."""
     user = world.store.get("users", broadcast["_user_id"])
     if user is None:
-        return
+        return []
     named = {
         "title": broadcast.get("title"),
         "broadcast_state": broadcast["state"],
@@ -83,7 +94,39 @@ def _tell(world: World, broadcast: Record, event_type: str, moment: str) -> None
         **{name: value for name, value in named.items() if value is not None},
         **add_texts(numbers),
     }
-    record_activity(world, event_type, user_id=user["id"], payload=payload, created_at=moment)
+    return [
+        record_activity(world, event_type, user_id=user["id"], payload=payload, created_at=moment)
+    ]
+
+
+def write_message(
+    world: World, broadcast: Record, author: Record, sent: Record, moment: str
+) -> tuple[Record, list[FanOut]]:
+    """Store a message in a chat, and return it with the activities; later ones have higher ids."""
+    # The id is the moment in nanoseconds, or the next number if the clock stands still.
+    newest = world.store.page(MESSAGES, {"broadcast_id": broadcast["id"]}, order=_LATEST, limit=1)
+    after = int(newest[0].record["id"]) + 1 if newest else 0
+    id_ = str(max((parse_instant(moment) - EARLIEST) // _MICROSECOND * 1000, after))
+    message = {
+        "_id": f"{broadcast['id']}:{id_}",
+        "id": id_,
+        "broadcast_id": broadcast["id"],
+        "author_id": author["id"],
+        **sent,
+        "created_at": moment,
+    }
+    world.store.put(MESSAGES, message["_id"], message)
+    payload = {
+        "broadcast_id": broadcast["id"],
+        "message_id": id_,
+        "message": message["text"],
+        "author": {"data": show_user(world, author)},
+    }
+    owner = broadcast["_user_id"]
+    told = record_activity(
+        world, "broadcast.chat", user_id=owner, payload=payload, created_at=moment
+    )
+    return message, [told]
 
 
 def _count_millis(moment: str) -> int:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
 from functools import cache, partial
 from typing import Any
 
-from mock_platform.api.v2.activity.activities import record_activity
-from mock_platform.api.v2.broadcasts.changes import BROADCAST_EVENTS, settle
+from mock_platform.api.v2.broadcasts.changes import BROADCAST_EVENTS, settle, write_message
 from mock_platform.api.v2.broadcasts.operations import (
     BROADCAST_DEFAULTS,
     BROADCAST_SHAPES,
@@ -39,7 +37,6 @@ from mock_platform.api.v2.conventions import (
 )
 from mock_platform.api.v2.objects.answers import USER_FIELDS, make_names_field, start_answer
 from mock_platform.api.v2.objects.relations import may_see_posts_of
-from mock_platform.api.v2.objects.users import show_user
 from mock_platform.api.v2.pages import NUMBERS, PageMeta, TokenPage, show_list, take_page_both_ways
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call
@@ -47,8 +44,8 @@ from mock_platform.core.fields import Flag, Integer, Json, ListOf, Nested, Text
 from mock_platform.core.operation import Example, Location
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
-from mock_platform.world.clock import EARLIEST, wire_millis
-from mock_platform.world.store.interface import Order, Record
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 CHAT_RULES = expectation(
@@ -63,7 +60,6 @@ MUTE_RULES = expectation(
     "one replaces it. An unknown user and the caller cannot be muted (400).",
 )
 _DEFAULTS = ("id", "text")
-_LATEST = Order(descending=True)
 _EXPANSIONS = ("author_id",)
 
 
@@ -182,14 +178,7 @@ def send(call: Call, world: World) -> dict[str, Any]:
     if find_mute(world, broadcast["id"], author["id"]) is not None:
         raise forbid("You are muted in the chat of this broadcast.", CHAT_RULES)
     _check_message(call, world, broadcast["id"], "reply_to")
-    message = _store_message(world, broadcast["id"], author["id"], call.params)
-    payload = {
-        "broadcast_id": broadcast["id"],
-        "message_id": message["id"],
-        "message": message["text"],
-        "author": {"data": show_user(world, author)},
-    }
-    record_activity(world, "broadcast.chat", user_id=broadcast["_user_id"], payload=payload)
+    message, _ = write_message(world, broadcast, author, call.params, _now(world))
     return {"data": {"success": True, "timestamp": message["id"]}}
 
 
@@ -208,24 +197,6 @@ def _require_visible(call: Call, world: World) -> Record:
     return require_record(
         call, world, BROADCASTS, "broadcast", WHOSE_BROADCASTS, find=find, resource_type="space"
     )
-
-
-def _store_message(world: World, broadcast_id: str, author_id: str, sent: Record) -> Record:
-    """Store a message under its moment in nanoseconds, later than all that the chat has."""
-    now = world.clock.now()
-    found = world.store.page(MESSAGES, {"broadcast_id": broadcast_id}, order=_LATEST, limit=1)
-    last = int(found[0].record["id"]) if found else 0
-    id_ = str(max((now - EARLIEST) // timedelta(microseconds=1) * 1000, last + 1))
-    message = {
-        "_id": f"{broadcast_id}:{id_}",
-        "id": id_,
-        "broadcast_id": broadcast_id,
-        "author_id": author_id,
-        **sent,
-        "created_at": wire_millis(now),
-    }
-    world.store.put(MESSAGES, message["_id"], message)
-    return message
 
 
 def _check_message(call: Call, world: World, broadcast_id: str, name: str) -> None:
@@ -299,7 +270,7 @@ def mute(call: Call, world: World) -> dict[str, Any]:
 
 
 def unmute(call: Call, world: World) -> dict[str, Any]:
-    """Let a user write again; that nobody is muted is fine."""
+    """Let a user write in a chat again."""
     broadcast = require_own(call, world)
     world.store.remove(MUTES, f"{broadcast['id']}:{call.path_params['user_id']}")
     return {"data": {"muted": False}}

@@ -28,6 +28,7 @@ from mock_platform.api.v2.broadcasts.records import (
 )
 from mock_platform.api.v2.conventions import (
     ANY_USER,
+    ID,
     check_path,
     declare_public,
     find_nothing,
@@ -226,7 +227,7 @@ class BroadcastList(Schema):
 
 
 class ScheduledBroadcastAnswer(Schema):
-    """A scheduled broadcast."""
+    """A broadcast as its schedule shows it."""
 
     data = Nested(ScheduledBroadcast, required=True)
 
@@ -271,7 +272,7 @@ def _find_scheduled(call: Call, world: World, id_: str) -> Record | None:
 
 
 def _require_scheduled(call: Call, world: World, *, waiting: bool = True) -> Record:
-    """Return the scheduled broadcast in the path; with `waiting`, one that has not begun.
+    """Return the scheduled broadcast in the path, which has not begun if it is `waiting`.
 
     Raises:
         ProblemFailure: There is none (404), or it has begun (400).
@@ -437,11 +438,18 @@ declare = partial(
     assumptions=(BROADCAST_SHAPES,),
     may_assume=(WHOSE_BROADCASTS,),
 )
-declare_one = partial(
-    declare,
-    path_form=BroadcastPath,
-    rules=check_path("id", re.compile(BROADCAST_ID), "is not valid"),
-)
+_IDS = {"id": re.compile(BROADCAST_ID, re.ASCII), "user_id": ID, "message_id": ID}
+
+
+def _find_path_faults(
+    params: Mapping[str, Any], call: Call, world: World, settings: Settings
+) -> Iterator[tuple[str, Any]]:
+    """Find ids in the path that nothing can have."""
+    for name in call.path_params:
+        yield from check_path(name, _IDS[name], "is not valid")(params, call, world, settings)
+
+
+declare_one = partial(declare, path_form=BroadcastPath, rules=_find_path_faults)
 WRITER = Auth(ANY_USER, scopes=("broadcast.read", "broadcast.write"))
 _RULES = (BROADCAST_SHAPES, SCHEDULE_RULES, SERIES_RULES)
 _declare_write = partial(

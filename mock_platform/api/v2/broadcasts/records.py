@@ -47,7 +47,7 @@ MOMENTS = {
 
 
 class BroadcastRecord(Schema):
-    """A broadcast; one that was scheduled has a `scheduled_broadcast_id`.
+    """A broadcast, with a `scheduled_broadcast_id` if it was scheduled.
 
     Those with `manual_publish` begin when they are told to, others when the clock says so. Of a
     series only the next broadcast exists; `_left` are those that come after it, `_starts_at` is

@@ -599,7 +599,7 @@ class TestEmit:
     @pytest.mark.parametrize(
         ("event", "field"),
         [
-            ({"event_type": "broadcast.start"}, "payload"),
+            ({"event_type": "broadcast.pause"}, "payload"),
             ({"event_type": "no.such"}, "event_type"),
             ({"user_id": "1"}, "user_id"),
             ({"created_at": "2027-01-01T00:00:00Z"}, "created_at"),
