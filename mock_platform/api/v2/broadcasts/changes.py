@@ -103,7 +103,7 @@ def write_message(
     world: World, broadcast: Record, author: Record, sent: Record, moment: str
 ) -> tuple[Record, list[FanOut]]:
     """Store a message in a chat, and return it with the activities; later ones have higher ids."""
-    # The id is the moment in nanoseconds, or the next number if the clock stands still.
+    # The id is the moment in nanoseconds, or the next number if the clock was stopped.
     newest = world.store.page(MESSAGES, {"broadcast_id": broadcast["id"]}, order=_LATEST, limit=1)
     after = int(newest[0].record["id"]) + 1 if newest else 0
     id_ = str(max((parse_instant(moment) - EARLIEST) // _MICROSECOND * 1000, after))
@@ -123,10 +123,10 @@ def write_message(
         "author": {"data": show_user(world, author)},
     }
     owner = broadcast["_user_id"]
-    told = record_activity(
+    activity = record_activity(
         world, "broadcast.chat", user_id=owner, payload=payload, created_at=moment
     )
-    return message, [told]
+    return message, [activity]
 
 
 def _count_millis(moment: str) -> int:

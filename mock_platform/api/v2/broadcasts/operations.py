@@ -1,30 +1,19 @@
-"""Broadcasts of the calling user, and the schedule: what begins when, or by hand."""
+"""Broadcasts of the calling user, and what all operations of broadcasts have in common."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from mock_platform.api.v2.broadcasts.changes import (
-    BROADCAST_EVENTS,
-    START,
-    schedule_next,
     settle,
-    store_scheduled,
 )
 from mock_platform.api.v2.broadcasts.records import (
     BROADCAST_FIELDS,
     BROADCASTS,
-    FREQUENCIES,
-    RUNNING,
-    SCHEDULED,
-    SCHEDULED_FIELDS,
-    add_start,
-    read_millis,
     show_broadcast,
-    show_scheduled,
 )
 from mock_platform.api.v2.conventions import (
     ANY_USER,
@@ -33,24 +22,18 @@ from mock_platform.api.v2.conventions import (
     declare_public,
     find_nothing,
     get_user_id,
-    make_id_field,
-    refuse_value,
     require_record,
     start_on,
     wrap_data,
 )
-from mock_platform.api.v2.media.uploads import find_own_media, keep_media
 from mock_platform.api.v2.objects.answers import make_names_field
-from mock_platform.api.v2.pages import PageMeta, TokenPageQuery, show_list, take_page
+from mock_platform.api.v2.pages import PageMeta, show_list, take_page
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
-from mock_platform.core.envelope import Flat
-from mock_platform.core.fields import Choice, CommaList, Flag, Integer, Json, ListOf, Nested, Text
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.fields import CommaList, Flag, Integer, Json, ListOf, Nested, Text
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
-from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.store.interface import Order, Record
 from mock_platform.world.world import World
 
@@ -74,21 +57,8 @@ BROADCAST_DEFAULTS = expectation(
     "are listed newest first, scheduled ones by their beginning, 100 a page. With ids the page "
     "has no meaning. The schedule has meta as all lists have.",
 )
-SCHEDULE_RULES = expectation(
-    "broadcasts.schedule",
-    "A schedule begins later than now and ends after its beginning. In the path, id is the "
-    "broadcast_id; the scheduled_broadcast_id does as well. What has begun is not in the list of "
-    "scheduled ones, and is neither changed nor deleted nor begun (400); nor is one begun by hand "
-    "that has no manual_publish. An unknown thumbnail is refused with 400.",
-)
-SERIES_RULES = expectation(
-    "broadcasts.series",
-    "Of a series only the next broadcast exists; when it begins, the following one is scheduled. "
-    "A change or deletion is for the rest of the series; with roll_forward it is for that "
-    "broadcast alone, and the following one is scheduled. A series has 1 to 1,000 repeats.",
-)
-_LONGEST_SERIES = 1000
-_SOONEST_FIRST, _NEWEST_FIRST = Order("scheduled_start_at"), Order(descending=True)
+Find = Callable[[Call, World, str], Record | None]
+_NEWEST_FIRST = Order(descending=True)
 _DEFAULTS = ("id", "state", "title")
 BROADCAST_ID = r"[a-zA-Z0-9]{1,13}"
 
@@ -113,90 +83,6 @@ class BroadcastsQuery(BroadcastQuery):
     pagination_token = Text(min_length=1)
 
 
-def _read_moment(text: str) -> str:
-    """Return a moment in milliseconds or ISO 8601 as records have it.
-
-    Raises:
-        ValueError: It is neither.
-        OverflowError: There is no such moment.
-    """
-    return wire_millis(read_millis(text) if text.isdecimal() else parse_instant(text))
-
-
-def _find_moment_faults(
-    params: Mapping[str, Any], _call: Call, world: World, _settings: Settings
-) -> Iterator[tuple[str, str]]:
-    """Find moments that cannot be read, or that a schedule cannot have."""
-    found = {}
-    for name, text in params.items():
-        if name.endswith(("_start_ms", "_end_ms", "_start_time")):
-            try:
-                found[name] = _read_moment(text)
-            except (OverflowError, ValueError):
-                yield name, f"The `{name}` value [{text}] is not a moment"
-    start, end = found.get("scheduled_start_ms"), found.get("scheduled_end_ms")
-    if start is not None and start <= wire_millis(world.clock.now()):
-        yield "scheduled_start_ms", "scheduled_start_ms must be later than now"
-    if start is not None and end is not None and end <= start:
-        yield "scheduled_end_ms", "scheduled_end_ms must be later than scheduled_start_ms"
-    repeats = params.get("recurrence", {}).get("repeats")
-    if repeats is not None and not 1 <= int(repeats) <= _LONGEST_SERIES:
-        yield "recurrence.repeats", f"recurrence.repeats must be between 1 and {_LONGEST_SERIES}"
-
-
-class ScheduledBroadcastsQuery(TokenPageQuery):
-    """Which scheduled broadcasts to list: by their beginning, in milliseconds or ISO 8601."""
-
-    find_faults = staticmethod(_find_moment_faults)
-
-    oldest_start_time = Text()
-    newest_start_time = Text()
-    pagination_token = Text()
-
-
-class BroadcastRecurrence(Schema):
-    """How often a broadcast comes again."""
-
-    frequency = Choice(FREQUENCIES, required=True)
-    repeats = make_id_field(required=True)
-
-
-class _Schedule(Schema):
-    find_faults = staticmethod(_find_moment_faults)
-    scheduled_start_ms = make_id_field(required=True)
-    scheduled_end_ms = make_id_field(required=True)
-    title = Text()
-    description = Text()
-    locale = Text()
-    chat_option = make_id_field()
-    available_for_replay = Flag(load_default=False)
-    is_locked = Flag(load_default=False)
-    manual_publish = Flag(load_default=False)
-    thumbnail_media_id = make_id_field()
-
-
-class ChangedBroadcast(_Schedule):
-    """All of a scheduled broadcast: what is left out is empty from then on."""
-
-    scheduled_broadcast_id = make_id_field(required=True)
-    source_id = Text()
-    roll_forward = Flag(load_default=False)
-
-
-class NewBroadcast(_Schedule):
-    """A broadcast to schedule, once or several times."""
-
-    source_id = Text(required=True, min_length=1)
-    recurrence = Nested(BroadcastRecurrence)
-    telecast_id = make_id_field()
-
-
-class BroadcastDeletionQuery(Schema):
-    """Whether the series goes on."""
-
-    roll_forward = Flag(load_default=False)
-
-
 _FLAGS, _NUMBERS = ("available_for_replay", "is_high_latency"), ("height", "width", "chat_option")
 Broadcast = Schema.from_dict(
     {
@@ -204,11 +90,6 @@ Broadcast = Schema.from_dict(
         for name in BROADCAST_FIELDS
     },
     name="Broadcast",
-)
-_SCHEDULED_FLAGS = ("available_for_replay", "manual_publish")
-ScheduledBroadcast = Schema.from_dict(
-    {name: Flag() if name in _SCHEDULED_FLAGS else Text() for name in SCHEDULED_FIELDS},
-    name="ScheduledBroadcast",
 )
 
 
@@ -226,62 +107,33 @@ class BroadcastList(Schema):
     meta = Nested(PageMeta, required=True)
 
 
-class ScheduledBroadcastAnswer(Schema):
-    """A broadcast as its schedule shows it."""
-
-    data = Nested(ScheduledBroadcast, required=True)
-
-
-class ScheduledBroadcastList(Schema):
-    """Scheduled broadcasts, the next one first."""
-
-    data = ListOf(Nested(ScheduledBroadcast))
-    meta = Nested(PageMeta, required=True)
-
-
 DeletedAnswer = wrap_data("DeletedBroadcastAnswer", deleted=Flag(required=True))
 
 
-def require_own(call: Call, world: World, *, read: bool = False) -> Record:
-    """Return the broadcast in the path, which is one of the caller's.
-
-    Raises:
-        ProblemFailure: The caller has no such broadcast (404).
-    """
-    return _require(call, world, partial(_find_own, call, world), read=read)
-
-
-def _require(call: Call, world: World, find: Any, *, read: bool = False) -> Record:
-    settle(world, get_user_id(call), read=call.path_params["id"] if read else None)
-    return require_record(
-        call, world, BROADCASTS, "broadcast", WHOSE_BROADCASTS, find=find, resource_type="space"
-    )
-
-
-def _find_own(call: Call, world: World, id_: str) -> Record | None:
+def find_own(call: Call, world: World, id_: str) -> Record | None:
+    """Return the caller's broadcast with an id, or `None`."""
     record = world.store.get(BROADCASTS, id_)
     return record if record is not None and record["_user_id"] == get_user_id(call) else None
 
 
-def _find_scheduled(call: Call, world: World, id_: str) -> Record | None:
-    record = _find_own(call, world, id_)
-    if record is None:
-        match = {"scheduled_broadcast_id": id_, "_user_id": get_user_id(call)}
-        record = next((each.record for each in world.store.page(BROADCASTS, match)), None)
-    return None if record is None or "scheduled_broadcast_id" not in record else record
+def require_own(call: Call, world: World, find: Find = find_own, *, read: bool = False) -> Record:
+    """Return the broadcast in the path as it is now; the default is any of the caller's.
 
-
-def _require_scheduled(call: Call, world: World, *, waiting: bool = True) -> Record:
-    """Return the scheduled broadcast in the path, which has not begun if it is `waiting`.
+    `read` says that the state is read, which counts in worlds where it changes by reads.
 
     Raises:
-        ProblemFailure: There is none (404), or it has begun (400).
+        ProblemFailure: The caller does not have it (404).
     """
-    record = _require(call, world, partial(_find_scheduled, call, world), read=not waiting)
-    if waiting and record["state"] != SCHEDULED:
-        text = f"The broadcast [{record['id']}] is {record['state']}, not {SCHEDULED}."
-        raise refuse_value(text, SCHEDULE_RULES)
-    return record
+    settle(world, get_user_id(call), read=call.path_params["id"] if read else None)
+    return require_record(
+        call,
+        world,
+        BROADCASTS,
+        "broadcast",
+        WHOSE_BROADCASTS,
+        find=partial(find, call, world),
+        resource_type="space",
+    )
 
 
 def list_(call: Call, world: World) -> dict[str, Any]:
@@ -293,7 +145,7 @@ def list_(call: Call, world: World) -> dict[str, Any]:
         page = take_page(call, world, BROADCASTS, {"_user_id": user_id}, order=_NEWEST_FIRST)
         shown = [_show(record, fields) for record in page.records]
         return show_list(shown, meta=page.meta())
-    found = {id_: _find_own(call, world, id_) for id_ in ids}
+    found = {id_: find_own(call, world, id_) for id_ in ids}
     shown = [_show(record, fields) for record in found.values() if record is not None]
     missing = [
         find_nothing("broadcast", "ids", id_, resource_type="space").as_item(call.base_url)
@@ -314,120 +166,6 @@ def get(call: Call, world: World) -> dict[str, Any]:
     """Return a broadcast of the caller."""
     record = require_own(call, world, read=True)
     return {"data": _show(record, call.params.get("broadcast_fields") or ())}
-
-
-def list_scheduled(call: Call, world: World) -> dict[str, Any]:
-    """Return the page of broadcasts that the caller has scheduled and that have not begun."""
-    settle(world, get_user_id(call))
-    oldest, newest = (
-        _read_moment(call.params[name]) if name in call.params else None
-        for name in ("oldest_start_time", "newest_start_time")
-    )
-
-    def is_asked_for(record: Record) -> bool:
-        start = record.get("scheduled_start_at", "")
-        return (oldest is None or oldest <= start) and (newest is None or start <= newest)
-
-    match = {"_user_id": get_user_id(call), "state": SCHEDULED}
-    page = take_page(call, world, BROADCASTS, match, order=_SOONEST_FIRST, where=is_asked_for)
-    return show_list([show_scheduled(record) for record in page.records], meta=page.meta())
-
-
-def create(call: Call, world: World) -> dict[str, Any]:
-    """Schedule a broadcast, or the first one of a series."""
-    fields = _read_schedule(call, world)
-    recurrence = call.params.get("recurrence")
-    if recurrence is not None:
-        fields |= {
-            "recurring_schedule_id": world.ids.digits(13),
-            "_frequency": recurrence["frequency"],
-            "_left": int(recurrence["repeats"]) - 1,
-        }
-    if "telecast_id" in call.params:
-        fields["telecast_id"] = call.params["telecast_id"]
-    record = store_scheduled(world, fields | {"_user_id": get_user_id(call)})
-    settle(world, get_user_id(call))
-    return {"data": show_scheduled(world.store.get(BROADCASTS, record["id"]) or record)}
-
-
-def _read_schedule(call: Call, world: World) -> Record:
-    """Return what a schedule says of a broadcast.
-
-    Raises:
-        ProblemFailure: The caller has no such thumbnail (400).
-    """
-    sent, names = call.params, ("source_id", "title", "description", "locale", "chat_option")
-    fields: Record = {name: sent[name] for name in names if name in sent}
-    for name in ("scheduled_start", "scheduled_end"):
-        fields[f"{name}_at"] = wire_millis(read_millis(sent[f"{name}_ms"]))
-    for name in ("available_for_replay", "manual_publish"):
-        fields[name] = sent[name]
-    fields["_is_locked"] = sent["is_locked"]
-    if "locale" in sent:
-        fields["language"] = re.split("[-_]", sent["locale"])[0]
-    if "thumbnail_media_id" in sent:
-        fields |= _take_thumbnail(call, world, sent["thumbnail_media_id"])
-    return fields
-
-
-def _take_thumbnail(call: Call, world: World, media_id: str) -> Record:
-    media = find_own_media(world, get_user_id(call), media_id)
-    if media is None:
-        text = f"The user has no media with the id [{media_id}]"
-        raise refuse_value(text, SCHEDULE_RULES, name="thumbnail_media_id", value=media_id)
-    keep_media(world, media)
-    names = ("image_url", "image_url_medium", "image_url_small")
-    address = media.get("media_url")
-    return {"thumbnail_media_id": media_id} | (dict.fromkeys(names, address) if address else {})
-
-
-def get_scheduled(call: Call, world: World) -> dict[str, Any]:
-    """Return a broadcast that the caller scheduled, also when it has begun."""
-    return {"data": show_scheduled(_require_scheduled(call, world, waiting=False))}
-
-
-_KEPT = frozenset({
-    "id", "scheduled_broadcast_id", "state", "created_at", "is_high_latency", "height", "width",
-    "total_watched", "total_watching", "telecast_id", "source_id", "recurring_schedule_id",
-    "_user_id", "_frequency", "_left",
-})  # fmt: skip
-"""What a replacement does not name."""
-
-
-def update(call: Call, world: World) -> dict[str, Any]:
-    """Replace a scheduled broadcast that has not begun."""
-    before = _require_scheduled(call, world)
-    named, known = call.params["scheduled_broadcast_id"], before["scheduled_broadcast_id"]
-    if named != known:
-        text = f"The scheduled_broadcast_id [{named}] is not that of the broadcast in the path"
-        raise refuse_value(text, SCHEDULE_RULES, name="scheduled_broadcast_id", value=named)
-    kept = {name: value for name, value in before.items() if name in _KEPT}
-    after = {**kept, **_read_schedule(call, world), "updated_at": wire_millis(world.clock.now())}
-    if call.params["roll_forward"]:
-        schedule_next(world, before)
-        after["_left"] = 0
-    world.store.put(BROADCASTS, after["id"], add_start(after))
-    settle(world, get_user_id(call))
-    return {"data": show_scheduled(world.store.get(BROADCASTS, after["id"]) or after)}
-
-
-def delete(call: Call, world: World) -> dict[str, Any]:
-    """Delete a scheduled broadcast that has not begun."""
-    record = _require_scheduled(call, world)
-    if call.params["roll_forward"]:
-        schedule_next(world, record)
-    world.store.remove(BROADCASTS, record["id"])
-    return {"data": {"deleted": True}}
-
-
-def go_live(call: Call, world: World) -> dict[str, Any]:
-    """Begin a scheduled broadcast that waits for it."""
-    record = _require_scheduled(call, world)
-    if not record["manual_publish"]:
-        text = f"The broadcast [{record['id']}] has no manual_publish: it begins by itself."
-        raise refuse_value(text, SCHEDULE_RULES)
-    world.transitions.move(START.name, record["id"], RUNNING)
-    return {"data": show_scheduled(world.store.get(BROADCASTS, record["id"]) or record)}
 
 
 declare = partial(
@@ -451,12 +189,6 @@ def _find_path_faults(
 
 declare_one = partial(declare, path_form=BroadcastPath, rules=_find_path_faults)
 WRITER = Auth(ANY_USER, scopes=("broadcast.read", "broadcast.write"))
-_RULES = (BROADCAST_SHAPES, SCHEDULE_RULES, SERIES_RULES)
-_declare_write = partial(
-    declare_one, auth=WRITER, assumptions=_RULES, may_assume=(WHOSE_BROADCASTS, BROADCAST_EVENTS)
-)
-_TIMES = {"scheduled_start_ms": "1827360000000", "scheduled_end_ms": "1827363600000"}
-_SCHEDULE, _MANUAL = "/2/broadcasts/scheduled", {"id": "1LvHandCup001"}
 OPERATIONS = (
     declare(
         "broadcasts.list",
@@ -476,66 +208,5 @@ OPERATIONS = (
         params=BroadcastQuery,
         returns=BroadcastAnswer,
         assumptions=(BROADCAST_SHAPES, BROADCAST_DEFAULTS),
-    ),
-    declare(
-        "scheduled_broadcasts.list",
-        f"GET {_SCHEDULE}",
-        list_scheduled,
-        "List the caller's scheduled broadcasts",
-        params=ScheduledBroadcastsQuery,
-        returns=ScheduledBroadcastList,
-        errors=("invalid-request",),
-        assumptions=(BROADCAST_SHAPES, BROADCAST_DEFAULTS, SCHEDULE_RULES),
-        may_assume=(),
-    ),
-    declare(
-        "scheduled_broadcasts.create",
-        f"POST {_SCHEDULE}",
-        create,
-        "Schedule a broadcast",
-        auth=WRITER,
-        params=NewBroadcast,
-        location=Location.JSON,
-        returns=Flat(ScheduledBroadcastAnswer, status=201),
-        errors=("invalid-request",),
-        assumptions=_RULES,
-        may_assume=(BROADCAST_EVENTS,),
-        example=Example(json={"source_id": "cup-desk", "title": "Cupping at noon"} | _TIMES),
-    ),
-    declare_one(
-        "scheduled_broadcasts.get",
-        f"GET {_SCHEDULE}/:id",
-        get_scheduled,
-        "Read a scheduled broadcast",
-        returns=ScheduledBroadcastAnswer,
-        assumptions=(BROADCAST_SHAPES, SCHEDULE_RULES),
-        example=Example(path=_MANUAL),
-    ),
-    _declare_write(
-        "scheduled_broadcasts.update",
-        f"PUT {_SCHEDULE}/:id",
-        update,
-        "Replace a scheduled broadcast",
-        params=ChangedBroadcast,
-        location=Location.JSON,
-        returns=ScheduledBroadcastAnswer,
-        example=Example(path=_MANUAL, json={"scheduled_broadcast_id": "1990400000001"} | _TIMES),
-    ),
-    _declare_write(
-        "scheduled_broadcasts.delete",
-        f"DELETE {_SCHEDULE}/:id",
-        delete,
-        "Delete a scheduled broadcast",
-        params=BroadcastDeletionQuery,
-        returns=DeletedAnswer,
-        example=Example(path=_MANUAL),
-    ),
-    _declare_write(
-        "scheduled_broadcasts.start",
-        f"POST {_SCHEDULE}/:id/live",
-        go_live,
-        "Begin a scheduled broadcast",
-        returns=ScheduledBroadcastAnswer,
-        example=Example(path=_MANUAL),
     ),
 )

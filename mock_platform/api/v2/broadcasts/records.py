@@ -49,9 +49,8 @@ MOMENTS = {
 class BroadcastRecord(Schema):
     """A broadcast, with a `scheduled_broadcast_id` if it was scheduled.
 
-    Those with `manual_publish` begin when they are told to, others when the clock says so. Of a
-    series only the next broadcast exists; `_left` are those that come after it, `_starts_at` is
-    when the clock begins it.
+    Those with `manual_publish` begin by hand, others by the clock at `_starts_at`. Of a series only
+    the next broadcast exists, and `_left` are how many come after it.
     """
 
     id = Text(required=True, pattern="[a-zA-Z0-9]{1,13}")

@@ -99,7 +99,7 @@ def test_pages_and_ids(box: Sandbox) -> None:
 
 
 def test_it_begins_and_ends_with_the_clock(box: Sandbox) -> None:
-    """A scheduled broadcast runs from its beginning to its end, and tells of both once."""
+    """A scheduled broadcast runs from its beginning to its end, and each is one event."""
     made = schedule(box, title="Cupping", locale="en_US", chat_option="2")
     id_, fields = made["broadcast_id"], select("start_ms", "end_ms", "language", "chat_option")
     path = f"{PATH}/{id_}"

@@ -78,7 +78,7 @@ def test_pages(box: Sandbox) -> None:
 
 
 def test_a_deletion(box: Sandbox) -> None:
-    """A deleted message is gone, and nobody can answer it."""
+    """A deleted message is gone, and cannot be answered."""
     path = f"{CHAT}/{FIRST}"
     assert {"data": {"deleted": True}} == box.call("DELETE", path).get_json()
 
