@@ -238,8 +238,9 @@ class _Names:
         name = str(vars(owner).get("component_name", own))
         # Two classes of one name would overwrite each other silently, and one of them would be
         # described as the other. It is found when the document is made, so by the first test that
-        # asks for it.
-        other = self.owners.setdefault(name, owner)
+        # asks for it. Generators of clients leave out underscores and change case, so names that
+        # differ in nothing else are one.
+        other = self.owners.setdefault(name.replace("_", "").lower(), owner)
         if other is not owner:
             raise TypeError(
                 f"{owner.__module__}.{owner.__qualname__} and {other.__module__}."
@@ -365,9 +366,10 @@ class _Writer:
             content = {"application/json": {"schema": body}}
             entry["requestBody"] = _body(content, required=not operation.in_query)
         elif operation.location is Location.UPLOAD:
-            body = {"schema": self._converter.reference(schema)}
             where = "The same parameters in a JSON body, where contents are base64, or in a form."
-            kinds = dict.fromkeys(("application/json", MULTIPART), body)
+            bodies = {"application/json": self._converter.reference(schema)}
+            bodies[MULTIPART] = _show_contents(self._converter.inline(schema))
+            kinds = {kind: {"schema": body} for kind, body in bodies.items()}
             entry["requestBody"] = _body(kinds, required=True, description=where)
         elif operation.location is Location.FORM:
             entry["requestBody"] = self._form(schema, "Parameters stand in a form alone.")
@@ -461,6 +463,16 @@ def _path_parameters(path: str, forms: Mapping[str, JsonObject]) -> list[JsonObj
         }
         for name in _VARYING.findall(path)
     ]
+
+
+def _show_contents(body: JsonObject) -> JsonObject:
+    """Return the form in which contents are bytes: clients would send the base64 of JSON."""
+    content = {"type": "string", "format": "binary"}
+    parts = {
+        name: content if part.get("contentEncoding") == "base64" else part
+        for name, part in body["properties"].items()
+    }
+    return {**body, "properties": parts}
 
 
 def _body(content: JsonObject, *, required: bool, description: str = "") -> JsonObject:

@@ -103,17 +103,13 @@ class DirectMessageEvent(Schema):
     referenced_posts = Json()
 
 
-class _PageMeta(PageMeta):
-    pass
-
-
 class DirectMessagePage(Schema):
     """A page of events."""
 
     data = ListOf(Nested(DirectMessageEvent))
     includes = Json()
     errors = ListOf(Json())
-    meta = Nested(_PageMeta, required=True)
+    meta = Nested(PageMeta, required=True)
 
 
 class DirectMessageAnswer(Schema):
