@@ -1,0 +1,162 @@
+"""Every method of the vendor's Python SDK reaches an operation of the sandbox.
+
+The methods are found by a walk over the clients of the SDK, and each is called once with made-up
+arguments. What it answers is looked at elsewhere; here only that there is something that answers.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import urlsplit
+
+import pytest
+
+from mock_platform import MockPlatform
+from mock_platform.api.served import OPERATIONS
+from mock_platform.api.v2.description import DESCRIPTION_ID
+
+if TYPE_CHECKING:
+    from requests import Response
+    from xdk import Client
+
+pytestmark = pytest.mark.live
+
+Method = Callable[..., Any]
+MISSING: Mapping[str, str] = {
+    "chat": (
+        "add_conversation_keys add_group_members add_user_public_key create_conversation "
+        "delete_messages get_conversation get_conversation_events get_conversations "
+        "initialize_group mark_conversation_read media_download media_upload_append "
+        "media_upload_finalize media_upload_initialize send_message send_typing_indicator"
+    ),
+    "communities": "get_by_id search",
+    "compliance": "create_jobs get_jobs get_jobs_by_id",
+    "direct_messages": "delete_events dm_conversations_media_download",
+    "lists": (
+        "add_member create delete get_by_id get_followers get_members get_posts "
+        "remove_member_by_user_id update"
+    ),
+    "media": (
+        "create_metadata create_subtitles delete_subtitles get_analytics get_by_key get_by_keys"
+    ),
+    "posts": "get_analytics get_liking_users get_quoted get_reposted_by get_reposts hide_reply",
+    "spaces": "get_buyers get_by_creator_ids get_by_id get_by_ids get_posts search",
+    "stream": (
+        "labels_compliance likes_compliance likes_firehose likes_sample10 "
+        "posts_compliance posts_firehose posts_firehose_en posts_firehose_ja "
+        "posts_firehose_ko posts_firehose_pt posts_sample posts_sample10 users_compliance"
+    ),
+    "trends": "get_by_woeid get_personalized",
+    "users": (
+        "block_dms create_bookmark create_bookmark_folder delete_bookmark follow_list "
+        "get_affiliates get_blocking get_bookmark_folders get_bookmarks "
+        "get_bookmarks_by_folder_id get_followed_lists get_liked_posts "
+        "get_list_memberships get_mentions get_muting get_owned_lists get_pinned_lists "
+        "get_posts get_public_key get_public_keys get_reposts_of_me get_timeline "
+        "like_post mute_user pin_list repost_post search unblock_dms unfollow_list "
+        "unlike_post unmute_user unpin_list unrepost_post"
+    ),
+}
+"""Methods whose operation is not served yet, by client. The list only becomes shorter."""
+OPERATIONS_BY_ID: Mapping[str, list[list[str]]] = {
+    DESCRIPTION_ID: [["", "2", "openapi.json"]],
+    **{each.id: [path.split("/") for path in (each.path, *each.also)] for each in OPERATIONS},
+}
+"""The paths of each operation, in parts."""
+
+
+class Answered(BaseException):
+    """The first answer of a method, before the SDK reads it; no handler of the SDK catches it."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__(response.status_code)
+        self.response = response
+
+
+def stop(response: Response, **_: Any) -> NoReturn:
+    """End a call of the SDK as soon as the headers of the answer are there."""
+    raise Answered(response)
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    """The SDK with the app's token and the user's, at a sandbox that has all releases."""
+    from xdk import Client
+
+    with MockPlatform.start(releases="all") as platform:
+        credentials = platform.credentials
+        made = Client(
+            base_url=platform.base_url,
+            bearer_token=credentials["bearer_token"],
+            access_token=credentials["user"]["oauth2_access_token"],
+        )
+        made.session.hooks["response"].append(stop)
+        yield made
+
+
+def list_methods(client: Client) -> Iterator[tuple[str, Method]]:
+    """The public methods of all clients of the SDK, each with its name."""
+    for name, part in vars(client).items():
+        if type(part).__module__.startswith(f"xdk.{name}."):
+            for own, method in inspect.getmembers(part, inspect.ismethod):
+                if not own.startswith("_"):
+                    yield f"{name}.{own}", method
+
+
+def make_up(parameter: inspect.Parameter) -> Any:
+    """A value that a parameter of the SDK takes."""
+    kind = str(parameter.annotation)
+    if parameter.name == "body":
+        return {}
+    if "Literal[" in kind:
+        return kind.partition("Literal[")[2].partition(",")[0].strip("'] ")
+    if "List[" in kind:
+        return ["1"]
+    return {"int": 1, "bool": True}.get(kind, "1")
+
+
+def ask(method: Method) -> tuple[Response, set[str]]:
+    """Call a method with what it requires; its first answer, and the values that were made up."""
+    needed = [
+        each
+        for each in inspect.signature(method).parameters.values()
+        if each.default is inspect.Parameter.empty
+    ]
+    sent = {each.name: make_up(each) for each in needed}
+    try:
+        result = method(**sent)
+        if inspect.isgenerator(result):  # pages and streams, which ask when they are read
+            next(result)
+    except Answered as answered:
+        return answered.response, set(map(str, sent.values()))
+    raise AssertionError("the method sent nothing")
+
+
+def is_answered(response: Response, made_up: set[str]) -> bool:
+    """Whether the operation of a method has answered, if only with a refusal.
+
+    `/2/users/search` is not answered by the operation that reads the user in `/2/users/:id`.
+    """
+    response.close()
+    found = OPERATIONS_BY_ID.get(response.headers.get("X-Mock-Operation", ""), ())
+    sent = urlsplit(str(response.request.url)).path.split("/")
+    return response.status_code < 500 and any(
+        len(sent) == len(template)
+        and all(
+            part in made_up if known.startswith(":") else part == known
+            for part, known in zip(sent, template, strict=True)
+        )
+        for template in found
+    )
+
+
+def test_every_method_is_served(client: Client) -> None:
+    """Each method is answered by the operation of its path."""
+    methods = dict(list_methods(client))
+    unknown = {name for name, method in methods.items() if not is_answered(*ask(method))}
+
+    missing = {f"{name}.{own}" for name, text in MISSING.items() for own in text.split()}
+    assert 170 < len(methods)
+    assert sorted(missing) == sorted(unknown)
