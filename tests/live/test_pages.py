@@ -36,6 +36,7 @@ WALKED = {
         "Waterfront market opens with a coffee mile",
         '"evaluator_score_bucket"',
         '"post_id"',
+        '"state":"Running"',
         "UsageCapExceeded",
     ),
     "posts-and-users": (

@@ -187,6 +187,9 @@ export interface Tables {
   readonly media_library: Table;
   readonly notes: Table;
   readonly articles: Table;
+  readonly broadcasts: Table;
+  readonly broadcast_chat_messages: Table;
+  readonly broadcast_chat_mutes: Table;
   readonly iab_categories: Table;
   readonly content_categories: Table;
   readonly publishers: Table;

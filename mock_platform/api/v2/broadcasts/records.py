@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Long, Text
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Shown, Table
-from mock_platform.world.clock import EARLIEST, epoch_millis, parse_instant, wire_millis
+from mock_platform.world.clock import EARLIEST, LATEST, epoch_millis, parse_instant, wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -139,10 +139,13 @@ def read_millis(text: str) -> datetime:
     """Return the moment that a text of milliseconds names.
 
     Raises:
-        OverflowError: There is no such moment.
+        OverflowError: No clock gets there.
         ValueError: It is no number.
     """
-    return EARLIEST + timedelta(milliseconds=int(text))
+    moment = EARLIEST + timedelta(milliseconds=int(text))
+    if moment >= LATEST:
+        raise OverflowError(text)
+    return moment
 
 
 def show_broadcast(record: Record, fields: Collection[str]) -> Record:

@@ -28,6 +28,7 @@ from mock_platform.api.v2.broadcasts.operations import (
 from mock_platform.api.v2.broadcasts.records import (
     BROADCASTS,
     FREQUENCIES,
+    MUTES,
     RUNNING,
     SCHEDULED,
     SCHEDULED_FIELDS,
@@ -77,7 +78,8 @@ def _read_moment(text: str) -> str:
         ValueError: It is neither.
         OverflowError: There is no such moment.
     """
-    return wire_millis(read_millis(text) if text.isdecimal() else parse_instant(text))
+    is_number = text.isascii() and text.isdigit()
+    return wire_millis(read_millis(text) if is_number else parse_instant(text))
 
 
 def _find_moment_faults(
@@ -268,10 +270,10 @@ def get_scheduled(call: Call, world: World) -> dict[str, Any]:
 
 _KEPT = frozenset({
     "id", "scheduled_broadcast_id", "state", "created_at", "is_high_latency", "height", "width",
-    "total_watched", "total_watching", "telecast_id", "source_id", "recurring_schedule_id",
-    "_user_id", "_frequency", "_left",
+    "total_watched", "total_watching", "telecast_id", "recurring_schedule_id", "_user_id",
+    "_frequency", "_left",
 })  # fmt: skip
-"""What a replacement does not name."""
+"""What a replacement cannot name."""
 
 
 def update(call: Call, world: World) -> dict[str, Any]:
@@ -297,6 +299,8 @@ def delete(call: Call, world: World) -> dict[str, Any]:
     if call.params["roll_forward"]:
         schedule_next(world, record)
     world.store.remove(BROADCASTS, record["id"])
+    for entry in world.store.page(MUTES, {"broadcast_id": record["id"]}):
+        world.store.remove(MUTES, entry.key)
     return {"data": {"deleted": True}}
 
 

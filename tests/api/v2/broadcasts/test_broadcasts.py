@@ -11,6 +11,7 @@ import pytest
 from mock_platform.api.v2.broadcasts.records import (
     BROADCAST_FIELDS,
     BROADCASTS,
+    MUTES,
     SCHEDULED_FIELDS,
 )
 from mock_platform.world.clock import epoch_millis
@@ -189,24 +190,26 @@ def test_the_schedule(box: Sandbox) -> None:
 
 
 def test_a_replacement(box: Sandbox) -> None:
-    """A change replaces all: what it leaves out is gone, but for the source and the ids."""
-    made = schedule(box, title="Cupping", description="Four lots", chat_option="1")
+    """A change replaces all: what it leaves out is gone, but for what it cannot name."""
+    made = schedule(box, title="Cupping", description="Four lots", telecast_id="9")
     body = make_body(start=3) | {"scheduled_broadcast_id": made["scheduled_broadcast_id"]}
-    del body["source_id"]
     changed = box.call("PUT", f"{SCHEDULE}/{made['broadcast_id']}", json=body).get_json()["data"]
 
-    assert {"title", "description", "chat_option"} == set(made) - set(changed)
-    assert (millis(hours=3), "cup-desk") == (changed["scheduled_start_ms"], changed["source_id"])
+    assert {"title", "description"} == set(made) - set(changed)
+    assert (millis(hours=3), "9") == (changed["scheduled_start_ms"], changed["telecast_id"])
 
 
 def test_a_deletion(box: Sandbox) -> None:
-    """A deleted broadcast is in no list, and never begins."""
-    made = schedule(box)
+    """A deleted broadcast is in no list, never begins, and its mutes are gone."""
+    made, mutes = schedule(box), box.world.store.count(MUTES)
+    chat = f"{PATH}/{made['broadcast_id']}/chat"
+    assert 200 == box.call("POST", f"{chat}/mutes", json={"user_id": OTHER}).status_code
     answer = box.call("DELETE", f"{SCHEDULE}/{made['broadcast_id']}").get_json()
     box.advance(hours=2)
 
     assert {"data": {"deleted": True}} == answer
     box.read(f"{PATH}/{made['broadcast_id']}", status=404)
+    assert mutes == box.world.store.count(MUTES)
     assert [] == list_events(box)
 
 
@@ -300,6 +303,10 @@ REFUSED = [
     create("no length", json=make_body(length=0), messages=["later than scheduled_start_ms"]),
     create("a year that does not exist", json=make_body() | {"scheduled_end_ms": "9" * 19},
            messages=["is not a moment"]),
+    create("a year that no clock has", json=make_body() | {"scheduled_end_ms": "221845392000000"},
+           messages=["is not a moment"]),
+    create("a moment in other digits", json=make_body() | {"scheduled_start_ms": "١٢"},
+           messages=["scheduled_start_ms"]),
     create("no repeats", json=make_body(recurrence={"frequency": "Daily", "repeats": "0"}),
            messages=["between 1 and 1000"]),
     create("too many", json=make_body(recurrence={"frequency": "Daily", "repeats": "1001"}),
