@@ -231,6 +231,7 @@ class _Names:
 
     def __init__(self) -> None:
         self.owners: dict[str, type[Schema]] = {}
+        self._alike: dict[str, type[Schema]] = {}
 
     def __call__(self, schema: Schema | type[Schema]) -> str:
         owner = schema if isinstance(schema, type) else type(schema)
@@ -240,7 +241,8 @@ class _Names:
         # described as the other. It is found when the document is made, so by the first test that
         # asks for it. Generators of clients leave out underscores and change case, so names that
         # differ in nothing else are one.
-        other = self.owners.setdefault(name.replace("_", "").lower(), owner)
+        self.owners.setdefault(name, owner)
+        other = self._alike.setdefault(name.replace("_", "").lower(), owner)
         if other is not owner:
             raise TypeError(
                 f"{owner.__module__}.{owner.__qualname__} and {other.__module__}."

@@ -19,6 +19,7 @@ from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.core.fields import (
     Choice,
     CommaList,
+    Content,
     Flag,
     Instant,
     Integer,
@@ -233,6 +234,27 @@ def test_json_body_with_a_query() -> None:
     assert ["items"] == list(body["properties"])
 
 
+class Upload(Schema):
+    """A file, and what it is."""
+
+    media = Content(required=True)
+    kind = Text()
+
+
+def test_contents() -> None:
+    """The content of a file is base64 in JSON, and bytes in a form of several parts."""
+    described = document(operation(method="POST", params=Upload, location=Location.UPLOAD))
+    (operations,) = described["paths"].values()
+    content = operations["post"]["requestBody"]["content"]
+    form = content["multipart/form-data"]["schema"]["properties"]
+
+    assert {"$ref": "#/components/schemas/Upload"} == content["application/json"]["schema"]
+    shown = described["components"]["schemas"]["Upload"]["properties"]["media"]
+    assert "base64" == shown["contentEncoding"]
+    assert ({"type": "string", "format": "binary"}, {"type": "string"}) == (
+        form["media"], form["kind"])  # fmt: skip
+
+
 # -- what comes out ----------------------------------------------------------------------------
 
 
@@ -265,11 +287,12 @@ def test_names_of_components() -> None:
     assert {"size"} == set(schemas["PartsPart"]["properties"])
 
 
-def test_two_components_of_one_name() -> None:
-    """A schema that would replace another in the description is refused, and both are named."""
-    other = type("Part", (Schema,), {"__module__": "other.parts", "size": Integer()})
+@pytest.mark.parametrize("name", ["Part", "_Part"])
+def test_two_components_of_one_name(name: str) -> None:
+    """A schema that would replace another is refused, also one that clients would call the same."""
+    other = type(name, (Schema,), {"__module__": "other.parts", "size": Integer()})
 
-    with pytest.raises(TypeError, match=r"other\.parts\.Part and .*\.Part are both .* 'Part'"):
+    with pytest.raises(TypeError, match=rf"other\.parts\.{name} and .*\.Part are both .* '{name}'"):
         document(operation(), operation(id="a.b", path="/12/parts", returns=One(other)))
 
 
