@@ -423,9 +423,10 @@ class _Writer:
             names.append("TokenError")
         self._shared |= {"Problem", *names}
         shown = ", ".join(str(status) for status in statuses)
+        # Generated clients read the first kind alone, and nearly all refusals are problems.
         content: JsonObject = {
-            "application/json": {"schema": {"anyOf": [_ref(name) for name in names]}},
             "application/problem+json": {"schema": _ref("Problem")},
+            "application/json": {"schema": {"anyOf": [_ref(name) for name in names]}},
         }
         if operation.returns.media_type == "text/html":
             content["text/html"] = {"schema": {"type": "string"}}

@@ -390,7 +390,7 @@ def test_failures_of_v2() -> None:
     problem = schemas["Problem"]
 
     assert ["200", "default"] == list(described)
-    assert ["application/json", "application/problem+json"] == list(described["default"]["content"])
+    assert ["application/problem+json", "application/json"] == list(described["default"]["content"])
     assert len(PROBLEM_TYPES) == len(problem["oneOf"])
     assert len(PROBLEM_TYPES) == len(problem["discriminator"]["mapping"])
     assert "type" == problem["discriminator"]["propertyName"]
