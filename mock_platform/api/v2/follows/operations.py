@@ -60,7 +60,7 @@ FOLLOW_RULES = expectation(
 
 
 class NewFollow(Schema):
-    """Whom to follow."""
+    """The user whom the caller wants to follow."""
 
     target_user_id = make_id_field(required=True)
 

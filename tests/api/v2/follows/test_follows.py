@@ -18,8 +18,13 @@ FOLLOWING = f"/2/users/{OWN}/following"
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox in which nobody follows anybody."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+    """A sandbox without follows."""
+    found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+    with found.world.work():
+        for relation in (FOLLOWS, FOLLOW_REQUESTS):
+            for entry in found.world.store.page(relation.name):
+                found.world.store.remove(relation.name, entry.key)
+    return found
 
 
 def follow(box: Sandbox, target: str, status: int = 200) -> Any:
