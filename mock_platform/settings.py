@@ -115,6 +115,8 @@ class Settings:
     names: NamesMode = "neutral"
     """Which names answers have; with `original` both are taken on input."""
     limits: Literal["spec", "public", "off"] = "spec"
+    tiers: Literal["off", "on"] = "off"
+    """Whether an app's `_tier` decides if it may call what is for enterprises only."""
     card_envelope: Literal["object", "array"] = "object"
     releases: Literal["clock", "all"] = "clock"
     """Whether endpoints exist only from their date in the release history on, or always."""

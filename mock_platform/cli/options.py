@@ -338,6 +338,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("limits", "Rate limits to enforce: those of the specification, also those that only "
                       "the public interface names, or none.",
             click.Choice(["spec", "public", "off"])),
+    Setting("tiers", "Whether apps of a lower _tier are refused what the platform keeps for "
+                     "enterprises.", click.Choice(["off", "on"])),
     Setting("card-envelope", "Form of a single card in the data of an answer: the object, or an "
                              "array with it.", click.Choice(["object", "array"])),
     Setting("releases", "Whether endpoints, fields and types of events exist from their dates in "

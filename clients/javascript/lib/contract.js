@@ -25,6 +25,7 @@ const OPTIONS = {
   names: "names",
   markers: "markers",
   limits: "limits",
+  tiers: "tiers",
   cardEnvelope: "card-envelope",
   releases: "releases",
   webhookEnvelope: "webhook-envelope",
