@@ -305,6 +305,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("fixtures", "Folder of fixture files, added to the default ones and to those named "
                         "before. Repeatable.", _FOLDER, many=True, metavar="DIR"),
     Setting("no-default-fixtures", "Start without the default fixtures.", flag=True),
+    Setting("dataset", "How much the default fixtures have: a small business, also its followers "
+                       "with their posts and lists, or thousands of them.",
+            click.Choice(["small", "social", "large"])),
     Setting("scenario", "Name or file of a scenario that is active from the start and after each "
                         "reset, or a folder whose scenarios become known. Repeatable.",
             field="scenarios", many=True, metavar="NAME|FILE|FOLDER"),
