@@ -166,7 +166,7 @@ def _find_post(
     created_at: str,
     is_wanted: Callable[[Record], bool] = lambda _: True,
 ) -> Record:
-    """Return the user's newest post that is wanted and no repost; make one if there is none."""
+    """Return the user's newest post that is wanted and no repost, or a new one."""
     match = {"_user_id": user["id"], "_reposted_post_id": None}
     found = world.store.page("posts", match, order=NEWEST_FIRST, where=is_wanted, limit=1)
     if found:

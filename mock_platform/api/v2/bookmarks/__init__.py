@@ -2,14 +2,7 @@
 
 from mock_platform.api.v2 import OTHER_SHAPES
 from mock_platform.api.v2.bookmarks import operations
-from mock_platform.core.tables.table import Reference, Table
 
 OPERATIONS = (*operations.OPERATIONS,)
-TABLES = (
-    Table(
-        operations.FOLDERS,
-        operations.BookmarkFolderRecord,
-        references=(Reference("_user_id", "users"),),
-    ),
-)
+TABLES = operations.TABLES
 SPEC_SENTENCES = {"bookmarks": OTHER_SHAPES}

@@ -48,6 +48,7 @@ from mock_platform.core.failures.codes import could_not_find
 from mock_platform.core.fields import Flag, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.operation import Example, Location
 from mock_platform.core.schema import Schema
+from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -179,7 +180,7 @@ def list_folders(call: Call, world: World) -> dict[str, Any]:
 
 
 def create_folder(call: Call, world: World) -> dict[str, Any]:
-    """Make a folder."""
+    """Make a folder for bookmarks of the caller."""
     folder = {
         "id": world.ids.snowflake(),
         "name": call.params["name"],
@@ -216,6 +217,7 @@ def _show(folder: Record) -> dict[str, Any]:
     return {"id": folder["id"], "name": folder["name"]}
 
 
+TABLES = (Table(FOLDERS, BookmarkFolderRecord, references=(Reference("_user_id", "users"),)),)
 _PATH = "/2/users/:id/bookmarks"
 _READ = ("bookmark.read", "post.read", "users.read")
 _own = partial(Example, path={"id": "2244994945"})
@@ -264,6 +266,7 @@ OPERATIONS = (
         f"DELETE {_PATH}/:post_id",
         delete,
         "Remove a bookmark",
+        rules=check_self("id", "post_id"),
         example=Example(path={"id": "2244994945", "post_id": "1789900000000000004"}),
     ),
     _declare_folders(
@@ -293,6 +296,7 @@ OPERATIONS = (
         f"GET {_PATH}/folders/:folder_id",
         get_folder,
         "List the ids of the posts in a folder",
+        rules=check_self("id", "folder_id"),
         returns=PageOfPostIds,
         auth=Auth(ANY_USER, scopes=_READ),
         errors=("invalid-request", "resource-not-found"),

@@ -89,7 +89,7 @@ def create(call: Call, world: World) -> dict[str, Any]:
 
 
 def delete(call: Call, world: World) -> dict[str, Any]:
-    """Unlike a post."""
+    """Unlike a post, whether or not the caller likes it."""
     post = find_named_post(world, call.path_params["post_id"])
     if post is not None:
         unlike(world, get_user(call), post)
@@ -169,6 +169,7 @@ OPERATIONS = (
         "DELETE /2/users/:id/likes/:post_id",
         delete,
         "Unlike a post",
+        rules=check_self("id", "post_id"),
         assumptions=(LIKE_SHAPES, NAMED_POSTS, LIKE_EVENTS, RELATION_COUNTS),
         example=Example(path={"id": _OWN, "post_id": _LIKED}),
     ),

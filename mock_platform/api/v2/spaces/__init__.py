@@ -5,5 +5,5 @@ from mock_platform.api.v2.spaces import changes, operations, records
 
 OPERATIONS = (*operations.OPERATIONS,)
 TABLES = records.TABLES
-KINDS = (changes.SPACE,)
+KINDS = changes.KINDS
 SPEC_SENTENCES = {"spaces": OTHER_SHAPES}

@@ -111,3 +111,4 @@ SPACE = TransitionKind(
     act=_act,
     since="scheduled_start",
 )
+KINDS = (SPACE,)
