@@ -249,7 +249,7 @@ OPERATIONS = (
         errors=("invalid-request", "usage-capped"),
         assumptions=(BOOKMARK_SHAPES, MOST_BOOKMARKS, FIELD_SELECTION, TOKEN_FORMS),
         may_assume=(COUNTED_ONCE,),
-        example=_own(),
+        example=_own(conditions={"max_results": "100"}),
     ),
     _declare_write(
         "bookmarks.create",
