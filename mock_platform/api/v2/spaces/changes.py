@@ -10,7 +10,7 @@ from typing import Any
 
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
 from mock_platform.api.v2.objects.users import NEWEST_FIRST, show_user
-from mock_platform.api.v2.spaces.records import ENDED, LIVE, SCHEDULED, SPACES
+from mock_platform.api.v2.spaces.records import ENDED, LIVE, SCHEDULED, SPACE_TABLE, SPACES
 from mock_platform.core.assumptions import expectation
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
@@ -28,25 +28,18 @@ SPACE_STATES = expectation(
 def add_space(world: World, creator: Record, title: str) -> Record:
     """Store a Space of a user that has not started, and return it."""
     now = wire_millis(world.clock.now())
-    space: Record = {
-        "id": world.ids.alphanumeric(13),
-        "state": SCHEDULED,
-        "title": title,
-        "creator_id": creator["id"],
-        "host_ids": [creator["id"]],
-        "speaker_ids": [creator["id"]],
-        "invited_user_ids": [],
-        "topic_ids": [],
-        "is_ticketed": False,
-        "lang": "en",
-        "participant_count": 0,
-        "subscriber_count": 0,
-        "created_at": now,
-        "updated_at": now,
-        "scheduled_start": None,
-        "started_at": None,
-        "ended_at": None,
-    }
+    space, _ = SPACE_TABLE.load(
+        {
+            "id": world.ids.alphanumeric(13),
+            "state": SCHEDULED,
+            "title": title,
+            "creator_id": creator["id"],
+            "host_ids": [creator["id"]],
+            "speaker_ids": [creator["id"]],
+            "created_at": now,
+            "updated_at": now,
+        }
+    )
     world.store.put(SPACES, space["id"], space)
     return space
 

@@ -85,20 +85,17 @@ SPACE_BUYERS = Relation(
     End("space_id", SPACES),
     End("user_id", "users"),
 )
-TABLES = (
-    Table(
-        SPACES,
-        SpaceRecord,
-        references=(
-            *(Reference(name, "users") for name in USER_EXPANSIONS),
-            Reference("topic_ids", TOPICS),
-        ),
-        shown=Shown(
-            ("state", "creator_id", "created_at", "updated_at"),
-            "space.fields",
-            ("spaces.list", "spaces.get", "spaces.list_by_creators", "spaces.search"),
-        ),
+SPACE_TABLE = Table(
+    SPACES,
+    SpaceRecord,
+    references=(
+        *(Reference(name, "users") for name in USER_EXPANSIONS),
+        Reference("topic_ids", TOPICS),
     ),
-    Table(TOPICS, SpaceTopicRecord),
-    SPACE_BUYERS.table,
+    shown=Shown(
+        ("state", "creator_id", "created_at", "updated_at"),
+        "space.fields",
+        ("spaces.list", "spaces.get", "spaces.list_by_creators", "spaces.search"),
+    ),
 )
+TABLES = (SPACE_TABLE, Table(TOPICS, SpaceTopicRecord), SPACE_BUYERS.table)

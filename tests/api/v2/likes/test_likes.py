@@ -160,6 +160,20 @@ def test_a_deleted_post_is_no_longer_liked(box: Sandbox) -> None:
     assert before == counts(box, OWN_POST)[1]
 
 
+def test_events_on_command_change_the_same_records(box: Sandbox) -> None:
+    """A like that happens is in the list and the counts; each one is of another post."""
+    before, posts = counts(box)[1], box.world.store.count("posts")
+    events = {"event_type": "like.create", "user_id": OWN}
+    for _ in range(2):
+        assert 201 == box.client.post("/_mock/events", json=events).status_code
+
+    liked = list_liked(box)
+    assert (2, before + 2, posts) == (len(liked), counts(box)[1], box.world.store.count("posts"))
+    deletion = {"event_type": "post.delete", "user_id": OTHER, "payload": {"id": liked[0]}}
+    assert 201 == box.client.post("/_mock/events", json=deletion).status_code
+    assert (liked[1:], before + 1) == (list_liked(box), counts(box, OWN_POST)[1])
+
+
 def test_who_likes_is_for_the_author(box: Sandbox) -> None:
     """Others get an empty list; suspended users are left out."""
     for user in (OTHER, INES):
