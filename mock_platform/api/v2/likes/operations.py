@@ -8,6 +8,7 @@ from typing import Any
 from mock_platform.api.v2.activity.activities import LIKE_ACTIVITIES
 from mock_platform.api.v2.conventions import (
     ANY_USER,
+    ENTERPRISE_ONLY,
     NamedPostBody,
     Rates,
     check_self,
@@ -16,6 +17,7 @@ from mock_platform.api.v2.conventions import (
     forbid,
     get_user,
     get_user_id,
+    require_enterprise_from,
     require_record,
     wrap_data,
 )
@@ -161,7 +163,8 @@ OPERATIONS = (
         location=Location.JSON,
         errors=("invalid-request", "about:blank"),
         assumptions=(LIKE_SHAPES, NAMED_POSTS, LIKE_ACTIVITIES, LIKE_EVENTS, RELATION_COUNTS),
-        may_assume=(LIKE_REFUSALS,),
+        may_assume=(LIKE_REFUSALS, ENTERPRISE_ONLY),
+        tier_gate=require_enterprise_from("2026-04-20"),
         example=Example(path={"id": _OWN}, json={"post_id": _LIKED}),
     ),
     _declare(

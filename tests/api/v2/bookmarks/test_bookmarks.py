@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.api.v2.objects.relations import BLOCKS, BOOKMARKS
+from mock_platform.api.v2.objects.relations import BLOCKS, BOOKMARKS, FOLLOWS
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Sandbox, data_of, sandbox
 from tests.walks import walk_both_ways
@@ -23,10 +23,11 @@ FOREIGN = "1990100000000000003"
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox in which the caller has neither bookmarks nor folders."""
+    """A sandbox in which the caller has no bookmarks and no folders, and follows no user."""
     made = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
     with made.world.work():
-        BOOKMARKS.remove_all(made.world, source=OWN)
+        for relation in (BOOKMARKS, FOLLOWS):
+            relation.remove_all(made.world, source=OWN)
         for table in ("bookmark_folders", "bookmark_folder_posts"):
             for entry in made.world.store.page(table):
                 if entry.key != FOREIGN:
@@ -226,7 +227,7 @@ def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
 
 
 def test_folders_are_made_since_their_release() -> None:
-    """Before the release history has the operation, there is none."""
+    """Before its release the operation does not exist."""
     box = sandbox(freeze=datetime(2026, 8, 6, tzinfo=UTC))
 
     assert 404 == box.call("POST", FOLDERS, keys=USER_TOKEN, json={"name": "x"}).status_code

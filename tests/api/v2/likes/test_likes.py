@@ -23,11 +23,12 @@ LIKES_PATH, LIST = f"/2/users/{OWN}/likes", f"/2/users/{OWN}/liked_posts"
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox without likes."""
+    """A sandbox without likes, in which the caller follows no user."""
     made = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
     with made.world.work():
         for entry in made.world.store.page("likes"):
             made.world.store.remove("likes", entry.key)
+        FOLLOWS.remove_all(made.world, source=OWN)
     return made
 
 
@@ -270,6 +271,19 @@ def test_the_window_is_shared() -> None:
     like(box, LIKED, 429)
     box.advance(minutes=15)
     like(box, LIKED)
+
+
+@pytest.mark.parametrize(
+    ("tier", "day", "status"),
+    [("self_serve", 20, 403), ("self_serve", 19, 200), ("enterprise", 20, 200)],
+)
+def test_likes_are_for_enterprises(tier: str, day: int, status: int) -> None:
+    """With `--tiers on`, only apps of enterprises like from 2026-04-20 on; all may unlike."""
+    box = sandbox(freeze=datetime(2026, 4, day, tzinfo=UTC), tiers="on")
+    box.change("apps", "11827", _tier=tier)
+
+    like(box, OWN_POST, status)
+    assert {"data": {"liked": False}} == unlike(box, OWN_POST)
 
 
 def test_original_names(box: Sandbox) -> None:

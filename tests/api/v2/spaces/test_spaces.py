@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.api.v2.objects.relations import BLOCKS, SPACE_POSTS
+from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, SPACE_POSTS
 from mock_platform.api.v2.spaces.changes import add_space, start_space
 from mock_platform.api.v2.spaces.records import SPACE_BUYERS
 from tests.refusals import Refusal, refusals
@@ -170,6 +170,7 @@ def test_shared_posts(box: Sandbox) -> None:
     assert usual == ids(box.read(path, keys=BEARER))
     with box.world.work():
         BLOCKS.add(box.world, INES, OWN)
+        FOLLOWS.remove(box.world, OWN, OTHER)
     assert usual[1:] == ids(box.read(path, keys=USER_TOKEN))
 
 
