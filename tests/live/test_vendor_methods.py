@@ -41,8 +41,7 @@ MISSING: Mapping[str, str] = {
     "media": (
         "create_metadata create_subtitles delete_subtitles get_analytics get_by_key get_by_keys"
     ),
-    "posts": "get_analytics get_liking_users get_quoted get_reposted_by get_reposts hide_reply",
-    "spaces": "get_buyers get_by_creator_ids get_by_id get_by_ids get_posts search",
+    "posts": "get_analytics get_quoted get_reposted_by get_reposts hide_reply",
     "stream": (
         "labels_compliance likes_compliance likes_firehose likes_sample10 "
         "posts_compliance posts_firehose posts_firehose_en posts_firehose_ja "
@@ -50,13 +49,11 @@ MISSING: Mapping[str, str] = {
     ),
     "trends": "get_by_woeid get_personalized",
     "users": (
-        "block_dms create_bookmark create_bookmark_folder delete_bookmark follow_list "
-        "get_affiliates get_blocking get_bookmark_folders get_bookmarks "
-        "get_bookmarks_by_folder_id get_followed_lists get_liked_posts "
+        "block_dms follow_list get_affiliates get_blocking get_followed_lists "
         "get_list_memberships get_mentions get_muting get_owned_lists get_pinned_lists "
         "get_posts get_public_key get_public_keys get_reposts_of_me get_timeline "
-        "like_post mute_user pin_list repost_post search unblock_dms unfollow_list "
-        "unlike_post unmute_user unpin_list unrepost_post"
+        "mute_user pin_list repost_post search unblock_dms unfollow_list unmute_user "
+        "unpin_list unrepost_post"
     ),
 }
 """Methods whose operation is not served yet, by client. The list only becomes shorter."""

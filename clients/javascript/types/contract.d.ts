@@ -15,6 +15,11 @@ export interface Settings {
   /** With false: start without the default fixtures. */
   defaultFixtures?: boolean;
   /**
+   * How much the default fixtures have: a small business, also its followers with their posts and
+   * lists, or thousands of them.
+   */
+  dataset?: "small" | "social" | "large";
+  /**
    * Name or file of a scenario that is active from the start and after each reset, or a folder
    * whose scenarios become known.
    */
@@ -65,6 +70,8 @@ export interface Settings {
    * names, or none.
    */
   limits?: "spec" | "public" | "off";
+  /** Whether apps of a lower _tier are refused what the platform keeps for enterprises. */
+  tiers?: "off" | "on";
   /** Form of a single card in the data of an answer: the object, or an array with it. */
   cardEnvelope?: "object" | "array";
   /**
@@ -170,6 +177,8 @@ export interface Tables {
   readonly mutes: Table;
   readonly likes: Table;
   readonly bookmarks: Table;
+  readonly bookmark_folder_posts: Table;
+  readonly space_posts: Table;
   readonly webhooks: Table;
   readonly events: Table;
   readonly replay_jobs: Table;
@@ -190,6 +199,10 @@ export interface Tables {
   readonly broadcasts: Table;
   readonly broadcast_chat_messages: Table;
   readonly broadcast_chat_mutes: Table;
+  readonly bookmark_folders: Table;
+  readonly spaces: Table;
+  readonly space_topics: Table;
+  readonly space_buyers: Table;
   readonly iab_categories: Table;
   readonly content_categories: Table;
   readonly publishers: Table;

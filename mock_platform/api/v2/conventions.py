@@ -63,6 +63,7 @@ class NamedParticulars(Particulars, total=False):
 
     challenge: Callable[[Call, World, Settings], Challenge]
     gates: tuple[Gate, ...]
+    tier_gate: Gate
 
 
 class Rates(Struct, frozen=True):
@@ -77,6 +78,8 @@ class Rates(Struct, frozen=True):
     user: int | None = None
     app_daily: int | None = None
     user_daily: int | None = None
+    in_a_second: int | None = None
+    """The number in one second, of an app and of a user alike."""
     shared: str | None = None
     """A name under which several operations share the windows."""
 
@@ -87,6 +90,8 @@ class Rates(Struct, frozen=True):
             ("user", self.user, WINDOW_SECONDS, id_),
             ("app", self.app_daily, DAY_SECONDS, f"{id_}.app.daily"),
             ("user", self.user_daily, DAY_SECONDS, f"{id_}.daily"),
+            ("app", self.in_a_second, 1, f"{id_}.app.second"),
+            ("user", self.in_a_second, 1, f"{id_}.second"),
         )
         return tuple(
             Limit(
@@ -291,8 +296,11 @@ find_id_faults = check_path("id", ID, "is not valid")
 """Finds what is wrong with the id in the path."""
 
 
-def check_self(name: str = "id") -> Rules:
-    """Return the rule that a parameter of the path is the id of the user who calls."""
+def check_self(name: str = "id", *others: str) -> Rules:
+    """Return the rule that a parameter of the path is the id of the user who calls.
+
+    `others` are further parameters of the path that are ids.
+    """
 
     def find_faults(
         _params: Mapping[str, Any], call: Call, _world: World, _settings: Settings
@@ -301,6 +309,10 @@ def check_self(name: str = "id") -> Rules:
         if value != own:
             text = f"must be the same as the authenticating user [{own}]"
             yield name, f"The `{name}` query parameter value [{value}] {text}"
+        for other in others:
+            if not ID.fullmatch(call.path_params[other]):
+                text = f"value [{call.path_params[other]}] is not valid"
+                yield other, f"The `{other}` query parameter {text}"
 
     return find_faults
 
@@ -326,8 +338,47 @@ def refuse_value(
     return ProblemFailure(problem("invalid-request", errors=items), *rests_on)
 
 
+ENTERPRISE_ONLY = public_fact(
+    "v2.enterprise-only",
+    "With --tiers on, an app whose _tier is neither enterprise nor partner is refused what the "
+    "platform keeps for enterprises: client-forbidden, 403, with the reason client-not-enrolled. "
+    "By default every app may call everything.",
+    "all of v2, section 1.2",
+)
+REGISTRATION_URL = "https://developer.example.com/en/portal/products"
+
+
+def require_enterprise(call: Call, world: World) -> None:
+    """Require that the app is enrolled as an enterprise.
+
+    Raises:
+        ProblemFailure: It is not (client-forbidden).
+    """
+    app = get_app(call)
+    if app.get("_tier") not in {"enterprise", "partner"}:
+        value = problem(
+            "client-forbidden",
+            reason="client-not-enrolled",
+            registration_url=REGISTRATION_URL,
+            client_id=app["id"],
+            required_enrollment="Appropriate Level of API Access",
+        )
+        raise ProblemFailure(value, ENTERPRISE_ONLY)
+
+
+def require_enterprise_from(date: str) -> Gate:
+    """Return the gate that holds from a day on, by the world's clock."""
+    first = start_on(date)
+
+    def require(call: Call, world: World) -> None:
+        if world.clock.now() >= first:
+            require_enterprise(call, world)
+
+    return require
+
+
 def wrap_data(
-    name: str, shown: str = "", *, meta: Nested | None = None, **parts: fields.Field[Any]
+    name: str, shown: str = "", /, *, meta: Nested | None = None, **parts: fields.Field[Any]
 ) -> type[Schema]:
     """Return the schema of an answer with these fields under `data`, and with `meta` beside it.
 
