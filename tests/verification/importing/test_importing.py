@@ -88,7 +88,7 @@ def test_every_operation_is_answered_as_recorded(imported: Imported) -> None:
     # What makes a new token cannot be the same: the recording does not hold it.
     assert {"/oauth2/token"} >= {one[0].partition("localhost")[2] for one, _ in differing}
     assert len(imported.answers) == report.answered
-    assert report.rules < len(imported.answers) / 3
+    assert report.rules < len(imported.answers) / 2  # writes and lists of relations need rules
     assert [] == report.notes
     assert 1 == report.with_secrets
 
