@@ -35,6 +35,7 @@ SUBJECTS = (
     "v2.posts",
     "v2.users",
     "v2.follows",
+    "v2.chat",
     "v2.search",
     "ads.accounts",
     "ads.audiences",
