@@ -187,6 +187,12 @@ export interface Tables {
   readonly media_library: Table;
   readonly notes: Table;
   readonly articles: Table;
+  readonly chat_conversations: Table;
+  readonly chat_members: Table;
+  readonly chat_events: Table;
+  readonly public_keys: Table;
+  readonly chat_media: Table;
+  readonly chat_media_parts: Table;
   readonly iab_categories: Table;
   readonly content_categories: Table;
   readonly publishers: Table;
