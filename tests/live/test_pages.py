@@ -18,6 +18,7 @@ LANGUAGES = {
     "ad-accounts": {"bash"},
     "any-language": {"bash", "text"},
     "as-a-flask-application": {"bash", "python"},
+    "encrypted-chat": {"bash"},
     "media-news-and-notes": {"bash"},
     "original-names": {"text", "python"},
     "posts-and-users": {"bash"},
@@ -29,6 +30,12 @@ WALKED = {
         '"targeting_type":"LOCATION"',
         '"scheduled_status":"SUCCESS"',
         '"feed_url":"http://127.0.0.1:9/shop.csv"',
+    ),
+    "encrypted-chat": (
+        '"public_key_version":"1769594400000"',
+        '"has_message_requests":false',
+        '"conversation_key_events"',
+        '"encoded_message_event"',
     ),
     "media-news-and-notes": (
         '"state":"succeeded"',

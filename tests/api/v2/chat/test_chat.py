@@ -50,6 +50,11 @@ def events(box: Sandbox, id_: str, keys: Keys | str = HARBOR, **query: Any) -> A
     return box.read(f"{CHATS}/{id_}/events", keys=keys, **query)
 
 
+def fields(names: str) -> dict[str, Any]:
+    """The parameter that asks for fields of conversations."""
+    return {"chat_conversation.fields": names}
+
+
 def ids(page: Any) -> list[str]:
     """The ids of the records of a page."""
     return [each["id"] for each in page.get("data", ())]
@@ -72,7 +77,7 @@ def test_the_inbox(box: Sandbox) -> None:
     """Conversations are listed by their latest event, each with who takes part, page by page."""
     first = box.read(CHATS, max_results=1, expansions="participant_ids")
     second = box.read(CHATS, max_results=1, pagination_token=first["meta"]["next_token"])
-    shown = box.read(f"{CHATS}/{DUO}", **{"chat_conversation.fields": "message_ttl_msec,is_muted"})
+    shown = box.read(f"{CHATS}/{DUO}", **fields("message_ttl_msec,is_muted"))
 
     assert [TRIO] == ids(first)
     assert {"result_count": 1, "has_more": True, "has_message_requests": False} == {
@@ -82,7 +87,7 @@ def test_the_inbox(box: Sandbox) -> None:
     assert [HARBOR_ID] == first["data"][0]["admin_ids"]
     assert [DUO] == ids(second)
     assert {"id": DUO, "is_muted": True} == shown["data"]
-    ttl = {"chat_conversation.fields": "message_ttl_msec,message_ttl_ms"}
+    ttl = fields("message_ttl_msec,message_ttl_ms")
     lifetimes = {"message_ttl_ms": 2419200000, "message_ttl_msec": "2419200000"}
     assert {"id": TRIO, **lifetimes} == box.read(f"{CHATS}/{TRIO}", **ttl)["data"]
     post(box, f"{PAIR}/messages", make_message("new"), status=201)

@@ -51,7 +51,8 @@ def test_the_keys_of_a_user(box: Sandbox) -> None:
             "identity_public_key_signature",
         }
     )
-    chosen = box.read(PATH, **{"public_key.fields": "public_key_version"})["data"]
+    asked: dict[str, Any] = {"public_key.fields": "public_key_version"}
+    chosen = box.read(PATH, **asked)["data"]
     assert [{"public_key_version": version} for version in VERSIONS] == chosen
 
 
