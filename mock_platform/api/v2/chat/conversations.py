@@ -1,23 +1,17 @@
-"""Encrypted conversations: who takes part, their keys and events, and what others hear of them.
+"""Encrypted conversations: their ids, who takes part, and who may.
 
-The shapes are those of the public description 2.167. The server orders and passes on what clients
-have encrypted; of an event it reads no more than the version of its key.
+The shapes are those of the public description 2.167.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
 
-from mock_platform.api.v2.activity.activities import record_activity
-from mock_platform.api.v2.chat import encoding
 from mock_platform.api.v2.chat.records import (
     CONVERSATIONS,
     DIRECT,
-    EVENTS,
-    KEY_CHANGE,
     MEMBERS,
     PUBLIC_KEYS,
     key_member,
@@ -43,8 +37,8 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.operation import Location
-from mock_platform.world.clock import epoch_millis, parse_instant, wire_millis
-from mock_platform.world.store.interface import Order, Record
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 CHAT_SHAPES = public_fact(
@@ -85,12 +79,12 @@ CHAT_ACTIVITIES = expectation(
     "chat.conversation_join for each new member, under the name that the subscriber has written.",
 )
 MOST_MEMBERS = 100
+BLOCKED = "You cannot send messages to this user."
 TOO_MANY = "Too many members: adding these members would exceed the allowed group size."
 NOT_ADDABLE = (
     "Cannot add all members: one or more of the requested members cannot be added to this "
     "conversation."
 )
-NEWEST_FIRST = Order(descending=True)
 _ID = re.compile(r"[0-9]{1,19}|[0-9]{1,19}[-:][0-9]{1,19}|g[0-9]{1,19}", re.ASCII)
 find_id_faults = check_path("id", _ID, "is not valid")
 """Finds what is wrong with the id of a conversation in the path."""
@@ -153,8 +147,20 @@ def find_other(call: Call, world: World) -> str | None:
     other = pair[1 - pair.index(user_id)]
     require_users(world, "id", [other], user_id)
     if is_blocked(world, other, user_id):
-        raise forbid("You cannot send messages to this user.", CHAT_RULES)
+        raise forbid(BLOCKED, CHAT_RULES)
     return other
+
+
+def check_block(world: World, conversation: Record, user_id: str) -> None:
+    """Require that neither of the two users of a conversation blocks the other.
+
+    Raises:
+        ProblemFailure: One does (403).
+    """
+    if conversation["type"] == DIRECT:
+        for other in conversation["id"].split("-"):
+            if is_blocked(world, other, user_id):
+                raise forbid(BLOCKED, CHAT_RULES)
 
 
 def begin_conversation(world: World, id_: str, type_: str, owner_id: str | None = None) -> Record:
@@ -232,184 +238,3 @@ def check_members(world: World, ids: Sequence[str], new: Sequence[str], inviter_
             or not world.store.count(PUBLIC_KEYS, {"_user_id": id_})
         ):
             raise refuse_value(NOT_ADDABLE, CHAT_RULES)
-
-
-# Keys: each version of a conversation's key is an event with the key of each participant.
-
-
-def find_latest_keys(world: World, conversation_id: str) -> Record | None:
-    """Return the newest event about the keys of a conversation."""
-    match = {"conversation_id": conversation_id, "_kind": KEY_CHANGE}
-    found = world.store.page(EVENTS, match, order=NEWEST_FIRST, limit=1)
-    return found[0].record if found else None
-
-
-def check_keys(
-    world: World, conversation_id: str, sent: Mapping[str, Any], ids: Sequence[str]
-) -> None:
-    """Require that keys are newer than those before, and that each participant gets one.
-
-    Raises:
-        ProblemFailure: They are not (400).
-    """
-    version, latest = sent["conversation_key_version"], find_latest_keys(world, conversation_id)
-    if latest is not None and int(version) <= int(latest["_key_version"]):
-        text = f"The key version [{version}] is not newer than [{latest['_key_version']}]."
-        raise refuse_value(text, CHAT_KEYS, name="conversation_key_version", value=version)
-    keys = {
-        key["user_id"]: key["public_key_version"] for key in sent["conversation_participant_keys"]
-    }
-    name = "conversation_participant_keys"
-    for id_ in sorted({*keys, *ids}, key=int):
-        if id_ not in keys or id_ not in ids:
-            text = "has no key" if id_ in ids else "does not take part"
-            text = f"The user [{id_}] {text}; each participant needs a key."
-            raise refuse_value(text, CHAT_KEYS, name=name, value=id_)
-        if world.store.get(PUBLIC_KEYS, f"{id_}:{keys[id_]}") is None:
-            text = f"The user [{id_}] has no public key of version [{keys[id_]}]."
-            raise refuse_value(text, CHAT_KEYS, name=name, value=id_)
-
-
-def add_keys(
-    world: World, conversation: Record, sender_id: str, sent: Mapping[str, Any], signed: Record
-) -> Record:
-    """Store new keys as an event, and return it."""
-    return add_event(
-        world,
-        conversation["id"],
-        sender_id,
-        signed,
-        _kind=KEY_CHANGE,
-        _key_version=sent["conversation_key_version"],
-        _participant_keys=sent["conversation_participant_keys"],
-    )
-
-
-def encode_keys(conversation: Record, event: Record, member_ids: Sequence[str]) -> str:
-    """Return an event about keys as it is served: with the keys of those who take part now."""
-    keys = [key for key in event["_participant_keys"] if key["user_id"] in member_ids]
-    return encode(conversation, event, encoding.write_keys(event["_key_version"], keys))
-
-
-# Events: each has a sequence id, which is larger than that of the one before.
-
-
-def find_sent(world: World, conversation_id: str, sender_id: str, message_id: str) -> Record | None:
-    """Return the event that a user has sent under a message id before, if any."""
-    match = {"conversation_id": conversation_id, "sender_id": sender_id, "_message_id": message_id}
-    found = world.store.page(EVENTS, match, limit=1)
-    return found[0].record if found else None
-
-
-def add_event(
-    world: World, conversation_id: str, sender_id: str, signed: Record, *, detail: bytes = b"",
-    text: str = "", **more: Any,
-) -> Record:  # fmt: skip
-    """Store an event and return it.
-
-    `signed` has its message id and signature. `detail` is what it is about; without it, the event
-    is the text that the client sent.
-    """
-    conversation = world.store.get(CONVERSATIONS, conversation_id)
-    assert conversation is not None, "whoever adds an event has found the conversation"
-    now = wire_millis(world.clock.now())
-    event: Record = {
-        "id": world.ids.snowflake(),
-        "conversation_id": conversation_id,
-        "sender_id": sender_id,
-        "created_at": now,
-        "encoded_event": text,
-        "message_event_signature": signed["message_event_signature"],
-        "previous_id": conversation["_last_id"],
-        "_message_id": signed["message_id"],
-        "_is_deleted": False,
-        "_hidden_from": [],
-        **more,
-    }
-    if detail:
-        event["encoded_event"] = encode(conversation, event, detail)
-    world.store.put(EVENTS, event["id"], event)
-    changed = {"updated_at": now, "_last_id": event["id"]}
-    world.store.put(CONVERSATIONS, conversation_id, conversation | changed)
-    for member in list_members(world, conversation_id):
-        world.store.put(MEMBERS, member["_id"], member | {"updated_at": now})
-    return event
-
-
-def add_signed(
-    world: World, conversation_id: str, sender_id: str, signed: Record, kind: str
-) -> Record:
-    """Store an event of which a signature has the detail."""
-    text = signed["encoded_message_event_detail"]
-    raw = encoding.decode(text)
-    detail = b"" if encoding.read_fields(raw) is None else raw[:-1]
-    return add_event(
-        world, conversation_id, sender_id, signed, detail=detail, text=text, _kind=kind
-    )
-
-
-def encode(conversation: Record, event: Mapping[str, Any], detail: bytes) -> str:
-    """Return an event of a conversation in its binary form."""
-    token = {"conversation_token": conversation["_token"]}
-    return encoding.write_event({**event, **token, "created_at_msec": count_millis(event)}, detail)
-
-
-def count_millis(event: Mapping[str, Any]) -> str:
-    """Return the moment of an event in milliseconds."""
-    return epoch_millis(parse_instant(event["created_at"]))
-
-
-def is_seen(event: Record, member: Record) -> bool:
-    """Return whether a member sees an event: not before joining, and nothing that was deleted."""
-    first = int(member["_first_id"] or 0)
-    gone = event["_is_deleted"] or member["user_id"] in event["_hidden_from"]
-    return int(event["id"]) >= first and not gone
-
-
-def tell_members(world: World, event: Record, *, to_sender: bool = True) -> None:
-    """Record what an event is for those who take part: sent by one, received by the others."""
-    payload = make_payload(world, event)
-    for user_id in list_member_ids(world, event["conversation_id"]):
-        is_sender = user_id == event["sender_id"]
-        if to_sender or not is_sender:
-            name = "chat.sent" if is_sender else "chat.received"
-            record_activity(world, name, user_id=user_id, payload=payload)
-
-
-def tell_joined(world: World, event: Record, ids: Iterable[str]) -> None:
-    """Record that users have joined a group."""
-    payload = make_payload(world, event)
-    for user_id in ids:
-        record_activity(world, "chat.conversation_join", user_id=user_id, payload=payload)
-
-
-def tell_passing(world: World, conversation: Record, sender_id: str, detail: bytes) -> None:
-    """Tell the other members what is no event of the conversation: that somebody types or reads."""
-    event: Record = {
-        "conversation_id": conversation["id"],
-        "sender_id": sender_id,
-        "created_at": wire_millis(world.clock.now()),
-    }
-    event["encoded_event"] = encode(conversation, event, detail)
-    tell_members(world, {"id": world.ids.snowflake(), **event}, to_sender=False)
-
-
-def make_payload(world: World, event: Record) -> dict[str, Any]:
-    """Return the payload of the activities around an event."""
-    id_ = event["conversation_id"]
-    conversation, keys = world.store.get(CONVERSATIONS, id_) or {}, find_latest_keys(world, id_)
-    payload: dict[str, Any] = {
-        "id": event["id"],
-        "conversation_id": id_,
-        "conversation_token": conversation["_token"],
-        "sender_id": event["sender_id"],
-        "created_at_msec": count_millis(event),
-        "encoded_event": event["encoded_event"],
-    }
-    if keys is not None:
-        payload["conversation_key_version"] = keys["_key_version"]
-        members = list_member_ids(world, id_)
-        payload["conversation_key_change_event"] = encode_keys(conversation, keys, members)
-    if event.get("message_event_signature"):
-        payload["message_event_signature"] = event["message_event_signature"]
-    return payload

@@ -19,16 +19,18 @@ from mock_platform.api.v2.chat.conversations import (
     CHAT_KEYS,
     CHAT_RULES,
     CHAT_SHAPES,
-    add_keys,
     add_members,
-    add_signed,
     begin_conversation,
-    check_keys,
     check_members,
     declare_write,
-    find_sent,
     list_member_ids,
     require_conversation,
+)
+from mock_platform.api.v2.chat.events import (
+    add_keys,
+    add_signed,
+    check_keys,
+    find_sent,
     tell_joined,
 )
 from mock_platform.api.v2.chat.records import CONVERSATIONS, GROUP, GROUP_CHANGE
@@ -235,7 +237,7 @@ OPERATIONS = (
         returns=ChatMembersAnswer,
         assumptions=(CHAT_SHAPES, CHAT_RULES, CHAT_KEYS, CHAT_ENCODING, CHAT_ACTIVITIES),
         example=Example(
-            path={"id": "g1989200000000000001"},
+            path={"id": "g1989250000000000001"},
             json={"user_ids": ["2790441185"], **_KEYS},
         ),
     ),

@@ -20,19 +20,22 @@ from mock_platform.api.v2.chat.conversations import (
     CHAT_KEYS,
     CHAT_RULES,
     CHAT_SHAPES,
+    begin_direct,
+    check_block,
+    declare_write,
+    find_id_faults,
+    find_other,
+    list_member_ids,
+    require_conversation,
+)
+from mock_platform.api.v2.chat.events import (
     add_event,
     add_keys,
     add_signed,
-    begin_direct,
     check_keys,
-    declare_write,
-    find_id_faults,
     find_latest_keys,
-    find_other,
     find_sent,
     is_seen,
-    list_member_ids,
-    require_conversation,
     tell_members,
     tell_passing,
 )
@@ -91,6 +94,7 @@ def send(call: Call, world: World) -> dict[str, Any]:
     conversation, _ = require_conversation(call, world)
     event = find_sent(world, conversation["id"], user_id, params["message_id"])
     if event is None:
+        check_block(world, conversation, user_id)
         keys, text = (
             find_latest_keys(world, conversation["id"]),
             params["encoded_message_create_event"],

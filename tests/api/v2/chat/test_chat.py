@@ -270,7 +270,7 @@ def test_deletion_for_oneself(box: Sandbox) -> None:
 
 
 def test_admins_delete_any_message(box: Sandbox) -> None:
-    """An admin of a group deletes what others wrote, and nobody else does."""
+    """An admin of a group deletes what others wrote; other members cannot."""
     message, path = "1989200000000000013", f"{TRIO}/messages/delete"
     refused = box.call("POST", f"{CHATS}/{path}", keys=NORTHBIKE, json=deletion(message))
     post(box, path, deletion(message))
@@ -323,6 +323,14 @@ def test_size_of_a_group(box: Sandbox, number: int, status: int) -> None:
     if status == 400:
         text = "Too many members: adding these members would exceed the allowed group size."
         assert text == answer.get_json()["errors"][0]["message"]
+
+
+def test_original_names(box: Sandbox) -> None:
+    """Chats have the same names in both spellings."""
+    older = {"X-Mock-Names": "original"}
+    answer = box.call("GET", f"{CHATS}/{PAIR}/events", headers=older).get_json()
+
+    assert events(box, PAIR) == answer
 
 
 def test_sequence_ids_grow(box: Sandbox) -> None:
@@ -422,14 +430,16 @@ def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
 
 
 def test_a_block_ends_messages(box: Sandbox) -> None:
-    """Nobody begins a conversation with, or adds to a group, who blocks them."""
+    """Who blocks a user gets no message of theirs, and is in no new group."""
     with box.world.work():
         BLOCKS.add(box.world, INES_ID, HARBOR_ID)
+        BLOCKS.add(box.world, HARBOR_ID, NORTHBIKE_ID)
+    sent = box.call("POST", f"{CHATS}/{PAIR}/messages", json=make_message("m"))
     begun = box.call("POST", f"{CHATS}/{INES_ID}/keys",
                      json=make_keys([HARBOR_ID, INES_ID], NEWER))  # fmt: skip
     added = box.call("POST", f"{CHATS}/{DUO}/members", json=add_ines())
 
-    assert [403, 400] == [begun.status_code, added.status_code]
+    assert [403, 403, 400] == [each.status_code for each in (sent, begun, added)]
     assert NOT_ADDABLE in added.text
     assert body_of(box.call("GET", f"{CHATS}/{DUO}"))["data"]["participant_ids"] == BOTH
     assert RESERVED not in ids(box.read(CHATS))
