@@ -19,6 +19,7 @@ pytestmark = pytest.mark.live
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
 POST, REPLY, QUOTED, OTHERS_POST = (f"178990000000000000{n}" for n in (1, 2, 1, 6))
 """A post of the user, a reply to it, a post that is quoted, and a post of somebody else."""
+OTHERS_LIST = "1715300000000000103"
 
 
 class Callers(NamedTuple):
@@ -90,9 +91,11 @@ def on_job(then: Callable[[tweepy.Client, str], Any]) -> Run:
     )
 
 
-def read_buyers(callers: Callers, space: Mapping[str, Any]) -> Any:
-    """The buyers of a space."""
-    return callers.user.get_space_buyers(space["id"])
+def read_buyers(callers: Callers) -> Any:
+    """The buyers of a ticketed space of the user."""
+    spaces = callers.world.state["spaces"].all()
+    own = (each for each in spaces if each["creator_id"] == OWN and each.get("is_ticketed"))
+    return callers.user.get_space_buyers(next(own)["id"])
 
 
 ROWS: Mapping[str, Row] = {
@@ -113,8 +116,8 @@ ROWS: Mapping[str, Row] = {
     "unlike": Row(after(then=lambda c: c.unlike(OTHERS_POST)), {"liked": False}),
     "get_liking_users": Row(
         after(
-            lambda c: c.like(OTHERS_POST),
-            then=lambda c: c.get_liking_users(OTHERS_POST, user_auth=True),
+            lambda c: c.like(POST),
+            then=lambda c: c.get_liking_users(POST, user_auth=True),
         ),
         holds(OWN),
     ),
@@ -181,7 +184,7 @@ ROWS: Mapping[str, Row] = {
     ),
     "get_spaces": Row(on_space(lambda all_, space: all_.keys.get_spaces(ids=[space["id"]])), bool),
     "get_space": Row(on_space(lambda all_, space: all_.keys.get_space(space["id"])), bool),
-    "get_space_buyers": Row(on_space(read_buyers), is_known),
+    "get_space_buyers": Row(read_buyers, is_known),
     "get_space_tweets": Row(
         on_space(lambda all_, space: all_.keys.get_space_tweets(space["id"])), is_known
     ),
@@ -230,14 +233,17 @@ ROWS: Mapping[str, Row] = {
         on_list(lambda c, id_: c.get_list_tweets(id_), lambda c, id_: c.add_list_member(id_, INES)),
         holds(OTHERS_POST),
     ),
-    "follow_list": Row(on_list(lambda c, id_: c.follow_list(id_)), {"following": True}),
-    "unfollow_list": Row(on_list(lambda c, id_: c.unfollow_list(id_)), {"following": False}),
+    "follow_list": Row(after(then=lambda c: c.follow_list(OTHERS_LIST)), {"following": True}),
+    "unfollow_list": Row(after(then=lambda c: c.unfollow_list(OTHERS_LIST)), {"following": False}),
     "get_list_followers": Row(
-        on_list(lambda c, id_: c.get_list_followers(id_), lambda c, id_: c.follow_list(id_)),
+        after(
+            lambda c: c.follow_list(OTHERS_LIST), then=lambda c: c.get_list_followers(OTHERS_LIST)
+        ),
         holds(OWN),
     ),
     "get_followed_lists": Row(
-        on_list(lambda c, _: c.get_followed_lists(OWN), lambda c, id_: c.follow_list(id_)), bool
+        after(lambda c: c.follow_list(OTHERS_LIST), then=lambda c: c.get_followed_lists(OWN)),
+        holds(OTHERS_LIST),
     ),
     "pin_list": Row(on_list(lambda c, id_: c.pin_list(id_)), {"pinned": True}),
     "unpin_list": Row(on_list(lambda c, id_: c.unpin_list(id_)), {"pinned": False}),
