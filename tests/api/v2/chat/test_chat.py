@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from mock_platform.api.v2.activity.activities import make_lines
 from mock_platform.api.v2.chat import encoding
 from mock_platform.api.v2.objects.relations import BLOCKS
 from tests.api.v2.chat.people import (
@@ -296,14 +297,19 @@ def test_reading_and_typing(box: Sandbox) -> None:
 @pytest.mark.parametrize("name", ["chat.conversation_join", "chat.conversation.join"])
 def test_both_names_of_joining(box: Sandbox, name: str) -> None:
     """A subscriber hears of joining under the name that it has written."""
-    body = {"event_type": name, "filter": {"user_id": NORTHBIKE_ID}}
+    webhook = {"webhook_id": "1146654567674912769"}
+    body = {"event_type": name, "filter": {"user_id": NORTHBIKE_ID}, **webhook}
     data_of(box.call("POST", "/2/activity/subscriptions", keys=NORTHBIKE, json=body), 200)
     post(box, "group", make_group(), status=201)
     (activity,) = (
         each.record for each in box.world.store.page("activities", {"user_id": NORTHBIKE_ID})
     )
 
+    (event,) = (each.record for each in box.world.store.page("events", {"event_type": name}))
+
     assert [name] == [match["event_type"] for match in activity["_matches"]]
+    assert [name] == [line["data"]["event_type"] for line in make_lines(activity, "11827")]
+    assert activity["payload"] == event["payload"]
 
 
 @pytest.mark.parametrize(("number", "status"), [(100, 200), (101, 400)])
