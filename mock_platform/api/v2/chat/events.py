@@ -89,9 +89,16 @@ def encode_keys(conversation: Record, event: Record, member_ids: Sequence[str]) 
 # Events: each has a sequence id, which is larger than that of the one before.
 
 
-def find_sent(world: World, conversation_id: str, sender_id: str, message_id: str) -> Record | None:
-    """Return the event that a user has sent under a message id before, if any."""
-    match = {"conversation_id": conversation_id, "sender_id": sender_id, "_message_id": message_id}
+def find_sent(
+    world: World, conversation_id: str, sender_id: str, message_id: str, kind: str
+) -> Record | None:
+    """Return the event of a kind that a user has sent under a message id before, if any."""
+    match = {
+        "conversation_id": conversation_id,
+        "sender_id": sender_id,
+        "_message_id": message_id,
+        "_kind": kind,
+    }
     found = world.store.page(EVENTS, match, limit=1)
     return found[0].record if found else None
 

@@ -33,7 +33,7 @@ from mock_platform.api.v2.chat.events import (
     find_sent,
     tell_joined,
 )
-from mock_platform.api.v2.chat.records import CONVERSATIONS, GROUP, GROUP_CHANGE
+from mock_platform.api.v2.chat.records import CONVERSATIONS, GROUP, GROUP_CHANGE, KEY_CHANGE
 from mock_platform.api.v2.conventions import (
     ANY_USER,
     forbid,
@@ -76,9 +76,9 @@ def create_group(call: Call, world: World) -> dict[str, Any]:
         ProblemFailure: The id is not reserved, or members, keys or signed parts are wrong (400).
     """
     params, user_id = call.params, get_user_id(call)
-    id_ = params["conversation_id"].replace(":", "-")
+    id_ = params["conversation_id"]
     for_keys, for_group = _tell_apart(params["action_signatures"])
-    sent = find_sent(world, id_, user_id, for_keys["message_id"])
+    sent = find_sent(world, id_, user_id, for_keys["message_id"], KEY_CHANGE)
     if sent is not None:
         return _answer_group(sent)
     conversation = world.store.get(CONVERSATIONS, id_)
@@ -150,7 +150,7 @@ def extend_group(call: Call, world: World) -> dict[str, Any]:
     if conversation["type"] != GROUP:
         raise refuse_value("A conversation of two takes no more members.", CHAT_RULES)
     for_keys, for_group = _tell_apart(params["action_signatures"])
-    sent = find_sent(world, conversation["id"], user_id, for_keys["message_id"])
+    sent = find_sent(world, conversation["id"], user_id, for_keys["message_id"], KEY_CHANGE)
     old = list_member_ids(world, conversation["id"])
     if sent is not None:
         return _answer_members(sent, old)

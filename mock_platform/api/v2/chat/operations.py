@@ -40,7 +40,7 @@ from mock_platform.api.v2.chat.events import (
     tell_passing,
 )
 from mock_platform.api.v2.chat.media import remove_media
-from mock_platform.api.v2.chat.records import DELETION, EVENTS, GROUP, MEMBERS, MESSAGE
+from mock_platform.api.v2.chat.records import DELETION, EVENTS, GROUP, KEY_CHANGE, MEMBERS, MESSAGE
 from mock_platform.api.v2.conventions import forbid, get_user_id, refuse_value, start_on, wrap_data
 from mock_platform.api.v2.messages.conversations import NOT_A_RESOURCE_TYPE, TAKES_NO_MESSAGES
 from mock_platform.core.call import Call
@@ -67,7 +67,7 @@ def add_conversation_keys(call: Call, world: World) -> dict[str, Any]:
     signed: Record = params["action_signatures"][0]
     if other is None:
         conversation, _ = require_conversation(call, world)
-        sent = find_sent(world, conversation["id"], user_id, signed["message_id"])
+        sent = find_sent(world, conversation["id"], user_id, signed["message_id"], KEY_CHANGE)
         if sent is not None:
             return _answer_keys(sent)
         check_keys(world, conversation["id"], params, list_member_ids(world, conversation["id"]))
@@ -92,7 +92,7 @@ def send(call: Call, world: World) -> dict[str, Any]:
     if find_other(call, world) is not None:
         raise _refuse_keyless()
     conversation, _ = require_conversation(call, world)
-    event = find_sent(world, conversation["id"], user_id, params["message_id"])
+    event = find_sent(world, conversation["id"], user_id, params["message_id"], MESSAGE)
     if event is None:
         check_block(world, conversation, user_id)
         keys, text = (
