@@ -167,7 +167,7 @@ def _find_event(world: World, member: Record, id_: str, name: str) -> Record:
     """Return an event of a conversation, also one that was deleted.
 
     Raises:
-        ProblemFailure: There is none that the member could have seen (400).
+        ProblemFailure: The member could have seen no such event (400).
     """
     event = world.store.get(EVENTS, id_)
     if (
