@@ -38,6 +38,7 @@ SUBJECTS = (
     "v2.likes",
     "v2.bookmarks",
     "v2.spaces",
+    "v2.chat",
     "v2.search",
     "ads.accounts",
     "ads.audiences",

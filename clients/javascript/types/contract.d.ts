@@ -200,6 +200,12 @@ export interface Tables {
   readonly spaces: Table;
   readonly space_topics: Table;
   readonly space_buyers: Table;
+  readonly chat_conversations: Table;
+  readonly chat_members: Table;
+  readonly chat_events: Table;
+  readonly public_keys: Table;
+  readonly chat_media: Table;
+  readonly chat_media_parts: Table;
   readonly iab_categories: Table;
   readonly content_categories: Table;
   readonly publishers: Table;

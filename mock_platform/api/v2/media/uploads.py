@@ -7,7 +7,7 @@ part only its size is, and of an image its width and height.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from math import ceil
 from typing import Any, NamedTuple
@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from mock_platform.core.assumptions import expectation
+from mock_platform.core.call import Call
+from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant, wire_millis, wire_seconds
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -85,6 +87,7 @@ LIFETIME = timedelta(hours=24)
 """How long an upload can be continued, and media be used before anything refers to it."""
 CHUNK_BYTES = 5 * 1024 * 1024
 MOST_BYTES = 17_179_869_184
+MOST_SEGMENTS = 1000
 PENDING, SUCCEEDED, FAILED = "pending", "succeeded", "failed"
 KIND = "media_upload"
 """The kind of the transition in which a video or GIF is processed."""
@@ -173,6 +176,37 @@ def begin_upload(
     }
     world.store.put("uploads", upload["id"], upload)
     return upload
+
+
+def find_segment_faults(
+    params: Mapping[str, Any], _call: Call, _world: World, _settings: Settings
+) -> Iterator[tuple[str, str]]:
+    """Find what is wrong with a segment."""
+    content = params.get("media")
+    if content is not None and not 0 < len(content) <= CHUNK_BYTES:
+        yield "media", f"a segment must have 1 to {CHUNK_BYTES} bytes, got {len(content)}"
+
+
+def explain_excess(begun: Record, index: int, size: int) -> str | None:
+    """Return that an upload has too many bytes with another segment, if it has."""
+    # A segment that comes again replaces itself, so its old size does not count.
+    total = size + sum(old for at, old in begun["segments"].items() if at != str(index))
+    if total <= begun["total_bytes"]:
+        return None
+    promised = begun["total_bytes"]
+    return f"with this segment the upload has {total} bytes, and total_bytes is {promised}"
+
+
+def explain_incomplete(begun: Record) -> str | None:
+    """Return what of an upload is missing, if anything."""
+    sizes, total = begun["segments"], begun["total_bytes"]
+    # Segments may come in any order, so the count alone does not say whether one is missing; the
+    # first gap is named.
+    missing = next((at for at in range(len(sizes)) if str(at) not in sizes), None)
+    if missing is not None:
+        return f"segment {missing} is missing; the upload has {', '.join(sorted(sizes, key=int))}"
+    arrived = sum(sizes.values())
+    return None if arrived == total else f"{arrived} of {total} bytes have arrived"
 
 
 def add_segment(

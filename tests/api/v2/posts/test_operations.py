@@ -199,6 +199,15 @@ def test_what_else_a_post_can_say(box: Sandbox) -> None:
     assert [True] * 4 == [stored[name] for name in names]
 
 
+def test_the_community_is_in_the_answer(box: Sandbox) -> None:
+    """A post in a community answers with the id of the community; others have none."""
+    named = post(box, text="In it", community_id="1493446837214187523").get_json()["data"]
+    alone = post(box, text="Alone").get_json()["data"]
+
+    assert "1493446837214187523" == named["community_id"]
+    assert "community_id" not in alone
+
+
 @pytest.mark.parametrize(
     ("key", "value", "since"),
     [
