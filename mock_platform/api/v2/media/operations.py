@@ -104,7 +104,7 @@ class CategoryName(Choice):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
-        return text.replace("tweet_", "post_", 1)
+        return text.replace("tweet_", "post_", 1).replace("Tweet", "Post", 1)
 
 
 class _Owners(ListOf):

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from mock_platform.api.v2.objects.answers import find_any_media
 from mock_platform.core.assumptions import expectation
 from mock_platform.world.clock import parse_instant, wire_millis, wire_seconds
 from mock_platform.world.store.interface import Record
@@ -276,15 +277,28 @@ def find_own_media(world: World, user_id: str, media_id: str) -> Record | None:
     What expired before anything referred to it does not exist any more. Whether it is processed
     is not checked; `explain_unusable` does.
     """
+    found = find_by_number(world, media_id)
+    if found is None or is_expired(world, found) or not may_use(world, user_id, found):
+        return None
+    return found
+
+
+def find_by_number(world: World, media_id: str) -> Record | None:
+    """Return the media with this id, whoever has them; `None` if unknown or deleted."""
     # Clients name media by the number alone, and records are kept under kind and number. There are
     # few kinds, so each is tried.
     for prefix in _PREFIXES:
-        key = f"{prefix}_{media_id}"
-        for table in ("media_library", "media"):
-            found = world.store.get(table, key)
-            if found is not None and not found["deleted"] and not is_expired(world, found):
-                return found if _has_access(world, user_id, found) else None
+        found = find_any_media(world, f"{prefix}_{media_id}")
+        if found is not None:
+            return found
     return None
+
+
+def change_media(world: World, media: Record, **changes: Any) -> None:
+    """Change fields of media in the table that has them."""
+    key = media["media_key"]
+    table = "media" if world.store.get("media_library", key) is None else "media_library"
+    world.store.put(table, key, media | changes)
 
 
 def is_expired(world: World, media: Record) -> bool:
@@ -320,7 +334,8 @@ def is_of_account(world: World, media: Record, account_id: str) -> bool:
     return account is not None and media["_user_id"] in account.get("_users", ())
 
 
-def _has_access(world: World, user_id: str, media: Record) -> bool:
+def may_use(world: World, user_id: str, media: Record) -> bool:
+    """Return whether a user uploaded media, may use them as well, or has an account with them."""
     if user_id in {media.get("_user_id"), *media.get("_additional_owners", ())}:
         return True
     account = world.store.get("accounts", media["_account_id"] or "")

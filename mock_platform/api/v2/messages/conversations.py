@@ -12,8 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
-from mock_platform.api.v2.conventions import find_nothing, forbid, get_app, make_id_field
-from mock_platform.api.v2.media.records import MediaKey
+from mock_platform.api.v2.conventions import MediaKey, find_nothing, forbid, get_app, make_id_field
 from mock_platform.api.v2.media.uploads import explain_unusable, find_own_media, keep_media
 from mock_platform.api.v2.objects.post_view import find_entities
 from mock_platform.api.v2.objects.users import show_user

@@ -94,6 +94,9 @@ _DATED = {"paid_partnership": "paid-partnership"}
 """Fields of posts that the release history dates, each with its row."""
 _OLDER = {
     "edit_history_tweet_ids": "edit_history_post_ids",
+    "email_tweet": "email_post",
+    "quote_tweets": "quote_posts",
+    "retweets": "reposts",
     "note_tweet": "note_post",
     "referenced_tweets": "referenced_posts",
     "most_recent_tweet_id": "most_recent_post_id",
@@ -221,6 +224,7 @@ PARTIAL_ERRORS = public_fact(
     "the top and once more in errors.",
     "section 7.2 of the named endpoints, a missing one among several",
 )
+_ASKED_FOR = {"id", "ids", "media_key", "media_keys"}
 _PRIVATE_FIELDS = ("non_public_metrics", "organic_metrics", "promoted_metrics")
 
 
@@ -437,14 +441,14 @@ def find_any_media(world: World, key: str) -> Record | None:
     return None if found is None or found.get("deleted") else found
 
 
-def hide_post(parameter: str, value: str) -> Problem:
-    """Return the problem that the caller may not see a post."""
+def hide_post(parameter: str, value: str, kind: str = "post") -> Problem:
+    """Return the problem that the caller may not see a post, or media if that is the `kind`."""
     return problem(
         "not-authorized-for-resource",
-        detail=not_authorized_to_see("post", parameter, value),
+        detail=not_authorized_to_see(kind, parameter, value),
         value=value,
         resource_id=value,
-        resource_type="post",
-        section="data" if parameter in {"id", "ids"} else "includes",
+        resource_type=kind,
+        section="data" if parameter in _ASKED_FOR else "includes",
         parameter=parameter,
     )

@@ -143,10 +143,12 @@ def show_media(media: Record, fields: Iterable[str]) -> dict[str, Any]:
         "width": media.get("_width"),
         "height": media.get("_height"),
         "duration_ms": media.get("duration") if kind == "video" else None,
-        "preview_image_url": media.get("poster_media_url"),
-        "alt_text": media.get("_alt_text"),
+        "preview_image_url": media.get("_preview_url") or media.get("poster_media_url"),
+        "alt_text": (media.get("_metadata") or {}).get("alt_text", {}).get("text"),
         "variants": None,
-        "public_metrics": {"view_count": 0} if kind == "video" else None,
+        "public_metrics": {"view_count": media.get("_view_count") or 0}
+        if kind == "video"
+        else None,
     }
     if kind != "photo":
         values["variants"] = [{"content_type": "video/mp4", "url": media["media_url"]}]
