@@ -111,6 +111,15 @@ class UploadRecord(Schema):
     _additional_owners = ListOf(Text(), load_default=list)
 
 
+class MediaContentRecord(Schema):
+    """A part of a file for direct messages, in base64; of other media the content is not kept."""
+
+    _id = Text(required=True)
+    media_id = make_id_field(required=True)
+    segment_index = Integer(low=0, required=True)
+    content = Text(required=True)
+
+
 class MediaLibraryRecord(_Sized):
     """A media library object.
 
@@ -219,6 +228,7 @@ MEDIA = Table(
     "media", MediaRecord, key="media_key", references=(_ACCOUNT, _USER), check=_check_uploaded
 )
 UPLOADS = Table("uploads", UploadRecord, references=(_USER,))
+MEDIA_CONTENTS = Table("media_contents", MediaContentRecord, key="_id")
 MEDIA_LIBRARY = Table(
     "media_library",
     MediaLibraryRecord,
@@ -227,4 +237,4 @@ MEDIA_LIBRARY = Table(
     complete=_complete_library,
     check=_check_library,
 )
-TABLES = (MEDIA, UPLOADS, MEDIA_LIBRARY)
+TABLES = (MEDIA, UPLOADS, MEDIA_CONTENTS, MEDIA_LIBRARY)

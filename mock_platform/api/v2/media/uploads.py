@@ -1,12 +1,15 @@
 """Uploads: what may be uploaded, what becomes of it, and who may use it.
 
-The shapes are public facts (named endpoints, section 7.7). The content itself is not kept: of each
-part only its size is, and of an image its width and height.
+The shapes are public facts (named endpoints, section 7.7). The content itself is kept only of small
+files for direct messages, which can be downloaded; of all others each part has its size, and an
+image its width and height.
 """
 
 from __future__ import annotations
 
 import struct
+import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from datetime import timedelta
 from math import ceil
@@ -17,7 +20,7 @@ from msgspec import Struct
 from mock_platform.api.v2.objects.answers import find_any_media
 from mock_platform.core.assumptions import expectation
 from mock_platform.world.clock import parse_instant, wire_millis, wire_seconds
-from mock_platform.world.store.interface import Record
+from mock_platform.world.store.interface import Order, Record
 from mock_platform.world.world import World
 
 # Width and height of an image, read from the first bytes of its file.
@@ -86,6 +89,8 @@ LIFETIME = timedelta(hours=24)
 """How long an upload can be continued, and media be used before anything refers to it."""
 CHUNK_BYTES = 5 * 1024 * 1024
 MOST_BYTES = 17_179_869_184
+_MOST_MADE = 64 * 1024
+"""How long a made up video is at most."""
 PENDING, SUCCEEDED, FAILED = "pending", "succeeded", "failed"
 KIND = "media_upload"
 """The kind of the transition in which a video or GIF is processed."""
@@ -177,10 +182,15 @@ def begin_upload(
 
 
 def add_segment(
-    world: World, upload: Record, index: int, size: int, image: ImageFacts | None
+    world: World, upload: Record, index: int, content: bytes, image: ImageFacts | None
 ) -> Record:
     """Store that a segment has arrived, in place of an earlier one; return the changed upload."""
-    changed = {**upload, "segments": {**upload["segments"], str(index): size}}
+    changed = {**upload, "segments": {**upload["segments"], str(index): len(content)}}
+    category = find_category(upload["media_category"], upload["media_type"])
+    if category.name.startswith("dm_") and upload["total_bytes"] <= CHUNK_BYTES:
+        part = {"_id": f"{upload['id']}:{index}", "media_id": upload["id"], "segment_index": index}
+        part["content"] = b64encode(content).decode()
+        world.store.put("media_contents", part["_id"], part)
     if image is not None:
         changed |= {"width": image.width, "height": image.height}
     world.store.put("uploads", upload["id"], changed)
@@ -218,6 +228,36 @@ def finish_upload(world: World, upload: Record) -> Record:
     if category.is_processed:
         world.transitions.begin(KIND, media["media_key"])
     return world.store.get("media", media["media_key"]) or media
+
+
+def read_content(world: World, media: Record) -> bytes:
+    """Return the content of media: what was uploaded if it is kept, else one made for them."""
+    kept = world.store.page(
+        "media_contents",
+        {"media_id": media["media_key"].partition("_")[2]},
+        order=Order("segment_index"),
+    )
+    if kept:
+        return b"".join(b64decode(entry.record["content"]) for entry in kept)
+    if media["media_type"] == "IMAGE":
+        return _draw_image(media.get("_width") or 1, media.get("_height") or 1)
+    noise = world.ids.noise(f"content/{media['media_key']}")
+    size = min(media.get("_size") or CHUNK_BYTES, _MOST_MADE)
+    head = struct.pack(">I4s4sI4s4s", 24, b"ftyp", b"mp42", 0, b"mp42", b"isom")
+    head += struct.pack(">I4s", size + 8, b"mdat")
+    return head + (noise * (size // len(noise) + 1))[:size]
+
+
+def _draw_image(width: int, height: int) -> bytes:
+    """Return a black PNG of a size."""
+    rows = zlib.compress((b"\0" * (width + 1)) * height)
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    chunks = ((b"IHDR", head), (b"IDAT", rows), (b"IEND", b""))
+    parts = [
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
+    ]
+    return _PNG + b"".join(parts)
 
 
 def find_upload(world: World, user_id: str, media_id: str) -> Record | None:

@@ -97,7 +97,7 @@ class History(Struct, frozen=True):
         columns = {}
         for name, figure in self.figures.items():
             reached = [
-                int(figure.spread * part) + bisect_left(figure.moments, moment)
+                int(figure.spread * part + 0.5) + bisect_left(figure.moments, moment)
                 for part, moment in zip(parts, edges, strict=True)
             ]
             columns[name] = [after - before for before, after in pairwise(reached)]
