@@ -131,8 +131,8 @@ class NewMetadata(Schema):
 
 
 class _Subtitles(Schema):
-    id = make_id_field("a media id of ")
-    language_code = Text(pattern=r"[A-Z]{2}", pattern_text="two capital letters")
+    id = make_id_field("a media id of ", required=True)
+    language_code = Text(pattern=r"[A-Z]{2}", pattern_text="two capital letters", required=True)
     display_name = Text()
 
 
@@ -178,15 +178,11 @@ def find_metadata_faults(
 
 
 def find_subtitle_faults(
-    params: Mapping[str, Any], _call: Call, _world: World, _settings: Settings
+    _params: Mapping[str, Any], call: Call, _world: World, _settings: Settings
 ) -> Iterator[tuple[str, str]]:
     """Find what is missing; the public description requires nothing."""
-    sent = {
-        **params,
-        **{f"subtitles.{name}": one for name, one in params.get("subtitles", {}).items()},
-    }
-    for name in ("id", "media_category", "subtitles.id", "subtitles.language_code"):
-        if name not in sent:
+    for name in ("id", "media_category", "subtitles"):
+        if name not in call.sent:
             yield name, f"{name} is required"
 
 
@@ -250,10 +246,10 @@ def delete_subtitles(call: Call, world: World) -> dict[str, Any]:
 
 
 def _require_video(call: Call, world: World) -> Record:
-    """Return the caller's video that the body names.
+    """Return the video of the caller to which the body refers.
 
     Raises:
-        ProblemFailure: There is none, or it is none of the category (404, 403, 400).
+        ProblemFailure: It is unknown, somebody else's, or of another category (404, 403, 400).
     """
     id_, category = call.params["id"], call.params["media_category"]
     video = _require_own(call, world, id_)

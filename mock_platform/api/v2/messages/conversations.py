@@ -169,7 +169,7 @@ def require_event(call: Call, world: World, parameter: str = "event_id") -> Reco
     """Return the event in the path, of a conversation in which the caller's user took part.
 
     Raises:
-        ProblemFailure: There is none (404).
+        ProblemFailure: There is no such event (404).
     """
     event_id = call.path_params[parameter]
     event = world.store.get(TABLE, event_id)

@@ -47,7 +47,7 @@ DELETION_RULES = public_fact(
     "all of v2, section 17",
     gap=True,
 )
-DOWNLOADS = public_fact(
+DOWNLOAD_RULES = public_fact(
     "direct-messages.downloads",
     "Whoever takes part in a conversation downloads what came with its messages: the number of a "
     "media key, and the last segment of the address of these media. Files of the categories "
@@ -122,7 +122,7 @@ OPERATIONS = (
         auth=Auth(("oauth2",), scopes=("dm.read",)),
         since=start_on("2026-03-26"),
         errors=("invalid-request", "93", "resource-not-found"),
-        assumptions=(DOWNLOADS, READ_PERMISSION),
+        assumptions=(DOWNLOAD_RULES, READ_PERMISSION),
         may_assume=(NOT_A_RESOURCE_TYPE,),
         example=Example(
             path={

@@ -82,7 +82,7 @@ class _Figure(Struct, frozen=True):
     moments: Sequence[datetime] = ()
 
 
-class History(Struct, frozen=True):
+class FigureHistory(Struct, frozen=True):
     """The figures of a post or of media, from its beginning until now."""
 
     begin: datetime
@@ -115,7 +115,7 @@ class History(Struct, frozen=True):
         return before + (hours - whole) * (after - before)
 
 
-def find_post_history(world: World, post: Record) -> History:
+def find_post_history(world: World, post: Record) -> FigureHistory:
     """Return the figures of a post; what `public_metrics` shows is their total."""
     counts = show_post(world, post, {"public_metrics"})["public_metrics"]
     id_, seen = post["id_str"], counts["impression_count"]
@@ -137,7 +137,7 @@ def add_engagements(figures: dict[str, int]) -> dict[str, int]:
     return figures | {"engagements": sum(figures[name] for name in _ENGAGEMENTS)}
 
 
-def find_media_history(world: World, media: Record) -> History:
+def find_media_history(world: World, media: Record) -> FigureHistory:
     """Return the figures of media; only videos are played."""
     key, views = media["media_key"], media.get("_view_count") or 0
     figures = {"video_views": _Figure(views)}
@@ -181,7 +181,9 @@ def _take_part(world: World, key: str, name: str, span: tuple[float, float], who
     return int(whole * (low + (high - low) * world.ids.fraction("figures", key, name)))
 
 
-def _make_history(world: World, key: str, begun: str, figures: Mapping[str, _Figure]) -> History:
+def _make_history(
+    world: World, key: str, begun: str, figures: Mapping[str, _Figure]
+) -> FigureHistory:
     # What has no moment of its own happened in the first week, or until now: the hours of the past
     # keep their figures when the clock goes on. Each hour has less than the one before, with noise.
     begin, now = parse_instant(begun), world.clock.now()
@@ -192,4 +194,4 @@ def _make_history(world: World, key: str, begun: str, figures: Mapping[str, _Fig
     ]
     reached = list(accumulate(weights, initial=0.0))
     curve = [each / reached[-1] for each in reached]
-    return History(begin, min(now, begin + hours * _HOUR), curve, figures)
+    return FigureHistory(begin, min(now, begin + hours * _HOUR), curve, figures)
