@@ -21,10 +21,9 @@ from mock_platform.api.v2.conventions import (
     make_schema,
     start_on,
 )
-from mock_platform.api.v2.media.uploads import is_expired, may_use
+from mock_platform.api.v2.media.uploads import is_expired
 from mock_platform.api.v2.objects.answers import (
     PARTIAL_ERRORS,
-    find_any_media,
     hide_post,
     make_names_field,
 )
@@ -35,6 +34,7 @@ from mock_platform.api.v2.objects.figures import (
     find_media_history,
     find_post_history,
 )
+from mock_platform.api.v2.objects.media_view import find_any_media, may_use
 from mock_platform.api.v2.pages import show_list
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth

@@ -18,32 +18,25 @@ from mock_platform.api.v2.conventions import (
     find_nothing,
     start_on,
 )
-from mock_platform.api.v2.media.uploads import is_expired, may_use
+from mock_platform.api.v2.media.uploads import is_expired
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
     MEDIA_FIELDS,
     PARTIAL_ERRORS,
     ObjectAnswer,
     ObjectList,
-    PostAnswer,
-    find_any_media,
     hide_post,
     make_names_field,
     may_see,
     start_answer,
 )
-from mock_platform.api.v2.objects.figures import (
-    PRIVATE_METRICS,
-    find_posts_with,
-    find_private_metrics,
-)
-from mock_platform.api.v2.objects.post_view import show_media
+from mock_platform.api.v2.objects.figures import find_posts_with
+from mock_platform.api.v2.objects.media_view import find_any_media, may_use
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
-from mock_platform.core.failures.codes import not_authorized_to_access
 from mock_platform.core.failures.errors import ProblemFailure
-from mock_platform.core.failures.problems import Problem, problem
+from mock_platform.core.failures.problems import Problem
 from mock_platform.core.fields import CommaList
 from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
@@ -84,7 +77,7 @@ def get(call: Call, world: World) -> dict[str, Any]:
     found = _find_seen(world, call.path_params["media_key"], answer.viewer_id, "media_key")
     if isinstance(found, Problem):
         raise ProblemFailure(found, SEEN_MEDIA)
-    _add(answer, found)
+    answer.add_media(found)
     return answer.show_one()
 
 
@@ -97,7 +90,7 @@ def get_many(call: Call, world: World) -> dict[str, Any]:
             call.assume(PARTIAL_ERRORS)
             answer.errors.append(found.as_item(call.base_url))
         else:
-            _add(answer, found)
+            answer.add_media(found)
     return answer.show_all()
 
 
@@ -113,28 +106,6 @@ def _find_seen(world: World, key: str, viewer_id: str | None, parameter: str) ->
     if any(may_see(world, post, viewer_id) for post in posts):
         return media
     return hide_post(parameter, key, "media") if posts else missing
-
-
-def _add(answer: PostAnswer, media: Record) -> None:
-    """Add media to an answer; of their private metrics, those that the caller may see."""
-    wanted = answer.selection.media
-    shown = show_media(media, wanted)
-    private = [name for name in PRIVATE_METRICS if name in wanted]
-    if private and (answer.viewer_id is None or not may_use(answer.world, answer.viewer_id, media)):
-        for name in private:
-            detail = not_authorized_to_access(name, "media", media["media_key"])
-            refused = problem(
-                "not-authorized-for-field",
-                detail=detail,
-                field=name,
-                resource_type="media",
-                section="data",
-            )
-            answer.errors.append(refused.as_item(answer.base_url))
-    elif private:
-        found = find_private_metrics(answer.world, media)
-        shown |= {name: found[name] for name in private if name in found}
-    answer.data.append(shown)
 
 
 _declare = partial(

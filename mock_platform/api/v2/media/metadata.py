@@ -29,8 +29,8 @@ from mock_platform.api.v2.media.uploads import (
     find_own_media,
     is_expired,
     keep_media,
-    may_use,
 )
+from mock_platform.api.v2.objects.media_view import may_use
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call

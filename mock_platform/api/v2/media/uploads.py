@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from mock_platform.api.v2.objects.answers import find_any_media
+from mock_platform.api.v2.objects.media_view import find_any_media, may_use
 from mock_platform.core.assumptions import expectation
 from mock_platform.world.clock import parse_instant, wire_millis, wire_seconds
 from mock_platform.world.store.interface import Order, Record
@@ -372,11 +372,3 @@ def is_of_account(world: World, media: Record, account_id: str) -> bool:
         return bool(media["_account_id"] == account_id)
     account = world.store.get("accounts", account_id)
     return account is not None and media["_user_id"] in account.get("_users", ())
-
-
-def may_use(world: World, user_id: str, media: Record) -> bool:
-    """Return whether a user uploaded media, may use them as well, or has an account with them."""
-    if user_id in {media.get("_user_id"), *media.get("_additional_owners", ())}:
-        return True
-    account = world.store.get("accounts", media["_account_id"] or "")
-    return account is not None and user_id in account.get("_users", ())

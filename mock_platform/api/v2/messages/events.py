@@ -29,7 +29,7 @@ from mock_platform.api.v2.messages.conversations import (
     require_read_permission,
     require_write_permission,
 )
-from mock_platform.api.v2.objects.answers import find_any_media
+from mock_platform.api.v2.objects.media_view import find_any_media
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call

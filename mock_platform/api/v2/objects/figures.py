@@ -8,7 +8,7 @@ moment, all else is spread over the first week by a curve that the seed of the w
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import accumulate, pairwise
 from math import ceil
@@ -17,14 +17,16 @@ from msgspec import Struct
 
 from mock_platform.api.v2.objects.post_view import show_post
 from mock_platform.api.v2.objects.relations import BOOKMARKS, LIKES
+from mock_platform.core.failures.problems import Problem, problem
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.store.interface import Record, Term
 from mock_platform.world.world import World
 
 _HOUR = timedelta(hours=1)
+PRIVATE_METRICS = ("non_public_metrics", "organic_metrics", "promoted_metrics")
+_PRIVATE_TIME = timedelta(days=30)
 _LIFE_HOURS = 7 * 24
 _HALF_LIFE_HOURS = 18
-PRIVATE_METRICS = ("non_public_metrics", "organic_metrics", "promoted_metrics")
 
 _COUNTED: Mapping[str, tuple[str, str, str]] = {
     "likes": ("like_count", LIKES.name, "post_id"),
@@ -105,11 +107,15 @@ class FigureHistory(Struct, frozen=True):
             {name: column[at] for name, column in columns.items()} for at in range(len(edges) - 1)
         ]
 
+    def total(self) -> dict[str, int]:
+        """Return all that has happened until now."""
+        return {name: one.spread + len(one.moments) for name, one in self.figures.items()}
+
     def _find_part(self, moment: datetime) -> float:
         """Return which part of what is spread has happened before a moment, from 0 to 1."""
-        if moment >= self.end:
-            return 1.0
-        hours = max(0.0, (moment - self.begin) / _HOUR)
+        if moment <= self.begin or moment >= self.end:
+            return float(moment > self.begin)
+        hours = (moment - self.begin) / _HOUR
         whole = int(hours)
         before, after = self.curve[whole], self.curve[whole + 1]
         return before + (hours - whole) * (after - before)
@@ -159,12 +165,37 @@ def find_posts_with(world: World, key: str) -> list[Record]:
     return [entry.record for entry in entries]
 
 
-def find_private_metrics(world: World, media: Record) -> dict[str, dict[str, int]]:
+def find_private_metrics(
+    world: World, post: Record, fields: Collection[str], viewer_id: str | None
+) -> tuple[dict[str, dict[str, int]], list[Problem]]:
+    """Return the metrics among these fields that the author alone sees, for 30 days.
+
+    For others, and later, a problem for each of them.
+    """
+    wanted = [name for name in PRIVATE_METRICS if name in fields]
+    if not wanted:
+        return {}, []
+    age = world.clock.now() - parse_instant(post["created_at"])
+    if post["_user_id"] != viewer_id or age > _PRIVATE_TIME:
+        return {}, list(refuse_private_fields("post", post["id_str"], wanted))
+    total = add_engagements(find_post_history(world, post).total())
+    clicks = {
+        "impression_count": total["impressions"],
+        "url_link_clicks": total["url_clicks"],
+        "user_profile_clicks": total["user_profile_clicks"],
+    }
+    counts = {"like": "likes", "reply": "replies", "repost": "reposts"}
+    organic = {f"{name}_count": total[metric] for name, metric in counts.items()}
+    found = {
+        "non_public_metrics": clicks | {"engagements": total["engagements"]},
+        "organic_metrics": clicks | organic,
+    }
+    return {name: found[name] for name in found if name in wanted}, []
+
+
+def find_video_metrics(world: World, media: Record) -> dict[str, dict[str, int]]:
     """Return the metrics of a video that only those who may use it see; nothing is promoted."""
-    if media["media_type"] != "VIDEO":
-        return {}
-    history = find_media_history(world, media)
-    total = history.count([history.begin, history.end])[0]
+    total = find_media_history(world, media).total()
     played = {
         "playback_0_count": total["playback_start"],
         "playback_25_count": total["playback25"],
@@ -174,6 +205,22 @@ def find_private_metrics(world: World, media: Record) -> dict[str, dict[str, int
     }
     organic = {**played, "view_count": total["video_views"]}
     return {"non_public_metrics": played, "organic_metrics": organic}
+
+
+def refuse_private_fields(
+    kind: str, id_: str, fields: Iterable[str], section: str = "data"
+) -> Iterator[Problem]:
+    """Return a problem for each of these fields of a post or of media that only its owner sees."""
+    for name in PRIVATE_METRICS:
+        if name in fields:
+            text = f"Sorry, you are not authorized to access '{name}' on the {kind}"
+            yield problem(
+                "not-authorized-for-field",
+                detail=f"{text} with ids : [{id_}].",
+                field=name,
+                resource_type=kind,
+                section=section,
+            )
 
 
 def _take_part(world: World, key: str, name: str, span: tuple[float, float], whole: int) -> int:
