@@ -53,7 +53,7 @@ INSERTION = Order()
 class Term(NamedTuple):
     """A word in lower case that one of these fields contains as a whole word.
 
-    A field may be a path into objects and lists: `entities.user_mentions.id_str`.
+    A field may be a list of texts, or a path into objects and lists: `entities.urls.url`.
     """
 
     fields: tuple[str, ...]

@@ -76,10 +76,10 @@ ANALYTICS_RULES = expectation(
 OWN_ANALYTICS = expectation(
     "analytics.own",
     "Figures are for one's own posts and media: others are named in errors as "
-    "not-authorized-for-resource, missing ones as resource-not-found. An answer has at most 50,000 "
+    "not-authorized-for-resource, missing ones as resource-not-found. An answer has at most 20,000 "
     "rows; more are refused with 400.",
 )
-MOST_ROWS = 50_000
+MOST_ROWS = 20_000
 _STEPS = {
     "hourly": timedelta(hours=1),
     "daily": timedelta(days=1),
