@@ -89,8 +89,8 @@ LIFETIME = timedelta(hours=24)
 """How long an upload can be continued, and media be used before anything refers to it."""
 CHUNK_BYTES = 5 * 1024 * 1024
 MOST_BYTES = 17_179_869_184
-_MOST_MADE = 64 * 1024
-"""How long a made up video is at most."""
+_MOST_MADE, _LONGEST_SIDE = 64 * 1024, 4096
+"""How many bytes a made up video has at most, and how many pixels a side of an image."""
 PENDING, SUCCEEDED, FAILED = "pending", "succeeded", "failed"
 KIND = "media_upload"
 """The kind of the transition in which a video or GIF is processed."""
@@ -240,7 +240,8 @@ def read_content(world: World, media: Record) -> bytes:
     if kept:
         return b"".join(b64decode(entry.record["content"]) for entry in kept)
     if media["media_type"] == "IMAGE":
-        return _draw_image(media.get("_width") or 1, media.get("_height") or 1)
+        sides = (min(media.get(name) or 1, _LONGEST_SIDE) for name in ("_width", "_height"))
+        return _draw_image(*sides)
     noise = world.ids.noise(f"content/{media['media_key']}")
     size = min(media.get("_size") or CHUNK_BYTES, _MOST_MADE)
     head = struct.pack(">I4s4sI4s4s", 24, b"ftyp", b"mp42", 0, b"mp42", b"isom")

@@ -120,7 +120,7 @@ def upload(box: Sandbox, content: bytes, category: str, kind: str = "image/png")
     """Upload a file in two segments, the second one first; its media id."""
     begin = {"media_category": category, "media_type": kind, "total_bytes": len(content)}
     begun = box.call("POST", "/2/media/upload/initialize", json=begin).get_json()["data"]
-    for index, part in ((1, content[9:]), (0, content[:9])):
+    for index, part in ((1, content[30:]), (0, content[:30])):
         body = {"media": base64.b64encode(part).decode(), "segment_index": index}
         box.call("POST", f"/2/media/upload/{begun['id']}/append", json=body)
     box.call("POST", f"/2/media/upload/{begun['id']}/finalize")
@@ -159,6 +159,15 @@ def test_files_that_are_not_kept(box: Sandbox) -> None:
     assert b"ftypmp42" == clip[4:12]
     assert 32 + len(PNG) == len(clip)
     assert made == box.call("GET", FILE, keys=USER_TOKEN).data
+
+
+def test_an_image_that_says_it_is_huge(box: Sandbox) -> None:
+    """A side of a made up image has at most 4,096 pixels."""
+    header = PNG[:16] + b"\x7f\xff\xff\xff\x00\x00\x00\x02" + PNG[24:]
+    media_id = upload(box, header, "post_image")
+    made = download(box, send(box, OTHER, attachments=[{"media_id": media_id}]), media_id, "png")
+
+    assert (4096, 2) == (int.from_bytes(made[16:20]), int.from_bytes(made[20:24]))
 
 
 @pytest.mark.parametrize(("size", "kept"), [(CHUNK_BYTES, 2), (CHUNK_BYTES + 1, 0)])
