@@ -60,8 +60,7 @@ from mock_platform.world.world import World
 ANALYTICS_SHAPES = public_fact(
     "analytics.shapes",
     "Each post has timestamped_metrics: a timestamp and metrics for each hour, day, week or the "
-    "whole of the window. analytics.fields and media_analytics.fields choose the metrics; without "
-    "them all are shown.",
+    "whole of the window. analytics.fields and media_analytics.fields choose the metrics.",
     "all of v2, section 10",
     gap=True,
 )
@@ -71,7 +70,7 @@ ANALYTICS_RULES = expectation(
     "window, with zeros where nothing happened. Likes, replies, reposts, quotes, bookmarks and "
     "impressions add up to public_metrics over the whole life of a post: single records count at "
     "their moment, the rest is spread over the first week. All other metrics are a part of the "
-    "impressions, or of the views of a video.",
+    "impressions, or of the views of a video. Without fields all metrics are shown.",
 )
 OWN_ANALYTICS = expectation(
     "analytics.own",

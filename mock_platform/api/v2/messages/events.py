@@ -30,7 +30,7 @@ from mock_platform.api.v2.messages.conversations import (
     require_write_permission,
 )
 from mock_platform.api.v2.objects.media_view import find_any_media
-from mock_platform.core.assumptions import public_fact
+from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Binary
@@ -40,20 +40,23 @@ from mock_platform.core.operation import Example
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
 
-DELETION_RULES = public_fact(
+DELETION_SHAPES = public_fact(
     "direct-messages.deletion",
-    "Only messages that the caller sent can be deleted. They are gone for all participants then; a "
-    "message of somebody else, a join or a leave answers 403 about:blank.",
+    "Users delete messages that they sent.",
     "all of v2, section 17",
     gap=True,
 )
-DOWNLOAD_RULES = public_fact(
+DELETION_RULES = expectation(
+    "direct-messages.deletion-rules",
+    "A deleted message is gone for all participants. A message of somebody else, a join or a leave "
+    "answers 403 about:blank.",
+)
+DOWNLOAD_RULES = expectation(
     "direct-messages.downloads",
     "Whoever takes part in a conversation downloads what came with its messages: the number of a "
     "media key, and the last segment of the address of these media. Files of the categories "
     "dm_image, dm_gif and dm_video of up to 5 MiB are answered as they were uploaded; of all "
     "other media a file is made up.",
-    "all of v2, section 17",
     gap=True,
 )
 _RESOURCE = re.compile(r"[A-Za-z0-9_.-]{1,50}", re.ASCII)
@@ -102,12 +105,13 @@ OPERATIONS = (
         delete,
         "Delete a direct message",
         gates=(require_write_permission,),
+        rules=check_path("event_id", ID, "is not valid"),
         returns=DeletionAnswer,
         auth=Auth(ANY_USER, scopes=("dm.read", "dm.write")),
         since=None,
         limit=Rates(app_daily=4000, user=300, user_daily=1500),
-        errors=("93", "about:blank", "resource-not-found"),
-        assumptions=(DELETION_RULES,),
+        errors=("invalid-request", "93", "about:blank", "resource-not-found"),
+        assumptions=(DELETION_SHAPES, DELETION_RULES),
         may_assume=(NOT_A_RESOURCE_TYPE,),
         example=Example(path={"event_id": "1990181773551677440"}),
     ),

@@ -198,6 +198,7 @@ REFUSED = [
             given={("apps", "11827"): {"_permissions": ["read"]}}),
     delete(f"DELETE /2/dm_events/{RECEIVED}", "a message of the other", 403),
     delete(f"DELETE /2/dm_events/{JOINED}", "a join", 403),
+    Refusal("DELETE /2/dm_events/x", "no event", 400, messages=["event_id"]),
     Refusal("DELETE /2/dm_events/1", "an unknown event", 404, problem="resource-not-found"),
     Refusal(f"DELETE /2/dm_events/{WITH_FILE}", "an event of others", 404,
             problem="resource-not-found",
