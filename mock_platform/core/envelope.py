@@ -81,22 +81,6 @@ class Flat(Struct, frozen=True):
         return Reply(self.status, dumps(result), [("Content-Type", JSON), *self.headers])
 
 
-class Binary(Struct, frozen=True):
-    """The content of a file, as it is."""
-
-    schema: type[Schema] | None = None
-    status: int = 200
-    media_type: str = "application/octet-stream"
-
-    def describe_body(self, data: JsonObject) -> JsonObject:
-        """Return the JSON Schema of the body: bytes."""
-        return {"type": "string", "format": "binary"}
-
-    def reply(self, call: Call, result: bytes) -> Reply:
-        """Return the reply for the bytes of a file."""
-        return Reply(self.status, result, [("Content-Type", self.media_type)])
-
-
 class Lines(Struct, frozen=True):
     """A stream: one JSON object on each line, as long as the connection is open."""
 
@@ -130,6 +114,22 @@ class Pairwise(Struct, frozen=True):
     def reply(self, call: Call, result: Mapping[str, str]) -> Reply:
         """Return the reply for named values."""
         return Reply(self.status, urlencode(result).encode(), [("Content-Type", HTML), *NO_CACHE])
+
+
+class Bytes(Struct, frozen=True):
+    """The content of a file, as it is."""
+
+    status: int = 200
+    media_type: str = "application/octet-stream"
+    schema: type[Schema] | None = None
+
+    def describe_body(self, data: JsonObject) -> JsonObject:
+        """Return the JSON Schema of the body: any bytes."""
+        return {"type": "string", "format": "binary"}
+
+    def reply(self, call: Call, result: bytes) -> Reply:
+        """Return the reply with this content."""
+        return Reply(self.status, result, [("Content-Type", self.media_type)])
 
 
 class Document(Struct, frozen=True):

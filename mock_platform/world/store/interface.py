@@ -53,7 +53,7 @@ INSERTION = Order()
 class Term(NamedTuple):
     """A word in lower case that one of these fields contains as a whole word.
 
-    A field may be a list of texts, or a path into objects and lists: `entities.urls.url`.
+    A field may be a path into objects and lists: `entities.user_mentions.id_str`.
     """
 
     fields: tuple[str, ...]
@@ -96,8 +96,8 @@ def _read_texts(value: Any, path: str) -> list[str]:
     found = value.get(name) if isinstance(value, dict) else None
     if rest:
         return _read_texts(found, rest)
-    values = found if isinstance(found, list) else (found,)
-    return [text for text in values if isinstance(text, str)]
+    texts = found if isinstance(found, list) else [found]
+    return [text for text in texts if isinstance(text, str)]
 
 
 class Change(Struct, frozen=True, gc=False):

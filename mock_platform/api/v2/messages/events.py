@@ -33,7 +33,7 @@ from mock_platform.api.v2.objects.media_view import find_any_media
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
-from mock_platform.core.envelope import Binary
+from mock_platform.core.envelope import Bytes
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import Flag
 from mock_platform.core.operation import Example
@@ -122,7 +122,7 @@ OPERATIONS = (
         "Download a file that came with a direct message",
         gates=(require_read_permission,),
         rules=find_path_faults,
-        returns=Binary(),
+        returns=Bytes(),
         auth=Auth(("oauth2",), scopes=("dm.read",)),
         since=start_on("2026-03-26"),
         errors=("invalid-request", "93", "resource-not-found"),

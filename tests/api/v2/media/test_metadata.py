@@ -54,7 +54,7 @@ def read(box: Sandbox, path: str, **query: Any) -> Any:
 
 
 def name_subtitles(language: str, **more: Any) -> dict[str, Any]:
-    """The body that gives the video subtitles in a language."""
+    """The body for subtitles of the video in a language."""
     sent = {"id": FILE, "language_code": language, "display_name": language.title()}
     return {"id": VIDEO, "media_category": "PostVideo", "subtitles": sent} | more
 
