@@ -34,6 +34,7 @@ SUBJECTS = (
     "v2.notes",
     "v2.posts",
     "v2.users",
+    "v2.analytics",
     "v2.follows",
     "v2.likes",
     "v2.bookmarks",

@@ -174,6 +174,7 @@ export interface Tables {
   readonly follows: Table;
   readonly follow_requests: Table;
   readonly blocks: Table;
+  readonly dm_blocks: Table;
   readonly mutes: Table;
   readonly likes: Table;
   readonly bookmarks: Table;
@@ -193,6 +194,7 @@ export interface Tables {
   readonly usage: Table;
   readonly media: Table;
   readonly uploads: Table;
+  readonly media_contents: Table;
   readonly media_library: Table;
   readonly notes: Table;
   readonly articles: Table;

@@ -76,7 +76,8 @@ UPLOAD_RULES = expectation(
     "The type of a file must be one of its category's. An image has at most 5 MiB, a GIF 15 MiB, "
     "a segment 5 MiB. Segments may arrive in any order, and one that arrives again replaces "
     "itself; at the end none may be missing, and together they must have total_bytes. The content "
-    "is not kept; width and height are those that an image says it has.",
+    "is kept only of files of up to 5 MiB for direct messages; width and height are those that an "
+    "image says it has.",
 )
 MEDIA_PROCESSING = expectation(
     "media.processing",
@@ -105,7 +106,7 @@ class CategoryName(Choice):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
-        return text.replace("tweet_", "post_", 1)
+        return text.replace("tweet_", "post_", 1).replace("Tweet", "Post", 1)
 
 
 class _Owners(ListOf):
@@ -255,7 +256,7 @@ def upload(call: Call, world: World) -> dict[str, Any]:
         raise InvalidParameters([("media", text)], {})
     begun = begin_upload(world, get_user_id(call), category.name, file_type, len(content),
                          owners=params.get("additional_owners", ()))  # fmt: skip
-    media = finish_upload(world, add_segment(world, begun, 0, len(content), image))
+    media = finish_upload(world, add_segment(world, begun, 0, content, image))
     return {"data": show_media(world, media)}
 
 
@@ -301,7 +302,7 @@ def _append(call: Call, world: World, parameter: str, media_id: str) -> dict[str
     if fault is not None:
         raise InvalidParameters([("media", fault)], {})
     image = _read_image(call, content, begun["media_type"]) if index == 0 else None
-    add_segment(world, begun, index, len(content), image)
+    add_segment(world, begun, index, content, image)
     return {"data": {"expires_at": int(parse_instant(begun["expires_at"]).timestamp())}}
 
 
