@@ -61,6 +61,8 @@ def test_unused_media_are_for_their_owner(box: Sandbox) -> None:
 def test_media_of_hidden_and_of_deleted_posts(box: Sandbox) -> None:
     """Media of a protected user's post are for followers; of a deleted post for the owner alone."""
     box.change("users", OWN, protected=True)
+    with box.world.work():
+        FOLLOWS.remove(box.world, OTHER, OWN)
     for keys in (BEARER, NORTHBIKE):
         (error,) = look_up(box, keys, VIDEO)["errors"]
         assert ("media", "data") == (error["resource_type"], error["section"])
