@@ -12,8 +12,8 @@ from typing import Any
 
 from mock_platform.api.oauth.consent.tokens import end_access, make_revocation
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
-from mock_platform.api.v2.broadcasts.changes import begin, end, store_scheduled, write_message
-from mock_platform.api.v2.broadcasts.records import BROADCASTS, RUNNING
+from mock_platform.api.v2.broadcasts.changes import begin_new, end, find_running, write_message
+from mock_platform.api.v2.chat.events import invent_message
 from mock_platform.api.v2.likes.changes import like
 from mock_platform.api.v2.messages.conversations import (
     NEWEST_FIRST,
@@ -113,6 +113,22 @@ def _exchange(
     return sent.activities
 
 
+def _write(
+    world: World, user: Record, created_at: str, _direction: str | None, *, received: bool
+) -> list[FanOut]:
+    """Let a user send an encrypted message to another, or receive one."""
+    other = find_other_user(world, user)
+    sender, recipient = (other, user) if received else (user, other)
+    sent = invent_message(world, sender["id"], recipient["id"], created_at)
+    if sent is not None:
+        return sent
+    name = "chat.received" if received else "chat.sent"
+    payload = _chat(world, user, name)
+    return [
+        record_activity(world, name, user_id=user["id"], payload=payload, created_at=created_at)
+    ]
+
+
 # Lets something believable happen to posts: made, deleted, answered, quoted, reposted, liked.
 
 _SAMPLE_POSTS_TEXTS = (
@@ -184,19 +200,15 @@ def _broadcast(
     what: str, world: World, user: Record, created_at: str, _direction: str | None
 ) -> list[FanOut]:
     """Let a user begin a broadcast, or end the one that runs, or another user write in its chat."""
-    found = world.store.page(BROADCASTS, {"_user_id": user["id"], "state": RUNNING}, limit=1)
-    begun: list[FanOut] = []
-    if what == "start" or not found:
-        fields = {"title": _choose_text(world), "available_for_replay": False}
-        flags = {"manual_publish": True, "_is_locked": False, "_user_id": user["id"]}
-        begun = begin(world, store_scheduled(world, fields | flags), created_at)
-        found = world.store.page(BROADCASTS, {"_user_id": user["id"], "state": RUNNING})[-1:]
-    if what == "start":
+    running = None if what == "start" else find_running(world, user["id"])
+    begun = [] if running else begin_new(world, user["id"], _choose_text(world), created_at)
+    running = running or find_running(world, user["id"])
+    if what == "start" or running is None:
         return begun
     if what == "end":
-        return begun + end(world, found[0].record, created_at)
+        return begun + end(world, running, created_at)
     other, text = find_other_user(world, user), {"text": _choose_text(world)}
-    return begun + write_message(world, found[0].record, other, text, created_at)[1]
+    return begun + write_message(world, running, other, text, created_at)[1]
 
 
 def _start_space(
@@ -235,6 +247,8 @@ _HAPPENINGS: Mapping[str, Happening] = {
     "spaces.end": _end_space,
     "dm.sent": partial(_exchange, received=False),
     "dm.received": partial(_exchange, received=True),
+    "chat.sent": partial(_write, received=False),
+    "chat.received": partial(_write, received=True),
 }
 
 

@@ -25,23 +25,13 @@ pytestmark = pytest.mark.live
 
 Method = Callable[..., Any]
 MISSING: Mapping[str, str] = {
-    "chat": (
-        "add_conversation_keys add_group_members add_user_public_key create_conversation "
-        "delete_messages get_conversation get_conversation_events get_conversations "
-        "initialize_group mark_conversation_read media_download media_upload_append "
-        "media_upload_finalize media_upload_initialize send_message send_typing_indicator"
-    ),
     "communities": "get_by_id search",
     "compliance": "create_jobs get_jobs get_jobs_by_id",
-    "direct_messages": "delete_events dm_conversations_media_download",
     "lists": (
         "add_member create delete get_by_id get_followers get_members get_posts "
         "remove_member_by_user_id update"
     ),
-    "media": (
-        "create_metadata create_subtitles delete_subtitles get_analytics get_by_key get_by_keys"
-    ),
-    "posts": "get_analytics get_quoted get_reposted_by get_reposts hide_reply",
+    "posts": "get_quoted get_reposted_by get_reposts hide_reply",
     "stream": (
         "labels_compliance likes_compliance likes_firehose likes_sample10 "
         "posts_compliance posts_firehose posts_firehose_en posts_firehose_ja "
@@ -49,11 +39,10 @@ MISSING: Mapping[str, str] = {
     ),
     "trends": "get_by_woeid get_personalized",
     "users": (
-        "block_dms follow_list get_affiliates get_blocking get_followed_lists "
-        "get_list_memberships get_mentions get_muting get_owned_lists get_pinned_lists "
-        "get_posts get_public_key get_public_keys get_reposts_of_me get_timeline "
-        "mute_user pin_list repost_post search unblock_dms unfollow_list unmute_user "
-        "unpin_list unrepost_post"
+        "follow_list get_affiliates get_blocking get_followed_lists get_list_memberships "
+        "get_mentions get_muting get_owned_lists get_pinned_lists get_posts "
+        "get_reposts_of_me get_timeline mute_user pin_list repost_post search "
+        "unfollow_list unmute_user unpin_list unrepost_post"
     ),
 }
 """Methods whose operation is not served yet, by client. The list only becomes shorter."""

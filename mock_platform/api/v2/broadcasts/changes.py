@@ -62,6 +62,20 @@ def begin(world: World, broadcast: Record, moment: str) -> list[FanOut]:
     return found
 
 
+def begin_new(world: World, user_id: str, title: str, moment: str) -> list[FanOut]:
+    """Begin a broadcast without a schedule, and return the activities."""
+    flags = {"available_for_replay": False, "manual_publish": True, "_is_locked": False}
+    made = store_scheduled(world, {"title": title, "_user_id": user_id, **flags})
+    return begin(world, made, moment)
+
+
+def find_running(world: World, user_id: str) -> Record | None:
+    """Return the latest broadcast of a user that runs, or `None`."""
+    match = {"_user_id": user_id, "state": RUNNING}
+    found = world.store.page(BROADCASTS, match, order=_LATEST, limit=1)
+    return found[0].record if found else None
+
+
 def end(world: World, broadcast: Record, moment: str) -> list[FanOut]:
     """End a broadcast, and return the activities."""
     over = {"state": ENDED, "ended_at": moment, "updated_at": moment, "total_watching": "0"}

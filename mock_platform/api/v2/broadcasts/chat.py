@@ -73,7 +73,7 @@ class BroadcastChatQuery(Schema):
     user_fields = make_names_field(USER_FIELDS, data_key="user.fields")
 
 
-class NewChatMessage(Schema):
+class NewBroadcastMessage(Schema):
     """A message; it may answer another one."""
 
     text = Text(required=True, min_length=1, max_length=140)
@@ -95,7 +95,7 @@ def _find_end_faults(
         yield "end_at_ms", "end_at_ms must be a moment later than now"
 
 
-class NewChatMute(Schema):
+class NewBroadcastMute(Schema):
     """Whom to mute, until when in milliseconds, and because of which message."""
 
     find_faults = staticmethod(_find_end_faults)
@@ -299,7 +299,7 @@ OPERATIONS = (
         f"POST {_CHAT}",
         send,
         "Write in the chat of a broadcast",
-        params=NewChatMessage,
+        params=NewBroadcastMessage,
         location=Location.JSON,
         returns=SentAnswer,
         errors=("invalid-request", "resource-not-found", "about:blank"),
@@ -320,7 +320,7 @@ OPERATIONS = (
         f"POST {_CHAT}/mutes",
         mute,
         "Mute a user in the chat of a broadcast",
-        params=NewChatMute,
+        params=NewBroadcastMute,
         location=Location.JSON,
         returns=MutedAnswer,
         assumptions=(BROADCAST_SHAPES, MUTE_RULES),
