@@ -21,9 +21,26 @@ from mock_platform.api.v2.messages.conversations import (
 )
 from mock_platform.api.v2.news.stories import add_story, show_news_event
 from mock_platform.api.v2.objects.post_view import show_whole_post
+from mock_platform.api.v2.objects.relations import (
+    BLOCKS,
+    FOLLOWS,
+    MUTES,
+    Relation,
+    is_blocked,
+    is_present,
+)
 from mock_platform.api.v2.objects.users import find_newest_post, name_verification, show_user
 from mock_platform.api.v2.posts.changes import create_post, delete_post
 from mock_platform.api.v2.release_history import canonicalize_name
+from mock_platform.api.v2.user_relations.changes import (
+    Change,
+    block,
+    follow,
+    mute,
+    unblock,
+    unfollow,
+    unmute,
+)
 from mock_platform.world.clock import epoch_millis, parse_instant
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -45,7 +62,8 @@ def find_other_user(world: World, user: Record) -> Record:
     Raises:
         CannotHappen: The world has no other user.
     """
-    others = [e.record for e in world.store.page("users", limit=100) if e.key != user["id"]]
+    found = world.store.page("users", limit=100, where=is_present)
+    others = [entry.record for entry in found if entry.key != user["id"]]
     if not others:
         raise CannotHappen("payload is required: the world has no other user")
     return next((one for one in others if not one["protected"]), others[0])
@@ -61,22 +79,27 @@ def _record_both(
     ]
 
 
-def _follow(
-    step: int, world: World, user: Record, created_at: str, direction: str | None
+def _relate(
+    change: Change,
+    relation: Relation,
+    world: World,
+    user: Record,
+    created_at: str,
+    direction: str | None,
+    *,
+    begins: bool = True,
 ) -> list[FanOut]:
-    """Let a user follow another, or no longer; `step` is added to their counts."""
+    """Let a user begin or end a relation with another; what is so already happens anew."""
     other = find_other_user(world, user)
-    source, target = (other, user) if direction == "received" else (user, other)
-    source = source | {"friends_count": max(0, source["friends_count"] + step)}
-    target = target | {"followers_count": max(0, target["followers_count"] + step)}
-    for one in (source, target):
-        world.store.put("users", one["id"], one)
-    payload = {
-        "source": {"data": show_user(world, source)},
-        "target": {"data": show_user(world, target)},
-    }
-    name = "follow.follow" if step > 0 else "follow.unfollow"
-    return _record_both(world, name, source, target, payload=payload, created_at=created_at)
+    to_user = direction == "received" and relation is FOLLOWS
+    source, target = (other, user) if to_user else (user, other)
+    if begins and relation is FOLLOWS and is_blocked(world, user["id"], other["id"]):
+        raise CannotHappen(f"one of the users {user['id']} and {other['id']} blocks the other")
+    if begins:
+        relation.remove(world, source["id"], target["id"])
+    else:  # one of those whom the counts of the fixtures know and the relations do not
+        relation.add(world, source["id"], target["id"], counts=False)
+    return change(world, source, target, created_at=created_at)
 
 
 # Believable payloads for activities around direct messages and encrypted chats.
@@ -192,8 +215,12 @@ POST_HAPPENINGS: Mapping[str, Happening] = {
 }
 _HAPPENINGS: Mapping[str, Happening] = {
     **POST_HAPPENINGS,
-    "follow.follow": partial(_follow, 1),
-    "follow.unfollow": partial(_follow, -1),
+    "follow.follow": partial(_relate, follow, FOLLOWS),
+    "follow.unfollow": partial(_relate, unfollow, FOLLOWS, begins=False),
+    "mute.mute": partial(_relate, mute, MUTES),
+    "mute.unmute": partial(_relate, unmute, MUTES, begins=False),
+    "block.block": partial(_relate, block, BLOCKS),
+    "block.unblock": partial(_relate, unblock, BLOCKS, begins=False),
     "dm.sent": partial(_exchange, received=False),
     "dm.received": partial(_exchange, received=True),
 }
@@ -223,7 +250,7 @@ def happen(
         activity = fan_out.activity
         if (activity["event_type"], activity["user_id"]) != (name, user["id"]):
             continue
-        if direction in {None, activity["direction"]}:
+        if direction is None or activity["direction"] in {None, direction}:
             return fan_out
     raise CannotHappen("the other users of the world are protected: what they do is no event")
 
@@ -317,11 +344,6 @@ def _hold_space(world: World, user: Record, name: str) -> Payload:
     }
 
 
-def _act_on_user(world: World, user: Record, _name: str) -> Payload:
-    other = find_other_user(world, user)
-    return {"source": {"data": show_user(world, user)}, "target": {"data": show_user(world, other)}}
-
-
 def _revoke(world: World, user: Record, _name: str) -> Payload:
     """Let a user take back the access of an app, with all its tokens."""
     match = {"user_id": user["id"], "state": "active"}
@@ -393,9 +415,6 @@ _MAKERS: Mapping[str, Callable[[World, Record, str], Payload]] = {
     "profile.update.affiliate": _affiliate,
     "profile.update.": _update,
     "spaces.": _hold_space,
-    "follow.": _act_on_user,
-    "mute.": _act_on_user,
-    "block.": _act_on_user,
     "dm.": _message,
     "chat.": _chat,
     "oauth.revoke": _revoke,

@@ -34,7 +34,7 @@ SUBJECTS = (
     "v2.notes",
     "v2.posts",
     "v2.users",
-    "v2.follows",
+    "v2.user_relations",
     "v2.search",
     "ads.accounts",
     "ads.audiences",

@@ -15,6 +15,13 @@ from mock_platform.api.sample_events import (
     make_payload,
 )
 from mock_platform.api.v2.activity.activities import FanOut
+from mock_platform.api.v2.objects.relations import (
+    BLOCKS,
+    FOLLOW_REQUESTS,
+    FOLLOWS,
+    MUTES,
+    Relation,
+)
 from mock_platform.world.store.interface import Record
 from tests.support import BEARER, Sandbox, sandbox
 from tests.support_replay import Desk
@@ -96,6 +103,40 @@ def test_follows(
     assert ["sent", "received"] == [each["direction"] for each in newest(desk, 2)]
     role = "target" if direction == "received" else "source"
     assert USER == activity["payload"][role]["data"]["id"]
+
+
+@pytest.mark.parametrize(
+    ("name", "relation"),
+    [("follow.{}follow", FOLLOWS), ("mute.{}mute", MUTES), ("block.{}block", BLOCKS)],
+)
+def test_relations(desk: Desk, name: str, relation: Relation) -> None:
+    """What one user does to another is so afterwards, how often it may happen."""
+    for _ in range(2):
+        began = let(desk, name.format("")).activity
+        assert relation.find(desk.world, USER, OTHER) is not None
+    ended = [let(desk, name.format("un")).activity for _ in range(2)]
+
+    assert relation.find(desk.world, USER, OTHER) is None
+    assert name.format("") == began["event_type"]
+    assert [name.format("un")] * 2 == [each["event_type"] for each in ended]
+    assert [USER, OTHER] == [
+        began["payload"][role]["data"]["id"] for role in ("source", "target")
+    ]  # fmt: skip
+
+
+def test_a_received_follow_accepts_a_request(desk: Desk) -> None:
+    """Who has asked to follow a protected user follows then; a block lets nobody follow."""
+    desk.change("users", USER, protected=True)
+    with desk.world.work():
+        FOLLOW_REQUESTS.add(desk.world, OTHER, USER)
+    let(desk, "follow.follow", "received")
+    assert FOLLOWS.find(desk.world, OTHER, USER) is not None
+    assert FOLLOW_REQUESTS.find(desk.world, OTHER, USER) is None
+
+    let(desk, "block.block")
+    assert FOLLOWS.find(desk.world, OTHER, USER) is None
+    with pytest.raises(CannotHappen, match="blocks the other"):
+        let(desk, "follow.follow")
 
 
 @pytest.mark.parametrize("event_type", ["dm.sent", "follow.follow"])

@@ -53,17 +53,21 @@ INSERTION = Order()
 class Term(NamedTuple):
     """A word in lower case that one of these fields contains as a whole word.
 
-    A field may be a path into objects and lists: `entities.user_mentions.id_str`.
+    A field may be a path into objects and lists: `entities.user_mentions.id_str`. With `letters`
+    the word is only the beginning of one, and has so many.
     """
 
     fields: tuple[str, ...]
     word: str
+    letters: int | None = None
 
     def stands_in(self, record: Record) -> bool:
         """Whether a record contains it."""
         text = _join_fields(record, self.fields)
         # Splitting a text into words costs ten times more than a first check.
-        return self.word in text.casefold() and self.word in words(text)
+        if self.word not in text.casefold():
+            return False
+        return any(word[: self.letters] == self.word for word in words(text))
 
 
 class Within(NamedTuple):
@@ -96,7 +100,8 @@ def _read_texts(value: Any, path: str) -> list[str]:
     found = value.get(name) if isinstance(value, dict) else None
     if rest:
         return _read_texts(found, rest)
-    return [found] if isinstance(found, str) else []
+    texts = found if isinstance(found, list) else [found]
+    return [text for text in texts if isinstance(text, str)]
 
 
 class Change(Struct, frozen=True, gc=False):

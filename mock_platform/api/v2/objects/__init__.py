@@ -22,4 +22,5 @@ ORIGINAL_NAMES = Pairs(
 )
 SPEC_SENTENCES = {
     "posts": OTHER_SHAPES,
+    "relations": OTHER_SHAPES,
 }

@@ -1,6 +1,7 @@
 """Users by id, by name and as the caller, in the form of the v2 and of the 1.1 interface.
 
-The shapes of v2 are public facts (named endpoints, section 7.4); document A names `affiliation`.
+The shapes of v2 are public facts (named endpoints, section 7.4; search and affiliates: all of v2,
+section 3); document A names `affiliation`.
 Clients make the two calls of the 1.1 interface around the documented operations: sign-in libraries
 ask whom they signed in, advertising clients find the `as_user_id` of a name.
 """
@@ -14,12 +15,15 @@ from mock_platform.api.v2.conventions import (
     ANY_CALLER,
     ANY_USER,
     OLDER_NAMES,
+    Rates,
     check_path,
     declare_named,
+    declare_public,
     find_id_faults,
     get_user,
     limit_users,
     require_record,
+    start_on,
 )
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
@@ -28,22 +32,31 @@ from mock_platform.api.v2.objects.answers import (
     ObjectList,
     UserSelectionQuery,
     collect,
+    get_viewer_id,
     start_answer,
 )
+from mock_platform.api.v2.objects.lists import LongUserPageQuery, PageOfUsers, show_users
 from mock_platform.api.v2.objects.older_forms import NAME, make_user_object
 from mock_platform.api.v2.objects.post_view import find_user, show_address
 from mock_platform.api.v2.objects.posts import make_post_object
+from mock_platform.api.v2.objects.relations import (
+    FOLLOWS,
+    count_at_least,
+    is_blocked,
+    is_present,
+)
 from mock_platform.api.v2.objects.users import NEWEST_FIRST, UserObject
+from mock_platform.api.v2.pages import NUMBERS, POSTS, TOKEN_FORMS, take_page_both_ways, take_slice
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import APP_OR_USER, USER, Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import OAUTH_CODES, NumericFailure
-from mock_platform.core.fields import CommaList, Json, Text
+from mock_platform.core.fields import CommaList, Integer, Json, Text
 from mock_platform.core.operation import Example, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
-from mock_platform.world.store.interface import Record
+from mock_platform.world.store.interface import Record, Term, words, words_of
 from mock_platform.world.world import World
 
 USER_SHAPES = public_fact(
@@ -55,9 +68,29 @@ USER_SHAPES = public_fact(
 )
 USER_LIMITS = public_fact(
     "users.limits",
-    "GET /2/users/me is limited to 75 requests of a user in 15 minutes, the others to 300 of an "
-    "app, which is not public.",
-    "section 7.4 of the named endpoints",
+    "In 15 minutes a user may call GET /2/users/me 75 times, each of the others 900 times, and an "
+    "app 300 times. Affiliates have no published limit.",
+    "section 7.4 of the named endpoints; all of v2, section 3",
+)
+SEARCH_SHAPES = public_fact(
+    "users.search",
+    "A search takes letters, digits, spaces, _ and ' and answers pages of users by relevance, "
+    "whose tokens next_token takes; result_count is the number on the page.",
+    "all of v2, section 3",
+    gap=True,
+)
+SEARCH_MATCHES = expectation(
+    "users.search-matches",
+    "Each word of the query begins a word of the username or of the name, in any case. First comes "
+    "the user with this name, then who has most followers; each page is made anew. Users who are "
+    "suspended or deactivated, whom the caller blocks or who block the caller, are left out.",
+)
+AFFILIATE_SHAPES = public_fact(
+    "users.affiliates",
+    "Affiliates of an organization are the users whose affiliation.user_id names it, those who "
+    "joined the world last first; tokens are numbers. A user without affiliates has none.",
+    "all of v2, section 3",
+    gap=True,
 )
 OLDER_SHAPES = public_fact(
     "older-users.shapes",
@@ -76,7 +109,8 @@ OLDER_LIMITS = public_fact(
 OLDER_LOOKUP = expectation(
     "older-users.lookup",
     "users/show takes user_id or screen_name, in any case; with both, the user_id counts. Neither "
-    "answers 400 with code 25, a user who does not exist 404 with code 50.",
+    "answers 400 with code 25, a user who does not exist or is deactivated 404 with code 50, one "
+    "who is suspended 403 with code 63.",
 )
 
 
@@ -97,6 +131,18 @@ class UsersByNameQuery(UserSelectionQuery):
         exact=True,
         required=True,
     )
+
+
+class UserSearchQuery(UserSelectionQuery):
+    """The words to search users by, and what to show of them."""
+
+    query = Text(
+        pattern=r"[A-Za-z0-9_' ]{1,50}",
+        pattern_text="1 to 50 letters, digits, spaces, _ and '",
+        required=True,
+    )
+    max_results = Integer(low=1, high=1000, load_default=100)
+    next_token = Text(min_length=1)
 
 
 class SingleUserAnswer(ObjectAnswer):
@@ -138,6 +184,50 @@ def get_many_by_name(call: Call, world: World) -> dict[str, Any]:
     answer = start_answer(call, world)
     collect(call, answer, "user", "usernames", partial(find_user, world))
     return answer.show_all()
+
+
+def list_affiliates(call: Call, world: World) -> dict[str, Any]:
+    """Return the page of users who belong to an organization."""
+    user = require_record(call, world, "users", "user", PARTIAL_ERRORS)
+    term = Term(("affiliation.user_id",), user["id"])
+    page = take_page_both_ways(call, world, "users", {}, form=NUMBERS, term=term, where=is_present)
+    return show_users(call, world, page, [one["id"] for one in page.records])
+
+
+def search(call: Call, world: World) -> dict[str, Any]:
+    """Return the page of users whom a query finds, the most relevant first."""
+    found = _find_by_words(world, call.params["query"], get_viewer_id(call))
+    page = take_slice(call, found, form=POSTS, token="next_token")
+    return show_users(call, world, page, [one["id"] for one in page.records])
+
+
+_SEARCHED = ("screen_name", "name")
+_INDEXED_LETTERS = 3
+
+
+def _find_by_words(world: World, query: str, viewer_id: str | None) -> list[Record]:
+    """Return the users with words that begin like those of a query; see `SEARCH_MATCHES`."""
+    wanted = sorted(words(query), key=len)
+    if not wanted:
+        return []
+
+    def is_found(user: Record) -> bool:
+        own = words_of(user, _SEARCHED)
+        if not all(any(each.startswith(word) for each in own) for word in wanted):
+            return False
+        blocked = viewer_id is not None and is_blocked(world, user["id"], viewer_id)
+        return is_present(user) and not blocked
+
+    def rank(user: Record) -> tuple[bool, int]:
+        followers = FOLLOWS.count_sources(world, user["id"])
+        is_exact = user["screen_name"].casefold() == query.strip().casefold()
+        return not is_exact, -count_at_least(user.get("followers_count"), followers)
+
+    # An index of the first letters of all words finds the candidates without a look at each user.
+    beginning = wanted[-1][:_INDEXED_LETTERS]
+    term = Term(_SEARCHED, beginning, len(beginning))
+    found = [entry.record for entry in world.store.page("users", term=term, where=is_found)]
+    return sorted(found, key=rank)
 
 
 def _show(call: Call, world: World, user: Record) -> dict[str, Any]:
@@ -198,7 +288,7 @@ def show_older(call: Call, world: World) -> Record:
     """Return the user with an id or a name.
 
     Raises:
-        NumericFailure: 25 without either, 50 if the user does not exist.
+        NumericFailure: 25 without either, 50 if the user does not exist, 63 if suspended.
     """
     user_id, name = call.params.get("user_id"), call.params.get("screen_name")
     if user_id is None and name is None:  # as `one_of` says
@@ -206,7 +296,9 @@ def show_older(call: Call, world: World) -> Record:
     if user_id is not None and name is not None:
         call.warn("screen_name has no effect beside user_id", NO_EFFECT)
     user = find_user(world, name or "") if user_id is None else world.store.get("users", user_id)
-    if user is None:
+    if user is not None and user.get("_suspended"):
+        raise NumericFailure(63)
+    if user is None or not is_present(user):
         raise NumericFailure(50)
     return _show_older(call, world, user)
 
@@ -256,7 +348,7 @@ _declare = partial(
     since=None,
     returns=SingleUserAnswer,
     auth=Auth(ANY_CALLER, scopes=_SCOPES),
-    limit=300,
+    limit=Rates(app=300, user=900),
     errors=("invalid-request", "resource-not-found"),
     assumptions=(USER_SHAPES, FIELD_SELECTION, OLDER_NAMES, USER_LIMITS),
     may_assume=(PARTIAL_ERRORS,),
@@ -294,6 +386,34 @@ OPERATIONS = (
         get_by_name,
         "Read a user by name",
         rules=check_path("username", NAME, "does not match ^[A-Za-z0-9_]{1,15}$"),
+    ),
+    declare_public(
+        "users.search",
+        "GET /2/users/search",
+        search,
+        "Search users by name",
+        params=UserSearchQuery,
+        returns=PageOfUsers,
+        auth=Auth(ANY_USER, scopes=_SCOPES),
+        since=None,
+        limit=Rates(app=300, user=900),
+        assumptions=(SEARCH_SHAPES, SEARCH_MATCHES, FIELD_SELECTION, USER_LIMITS),
+        may_assume=(PARTIAL_ERRORS,),
+        example=Example(query={"query": "harbor"}),
+    ),
+    declare_public(
+        "users.affiliates",
+        "GET /2/users/:id/affiliates",
+        list_affiliates,
+        "List the users of an organization",
+        params=LongUserPageQuery,
+        rules=find_id_faults,
+        returns=PageOfUsers,
+        auth=Auth(ANY_CALLER, scopes=_SCOPES),
+        since=start_on("2026-01-29"),
+        errors=("invalid-request", "resource-not-found"),
+        assumptions=(AFFILIATE_SHAPES, FIELD_SELECTION, TOKEN_FORMS),
+        may_assume=(PARTIAL_ERRORS,),
     ),
     Operation(
         id="account.verify_credentials",
