@@ -164,7 +164,7 @@ def test_a_pinned_post_that_is_deleted(box: Sandbox) -> None:
 def test_subscribers(box: Sandbox) -> None:
     """Both fields say whether a user subscribes to the one who asks."""
     box.change("users", INES, _subscribes_to=[OWN])
-    fields = {"user.fields": "subscribes_to_you,subscription"}
+    fields: dict[str, Any] = {"user.fields": "subscribes_to_you,subscription"}
     shown = [
         box.read(f"/2/users/{INES}", keys=keys, **fields)["data"]
         for keys in (HARBOR, NORTHBIKE, BEARER)
