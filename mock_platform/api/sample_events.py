@@ -33,7 +33,7 @@ from mock_platform.api.v2.objects.users import find_newest_post, name_verificati
 from mock_platform.api.v2.posts.changes import create_post, delete_post
 from mock_platform.api.v2.release_history import canonicalize_name
 from mock_platform.api.v2.user_relations.changes import (
-    Change,
+    RelationChange,
     block,
     follow,
     mute,
@@ -80,7 +80,7 @@ def _record_both(
 
 
 def _relate(
-    change: Change,
+    change: RelationChange,
     relation: Relation,
     world: World,
     user: Record,
@@ -89,7 +89,7 @@ def _relate(
     *,
     begins: bool = True,
 ) -> list[FanOut]:
-    """Let a user begin or end a relation with another; what is so already happens anew."""
+    """Let a user begin or end a relation with another; what is so already happens once more."""
     other = find_other_user(world, user)
     to_user = direction == "received" and relation is FOLLOWS
     source, target = (other, user) if to_user else (user, other)

@@ -125,7 +125,7 @@ def test_relations(desk: Desk, name: str, relation: Relation) -> None:
 
 
 def test_a_received_follow_accepts_a_request(desk: Desk) -> None:
-    """Who has asked to follow a protected user follows then; a block lets nobody follow."""
+    """Who has asked to follow a protected user follows then; a block refuses follows."""
     desk.change("users", USER, protected=True)
     with desk.world.work():
         FOLLOW_REQUESTS.add(desk.world, OTHER, USER)

@@ -1,6 +1,6 @@
 """Lists of the v2 interface: `max_results`, `pagination_token`, `meta`, and the forms of tokens.
 
-`take_page` gives the lists that only go forward. `take_page_both_ways` gives those that clients
+`take_page` is for lists that only go forward. `take_page_both_ways` is for those that clients
 also walk back, with tokens of the form that the platform has for each list.
 """
 
@@ -329,7 +329,7 @@ def take_page_both_ways(
 def take_slice(
     call: Call, records: Sequence[Record], *, form: TokenForm, token: str = TOKEN
 ) -> TokenPage:
-    """Return the page of a list that is made anew for each request, such as one by relevance.
+    """Return the page of a list that each request makes again, such as one by relevance.
 
     Its tokens hold how many records come before the page.
 

@@ -201,7 +201,7 @@ def find_connections(world: World, viewer_id: str, user_id: str) -> list[str]:
 
 # Who may see whom. Every list, lookup, search and stream asks here.
 
-VISIBILITY = expectation(
+POST_VISIBILITY = expectation(
     "relations.visibility",
     "Posts of a protected user are seen by the user and by accepted followers; a block hides the "
     "posts of each of the two from the other. Suspended and deactivated users and their posts are "
@@ -217,7 +217,7 @@ def is_present(user: Record) -> bool:
 def may_see_posts_of(world: World, author: Record, viewer_id: str | None) -> bool:
     """Return whether a viewer may see the posts of a user; `None` is somebody without an account.
 
-    See `VISIBILITY`.
+    See `POST_VISIBILITY`.
     """
     if not is_present(author):
         return False

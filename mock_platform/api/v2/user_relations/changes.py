@@ -16,7 +16,7 @@ from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 
-class Change(Protocol):
+class RelationChange(Protocol):
     """Changes what one user is to another: `follow` and the others below."""
 
     def __call__(
@@ -57,7 +57,7 @@ def accept_request(
 def deny_request(
     world: World, source: Record, target: Record, *, created_at: str | None = None
 ) -> list[FanOut]:
-    """Let a protected user deny the request of another to follow; nobody is told."""
+    """Let a protected user deny the request of another to follow, which is no activity."""
     FOLLOW_REQUESTS.remove(world, source["id"], target["id"])
     return []
 
@@ -74,7 +74,7 @@ def end_protection(world: World, user: Record) -> list[FanOut]:
 def mute(
     world: World, source: Record, target: Record, *, created_at: str | None = None
 ) -> list[FanOut]:
-    """Let one user mute another, who is not told."""
+    """Let one user mute another, who gets no activity."""
     if not MUTES.add(world, source["id"], target["id"]):
         return []
     return _record(world, "mute.mute", source, target, created_at)
@@ -83,7 +83,7 @@ def mute(
 def unmute(
     world: World, source: Record, target: Record, *, created_at: str | None = None
 ) -> list[FanOut]:
-    """End a mute."""
+    """End a mute, of which only the user who muted gets an activity."""
     if not MUTES.remove(world, source["id"], target["id"]):
         return []
     return _record(world, "mute.unmute", source, target, created_at)

@@ -41,11 +41,12 @@ from mock_platform.api.v2.objects.relations import (
     FOLLOW_REQUESTS,
     FOLLOWS,
     MUTES,
+    POST_VISIBILITY,
     RELATION_COUNTS,
 )
 from mock_platform.api.v2.pages import NUMBERS, TOKEN_FORMS, USERS
 from mock_platform.api.v2.user_relations.changes import (
-    Change,
+    RelationChange,
     block,
     follow,
     mute,
@@ -178,7 +179,7 @@ def create_follow(call: Call, world: World) -> dict[str, Any]:
 
 
 def begin_relation(
-    change: Change, verb: str, flag: str, call: Call, world: World
+    change: RelationChange, verb: str, flag: str, call: Call, world: World
 ) -> dict[str, Any]:
     """Mute or block a user.
 
@@ -189,7 +190,7 @@ def begin_relation(
     return {"data": {flag: True}}
 
 
-def end_relation(change: Change, flag: str, call: Call, world: World) -> dict[str, Any]:
+def end_relation(change: RelationChange, flag: str, call: Call, world: World) -> dict[str, Any]:
     """Unfollow, unmute or unblock a user; for an unknown one there is nothing to end."""
     target = world.store.get("users", call.path_params["target_user_id"])
     if target is not None:
@@ -231,7 +232,7 @@ _FOLLOWS, _MUTES, _BLOCKS = (
     Auth(ANY_USER, scopes=(f"{name}.write", *_SHOWN)) for name in ("follows", "mute", "block")
 )
 _FOLLOW_FACTS = (FOLLOW_SHAPES, FOLLOW_ACTIVITIES, RELATION_COUNTS, FOLLOW_CEILINGS)
-_BLOCK_FACTS = (BLOCK_SHAPES, BLOCK_EFFECTS)
+_BLOCK_FACTS = (BLOCK_SHAPES, BLOCK_EFFECTS, POST_VISIBILITY)
 _declare_list = partial(
     declare_public,
     params=LongUserPageQuery,

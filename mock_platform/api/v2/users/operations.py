@@ -82,7 +82,7 @@ SEARCH_SHAPES = public_fact(
 SEARCH_MATCHES = expectation(
     "users.search-matches",
     "Each word of the query begins a word of the username or of the name, in any case. First comes "
-    "the user with this name, then who has most followers; each page is made anew. Users who are "
+    "the user with this name, then who has most followers; each page searches again. Users who are "
     "suspended or deactivated, whom the caller blocks or who block the caller, are left out.",
 )
 AFFILIATE_SHAPES = public_fact(

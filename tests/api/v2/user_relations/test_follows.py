@@ -10,7 +10,7 @@ import pytest
 
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOW_REQUESTS, FOLLOWS
 from mock_platform.api.v2.user_relations.changes import (
-    Change,
+    RelationChange,
     accept_request,
     deny_request,
     end_protection,
@@ -24,7 +24,7 @@ FOLLOWING = f"/2/users/{OWN}/following"
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox in which nobody follows anybody."""
+    """A sandbox without follows."""
     found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
     with found.world.work():
         FOLLOWS.remove_all(found.world, target=OWN)
@@ -92,7 +92,7 @@ def ask(box: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("answer", [accept_request, deny_request])
-def test_a_request_is_answered(box: Sandbox, answer: Change) -> None:
+def test_a_request_is_answered(box: Sandbox, answer: RelationChange) -> None:
     """An accepted request is a follow, a denied one nothing; a second answer changes nothing."""
     ask(box)
     before = count(box, OTHER, "followers_count")

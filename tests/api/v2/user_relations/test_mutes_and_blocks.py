@@ -30,7 +30,7 @@ BOTH = pytest.mark.parametrize(("path", "verb", "relation"), WORDS, ids=["mute",
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox in which nobody follows anybody."""
+    """A sandbox without follows."""
     found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
     with found.world.work():
         FOLLOWS.remove_all(found.world, target=OWN)
