@@ -438,10 +438,7 @@ def collect(
 
 
 def may_see(world: World, post: Record, viewer_id: str | None) -> bool:
-    """Return whether a user may see a post, or anybody if the user is `None`.
-
-    See `POST_VISIBILITY`.
-    """
+    """Return whether a user may see a post (`POST_VISIBILITY`), or anybody if it is `None`."""
     author = world.store.get("users", post["_user_id"])
     return author is None or may_see_posts_of(world, author, viewer_id)
 
