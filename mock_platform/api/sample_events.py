@@ -56,8 +56,10 @@ class CannotHappen(ValueError):
     """What was asked for cannot happen; the text says why, and what to do."""
 
 
-def find_other_user(world: World, user: Record) -> Record:
-    """Return the first other user of a world, one who is not protected if there is one.
+def find_other_user(
+    world: World, user: Record, is_wanted: Callable[[Record], bool] = lambda _: True
+) -> Record:
+    """Return the first other user of a world, if possible one who is not protected and wanted.
 
     Raises:
         CannotHappen: The world has no other user.
@@ -66,7 +68,7 @@ def find_other_user(world: World, user: Record) -> Record:
     others = [entry.record for entry in found if entry.key != user["id"]]
     if not others:
         raise CannotHappen("payload is required: the world has no other user")
-    return next((one for one in others if not one["protected"]), others[0])
+    return min(others, key=lambda one: (one["protected"], not is_wanted(one)))
 
 
 def _record_both(
@@ -90,11 +92,23 @@ def _relate(
     begins: bool = True,
 ) -> list[FanOut]:
     """Let a user begin or end a relation with another; what is so already happens once more."""
-    other = find_other_user(world, user)
     to_user = direction == "received" and relation is FOLLOWS
-    source, target = (other, user) if to_user else (user, other)
-    if begins and relation is FOLLOWS and is_blocked(world, user["id"], other["id"]):
+
+    def order(other: Record) -> tuple[Record, Record]:
+        return (other, user) if to_user else (user, other)
+
+    def is_separated(other: Record) -> bool:
+        return begins and relation is FOLLOWS and is_blocked(world, user["id"], other["id"])
+
+    def is_wanted(other: Record) -> bool:
+        source, target = order(other)
+        exists = relation.find(world, source["id"], target["id"]) is not None
+        return exists != begins and not is_separated(other)
+
+    other = find_other_user(world, user, is_wanted)
+    if is_separated(other):
         raise CannotHappen(f"one of the users {user['id']} and {other['id']} blocks the other")
+    source, target = order(other)
     if begins:
         relation.remove(world, source["id"], target["id"])
     else:  # one of those whom the counts of the fixtures know and the relations do not

@@ -15,6 +15,11 @@ export interface Settings {
   /** With false: start without the default fixtures. */
   defaultFixtures?: boolean;
   /**
+   * How much the default fixtures have: a small business, also its followers with their posts and
+   * lists, or thousands of them.
+   */
+  dataset?: "small" | "social" | "large";
+  /**
    * Name or file of a scenario that is active from the start and after each reset, or a folder
    * whose scenarios become known.
    */
@@ -65,6 +70,8 @@ export interface Settings {
    * names, or none.
    */
   limits?: "spec" | "public" | "off";
+  /** Whether apps of a lower _tier are refused what the platform keeps for enterprises. */
+  tiers?: "off" | "on";
   /** Form of a single card in the data of an answer: the object, or an array with it. */
   cardEnvelope?: "object" | "array";
   /**

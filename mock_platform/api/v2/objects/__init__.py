@@ -21,6 +21,6 @@ ORIGINAL_NAMES = Pairs(
     within={"referenced_posts": Pairs(values={"type": {"reposted": "retweeted"}})},
 )
 SPEC_SENTENCES = {
-    "posts": OTHER_SHAPES,
     "relations": OTHER_SHAPES,
+    "posts": OTHER_SHAPES,
 }

@@ -14,6 +14,7 @@ from mock_platform.api.v2.activity.activities import FOLLOW_ACTIVITIES
 from mock_platform.api.v2.conventions import (
     ANY_CALLER,
     ANY_USER,
+    ENTERPRISE_ONLY,
     ID,
     Rates,
     check_path,
@@ -25,6 +26,8 @@ from mock_platform.api.v2.conventions import (
     get_user_id,
     make_id_field,
     refuse_value,
+    require_enterprise,
+    require_enterprise_from,
     require_record,
     wrap_data,
 )
@@ -285,7 +288,8 @@ OPERATIONS = (
         returns=FollowAnswer,
         auth=_FOLLOWS,
         assumptions=_FOLLOW_FACTS,
-        may_assume=(FOLLOW_RULES,),
+        may_assume=(FOLLOW_RULES, ENTERPRISE_ONLY),
+        tier_gate=require_enterprise_from("2026-04-20"),
     ),
     _declare_end(
         "following.delete",
@@ -338,6 +342,8 @@ OPERATIONS = (
         returns=BlockAnswer,
         auth=_BLOCKS,
         assumptions=_BLOCK_FACTS,
+        may_assume=(TARGET_RULES, ENTERPRISE_ONLY),
+        tier_gate=require_enterprise,
         deprecated=True,
     ),
     _declare_end(
@@ -348,6 +354,8 @@ OPERATIONS = (
         returns=BlockAnswer,
         auth=_BLOCKS,
         assumptions=_BLOCK_FACTS,
+        may_assume=(ENTERPRISE_ONLY,),
+        tier_gate=require_enterprise,
         deprecated=True,
     ),
 )

@@ -33,7 +33,8 @@ def box() -> Sandbox:
     """A sandbox without follows."""
     found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
     with found.world.work():
-        FOLLOWS.remove_all(found.world, target=OWN)
+        for entry in found.world.store.page("follows"):
+            found.world.store.remove("follows", entry.key)
     return found
 
 
@@ -185,6 +186,23 @@ def test_original_names(box: Sandbox) -> None:
 
     assert "77" == shown["data"][0]["pinned_tweet_id"]
     assert "pinned_tweet_id" == shown["errors"][0]["parameter"]
+
+
+@BOTH
+@pytest.mark.parametrize(("tier", "status"), [("self_serve", 403), ("enterprise", 200)])
+def test_blocks_are_for_enterprises(
+    path: str, verb: str, relation: Relation, tier: str, status: int
+) -> None:
+    """With `--tiers on`, only apps of enterprises block and unblock; all mute."""
+    box = sandbox(tiers="on")
+    box.change("apps", "11827", _tier=tier)
+    answers = [
+        box.call("POST", f"/2/users/{OWN}/{path}", json={"target_user_id": OTHER}),
+        box.call("DELETE", f"/2/users/{OWN}/{path}/{OTHER}"),
+    ]
+
+    expected = 200 if verb == "mute" else status
+    assert [expected, expected] == [answer.status_code for answer in answers]
 
 
 def test_deprecated() -> None:
