@@ -152,6 +152,16 @@ def test_posts_of_a_user(box: Sandbox) -> None:
     assert made == older["most_recent_post_id"]
 
 
+def test_promoted_only_posts_are_not_the_newest(box: Sandbox) -> None:
+    """A post that only ads show is not the most recent one of its author."""
+    made = box.call("POST", "/2/posts", json={"text": "For all"}).get_json()["data"]["id"]
+    form = {"as_user_id": OWN, "text": "For some", "nullcast": "true"}
+    assert 200 == box.call("POST", "/12/accounts/18ce54d4x5t/post", query_string=form).status_code
+    shown = read(box, f"/2/users/{OWN}?user.fields=most_recent_post_id")["data"]
+
+    assert made == shown["most_recent_post_id"]
+
+
 def test_a_pinned_post_that_is_deleted(box: Sandbox) -> None:
     """A deleted post is no longer pinned."""
     made = box.call("POST", "/2/posts", json={"text": "Pinned"}).get_json()["data"]["id"]
