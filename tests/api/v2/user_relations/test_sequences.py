@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import permutations
-from random import Random  # noqa: TID251 - with a seed of its own, so that each run is the same
+from random import Random  # noqa: TID251 - which steps are tried, not what the product does
 from typing import Any
 
 import pytest
