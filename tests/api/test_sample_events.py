@@ -32,8 +32,8 @@ MOMENT = "2026-11-20T11:00:00.000Z"
 
 @pytest.fixture
 def desk() -> Iterator[Desk]:
-    """A sandbox."""
-    with Desk() as found:
+    """A sandbox with three users."""
+    with Desk(dataset="small") as found:
         yield found
 
 

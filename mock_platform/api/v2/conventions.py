@@ -82,6 +82,8 @@ class Rates(Struct, frozen=True):
     user: int | None = None
     app_daily: int | None = None
     user_daily: int | None = None
+    in_a_second: int | None = None
+    """The number in one second, of an app and of a user alike."""
     shared: str | None = None
     """A name under which several operations share the windows."""
 
@@ -92,6 +94,8 @@ class Rates(Struct, frozen=True):
             ("user", self.user, WINDOW_SECONDS, id_),
             ("app", self.app_daily, DAY_SECONDS, f"{id_}.app.daily"),
             ("user", self.user_daily, DAY_SECONDS, f"{id_}.daily"),
+            ("app", self.in_a_second, 1, f"{id_}.app.second"),
+            ("user", self.in_a_second, 1, f"{id_}.second"),
         )
         return tuple(
             Limit(
@@ -311,8 +315,11 @@ find_id_faults = check_path("id", ID, "is not valid")
 """Finds what is wrong with the id in the path."""
 
 
-def check_self(name: str = "id") -> Rules:
-    """Return the rule that a parameter of the path is the id of the user who calls."""
+def check_self(name: str = "id", *others: str) -> Rules:
+    """Return the rule that a parameter of the path is the id of the user who calls.
+
+    `others` are further parameters of the path that are ids.
+    """
 
     def find_faults(
         _params: Mapping[str, Any], call: Call, _world: World, _settings: Settings
@@ -321,6 +328,10 @@ def check_self(name: str = "id") -> Rules:
         if value != own:
             text = f"must be the same as the authenticating user [{own}]"
             yield name, f"The `{name}` query parameter value [{value}] {text}"
+        for other in others:
+            if not ID.fullmatch(call.path_params[other]):
+                text = f"value [{call.path_params[other]}] is not valid"
+                yield other, f"The `{other}` query parameter {text}"
 
     return find_faults
 
@@ -386,7 +397,7 @@ def require_enterprise_from(date: str) -> Gate:
 
 
 def wrap_data(
-    name: str, shown: str = "", *, meta: Nested | None = None, **parts: fields.Field[Any]
+    name: str, shown: str = "", /, *, meta: Nested | None = None, **parts: fields.Field[Any]
 ) -> type[Schema]:
     """Return the schema of an answer with these fields under `data`, and with `meta` beside it.
 

@@ -21,7 +21,7 @@ from mock_platform.api.v2.objects.post_view import (
     show_whole_post,
 )
 from mock_platform.api.v2.objects.posts import PostRecord
-from mock_platform.api.v2.objects.relations import BOOKMARKS, LIKES, add_to_count
+from mock_platform.api.v2.objects.relations import POST_RELATIONS, add_to_count
 from mock_platform.api.v2.objects.users import show_user
 from mock_platform.core.assumptions import public_fact
 from mock_platform.world.clock import wire_millis
@@ -122,7 +122,7 @@ def delete_post(world: World, post: Record, *, created_at: str | None = None) ->
         for entry in world.store.page("posts", {"_reposted_post_id": version}):
             world.store.remove("posts", entry.key)
             add_to_count(world, "users", entry.record["_user_id"], "statuses_count", -1)
-        for relation in (LIKES, BOOKMARKS):
+        for relation in POST_RELATIONS:
             relation.remove_all(world, target=version)
         world.store.remove("posts", version)
     _count_references(world, post, -1)
@@ -183,6 +183,8 @@ def _continue_history(world: World, previous: Record, number: str) -> Record:
         stored = world.store.get("posts", version)
         if stored is not None:
             world.store.put("posts", version, stored | {"_edit_history": history})
+    for relation in POST_RELATIONS:
+        relation.move_all(world, previous["id_str"], number)
     kept = {
         name: value
         for name, value in previous.items()

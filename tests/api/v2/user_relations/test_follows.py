@@ -25,7 +25,7 @@ FOLLOWING = f"/2/users/{OWN}/following"
 @pytest.fixture
 def box() -> Sandbox:
     """A sandbox without follows."""
-    found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+    found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
     with found.world.work():
         for relation in (FOLLOWS, FOLLOW_REQUESTS):
             for entry in found.world.store.page(relation.name):

@@ -72,7 +72,7 @@ def walk(box: Sandbox, random: Random) -> Iterator[tuple[str, int, Edges]]:
 @pytest.mark.parametrize("seed", range(4))
 def test_what_holds_after_every_step(seed: int) -> None:
     """Blocks part users, requests are no follows, counts follow the edges, refusals change none."""
-    box = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+    box = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
     box.change("users", OTHER, protected=True)
     first, base = list_edges(box), count_all(box)
     done: set[tuple[str, int]] = set()
@@ -102,7 +102,7 @@ def test_what_holds_after_every_step(seed: int) -> None:
 
 def test_undo_is_undo() -> None:
     """What is begun and ended leaves the users, their edges and their counts as before."""
-    box = sandbox()
+    box = sandbox(dataset="small")
     for source, target in permutations((OWN, OTHER, INES), 2):
         for kind, relation in TABLES.items() if source in KEYS else ():
             if relation.find(box.world, source, target) or (kind == "blocking"):

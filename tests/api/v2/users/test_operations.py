@@ -23,7 +23,7 @@ BADGE = {"badge_url": "https://a.example/b.png", "description": "Harbor", "user_
 @pytest.fixture
 def box() -> Sandbox:
     """A sandbox of its own."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
 
 
 def read(box: Sandbox, path: str, status: int = 200) -> Any:
