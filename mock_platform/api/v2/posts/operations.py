@@ -99,7 +99,7 @@ READ_LIMITS = expectation(
     "Reading posts is limited to 450 requests of an app in 15 minutes, reading users to 300.",
 )
 REPLY_SETTINGS = ("following", "mentionedUsers", "subscribers", "verified")
-_MADE = ("id", "text", "edit_history_post_ids")
+_MADE = ("id", "text", "edit_history_post_ids", "community_id")
 _make_id = partial(make_id_field, "an id of ")
 
 
@@ -167,6 +167,7 @@ MadePostAnswer = wrap_data(
     id=Text(required=True),
     text=Text(required=True),
     edit_history_post_ids=ListOf(Text(), required=True),
+    community_id=Text(),
 )
 DeletedPostAnswer = wrap_data("DeletedPostAnswer", deleted=Flag(required=True))
 
