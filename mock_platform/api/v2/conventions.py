@@ -327,7 +327,7 @@ def refuse_value(
 
 
 def wrap_data(
-    name: str, shown: str = "", *, meta: Nested | None = None, **parts: fields.Field[Any]
+    name: str, shown: str = "", /, *, meta: Nested | None = None, **parts: fields.Field[Any]
 ) -> type[Schema]:
     """Return the schema of an answer with these fields under `data`, and with `meta` beside it.
 

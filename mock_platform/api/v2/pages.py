@@ -29,7 +29,7 @@ from mock_platform.core.fields import Integer, Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.schema import Schema
 from mock_platform.world.clock import parse_instant, wire_millis
-from mock_platform.world.store.interface import Entry, Order, Position, Record, Within
+from mock_platform.world.store.interface import Entry, Order, Position, Record, Term, Within
 from mock_platform.world.world import World
 
 TOKEN_PAGES = public_fact(
@@ -267,6 +267,7 @@ def take_page_both_ways(
     order: Order | None = None,
     where: Callable[[Record], bool] | None = None,
     within: Within | None = None,
+    term: Term | None = None,
     most: int | None = None,
     token: str = TOKEN,
     scope: str = "",
@@ -295,7 +296,14 @@ def take_page_both_ways(
     walk = Order(order.field, not order.descending, order.fold) if back else order
     after = None if place is None else place.position
     found = world.store.page(
-        table, match, order=walk, after=after, limit=count + 1, where=where, within=within
+        table,
+        match,
+        term=term,
+        order=walk,
+        after=after,
+        limit=count + 1,
+        where=where,
+        within=within,
     )
     page, more = found[:count], len(found) > count
     if back:

@@ -60,7 +60,10 @@ class Translator:
     def __init__(
         self, pairs: Mapping[Dialect, Pairs], products: Mapping[str, Pairs] | None = None
     ) -> None:
-        """`pairs` are those of each dialect, `products` those of events that have others."""
+        """`pairs` are those of each dialect.
+
+        `products` are those of events and, by their ids, of operations that have others.
+        """
         self.pairs = pairs
         self.products = products or {}
         self._readings: dict[str, Reading] = {}
@@ -100,7 +103,8 @@ class Translator:
         if not reply.body or reply.is_verbatim:
             return reply
         media_type = (reply.header("content-type") or "").partition(";")[0]
-        spelling = self.spellings[dialect_of(call.path)]
+        own = self._of_products.get(call.operation or "")
+        spelling = self.spellings[dialect_of(call.path)] if own is None else own[0]
         if media_type.endswith("json"):
             reply.body = _write_body(reply.body, spelling)
         elif media_type == _GZIP:  # the result of a job: the answer of another operation
@@ -135,7 +139,8 @@ class Translator:
         An original that is itself a neutral name of these answers stays; for `mark` see
         `Spelling.to_neutral`.
         """
-        pairs, declared = self.pairs[operation.dialect], list_answered(operation)
+        pairs = self.products.get(operation.id, self.pairs[operation.dialect])
+        declared = list_answered(operation)
         names = {n: o for n, o in pairs.names.items() if o not in declared or n in declared}
         return Spelling.to_neutral(replace(pairs, names=names), mark)
 

@@ -179,8 +179,19 @@ def _count(world: World, user: Record) -> dict[str, int]:
         "followers_count": FOLLOWS.count_sources(world, user["id"]),
         "following_count": FOLLOWS.count_targets(world, user["id"]),
         "like_count": LIKES.count_targets(world, user["id"]),
+        "listed_count": _count_public_lists(world, user["id"], counts["listed_count"]),
     }
     return counts | {name: count_at_least(counts[name], n) for name, n in related.items()}
+
+
+def _count_public_lists(world: World, user_id: str, stored: int) -> int:
+    """Return how many public lists have a user as a member, if that may be more than stored."""
+    match = {"user_id": user_id}
+    if world.store.count("list_members", match) <= stored:
+        return 0  # all of them together are not more, so nobody has to look at each list
+    edges = world.store.page("list_members", match)
+    lists = (world.store.get("lists", edge.record["list_id"]) for edge in edges)
+    return sum(each is not None and not each["private"] for each in lists)
 
 
 def _show_affiliation(world: World, user: Record) -> dict[str, Any]:
