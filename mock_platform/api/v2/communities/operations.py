@@ -50,6 +50,11 @@ COMMUNITY_SEARCH = expectation(
     "any case, the newest first. next_token and pagination_token mean the same; meta has "
     "result_count too.",
 )
+UNKNOWN_COMMUNITY = expectation(
+    "communities.unknown-id",
+    "The resource_type of an unknown community is list, whose scope is needed to read communities, "
+    "because the enumeration has no value for them.",
+)
 COMMUNITY_FIELDS = (
     "access", "created_at", "description", "id", "join_policy", "member_count", "name",
 )  # fmt: skip
@@ -115,7 +120,15 @@ class CommunityList(Schema):
 
 def get(call: Call, world: World) -> dict[str, Any]:
     """Return the community in the path."""
-    found = require_record(call, world, "communities", "community", PARTIAL_ERRORS)
+    found = require_record(
+        call,
+        world,
+        "communities",
+        "community",
+        PARTIAL_ERRORS,
+        UNKNOWN_COMMUNITY,
+        resource_type="list",
+    )
     return {"data": _show(call, found)}
 
 
@@ -174,6 +187,6 @@ OPERATIONS = (
         auth=Auth(ANY_CALLER, scopes=("list.read", "post.read", "users.read")),
         errors=("invalid-request", "resource-not-found"),
         assumptions=(COMMUNITY_SHAPES,),
-        may_assume=(PARTIAL_ERRORS,),
+        may_assume=(PARTIAL_ERRORS, UNKNOWN_COMMUNITY),
     ),
 )

@@ -191,7 +191,11 @@ _declare_write = partial(
     location=Location.JSON,
     example=Example(path={"id": _USER}, json={"list_id": _OTHERS_LIST}),
 )
-_declare_end = partial(_declare_own, example=Example(path={"id": _USER, "list_id": _OTHERS_LIST}))
+_declare_end = partial(
+    _declare_own,
+    rules=check_self("id", "list_id"),
+    example=Example(path={"id": _USER, "list_id": _OTHERS_LIST}),
+)
 OPERATIONS = (
     _declare_page(
         "owned_lists.list",

@@ -83,7 +83,7 @@ class PlaceTrendsQuery(Schema):
     """How many trends to return, and what of them."""
 
     max_trends = Integer(low=1, high=50, load_default=20)
-    trend_fields = make_names_field((*TREND_FIELDS, "tweet_count"), data_key="trend.fields")
+    trend_fields = make_names_field(TREND_FIELDS, data_key="trend.fields")
 
 
 class PersonalTrendsQuery(Schema):
