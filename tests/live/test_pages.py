@@ -18,6 +18,7 @@ LANGUAGES = {
     "ad-accounts": {"bash"},
     "any-language": {"bash", "text"},
     "as-a-flask-application": {"bash", "python"},
+    "lists-and-trends": {"bash"},
     "media-news-and-notes": {"bash"},
     "original-names": {"text", "python"},
     "posts-and-users": {"bash"},
@@ -29,6 +30,14 @@ WALKED = {
         '"targeting_type":"LOCATION"',
         '"scheduled_status":"SUCCESS"',
         '"feed_url":"http://127.0.0.1:9/shop.csv"',
+    ),
+    "lists-and-trends": (
+        '"member_count":1',
+        "What we will drink after the climb",
+        '"pinned":true',
+        '"name":"Home roasters"',
+        '"trend_name":"Night trains"',
+        '"trend_name":"#Cortado"',
     ),
     "media-news-and-notes": (
         '"state":"succeeded"',

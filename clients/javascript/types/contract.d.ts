@@ -187,6 +187,13 @@ export interface Tables {
   readonly media_library: Table;
   readonly notes: Table;
   readonly articles: Table;
+  readonly lists: Table;
+  readonly list_members: Table;
+  readonly list_followers: Table;
+  readonly list_pins: Table;
+  readonly communities: Table;
+  readonly trend_places: Table;
+  readonly personal_trends: Table;
   readonly iab_categories: Table;
   readonly content_categories: Table;
   readonly publishers: Table;

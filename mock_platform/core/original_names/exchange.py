@@ -73,6 +73,10 @@ class Translator:
         """What writes original names, by dialect."""
         return {dialect: Spelling(pairs) for dialect, pairs in self.pairs.items()}
 
+    def find_pairs(self, operation: Operation) -> Pairs:
+        """Return the pairs of an operation: its own, or those of its dialect."""
+        return self.products.get(operation.id) or self.pairs[operation.dialect]
+
     # -- calls and events --------------------------------------------------------------------------
 
     def read(self, call: Call, operation: Operation) -> None:
@@ -84,7 +88,7 @@ class Translator:
         reading = self._readings.get(operation.id)
         if reading is None:
             declared = frozenset(list_declared(operation))
-            reading = Reading(self.pairs[operation.dialect], declared)
+            reading = Reading(self.find_pairs(operation), declared)
             self._readings[operation.id] = reading
         if not reading:
             return
@@ -139,8 +143,7 @@ class Translator:
         An original that is itself a neutral name of these answers stays; for `mark` see
         `Spelling.to_neutral`.
         """
-        pairs = self.products.get(operation.id, self.pairs[operation.dialect])
-        declared = list_answered(operation)
+        pairs, declared = self.find_pairs(operation), list_answered(operation)
         names = {n: o for n, o in pairs.names.items() if o not in declared or n in declared}
         return Spelling.to_neutral(replace(pairs, names=names), mark)
 
@@ -185,7 +188,7 @@ class Translator:
         `paths` are further paths under `--names original`, `parameters` are original names by
         neutral name. What has no other name is left out.
         """
-        names = self.pairs[operation.dialect].names
+        names = self.find_pairs(operation).names
         paths = [*map(write_path, self.list_paths(operation.path, operation.dialect))]
         parameters = {
             name: names[name] for name in sorted(set(list_declared(operation))) if name in names

@@ -25,6 +25,7 @@ from mock_platform.api.v2.objects.relations import (
     LIKES,
     count_at_least,
     find_connections,
+    list_public_memberships,
 )
 from mock_platform.api.v2.release_history import is_in_force
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Long, Nested, Text
@@ -186,12 +187,10 @@ def _count(world: World, user: Record) -> dict[str, int]:
 
 def _count_public_lists(world: World, user_id: str, stored: int) -> int:
     """Return how many public lists have a user as a member, if that may be more than stored."""
-    match = {"user_id": user_id}
-    if world.store.count("list_members", match) <= stored:
-        return 0  # all of them together are not more, so nobody has to look at each list
-    edges = world.store.page("list_members", match)
-    lists = (world.store.get("lists", edge.record["list_id"]) for edge in edges)
-    return sum(each is not None and not each["private"] for each in lists)
+    # If public and private lists together are not more, nobody has to look at each of them.
+    if world.store.count("list_members", {"user_id": user_id}) <= stored:
+        return 0
+    return len(list_public_memberships(world, user_id))
 
 
 def _show_affiliation(world: World, user: Record) -> dict[str, Any]:

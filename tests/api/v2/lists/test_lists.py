@@ -206,6 +206,17 @@ def test_posts_of_members(box: Sandbox) -> None:
     assert [OTHER] == ids(box, MEMBERS)
 
 
+def test_searches_by_list(box: Sandbox) -> None:
+    """list: finds posts of the members of a public list, and nothing of a private one."""
+    make_post(box, "11")
+    make_post(box, "12", OWN)
+    search = "/2/posts/search/recent"
+
+    assert "11" in ids(box, search, query=f"list:{ROASTERS}")
+    assert "12" not in ids(box, search, query=f"list:{ROASTERS}", max_results=100)
+    assert [] == ids(box, search, query=f"list:{SUPPLIERS}")
+
+
 def test_no_more_than_800_posts(box: Sandbox) -> None:
     """A list shows its 800 latest posts, in full pages."""
     template = box.record("posts", "1712850617439551495") | {"nullcast": False}
