@@ -51,7 +51,7 @@ def test_words(box: Sandbox, query: str, found: list[str]) -> None:
 
 @pytest.mark.parametrize("name", ["next_token", "pagination_token"])
 def test_pages(box: Sandbox, name: str) -> None:
-    """Either name of the token gives the next page, and a token is good for its query alone."""
+    """The token works under both names, for the same query and no other."""
     for number in range(1, 13):
         made = box.record("communities", CLIMB) | {"id": str(number), "name": "Cups"}
         box.put("communities", made["id"], made)
