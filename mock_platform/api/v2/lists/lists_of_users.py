@@ -171,8 +171,8 @@ _declare_page = partial(
     auth=READ,
     since=None,
     errors=("invalid-request", "resource-not-found"),
-    assumptions=(LIST_SHAPES, LIST_ORDER, FIELD_SELECTION, TOKEN_FORMS),
-    may_assume=(HIDDEN_USERS, PARTIAL_ERRORS, PRIVATE_LISTS),
+    assumptions=(LIST_SHAPES, LIST_ORDER, PRIVATE_LISTS, FIELD_SELECTION, TOKEN_FORMS),
+    may_assume=(HIDDEN_USERS, PARTIAL_ERRORS),
     example=Example(path={"id": _USER}),
 )
 _declare_own = partial(

@@ -166,7 +166,8 @@ def update(call: Call, world: World) -> dict[str, Any]:
     """
     found = find_list(call, world, call.path_params["id"])
     if found is None:
-        raise refuse_value("You cannot update a List that does not exist.", LIST_REFUSALS)
+        text = "You cannot update a List that does not exist."
+        raise refuse_value(text, LIST_REFUSALS, PRIVATE_LISTS)
     update_list(world, _check_owner(call, found, "update"), **call.params)
     return {"data": {"updated": True}}
 

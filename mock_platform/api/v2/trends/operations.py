@@ -5,7 +5,7 @@ Facts: all of v2, section 13.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mock_platform.api.v2.conventions import (
@@ -26,14 +26,13 @@ from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.settings import Settings
-from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 TREND_SHAPES = public_fact(
     "trends.shapes",
     "Trends of a place are found by its WOEID, those of a user by the caller, in their public "
-    "shapes and in the order of their rank. Without fields all are shown. The counts of posts are "
-    "numbers for places, and texts such as 123K posts for users.",
+    "shapes and in the order of their rank. Those of places always have name and count, a number; "
+    "those of users have what was asked for, or all, and as the count a text such as 123K posts.",
     "all of v2, section 13",
     gap=True,
 )
@@ -127,18 +126,16 @@ def list_of_place(call: Call, world: World) -> dict[str, Any]:
         parameter="woeid",
         find=lambda woeid: world.store.get("trend_places", str(int(woeid))),
     )
-    trends = place["trends"][: call.params["max_trends"]]
-    return show_list(_show(trends, call.params.get("trend_fields") or TREND_FIELDS))
+    return show_list(place["trends"][: call.params["max_trends"]])
 
 
 def list_of_user(call: Call, world: World) -> dict[str, Any]:
     """Return the trends of the caller."""
     found = world.store.get("personal_trends", get_user_id(call)) or {"trends": []}
-    return show_list(_show(found["trends"], call.params.get("fields_") or PERSONAL_FIELDS))
-
-
-def _show(trends: Sequence[Record], wanted: Sequence[str]) -> list[dict[str, Any]]:
-    return [{name: each[name] for name in each if name in wanted} for each in trends]
+    wanted = call.params.get("fields_") or PERSONAL_FIELDS
+    return show_list(
+        [{name: each[name] for name in each if name in wanted} for each in found["trends"]]
+    )
 
 
 TABLES = (
