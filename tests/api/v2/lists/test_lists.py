@@ -342,6 +342,16 @@ def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
     row.check(box)
 
 
+@pytest.mark.parametrize("scope", ["list.read", "list.write", "post.read", "users.read"])
+def test_scopes(box: Sandbox, scope: str) -> None:
+    """A token of a user needs four scopes to make a list."""
+    scopes = box.record("tokens", USER_TOKEN)["scopes"]
+    box.change("tokens", USER_TOKEN, scopes=[each for each in scopes if each != scope])
+
+    refused = create("scope", 403, json={"name": "x"}, keys=USER_TOKEN, text=scope)
+    refused.check(box)
+
+
 def test_a_user_who_blocks_the_owner(box: Sandbox) -> None:
     """Somebody who blocks the owner of a list cannot be added to it."""
     with box.world.work():
