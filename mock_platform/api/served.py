@@ -1,16 +1,15 @@
 """Everything that is served, in one table: the list of subjects, and what each of them declares.
 
 A subject is a folder; its `__init__` has `OPERATIONS`, and may have `TABLES`, `KINDS` (slow changes
-of state), `NOT_SERVED`, `EXAMPLE_PATHS`, `ORIGINAL_NAMES`, `OWN_NAMES` (for its operations alone),
-`PRODUCT_NAMES` (of events) and `SPEC_SENTENCES`. Nothing else has a list of operations, tables or
-subjects, and nothing registers itself as a side effect of an import.
+of state), `NOT_SERVED`, `EXAMPLE_PATHS`, `ORIGINAL_NAMES`, `PRODUCT_NAMES` (of events) and
+`SPEC_SENTENCES`. Nothing else has a list of operations, tables or subjects, and nothing
+registers itself as a side effect of an import.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import cast
 
 from mock_platform.api import ads, v2
 from mock_platform.api.v2.description import DESCRIPTION_ID
@@ -35,13 +34,16 @@ SUBJECTS = (
     "v2.notes",
     "v2.posts",
     "v2.users",
+    "v2.user_relations",
     "v2.analytics",
-    "v2.follows",
     "v2.broadcasts",
     "v2.likes",
     "v2.bookmarks",
     "v2.spaces",
     "v2.chat",
+    "v2.lists",
+    "v2.communities",
+    "v2.trends",
     "v2.search",
     "ads.accounts",
     "ads.audiences",
@@ -104,27 +106,13 @@ SPEC_SENTENCES: Mapping[str, str] = {
 """What the specification says, by the id of an assumption, or by the part before the dot."""
 
 _DIALECTS: tuple[Dialect, ...] = ("ads", "v2", "oauth")
-_PAIRS = {dialect: _join_names(dialect) for dialect in _DIALECTS}
-
-
-def _join_own_names() -> dict[str, Pairs]:
-    """Return the original names of operations whose subject has some for itself alone."""
-    found: dict[str, Pairs] = {}
-    for name, folder in zip(SUBJECTS, _FOLDERS, strict=True):
-        if hasattr(folder, "OWN_NAMES"):
-            joined = _PAIRS[cast("Dialect", name.partition(".")[0])].join(folder.OWN_NAMES)
-            found |= {operation.id: joined for operation in folder.OPERATIONS}
-    return found
-
-
 ORIGINAL_NAMES = Translator(
-    _PAIRS,
+    {dialect: _join_names(dialect) for dialect in _DIALECTS},
     {
         product: pairs
         for folder in _FOLDERS
         for product, pairs in getattr(folder, "PRODUCT_NAMES", {}).items()
     },
-    _join_own_names(),
 )
 """The original names of all operations, and of the products that deliver events."""
 

@@ -25,25 +25,14 @@ pytestmark = pytest.mark.live
 
 Method = Callable[..., Any]
 MISSING: Mapping[str, str] = {
-    "communities": "get_by_id search",
     "compliance": "create_jobs get_jobs get_jobs_by_id",
-    "lists": (
-        "add_member create delete get_by_id get_followers get_members get_posts "
-        "remove_member_by_user_id update"
-    ),
     "posts": "get_quoted get_reposted_by get_reposts hide_reply",
     "stream": (
         "labels_compliance likes_compliance likes_firehose likes_sample10 "
         "posts_compliance posts_firehose posts_firehose_en posts_firehose_ja "
         "posts_firehose_ko posts_firehose_pt posts_sample posts_sample10 users_compliance"
     ),
-    "trends": "get_by_woeid get_personalized",
-    "users": (
-        "follow_list get_affiliates get_blocking get_followed_lists get_list_memberships "
-        "get_mentions get_muting get_owned_lists get_pinned_lists get_posts "
-        "get_reposts_of_me get_timeline mute_user pin_list repost_post search "
-        "unfollow_list unmute_user unpin_list unrepost_post"
-    ),
+    "users": "get_mentions get_posts get_reposts_of_me get_timeline repost_post unrepost_post",
 }
 """Methods whose operation is not served yet, by client. The list only becomes shorter."""
 OPERATIONS_BY_ID: Mapping[str, list[list[str]]] = {

@@ -29,7 +29,7 @@ from mock_platform.core.fields import Integer, Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.schema import Schema
 from mock_platform.world.clock import parse_instant, wire_millis
-from mock_platform.world.store.interface import Entry, Order, Position, Record, Within
+from mock_platform.world.store.interface import Entry, Order, Position, Record, Term, Within
 from mock_platform.world.world import World
 
 TOKEN_PAGES = public_fact(
@@ -271,6 +271,7 @@ def take_page_both_ways(
     order: Order | None = None,
     where: Callable[[Record], bool] | None = None,
     within: Within | None = None,
+    term: Term | None = None,
     most: int | None = None,
     token: str = TOKEN,
     scope: str = "",
@@ -299,7 +300,14 @@ def take_page_both_ways(
     walk = Order(order.field, not order.descending, order.fold) if back else order
     after = None if place is None else place.position
     found = world.store.page(
-        table, match, order=walk, after=after, limit=count + 1, where=where, within=within
+        table,
+        match,
+        term=term,
+        order=walk,
+        after=after,
+        limit=count + 1,
+        where=where,
+        within=within,
     )
     page, more = found[:count], len(found) > count
     if back:
@@ -319,6 +327,31 @@ def take_page_both_ways(
         [entry.record for entry in page],
         write(page[-1], end, back=False) if has_next else None,
         write(page[0], start, back=True) if has_previous else None,
+    )
+
+
+def take_slice(
+    call: Call, records: Sequence[Record], *, form: TokenForm, token: str = TOKEN
+) -> TokenPage:
+    """Return the page of a list that each request makes again, such as one by relevance.
+
+    Its tokens hold how many records come before the page.
+
+    Raises:
+        InvalidParameters: The token is not one of this list.
+    """
+    sealed = _make_scope(call, "")
+    place = _read_place_of(call, form, token, sealed)
+    start, count = 0 if place is None else place.served, call.params["max_results"]
+    end = start + count
+
+    def write(served: int) -> str:
+        return _write_place(form, _Place(((), 0), served), sealed)
+
+    return TokenPage(
+        list(records[start:end]),
+        write(end) if end < min(len(records), 1 << _SERVED_BITS) else None,
+        write(max(0, start - count)) if start else None,
     )
 
 

@@ -58,19 +58,14 @@ class Translator:
     """
 
     def __init__(
-        self,
-        pairs: Mapping[Dialect, Pairs],
-        products: Mapping[str, Pairs] | None = None,
-        own: Mapping[str, Pairs] | None = None,
+        self, pairs: Mapping[Dialect, Pairs], products: Mapping[str, Pairs] | None = None
     ) -> None:
-        """`pairs` are those of each dialect, `products` those of events that have others.
+        """`pairs` are those of each dialect.
 
-        `own` are those of single operations that have more of them than their dialect, by id.
+        `products` are those of events and, by their ids, of operations that have others.
         """
         self.pairs = pairs
         self.products = products or {}
-        self._own = own or {}
-        self._own_spellings = {id_: Spelling(names) for id_, names in self._own.items()}
         self._readings: dict[str, Reading] = {}
 
     @cached_property
@@ -79,8 +74,8 @@ class Translator:
         return {dialect: Spelling(pairs) for dialect, pairs in self.pairs.items()}
 
     def find_pairs(self, operation: Operation) -> Pairs:
-        """Return the pairs of an operation: those of its dialect, or more."""
-        return self._own.get(operation.id) or self.pairs[operation.dialect]
+        """Return the pairs of an operation: its own, or those of its dialect."""
+        return self.products.get(operation.id) or self.pairs[operation.dialect]
 
     # -- calls and events --------------------------------------------------------------------------
 
@@ -112,8 +107,8 @@ class Translator:
         if not reply.body or reply.is_verbatim:
             return reply
         media_type = (reply.header("content-type") or "").partition(";")[0]
-        spelling = self._own_spellings.get(call.operation or "")
-        spelling = spelling or self.spellings[dialect_of(call.path)]
+        own = self._of_products.get(call.operation or "")
+        spelling = self.spellings[dialect_of(call.path)] if own is None else own[0]
         if media_type.endswith("json"):
             reply.body = _write_body(reply.body, spelling)
         elif media_type == _GZIP:  # the result of a job: the answer of another operation

@@ -127,6 +127,9 @@ def delete_post(world: World, post: Record, *, created_at: str | None = None) ->
         world.store.remove("posts", version)
     _count_references(world, post, -1)
     author = world.store.get("users", post["_user_id"])
+    if author is not None and author.get("pinned_post_id") in list_versions(post):
+        author = author | {"pinned_post_id": None}
+        world.store.put("users", author["id"], author)
     if author is None or author.get("protected"):
         return []
     payload = {"id": post["id_str"], "author_id": author["id"]}

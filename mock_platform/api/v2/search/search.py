@@ -143,7 +143,7 @@ FOUND_POSTS = expectation(
     "search.found",
     "Searches find the newest version of a post, promoted-only posts too; not those of protected "
     "users, except for themselves. Relevancy puts the post with most likes, reposts, replies and "
-    "quotes first.",
+    "quotes first. list: finds the posts of the members of a public list.",
 )
 RECENT = timedelta(days=7)
 _DELAY = timedelta(seconds=10)
