@@ -159,10 +159,14 @@ class MemoryStore:
         limit: int | None = None,
         where: Callable[[Record], bool] | None = None,
         within: Within | None = None,
+        until: Position | None = None,
+        depth: int | None = None,
     ) -> list[Entry]:
         """Return at most `limit` matching entries in order, after the position `after`.
 
-        `within` restricts a field to several values; each costs one look into an index.
+        `within` restricts a field to several values; each costs one look into an index. Entries
+        from the position `until` on are not looked at, nor are more than `depth`, whatever `where`
+        says of them.
         """
         # Each layer has an index of its own. Both are walked in the same order and merged, so a
         # page costs about its own length, however many records there are. Entries of the base whose
@@ -183,6 +187,12 @@ class MemoryStore:
             if overlay is not None and group in overlay.groups:
                 walks.append(overlay.walk(group, after, descending=down))
         entries = walks[0] if len(walks) == 1 else merge(*walks, reverse=down)
+        if until is not None:
+            entries = takewhile(
+                lambda entry: entry[:2] > until if down else entry[:2] < until, entries
+            )
+        if depth is not None:
+            entries = islice(entries, depth)
         found = (
             Entry((sort_key, seq), key, (changed.get(key) or own[key]).record)
             for sort_key, seq, key in entries

@@ -95,6 +95,7 @@ _DATED = {"paid_partnership": "paid-partnership"}
 _OLDER = {
     "edit_history_tweet_ids": "edit_history_post_ids",
     "note_tweet": "note_post",
+    "retweets": "reposts",
     "referenced_tweets": "referenced_posts",
     "most_recent_tweet_id": "most_recent_post_id",
     "pinned_tweet_id": "pinned_post_id",

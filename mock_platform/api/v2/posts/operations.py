@@ -14,6 +14,7 @@ from mock_platform.api.v2.conventions import (
     ANY_USER,
     DAY_SECONDS,
     OLDER_NAMES,
+    Rates,
     declare_named,
     find_id_faults,
     forbid,
@@ -55,11 +56,13 @@ from mock_platform.api.v2.posts.creation import (
     POST_REFUSALS,
     SUMMONED_REPLIES,
     TEXT_LENGTHS,
+    UNREACHED_POSTS,
     find_faults,
     find_place,
     find_post,
     find_previous_version,
     read_known_keys,
+    require_access,
     require_card,
     require_length,
     require_new_text,
@@ -67,7 +70,7 @@ from mock_platform.api.v2.posts.creation import (
     take_media_of_post,
 )
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
-from mock_platform.core.assumptions import expectation, public_fact
+from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
@@ -93,10 +96,6 @@ POST_SHAPES = public_fact(
     "were added.",
     "sections 7.1 and 7.2 of the named endpoints",
     gap=True,
-)
-READ_LIMITS = expectation(
-    "posts.read-limits",
-    "Reading posts is limited to 450 requests of an app in 15 minutes, reading users to 300.",
 )
 REPLY_SETTINGS = ("following", "mentionedUsers", "subscribers", "verified")
 _MADE = ("id", "text", "edit_history_post_ids")
@@ -199,8 +198,11 @@ def make_create(settings: Settings) -> Handler:
         require_length(call, user, text)
         reply_to = _find_named_post(world, params, "reply.in_reply_to_post_id")
         if reply_to is not None:
+            require_access(world, user, reply_to)
             require_reply_allowed(call, world, user, reply_to)
         quoted = _find_named_post(world, params, "quote_post_id")
+        if quoted is not None:
+            require_access(world, user, quoted, to_share=True)
         media = take_media_of_post(world, user, params)
         require_card(world, params)
         if not media and "poll" not in params:
@@ -302,8 +304,7 @@ _declare_read = partial(
     spec="Versioning: 2026-06-03",
     since=None,
     auth=Auth(ANY_CALLER, scopes=("post.read", "users.read")),
-    limit=450,
-    assumptions=(POST_SHAPES, FIELD_SELECTION, OLDER_NAMES, LONG_TEXT, READ_LIMITS),
+    assumptions=(POST_SHAPES, FIELD_SELECTION, OLDER_NAMES, LONG_TEXT),
     may_assume=(PARTIAL_ERRORS, COUNTED_ONCE),
 )
 OPERATIONS = (
@@ -330,6 +331,7 @@ OPERATIONS = (
             TEXT_LENGTHS,
             SUMMONED_REPLIES,
             POST_REFUSALS,
+            UNREACHED_POSTS,
             ANY_PLACE,
             USABLE_MEDIA,
         ),
@@ -343,6 +345,7 @@ OPERATIONS = (
         params=SeveralPostsQuery,
         also=("/2/tweets",),
         returns=PostsAnswer,
+        limit=Rates(app=3500, user=5000),
         errors=("invalid-request", "usage-capped"),
     ),
     _declare_read(
@@ -354,6 +357,7 @@ OPERATIONS = (
         rules=find_id_faults,
         also=("/2/tweets/:id",),
         returns=SinglePostAnswer,
+        limit=Rates(app=450, user=900),
         errors=("invalid-request", "resource-not-found", "not-authorized-for-resource"),
         statuses=(429,),
     ),

@@ -499,8 +499,8 @@ def test_private_counts_are_the_author_s(box: Sandbox) -> None:
 
 def test_posts_of_protected_users_are_their_own(box: Sandbox) -> None:
     """Alone they answer 403, among several they are named in errors; the author reads them."""
-    box.change("users", OWN, protected=True)
     quote = make(box, NORTHBIKE, text="See", quote_post_id=COLD_BREW)
+    box.change("users", OWN, protected=True)
 
     alone = read(box, f"/2/posts/{COLD_BREW}", 403)
     assert alone["type"].endswith("/not-authorized-for-resource")
