@@ -275,6 +275,7 @@ class Search:
             after=before if after is None else after,
             limit=limit,
             where=self._is_found,
+            until=((2, self._window.times[0]), -1),
         )
 
     def find_by_relevancy(self, *, after: Position | None, limit: int) -> list[Entry]:

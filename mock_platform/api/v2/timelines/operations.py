@@ -51,7 +51,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.fields import Instant, Integer, Nested, Text
 from mock_platform.core.operation import Example
 from mock_platform.settings import Settings
-from mock_platform.world.store.interface import Record, Term, Within
+from mock_platform.world.store.interface import Order, Record, Term, Within
 from mock_platform.world.world import World
 
 TIMELINE_SHAPES = public_fact(
@@ -71,6 +71,10 @@ TIMELINE_POSTS = expectation(
 )
 _LONGEST, _SHORTEST = 3200, 800
 _MENTIONING = ("entities.user_mentions.id_str", "in_reply_to_user_id_str")
+_LARGEST_ID_FIRST = Order("id", descending=True)
+_BEHIND = 1 << 40
+"""Above every sequence number."""
+_FEW_POSTS = 100
 _FEW_FOLLOWS = 100
 """Up to so many followed users, their posts are looked up user by user."""
 _NEAR = 2000
@@ -199,6 +203,7 @@ def _take(
     most: int,
     depth: int | None = None,
     where: Callable[[Record], bool] | None = None,
+    scope: str = "",
     **more: Any,
 ) -> TokenPage:
     """Return the page of posts that lie in the window of the call, the newest version of each."""
@@ -209,17 +214,28 @@ def _take(
         return is_newest and window.contains(post) and (where is None or where(post))
 
     start, end = window.times
+    match = {**match, **match_excluded(call)}
+    if window.since_id is not None:
+        # Programs ask again and again for what is newer than the last post that they know. Few
+        # posts have a larger id, and none that is older than these has to be looked at.
+        known = ((1, window.since_id), _BEHIND)
+        newer = world.store.page(
+            "posts", match, order=_LARGEST_ID_FIRST, until=known, limit=_FEW_POSTS, **more
+        )
+        if len(newer) < _FEW_POSTS:
+            start = min((entry.record["created_at"] for entry in newer), default=end)
     return take_page_both_ways(
         call,
         world,
         "posts",
-        {**match, **match_excluded(call)},
+        match,
         form=TIMED_POSTS,
         where=is_shown,
         most=most,
         depth=depth or most,
         begin=((2, end), -1),  # before all posts of that moment: times are texts, which are kind 2
         end=((2, start), -1),
+        scope=scope,
         **more,
     )
 
