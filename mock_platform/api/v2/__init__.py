@@ -29,7 +29,6 @@ ORIGINAL_NAMES = Pairs(
     named=frozenset(_SELECTED),
     keyed=frozenset({"parameters"}),
     spoken=frozenset({"detail", "message"}),
-    sentences={"This post cannot be found.": "This tweet cannot be found."},
     free=FREE_KEYS,
 )
 OTHER_SHAPES = "Shapes of all other v2 endpoints: not shown"

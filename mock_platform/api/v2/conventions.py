@@ -291,8 +291,11 @@ find_id_faults = check_path("id", ID, "is not valid")
 """Finds what is wrong with the id in the path."""
 
 
-def check_self(name: str = "id") -> Rules:
-    """Return the rule that a parameter of the path is the id of the user who calls."""
+def check_self(name: str = "id", *others: str) -> Rules:
+    """Return the rule that a parameter of the path is the id of the user who calls.
+
+    `others` are further parameters of the path that are ids.
+    """
 
     def find_faults(
         _params: Mapping[str, Any], call: Call, _world: World, _settings: Settings
@@ -301,6 +304,10 @@ def check_self(name: str = "id") -> Rules:
         if value != own:
             text = f"must be the same as the authenticating user [{own}]"
             yield name, f"The `{name}` query parameter value [{value}] {text}"
+        for other in others:
+            if not ID.fullmatch(call.path_params[other]):
+                text = f"value [{call.path_params[other]}] is not valid"
+                yield other, f"The `{other}` query parameter {text}"
 
     return find_faults
 

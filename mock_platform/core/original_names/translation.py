@@ -18,8 +18,8 @@ _OF_ITS_OWN = re.compile(r'^"([a-z_]+)"(?= is a required parameter)')
 """The one sentence that puts a parameter's name between quotes."""
 
 _NOUN = re.compile(
-    r"^(Could not find |You are not allowed to create a |You are not authorized to delete this )"
-    r"([Pp]ost|[Tt]weet)\b"
+    r"^(Could not find |You are not allowed to create a |You are not authorized to delete this |"
+    r"This (?=post cannot|tweet cannot))([Pp]ost|[Tt]weet)\b"
 )
 """The sentences that name what they are about."""
 _NOUNS = {"post": "tweet", "Post": "Tweet"}

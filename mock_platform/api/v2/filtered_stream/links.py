@@ -83,7 +83,7 @@ def match_post(world: World, app_id: str, activity: Record) -> PostMatch:
     try:
         subject = world.cache(_LastSubject).find(world, activity)
         if subject is None:
-            return PostMatch((), "the author is protected")
+            return PostMatch((), "the author is protected or suspended")
         found = find_rule_book(world, app_id).find_matching(subject)
     except _NOT_A_POST as fault:
         return PostMatch((), f"the payload does not have the form of a post: {fault!r}")

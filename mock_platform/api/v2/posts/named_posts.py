@@ -1,4 +1,4 @@
-"""The post that a user likes, bookmarks or shares: which one an id stands for, and refusals."""
+"""The post that a user likes or bookmarks: which one an id means, and what is refused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mock_platform.world.world import World
 
 NAMED_POSTS = expectation(
     "posts.named",
-    "The id of a repost stands for its original, that of an older version for the newest one. A "
+    "The id of a repost means its original, that of an older version for the newest one. A "
     "post that is missing is refused with 400 and a message alone, one whose author is protected "
     "or separated from the caller by a block with 403. Likes and bookmarks of an edited post go "
     "over to its new version.",
@@ -21,7 +21,7 @@ NAMED_POSTS = expectation(
 
 
 def find_named_post(world: World, post_id: str) -> Record | None:
-    """Return the post that an id stands for: of a repost the original, the newest version."""
+    """Return the post that an id means: of a repost the original, the newest version."""
     post = world.store.get("posts", post_id)
     if post is not None and post.get("_reposted_post_id"):
         post = world.store.get("posts", post["_reposted_post_id"])

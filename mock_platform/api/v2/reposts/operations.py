@@ -222,7 +222,7 @@ OPERATIONS = (
         "DELETE /2/users/:id/reposts/:source_post_id",
         delete,
         "Take back a repost",
-        rules=check_self(),
+        rules=check_self("id", "source_post_id"),
         also=("/2/users/:id/retweets/:source_post_id",),
         returns=RepostEndAnswer,
         assumptions=(REPOST_SHAPES, RELATION_COUNTS),

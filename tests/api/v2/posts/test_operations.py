@@ -11,6 +11,7 @@ from werkzeug.test import TestResponse
 from mock_platform.api.served import OPERATIONS
 from mock_platform.api.v2.objects.answers import EXPANSIONS, POST_FIELDS
 from mock_platform.api.v2.objects.post_view import show_whole_post
+from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, Relation
 from tests.api.oauth.app_client import messages
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, sandbox
 
@@ -338,15 +339,53 @@ def test_replies_have_to_be_summoned(box: Sandbox) -> None:
     make(box, NORTHBIKE, text="7", reply={"in_reply_to_post_id": bare})
 
 
-@pytest.mark.parametrize("settings", ["mentionedUsers", "verified"])
+@pytest.mark.parametrize("settings", ["following", "mentionedUsers", "verified"])
 def test_reply_settings_hold_for_everybody(box: Sandbox, settings: str) -> None:
-    """Without a mention, or without verification, there is no reply, whatever the app's tier."""
+    """Without a mention, a follow or verification there is no reply, whatever the app's tier."""
     for entry in box.platform.worlds.default.store.page("apps"):
         box.change("apps", entry.key, _tier="enterprise")
     limited = {"in_reply_to_post_id": make(box, reply_settings=settings)}
 
     refuse(post(box, NORTHBIKE, text="1", reply=limited), "you have not been mentioned")
     make(box, text="2", reply=limited)
+
+
+@pytest.mark.parametrize("text", ["Who comes?", "@northbike_co, do you come?"])
+def test_followed_and_mentioned_users_reply(box: Sandbox, text: str) -> None:
+    """Under the setting following these are who may reply."""
+    for entry in box.world.store.page("apps"):
+        box.change("apps", entry.key, _tier="enterprise")
+    post_id = make(box, text=text, reply_settings="following")
+    if "@" not in text:
+        with box.world.work():
+            FOLLOWS.add(box.world, OWN, OTHER)
+
+    make(box, NORTHBIKE, text="I do", reply={"in_reply_to_post_id": post_id})
+
+
+@pytest.mark.parametrize("name", ["reply", "quote_post_id"])
+def test_posts_out_of_reach(box: Sandbox, name: str) -> None:
+    """Nobody answers or quotes whom they cannot see; a follower of a protected user answers."""
+    for entry in box.world.store.page("apps"):
+        box.change("apps", entry.key, _tier="enterprise")
+    post_id = make(box, text="Hello")
+    body = {name: {"in_reply_to_post_id": post_id} if name == "reply" else post_id}
+    forbidden = "You are not permitted to perform this action."
+
+    def relate(relation: Relation, source: str, target: str) -> None:
+        with box.world.work():
+            relation.add(box.world, source, target)
+
+    box.change("users", OWN, protected=True)
+    refuse(post(box, NORTHBIKE, text="1", **body), forbidden)
+    make(box, text="2", **body)
+    relate(FOLLOWS, OTHER, OWN)
+    answer = post(box, NORTHBIKE, text="3", **body)
+    assert (201 if name == "reply" else 403) == answer.status_code
+    box.change("users", OWN, protected=False)
+    make(box, NORTHBIKE, text="4", **body)
+    relate(BLOCKS, OWN, OTHER)
+    refuse(post(box, NORTHBIKE, text="5", **body), forbidden)
 
 
 # -- editing ---------------------------------------------------------------------------------------

@@ -206,6 +206,8 @@ REFUSED = [
             json={"post_id": RIDE}, messages=["must be the same as the authenticating user"]),
     Refusal(f"DELETE /2/users/{OTHER}/reposts/{RIDE}", "an undo in another's name", 400,
             messages=["must be the same as the authenticating user"]),
+    Refusal(f"DELETE {REPOSTS}/x", "an undo of no id", 400,
+            messages=["`source_post_id` query parameter value [x] is not valid"]),
     Refusal("GET /2/posts/1/reposts", "reposts of an unknown post", 404, keys=BEARER,
             problem="resource-not-found"),
     Refusal("GET /2/posts/1/reposted_by", "reposters of an unknown post", 404, keys=BEARER,
