@@ -369,7 +369,7 @@ def test_posts_out_of_reach(box: Sandbox, name: str) -> None:
     for entry in box.world.store.page("apps"):
         box.change("apps", entry.key, _tier="enterprise")
     post_id = make(box, text="Hello")
-    body = {name: {"in_reply_to_post_id": post_id} if name == "reply" else post_id}
+    body: Any = {name: {"in_reply_to_post_id": post_id} if name == "reply" else post_id}
     forbidden = "You are not permitted to perform this action."
 
     def relate(relation: Relation, source: str, target: str) -> None:

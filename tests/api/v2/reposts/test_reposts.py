@@ -38,7 +38,7 @@ def undo(box: Sandbox, post_id: str) -> None:
 
 def counts(box: Sandbox, post_id: str) -> tuple[int, int]:
     """How often a post was reposted, and how many posts the caller has."""
-    query = {"post.fields": "public_metrics", "user.fields": "public_metrics"}
+    query: Any = {"post.fields": "public_metrics", "user.fields": "public_metrics"}
     post = box.read(f"/2/posts/{post_id}", keys=BEARER, **query)["data"]["public_metrics"]
     user = box.read(f"/2/users/{OWN}", keys=BEARER, **query)["data"]["public_metrics"]
     return post["repost_count"], user["post_count"]
@@ -55,9 +55,8 @@ def test_a_repost_is_a_post_and_ends_with_it(box: Sandbox) -> None:
     post = make(box, INES, "Which roast?")
     before, said = counts(box, post), len(events(box))
     made = repost(box, post)
-    shown = box.read(f"/2/posts/{made['id']}", keys=BEARER, **{"post.fields": "referenced_posts"})[
-        "data"
-    ]
+    path = f"/2/posts/{made['id']}?post.fields=referenced_posts"
+    shown = box.read(path, keys=BEARER)["data"]
 
     assert {"id": made["id"], "rest_id": made["id"], "reposted": True} == made
     assert "RT @ines_duarte: Which roast?" == shown["text"]

@@ -120,7 +120,7 @@ def test_who_finds_which_posts(box: Sandbox) -> None:
         if relation is not None:
             with box.world.work():
                 relation.add(box.world, source, target)
-        asked = {"query": "coffee from:harbor_roasters"}
+        asked: Any = {"query": "coffee from:harbor_roasters"}
         counted = (box.read(RECENT, keys=keys, **asked) for keys in (NORTHBIKE, HARBOR, BEARER))
         return [each["meta"]["result_count"] for each in counted]
 
