@@ -56,7 +56,7 @@ def test_a_repost_is_a_post_and_ends_with_it(box: Sandbox) -> None:
     before, said = counts(box, post), len(events(box))
     made = repost(box, post)
     path = f"/2/posts/{made['id']}?post.fields=referenced_posts"
-    shown = box.read(path, keys=BEARER)["data"]
+    shown = data_of(box.call("GET", path, keys=BEARER))
 
     assert {"id": made["id"], "rest_id": made["id"], "reposted": True} == made
     assert "RT @ines_duarte: Which roast?" == shown["text"]
