@@ -65,9 +65,9 @@ TIMELINE_SHAPES = public_fact(
 TIMELINE_POSTS = expectation(
     "timelines.posts",
     "Promoted-only posts are in no timeline. Mentions are posts of others that name the user or "
-    "reply to the user, no reposts. Home has posts of the caller and of followed users: their "
-    "replies only to the caller, to themselves and to followed users; posts in a community only if "
-    "shared with followers; nothing of muted or blocked users, nor reposts of their posts.",
+    "reply to the user, no reposts. Home has posts of the caller and of followed users; of these "
+    "replies only to the caller, to themselves and to followed users, posts in a community only if "
+    "shared with followers, nothing of muted or blocked users, nor reposts of their posts.",
 )
 _LONGEST, _SHORTEST = 3200, 800
 _MENTIONING = ("entities.user_mentions.id_str", "in_reply_to_user_id_str")
@@ -166,7 +166,7 @@ def list_home(call: Call, world: World) -> dict[str, Any]:
         return (
             may_see(post)
             and is_wanted(author)
-            and (answered is None or answered == author or is_followed(answered))
+            and (answered in {None, author} or author == user_id or is_followed(answered))
             and (not post.get("_community_id") or bool(post.get("_share_with_followers")))
             and (original is None or is_wanted(original["_user_id"]))
         )
