@@ -228,8 +228,7 @@ _PRIVATE_FIELDS = ("non_public_metrics", "organic_metrics", "promoted_metrics")
 class PostAnswer(Struct):
     """What an answer consists of, while it is put together.
 
-    `viewer_id` is the user who asks, if one does: posts of protected users are shown only to
-    themselves.
+    `viewer_id` is the user who asks, if one does.
     """
 
     world: World
