@@ -180,17 +180,13 @@ class MemoryStore:
         walks: list[Iterator[tuple[Any, int, str]]] = []
         for each in _expand(match or {}, within):
             base, overlay, group = self._find(table, *choose_index(each, order, term))
-            walk = base.walk(group, after, descending=down)
+            walk = base.walk(group, after, until=until, descending=down)
             if changed:
                 walk = (entry for entry in walk if entry[2] not in changed)
             walks.append(walk)
             if overlay is not None and group in overlay.groups:
-                walks.append(overlay.walk(group, after, descending=down))
+                walks.append(overlay.walk(group, after, until=until, descending=down))
         entries = walks[0] if len(walks) == 1 else merge(*walks, reverse=down)
-        if until is not None:
-            entries = takewhile(
-                lambda entry: entry[:2] > until if down else entry[:2] < until, entries
-            )
         if depth is not None:
             entries = islice(entries, depth)
         found = (

@@ -77,7 +77,7 @@ _BEHIND = 1 << 40
 _FEW_POSTS = 100
 _FEW_FOLLOWS = 100
 """Up to so many followed users, their posts are looked up user by user."""
-_NEAR = 2000
+_NEAR = 1000
 """So many of the newest posts of all are looked at first for a caller who follows many."""
 
 
@@ -210,8 +210,9 @@ def _take(
     window = read_window(call, world.clock.now(), recent=False, reach=None)
 
     def is_shown(post: Record) -> bool:
-        is_newest = list_versions(post)[-1] == post["id_str"]
-        return is_newest and window.contains(post) and (where is None or where(post))
+        if (where is not None and not where(post)) or not window.contains(post):
+            return False
+        return bool(list_versions(post)[-1] == post["id_str"])
 
     start, end = window.times
     match = {**match, **match_excluded(call)}

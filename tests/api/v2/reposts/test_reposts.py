@@ -51,7 +51,7 @@ def events(box: Sandbox) -> list[tuple[str, str]]:
 
 
 def test_a_repost_is_a_post_and_ends_with_it(box: Sandbox) -> None:
-    """It is in the counts, the lists and the timeline until it is taken back, and told to both."""
+    """It is in the counts, the lists and the timeline until it is taken back; both hear of it."""
     post = make(box, INES, "Which roast?")
     before, said = counts(box, post), len(events(box))
     made = repost(box, post)
@@ -168,7 +168,7 @@ def test_pages_both_ways(box: Sandbox) -> None:
 
 
 def test_who_is_left_out(box: Sandbox) -> None:
-    """Reposts of protected users are for accepted followers; those of blocked ones for nobody."""
+    """Reposts of protected users are for accepted followers; those of blocked users are left out."""
     post = make(box, OWN, "Hello")
     for user in (OTHER, INES):
         make(box, user, "RT", reposted=post)
