@@ -90,10 +90,6 @@ def _match_reference(name: str, value: str) -> Match:
     return lambda post: post.references.get(kind) == value
 
 
-def _match_list(_name: str, value: str) -> Match:
-    return lambda post: post.is_in_list(value)
-
-
 def _match_metric(name: str, value: str) -> Match:
     metric, least = COUNTED[name], int(value)
     return lambda post: (post.post.get("public_metrics") or {}).get(metric, 0) >= least
@@ -111,7 +107,6 @@ def _match_field(name: str, value: str) -> Match:
 _MAKERS: Mapping[str, Callable[[str, str], Match]] = {
     **dict.fromkeys(_USERS, _match_user),
     **dict.fromkeys(_IDS, _match_reference),
-    "list": _match_list,
     **dict.fromkeys(COUNTED, _match_metric),
     **dict.fromkeys(("is", "has"), _match_feature),
     **dict.fromkeys(("lang", "conversation_id"), _match_field),

@@ -256,7 +256,6 @@ class Search:
         self._window = window
         self._matches = compile_rule(tree, "search")
         self._new_index = is_in_force("search-index", world)
-        self._viewer_id = viewer_id
         self._may_see = make_sight_of(world, viewer_id)
         keys = find_required_keys(tree, "search") or frozenset()
         self._author = self._find_author(keys)
@@ -299,9 +298,7 @@ class Search:
         if not self._may_see(post) or list_versions(post)[-1] != post["id_str"]:
             return False
         bare = self._new_index and bool(post.get("_reposted_post_id"))
-        subject = make_subject(
-            self._world, post, "search", without_text=bare, viewer_id=self._viewer_id
-        )
+        subject = make_subject(self._world, post, "search", without_text=bare)
         return self._matches(subject)
 
     def _find_author(self, keys: frozenset[tuple[str, str]]) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
@@ -68,8 +68,6 @@ class Subject(Struct, frozen=True, dict=True):
     product: Product
     users: Mapping[str, Mapping[str, Any]]
     posts: Mapping[str, Mapping[str, Any]]
-    is_in_list: Callable[[str], bool] = lambda _list_id: False
-    """Whether the author is a member of a list that the one who asks may see."""
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:
@@ -172,12 +170,7 @@ class Subject(Struct, frozen=True, dict=True):
 
 
 def make_subject(
-    world: World,
-    post: Record,
-    product: Product,
-    *,
-    without_text: bool = False,
-    viewer_id: str | None = None,
+    world: World, post: Record, product: Product, *, without_text: bool = False
 ) -> Subject:
     """Return a post with its whole text, its author and what it refers to, for rules to match.
 
@@ -196,16 +189,7 @@ def make_subject(
     shown = _show(world, post)
     if without_text:
         shown["text"] = ""
-    is_in_list = partial(_is_in_list, world, post["_user_id"], viewer_id)
-    return Subject(shown, product, users, posts, is_in_list)
-
-
-def _is_in_list(world: World, user_id: str, viewer_id: str | None, list_id: str) -> bool:
-    """Return whether a user is a member of a list; a private one is its owner's alone."""
-    found = world.store.get("lists", list_id)
-    if found is None or (found.get("private") and found.get("owner_id") != viewer_id):
-        return False
-    return world.store.count("list_members", {"list_id": list_id, "user_id": user_id}) > 0
+    return Subject(shown, product, users, posts)
 
 
 def make_object_subject(

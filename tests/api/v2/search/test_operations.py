@@ -134,21 +134,6 @@ def test_who_finds_which_posts(box: Sandbox) -> None:
     assert 0 == ask(box, COUNTS[0], "coffee").get_json()["meta"]["total_post_count"]
 
 
-def test_members_of_lists(box: Sandbox) -> None:
-    """list: finds the posts of members; of a private list only its owner does."""
-    make(box, "coffee", OTHER)
-    make(box, "coffee", OWN)
-    box.put("lists", "5", {"id": "5", "owner_id": OWN, "private": False})
-    box.put("list_members", "5:1", {"list_id": "5", "user_id": OTHER})
-    query = "coffee list:5"
-
-    assert ["coffee"] == find(box, query)
-    assert [] == find(box, "coffee list:6")
-    box.change("lists", "5", private=True)
-    counted = (box.read(RECENT, keys=keys, query=query) for keys in (HARBOR, NORTHBIKE, BEARER))
-    assert [1, 0, 0] == [each["meta"]["result_count"] for each in counted]
-
-
 def test_diacritics_do_not_count(box: Sandbox) -> None:
     """In a search a word matches with and without its marks."""
     make(box, "Um caf\u00e9")
