@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from mock_platform.api.datasets import make_dataset
 from mock_platform.api.served import (
     KINDS,
     NOT_SERVED,
@@ -61,7 +62,7 @@ from mock_platform.delivery.sender import Stale
 from mock_platform.scenario.director import CustomAnswers, ServerScenarios, bind_stages, find_engine
 from mock_platform.settings import Settings
 from mock_platform.world.blueprint import Blueprint, WorldSettings
-from mock_platform.world.clock import UPTIME
+from mock_platform.world.clock import UPTIME, machine_now
 from mock_platform.world.journal import JournalEntry, JournalMemory
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import (
@@ -433,4 +434,7 @@ def load_base(settings: Settings) -> Base:
         BadFixtures: The fixtures have faults.
     """
     folders = [shipped.folder("fixtures")] if settings.default_fixtures else []
-    return fixtures.load([*folders, *settings.fixtures], TABLES, settings.freeze)
+    more = settings.default_fixtures and settings.dataset != "small"
+    now = settings.freeze or machine_now()
+    dataset = make_dataset(settings.dataset, now) if more else None
+    return fixtures.load([*folders, *settings.fixtures], TABLES, now, dataset)

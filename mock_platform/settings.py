@@ -88,6 +88,8 @@ class Settings:
     fixtures: tuple[Path, ...] = ()
     """Folders added to the default fixtures; the last one wins."""
     default_fixtures: bool = True
+    dataset: Literal["small", "social", "large"] = "small"
+    """How much the default fixtures have: a business, its followers too, or thousands of users."""
     scenarios: tuple[str, ...] = ()
     """Names or files of scenarios that are active from the start and after each reset.
 
@@ -115,6 +117,8 @@ class Settings:
     names: NamesMode = "neutral"
     """Which names answers have; with `original` both are taken on input."""
     limits: Literal["spec", "public", "off"] = "spec"
+    tiers: Literal["off", "on"] = "off"
+    """Whether an app's `_tier` decides if it may call what is for enterprises only."""
     card_envelope: Literal["object", "array"] = "object"
     releases: Literal["clock", "all"] = "clock"
     """Whether endpoints exist only from their date in the release history on, or always."""

@@ -305,6 +305,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("fixtures", "Folder of fixture files, added to the default ones and to those named "
                         "before. Repeatable.", _FOLDER, many=True, metavar="DIR"),
     Setting("no-default-fixtures", "Start without the default fixtures.", flag=True),
+    Setting("dataset", "How much the default fixtures have: a small business, also its followers "
+                       "with their posts and lists, or thousands of them.",
+            click.Choice(["small", "social", "large"])),
     Setting("scenario", "Name or file of a scenario that is active from the start and after each "
                         "reset, or a folder whose scenarios become known. Repeatable.",
             field="scenarios", many=True, metavar="NAME|FILE|FOLDER"),
@@ -338,6 +341,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("limits", "Rate limits to enforce: those of the specification, also those that only "
                       "the public interface names, or none.",
             click.Choice(["spec", "public", "off"])),
+    Setting("tiers", "Whether apps of a lower _tier are refused what the platform keeps for "
+                     "enterprises.", click.Choice(["off", "on"])),
     Setting("card-envelope", "Form of a single card in the data of an answer: the object, or an "
                              "array with it.", click.Choice(["object", "array"])),
     Setting("releases", "Whether endpoints, fields and types of events exist from their dates in "

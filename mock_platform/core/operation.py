@@ -215,6 +215,8 @@ class Operation(Struct, frozen=True):
     origin: Origin = Origin.DOCUMENT_A
     sandbox_only: bool = False
     gates: tuple[Gate, ...] = ()
+    tier_gate: Gate | None = None
+    """Refuses apps of lower tiers; it is called where the setting `tiers` is on."""
     limits: tuple[Limit, ...] = ()
     set_limits: Callable[[Settings], Sequence[Limit]] | None = None
     """Limits whose numbers are separate settings, whatever `--limits` says."""

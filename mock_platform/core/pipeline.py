@@ -251,6 +251,8 @@ def _checks(operation: Operation, settings: Settings) -> list[Check]:
             call.caller = authenticator.caller(call, world, auth)
 
         checks.append(authenticate)
+    if operation.tier_gate is not None and settings.tiers == "on":
+        checks.append(operation.tier_gate)
     checks += [*operation.gates, _decode(operation, settings), _refuse_warnings]
     count = counter(operation, settings)
     return checks if count is None else [*checks, count]

@@ -65,6 +65,8 @@ export interface Settings {
    * names, or none.
    */
   limits?: "spec" | "public" | "off";
+  /** Whether apps of a lower _tier are refused what the platform keeps for enterprises. */
+  tiers?: "off" | "on";
   /** Form of a single card in the data of an answer: the object, or an array with it. */
   cardEnvelope?: "object" | "array";
   /**

@@ -63,6 +63,7 @@ class NamedParticulars(Particulars, total=False):
 
     challenge: Callable[[Call, World, Settings], Challenge]
     gates: tuple[Gate, ...]
+    tier_gate: Gate
 
 
 class Rates(Struct, frozen=True):
@@ -331,6 +332,45 @@ def refuse_value(
     parameters = {} if name is None else {name: [value]}
     items = [{"message": message, "parameters": parameters}]
     return ProblemFailure(problem("invalid-request", errors=items), *rests_on)
+
+
+ENTERPRISE_ONLY = public_fact(
+    "v2.enterprise-only",
+    "With --tiers on, an app whose _tier is neither enterprise nor partner is refused what the "
+    "platform keeps for enterprises: client-forbidden, 403, with the reason client-not-enrolled. "
+    "By default every app may call everything.",
+    "all of v2, section 1.2",
+)
+REGISTRATION_URL = "https://developer.example.com/en/portal/products"
+
+
+def require_enterprise(call: Call, world: World) -> None:
+    """Require that the app is enrolled as an enterprise.
+
+    Raises:
+        ProblemFailure: It is not (client-forbidden).
+    """
+    app = get_app(call)
+    if app.get("_tier") not in {"enterprise", "partner"}:
+        value = problem(
+            "client-forbidden",
+            reason="client-not-enrolled",
+            registration_url=REGISTRATION_URL,
+            client_id=app["id"],
+            required_enrollment="Appropriate Level of API Access",
+        )
+        raise ProblemFailure(value, ENTERPRISE_ONLY)
+
+
+def require_enterprise_from(date: str) -> Gate:
+    """Return the gate that holds from a day on, by the world's clock."""
+    first = start_on(date)
+
+    def require(call: Call, world: World) -> None:
+        if world.clock.now() >= first:
+            require_enterprise(call, world)
+
+    return require
 
 
 def wrap_data(

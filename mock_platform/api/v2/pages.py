@@ -1,7 +1,7 @@
 """Lists of the v2 interface: `max_results`, `pagination_token`, `meta`, and the forms of tokens.
 
-`take_page` gives the lists that only go forward. `take_page_both_ways` gives those that clients
-also walk back, with tokens of the form that the platform has for each list.
+`take_page` is for lists that only go forward, `take_page_both_ways` for those that clients walk
+back as well, with tokens of the form that the platform has for each list.
 """
 
 from __future__ import annotations

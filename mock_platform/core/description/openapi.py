@@ -403,7 +403,7 @@ class _Writer:
         statuses: dict[int, None] = dict.fromkeys(operation.statuses)
         for failure in possible_failures(operation, self._settings):
             statuses[render(failure, call).status] = None
-        if operation.gates:
+        if operation.gates or operation.tier_gate is not None:
             statuses |= {400: None, 403: None}
         if operation.dialect == "v2":
             return {"default": self._v2_failure(operation, sorted(statuses))}

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from pathlib import Path
@@ -110,6 +110,14 @@ class _Loader:
         for index, record in enumerate(records):
             self._read_record(table, _Source(path, text, index), record, seen)
 
+    def read_dataset(self, dataset: Mapping[str, Sequence[Record]]) -> None:
+        """Read records that were made, by table."""
+        for name, records in dataset.items():
+            seen: set[str] = set()
+            for index, record in enumerate(records):
+                source = _Source(Path(f"{name} of the dataset"), "[]", index)
+                self._read_record(self.tables[name], source, record, seen)
+
     def _read_record(self, table: Table, source: _Source, record: Any, seen: set[str]) -> None:
         if not isinstance(record, dict):
             self._complain(source, "", f"a record is an object, got {json.dumps(record)[:60]}")
@@ -156,8 +164,15 @@ def _make_complaint(source: _Source, field: str, text: str) -> FixtureComplaint:
     return FixtureComplaint(source.path, line, column, f"{where}: {text}")
 
 
-def load(folders: Iterable[Path], tables: Iterable[Table], now: datetime | None = None) -> Base:
+def load(
+    folders: Iterable[Path],
+    tables: Iterable[Table],
+    now: datetime | None = None,
+    dataset: Mapping[str, Sequence[Record]] | None = None,
+) -> Base:
     """Read the fixtures of these folders, the last one on top.
+
+    The records of a `dataset`, by table, come after those of the first folder.
 
     Moments that count from now are checked and stored as of `now` (the machine's, if not given);
     each world computes them again from its own clock.
@@ -165,7 +180,7 @@ def load(folders: Iterable[Path], tables: Iterable[Table], now: datetime | None 
     Raises:
         BadFixtures: Files have faults; it holds all complaints.
     """
-    loader = _read_folders(folders, tables, now)
+    loader = _read_folders(folders, tables, now, dataset)
     if loader.complaints:
         raise BadFixtures(loader.complaints)
     for warning in loader.warnings:
@@ -203,14 +218,22 @@ def _find_relative_moments(table: Table, record: Record) -> list[Relative]:
 
 
 def _read_folders(
-    folders: Iterable[Path], tables: Iterable[Table], now: datetime | None = None
+    folders: Iterable[Path],
+    tables: Iterable[Table],
+    now: datetime | None = None,
+    dataset: Mapping[str, Sequence[Record]] | None = None,
 ) -> _Loader:
     loader = _Loader({table.name: table for table in tables}, now or machine_now())
-    for folder in folders:
+    for number, folder in enumerate(folders):
+        if number == 1 and dataset is not None:
+            loader.read_dataset(dataset)
+            dataset = None
         if folder.is_file():
             loader.read_file(folder, folder.parent)
         else:
             loader.read_folder(folder)
+    if dataset is not None:
+        loader.read_dataset(dataset)
     if not loader.complaints:
         loader.check_references()
     return loader

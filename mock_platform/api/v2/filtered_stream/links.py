@@ -14,7 +14,12 @@ from typing import Any
 from marshmallow import ValidationError
 from msgspec import Struct
 
-from mock_platform.api.v2.conventions import declare_named, get_app, wrap_data
+from mock_platform.api.v2.conventions import (
+    REGISTRATION_URL,
+    declare_named,
+    get_app,
+    wrap_data,
+)
 from mock_platform.api.v2.filtered_stream.rules import find_rule_book
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
@@ -171,7 +176,6 @@ LINE_AS_BODY = expectation(
     "made, with the fields that the link was made with. Linking a webhook again changes its "
     "fields. instance_id is the id of the webhook, business_user_id the owner of the app.",
 )
-_REGISTRATION = "https://developer.example.com/en/portal/products"
 
 
 def require_enrolled(app: Record) -> None:
@@ -184,7 +188,7 @@ def require_enrolled(app: Record) -> None:
         value = problem(
             "client-forbidden",
             reason="client-not-enrolled",
-            registration_url=_REGISTRATION,
+            registration_url=REGISTRATION_URL,
             client_id=app["id"],
             required_enrollment="Enterprise",
         )

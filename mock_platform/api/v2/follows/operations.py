@@ -9,6 +9,7 @@ from mock_platform.api.v2.activity.activities import FOLLOW_ACTIVITIES
 from mock_platform.api.v2.conventions import (
     ANY_CALLER,
     ANY_USER,
+    ENTERPRISE_ONLY,
     Rates,
     check_self,
     declare_public,
@@ -16,6 +17,7 @@ from mock_platform.api.v2.conventions import (
     get_user,
     make_id_field,
     refuse_value,
+    require_enterprise_from,
     require_record,
     wrap_data,
 )
@@ -60,7 +62,7 @@ FOLLOW_RULES = expectation(
 
 
 class NewFollow(Schema):
-    """Whom to follow."""
+    """The user whom the caller wants to follow."""
 
     target_user_id = make_id_field(required=True)
 
@@ -148,7 +150,7 @@ _declare = partial(
     since=None,
     limit=Rates(user=50),
     assumptions=(FOLLOW_SHAPES, FOLLOW_ACTIVITIES, RELATION_COUNTS),
-    may_assume=(FOLLOW_RULES,),
+    may_assume=(FOLLOW_RULES, ENTERPRISE_ONLY),
 )
 OPERATIONS = (
     _declare_list(
@@ -166,6 +168,7 @@ OPERATIONS = (
         location=Location.JSON,
         rules=check_self(),
         returns=FollowAnswer,
+        tier_gate=require_enterprise_from("2026-04-20"),
         example=Example(path={"id": "2244994945"}, json={"target_user_id": "3805104374"}),
     ),
     _declare(

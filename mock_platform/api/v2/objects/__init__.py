@@ -21,5 +21,6 @@ ORIGINAL_NAMES = Pairs(
     within={"referenced_posts": Pairs(values={"type": {"reposted": "retweeted"}})},
 )
 SPEC_SENTENCES = {
+    "relations": OTHER_SHAPES,
     "posts": OTHER_SHAPES,
 }

@@ -426,7 +426,7 @@ def collect(
 
 
 def may_see(world: World, post: Record, viewer_id: str | None) -> bool:
-    """Return whether a user may see a post, or anybody if the user is `None`; see `VISIBILITY`."""
+    """Return whether a viewer, if there is one, may see a post; see `POST_VISIBILITY`."""
     author = world.store.get("users", post["_user_id"])
     return author is None or may_see_posts_of(world, author, viewer_id)
 

@@ -55,7 +55,7 @@ class Relation(Struct, frozen=True, dict=True):
     def table(self) -> Table:
         """The table of its edges, which derives their keys; fixtures leave those out."""
         parts: dict[str, Field[Any]] = {
-            "_id": Text(required=True),
+            "id": Text(required=True),
             self.source.field: Text(required=True),
             self.target.field: Text(required=True),
             "created_at": Instant(millis=True, required=True),
@@ -66,7 +66,7 @@ class Relation(Struct, frozen=True, dict=True):
         return Table(
             self.name,
             cast("type[Schema]", schema),
-            key="_id",
+            key="id",
             references=tuple(Reference(end.field, end.table) for end in ends),
             from_public=self._add_key,
         )
@@ -87,12 +87,12 @@ class Relation(Struct, frozen=True, dict=True):
         if self.find(world, source, target) is not None:
             return False
         edge = {
-            "_id": self.key(source, target),
+            "id": self.key(source, target),
             self.source.field: source,
             self.target.field: target,
             "created_at": wire_millis(world.clock.now()),
         }
-        world.store.put(self.name, edge["_id"], edge)
+        world.store.put(self.name, edge["id"], edge)
         if counts:
             self._count(world, edge, 1)
         return True
@@ -109,7 +109,7 @@ class Relation(Struct, frozen=True, dict=True):
         end, key = (self.source, source) if source else (self.target, target)
         found = [entry.record for entry in world.store.page(self.name, {end.field: key})]
         for edge in found:
-            world.store.remove(self.name, edge["_id"])
+            world.store.remove(self.name, edge["id"])
             self._count(world, edge, -1)
         return found
 
@@ -138,9 +138,9 @@ class Relation(Struct, frozen=True, dict=True):
 
     def _add_key(self, record: Record) -> Record:
         ends = [record.get(end.field) for end in (self.source, self.target)]
-        if "_id" in record or not all(isinstance(end, str) for end in ends):
+        if "id" in record or not all(isinstance(end, str) for end in ends):
             return dict(record)
-        return {"_id": self.key(str(ends[0]), str(ends[1])), **record}
+        return {"id": self.key(str(ends[0]), str(ends[1])), **record}
 
 
 def add_to_count(world: World, table: str, key: str, name: str, step: int) -> None:
@@ -201,7 +201,7 @@ def find_connections(world: World, viewer_id: str, user_id: str) -> list[str]:
 
 # Who may see whom. Every list, lookup, search and stream asks here.
 
-VISIBILITY = expectation(
+POST_VISIBILITY = expectation(
     "relations.visibility",
     "Posts of a protected user are seen by the user and by accepted followers; a block hides the "
     "posts of each of the two from the other. Suspended and deactivated users and their posts are "
@@ -217,7 +217,7 @@ def is_present(user: Record) -> bool:
 def may_see_posts_of(world: World, author: Record, viewer_id: str | None) -> bool:
     """Return whether a viewer may see the posts of a user; `None` is somebody without an account.
 
-    See `VISIBILITY`.
+    See `POST_VISIBILITY`.
     """
     if not is_present(author):
         return False

@@ -18,8 +18,13 @@ FOLLOWING = f"/2/users/{OWN}/following"
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox in which nobody follows anybody."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+    """A sandbox without follows."""
+    found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+    with found.world.work():
+        for relation in (FOLLOWS, FOLLOW_REQUESTS):
+            for entry in found.world.store.page(relation.name):
+                found.world.store.remove(relation.name, entry.key)
+    return found
 
 
 def follow(box: Sandbox, target: str, status: int = 200) -> Any:
@@ -157,3 +162,23 @@ def test_a_block_refuses_follows(box: Sandbox, blocker: str, blocked: str, text:
         BLOCKS.add(box.world, blocker, blocked)
 
     assert text in follow(box, OTHER, 400)["errors"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("tier", "moment", "status"),
+    [
+        ("self_serve", datetime(2026, 4, 20, tzinfo=UTC), 403),
+        ("self_serve", datetime(2026, 4, 19, 23, 59, 59, tzinfo=UTC), 200),
+        ("enterprise", datetime(2026, 4, 20, tzinfo=UTC), 200),
+        ("partner", datetime(2026, 4, 20, tzinfo=UTC), 200),
+    ],
+)
+def test_follows_are_for_enterprises(tier: str, moment: datetime, status: int) -> None:
+    """With `--tiers on`, only apps of enterprises follow from 2026-04-20 on."""
+    box = sandbox(freeze=moment, tiers="on")
+    box.change("apps", "11827", _tier=tier)
+    answer = box.call("POST", FOLLOWING, json={"target_user_id": INES})
+
+    assert status == answer.status_code
+    if status == 403:
+        assert answer.get_json()["reason"] == "client-not-enrolled"

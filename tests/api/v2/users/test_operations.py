@@ -106,7 +106,7 @@ def test_every_field(box: Sandbox) -> None:
     seen = read(box, f"/2/users/{OWN}?user.fields={names}")["data"]
 
     assert set(USER_FIELDS) - {"withheld"} == own.keys()
-    assert {"confirmed_email"} == own.keys() - seen.keys()
+    assert {"confirmed_email", "connection_status"} == own.keys() - seen.keys()
     assert {
         "followers_count": 18432, "following_count": 612, "post_count": 7844, "listed_count": 214,
         "like_count": 5031, "media_count": 1290,
