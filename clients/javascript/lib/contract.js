@@ -10,6 +10,7 @@ const OPTIONS = {
   publicHosts: "public-host",
   fixtures: "fixtures",
   defaultFixtures: "default-fixtures",
+  dataset: "dataset",
   scenarios: "scenario",
   store: "store",
   durability: "durability",

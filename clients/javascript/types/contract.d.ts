@@ -15,6 +15,11 @@ export interface Settings {
   /** With false: start without the default fixtures. */
   defaultFixtures?: boolean;
   /**
+   * How much the default fixtures have: a small business, also its followers with their posts and
+   * lists, or thousands of them.
+   */
+  dataset?: "small" | "social" | "large";
+  /**
    * Name or file of a scenario that is active from the start and after each reset, or a folder
    * whose scenarios become known.
    */

@@ -13,6 +13,7 @@ from mock_platform.api.v2.conventions import (
     ANY_CALLER,
     ANY_USER,
     DAY_SECONDS,
+    ENTERPRISE_ONLY,
     OLDER_NAMES,
     Rates,
     declare_named,
@@ -23,6 +24,7 @@ from mock_platform.api.v2.conventions import (
     get_user_id,
     limit_users,
     make_id_field,
+    require_enterprise_from,
     require_record,
     wrap_data,
 )
@@ -97,6 +99,7 @@ POST_SHAPES = public_fact(
     "sections 7.1 and 7.2 of the named endpoints",
     gap=True,
 )
+_REQUIRE_TIER_TO_QUOTE = require_enterprise_from("2026-04-20")
 REPLY_SETTINGS = ("following", "mentionedUsers", "subscribers", "verified")
 _MADE = ("id", "text", "edit_history_post_ids")
 _make_id = partial(make_id_field, "an id of ")
@@ -202,6 +205,8 @@ def make_create(settings: Settings) -> Handler:
             require_reply_allowed(call, world, user, reply_to)
         quoted = _find_named_post(world, params, "quote_post_id")
         if quoted is not None:
+            if settings.tiers == "on":
+                _REQUIRE_TIER_TO_QUOTE(call, world)
             require_access(world, user, quoted, to_share=True)
         media = take_media_of_post(world, user, params)
         require_card(world, params)
@@ -332,6 +337,7 @@ OPERATIONS = (
             SUMMONED_REPLIES,
             POST_REFUSALS,
             UNREACHED_POSTS,
+            ENTERPRISE_ONLY,
             ANY_PLACE,
             USABLE_MEDIA,
         ),

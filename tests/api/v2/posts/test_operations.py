@@ -13,6 +13,7 @@ from mock_platform.api.v2.objects.answers import EXPANSIONS, POST_FIELDS
 from mock_platform.api.v2.objects.post_view import show_whole_post
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, Relation
 from tests.api.oauth.app_client import messages
+from tests.api.v2.posts.support import forget
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, sandbox
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -23,8 +24,9 @@ BEARER_HEADERS = {"Authorization": f"Bearer {BEARER}"}
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox of its own, whose clock is frozen."""
+    """A sandbox of its own, whose clock is frozen, and in which there are no follows."""
     found = sandbox(freeze=NOW)
+    forget(found, "follows")
     found.change("users", OWN, subscription_type="Premium")
     return found
 
@@ -386,6 +388,23 @@ def test_posts_out_of_reach(box: Sandbox, name: str) -> None:
     make(box, NORTHBIKE, text="4", **body)
     relate(BLOCKS, OWN, OTHER)
     refuse(post(box, NORTHBIKE, text="5", **body), forbidden)
+
+
+@pytest.mark.parametrize(
+    ("tier", "moment", "status"),
+    [
+        ("self_serve", datetime(2026, 4, 20, tzinfo=UTC), 403),
+        ("self_serve", datetime(2026, 4, 19, 23, 59, 59, tzinfo=UTC), 201),
+        ("enterprise", datetime(2026, 4, 20, tzinfo=UTC), 201),
+    ],
+)
+def test_quotes_are_for_enterprises(tier: str, moment: datetime, status: int) -> None:
+    """With `--tiers on`, only apps of enterprises quote from 2026-04-20 on; others post."""
+    box = sandbox(freeze=moment, tiers="on")
+    box.change("apps", "11827", _tier=tier)
+
+    assert status == post(box, text="Look", quote_post_id=COLD_BREW).status_code
+    make(box, text="Hello")
 
 
 # -- editing ---------------------------------------------------------------------------------------

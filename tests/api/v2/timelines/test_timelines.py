@@ -115,7 +115,7 @@ def test_depth(box: Sandbox, exclude: str, most: int, monkeypatch: pytest.Monkey
 
 
 def test_mentions(box: Sandbox) -> None:
-    """Posts of others that name the user, and replies to the user; reposts of them are none."""
+    """Posts of others that name the user, and replies to the user, but not reposts of them."""
     own = make(box, NEW, "I am @user77")
     named = make(box, INES, "Hello @USER77")
     reply = make(box, OTHER, "Answer", reply_to=own)
