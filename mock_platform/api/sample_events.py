@@ -22,7 +22,12 @@ from mock_platform.api.v2.messages.conversations import (
 from mock_platform.api.v2.news.stories import add_story, show_news_event
 from mock_platform.api.v2.objects.post_view import show_whole_post
 from mock_platform.api.v2.objects.users import find_newest_post, name_verification, show_user
-from mock_platform.api.v2.posts.changes import create_post, delete_post, repost
+from mock_platform.api.v2.posts.changes import (
+    create_post,
+    delete_post,
+    find_reposts,
+    repost,
+)
 from mock_platform.api.v2.release_history import canonicalize_name
 from mock_platform.world.clock import epoch_millis, parse_instant
 from mock_platform.world.store.interface import Record
@@ -137,7 +142,10 @@ def _refer(
     other = find_other_user(world, user)
     referred = {} if reference is None else {reference: _find_post(world, user, created_at)}
     if reference == "reposted":
-        return repost(world, other, referred["reposted"], created_at=created_at).activities
+        post = referred["reposted"]
+        if find_reposts(world, other["id"], post):
+            post = create_post(world, user, _choose_text(world), created_at=created_at).record
+        return repost(world, other, post, created_at=created_at).activities
     text = _choose_text(world)
     text = text if reference == "quoted" else f"@{user['screen_name']} {text}"
     return create_post(world, other, text, created_at=created_at, **referred).activities

@@ -119,6 +119,13 @@ def repost(
     return create_post(world, user, text, reposted=post, created_at=created_at, fields=described)
 
 
+def find_reposts(world: World, user_id: str, post: Record) -> list[Record]:
+    """Return the reposts of any version of a post that a user has made; at most one."""
+    match = {"_user_id": user_id, "nullcast": False}
+    within = Within("_reposted_post_id", list_versions(post))
+    return [entry.record for entry in world.store.page("posts", match, within=within)]
+
+
 def record_post(world: World, post: Record) -> list[FanOut]:
     """Record the activities of a post that was stored; none if its author is protected."""
     author = world.store.get("users", post["_user_id"])

@@ -49,7 +49,7 @@ from mock_platform.api.v2.pages import (
     TokenPage,
     take_page_both_ways,
 )
-from mock_platform.api.v2.posts.changes import POST_ACTIVITIES, delete_post, repost
+from mock_platform.api.v2.posts.changes import POST_ACTIVITIES, delete_post, find_reposts, repost
 from mock_platform.api.v2.posts.creation import UNREACHED_POSTS, require_access
 from mock_platform.api.v2.posts.named_posts import (
     NAMED_POSTS,
@@ -110,7 +110,7 @@ def create(call: Call, world: World) -> dict[str, Any]:
     """
     user, post = get_user(call), require_named_post(call, world)
     require_access(world, user, post, to_share=True)
-    if _find_own_reposts(world, user["id"], post):
+    if find_reposts(world, user["id"], post):
         raise refuse_value(REPOSTED_ALREADY, REPOST_SHAPES)
     made = repost(world, user, post, fields={"source": make_source(call.caller.app)})
     id_ = made.record["id_str"]
@@ -120,16 +120,9 @@ def create(call: Call, world: World) -> dict[str, Any]:
 def delete(call: Call, world: World) -> dict[str, Any]:
     """Take back the repost of a post."""
     post = find_named_post(world, call.path_params["source_post_id"])
-    for own in [] if post is None else _find_own_reposts(world, get_user_id(call), post):
+    for own in [] if post is None else find_reposts(world, get_user_id(call), post):
         delete_post(world, own)
     return {"data": {"reposted": False}}
-
-
-def _find_own_reposts(world: World, user_id: str, post: Record) -> list[Record]:
-    """Return the reposts of any version of a post that a user has made; at most one."""
-    match = {"_user_id": user_id, "nullcast": False}
-    within = Within("_reposted_post_id", list_versions(post))
-    return [entry.record for entry in world.store.page("posts", match, within=within)]
 
 
 def list_reposts(call: Call, world: World) -> dict[str, Any]:
