@@ -88,7 +88,7 @@ class Settings:
     fixtures: tuple[Path, ...] = ()
     """Folders added to the default fixtures; the last one wins."""
     default_fixtures: bool = True
-    dataset: Literal["small", "social", "large"] = "small"
+    dataset: Literal["small", "social", "large"] = "social"
     """How much the default fixtures have: a business, its followers too, or thousands of users."""
     scenarios: tuple[str, ...] = ()
     """Names or files of scenarios that are active from the start and after each reset.

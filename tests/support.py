@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cache, lru_cache
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -73,15 +73,17 @@ def signed(
 
 
 @cache
-def packaged_fixtures(freeze: datetime | None) -> Base:
+def packaged_fixtures(settings: Settings) -> Base:
     """The packaged fixtures, read once for each test process: nothing changes a base."""
-    return load_base(Settings(freeze=freeze))
+    return load_base(settings)
 
 
 def load_once(settings: Settings) -> Base:
     """The fixtures for these settings, which takes no time where they are the packaged ones."""
     packaged = settings.default_fixtures and not settings.fixtures
-    return packaged_fixtures(settings.freeze) if packaged else load_base(settings)
+    if not packaged:
+        return load_base(settings)
+    return packaged_fixtures(Settings(freeze=settings.freeze, dataset=settings.dataset))
 
 
 def make_platform(settings: Settings) -> Platform:

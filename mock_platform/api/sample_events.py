@@ -12,6 +12,7 @@ from typing import Any
 
 from mock_platform.api.oauth.consent.tokens import end_access, make_revocation
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
+from mock_platform.api.v2.likes.changes import like
 from mock_platform.api.v2.messages.conversations import (
     NEWEST_FIRST,
     TABLE,
@@ -20,7 +21,7 @@ from mock_platform.api.v2.messages.conversations import (
     show_users,
 )
 from mock_platform.api.v2.news.stories import add_story, show_news_event
-from mock_platform.api.v2.objects.post_view import show_whole_post
+from mock_platform.api.v2.objects.relations import LIKES
 from mock_platform.api.v2.objects.users import find_newest_post, name_verification, show_user
 from mock_platform.api.v2.posts.changes import (
     create_post,
@@ -29,7 +30,9 @@ from mock_platform.api.v2.posts.changes import (
     repost,
 )
 from mock_platform.api.v2.release_history import canonicalize_name
-from mock_platform.world.clock import epoch_millis, parse_instant
+from mock_platform.api.v2.spaces.changes import add_space, end_space, find_space, start_space
+from mock_platform.api.v2.spaces.records import LIVE, SCHEDULED
+from mock_platform.world.clock import epoch_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -152,39 +155,49 @@ def _refer(
 
 
 def _like(world: World, user: Record, created_at: str, direction: str | None) -> list[FanOut]:
-    """Let a user like another's newest post, or with direction `received` the other way round."""
+    """Let a user like another's post, or with direction `received` the other way round."""
     other = find_other_user(world, user)
     liker, author = (other, user) if direction == "received" else (user, other)
-    post = _find_post(world, author, created_at)
-    liked = post | {"favorite_count": post["favorite_count"] + 1}
-    world.store.put("posts", post["id_str"], liked)
-    counted = liker | {"favourites_count": liker["favourites_count"] + 1}
-    world.store.put("users", liker["id"], counted)
-    payload = {
-        "id": f"{world.ids.snowflake():0>32}",
-        "created_at": created_at,
-        "timestamp_ms": epoch_millis(parse_instant(created_at)),
-        "liked_post_id": post["id_str"],
-        "liked_post_author_id": author["id"],
-    }
-    includes = {
-        "users": [show_user(world, counted), show_user(world, author)],
-        "posts": [show_whole_post(world, liked)],
-    }
-    happened = {"payload": payload, "includes": includes, "created_at": created_at}
-    return _record_both(world, "like.create", liker, author, **happened)
+
+    def is_new(post: Record) -> bool:
+        return LIKES.find(world, liker["id"], post["id_str"]) is None
+
+    post = _find_post(world, author, created_at, is_new)
+    return like(world, liker, post, created_at=created_at)
 
 
-def _find_post(world: World, user: Record, created_at: str) -> Record:
-    """Return the user's newest post; make one if the user has none."""
-    found = find_newest_post(world, user["id"])
-    if found is not None:
-        return found
+def _find_post(
+    world: World,
+    user: Record,
+    created_at: str,
+    is_wanted: Callable[[Record], bool] = lambda _: True,
+) -> Record:
+    """Return the user's newest post that is wanted and no repost, or a new one."""
+    match = {"_user_id": user["id"], "_reposted_post_id": None}
+    found = world.store.page("posts", match, order=NEWEST_FIRST, where=is_wanted, limit=1)
+    if found:
+        return found[0].record
     return create_post(world, user, _choose_text(world), created_at=created_at).record
 
 
 def _choose_text(world: World) -> str:
     return _SAMPLE_POSTS_TEXTS[int(world.ids.digits(4)) % len(_SAMPLE_POSTS_TEXTS)]
+
+
+def _start_space(
+    world: World, user: Record, created_at: str, _direction: str | None
+) -> list[FanOut]:
+    """Let the Space of a user begin that is scheduled, or a new one."""
+    space = find_space(world, user, SCHEDULED) or add_space(world, user, _choose_text(world))
+    return start_space(world, space, created_at=created_at)
+
+
+def _end_space(world: World, user: Record, created_at: str, direction: str | None) -> list[FanOut]:
+    """Let the live Space of a user end, or one that begins for that."""
+    if find_space(world, user, LIVE) is None:
+        _start_space(world, user, created_at, direction)
+    space = find_space(world, user, LIVE)
+    return [] if space is None else end_space(world, space, created_at=created_at)
 
 
 POST_HAPPENINGS: Mapping[str, Happening] = {
@@ -200,6 +213,8 @@ _HAPPENINGS: Mapping[str, Happening] = {
     **POST_HAPPENINGS,
     "follow.follow": partial(_follow, 1),
     "follow.unfollow": partial(_follow, -1),
+    "spaces.start": _start_space,
+    "spaces.end": _end_space,
     "dm.sent": partial(_exchange, received=False),
     "dm.received": partial(_exchange, received=True),
 }
@@ -315,14 +330,6 @@ def _affiliate(world: World, user: Record, _name: str) -> Payload:
     return {"before": before.get("description", ""), "after": after.get("description", "")}
 
 
-def _hold_space(world: World, user: Record, name: str) -> Payload:
-    return {
-        "user": {"data": show_user(world, user)},
-        "broadcast_id": world.ids.alphanumeric(13),
-        "event_type": name.replace(".", "_"),
-    }
-
-
 def _act_on_user(world: World, user: Record, _name: str) -> Payload:
     other = find_other_user(world, user)
     return {"source": {"data": show_user(world, user)}, "target": {"data": show_user(world, other)}}
@@ -398,7 +405,6 @@ _MAKERS: Mapping[str, Callable[[World, Record, str], Payload]] = {
     "profile.update.verified": _verify,
     "profile.update.affiliate": _affiliate,
     "profile.update.": _update,
-    "spaces.": _hold_space,
     "follow.": _act_on_user,
     "mute.": _act_on_user,
     "block.": _act_on_user,

@@ -177,6 +177,8 @@ export interface Tables {
   readonly mutes: Table;
   readonly likes: Table;
   readonly bookmarks: Table;
+  readonly bookmark_folder_posts: Table;
+  readonly space_posts: Table;
   readonly webhooks: Table;
   readonly events: Table;
   readonly replay_jobs: Table;
@@ -194,6 +196,10 @@ export interface Tables {
   readonly media_library: Table;
   readonly notes: Table;
   readonly articles: Table;
+  readonly bookmark_folders: Table;
+  readonly spaces: Table;
+  readonly space_topics: Table;
+  readonly space_buyers: Table;
   readonly iab_categories: Table;
   readonly content_categories: Table;
   readonly publishers: Table;

@@ -41,6 +41,7 @@ KINDS = (
             "docs/oauth2",
             "docs/posts-and-users",
             "docs/media-news-and-notes",
+            "docs/likes-bookmarks-and-spaces",
             "docs/filtered-stream",
             "docs/streams",
             "docs/account-activity",

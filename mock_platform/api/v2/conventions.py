@@ -78,6 +78,8 @@ class Rates(Struct, frozen=True):
     user: int | None = None
     app_daily: int | None = None
     user_daily: int | None = None
+    in_a_second: int | None = None
+    """The number in one second, of an app and of a user alike."""
     shared: str | None = None
     """A name under which several operations share the windows."""
 
@@ -88,6 +90,8 @@ class Rates(Struct, frozen=True):
             ("user", self.user, WINDOW_SECONDS, id_),
             ("app", self.app_daily, DAY_SECONDS, f"{id_}.app.daily"),
             ("user", self.user_daily, DAY_SECONDS, f"{id_}.daily"),
+            ("app", self.in_a_second, 1, f"{id_}.app.second"),
+            ("user", self.in_a_second, 1, f"{id_}.second"),
         )
         return tuple(
             Limit(
@@ -374,7 +378,7 @@ def require_enterprise_from(date: str) -> Gate:
 
 
 def wrap_data(
-    name: str, shown: str = "", *, meta: Nested | None = None, **parts: fields.Field[Any]
+    name: str, shown: str = "", /, *, meta: Nested | None = None, **parts: fields.Field[Any]
 ) -> type[Schema]:
     """Return the schema of an answer with these fields under `data`, and with `meta` beside it.
 

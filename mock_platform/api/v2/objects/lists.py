@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+from msgspec.structs import replace
+
 from mock_platform.api.v2.conventions import require_record
 from mock_platform.api.v2.objects.answers import (
     PARTIAL_ERRORS,
@@ -131,11 +133,32 @@ def make_sight(call: Call, world: World) -> Callable[[Record], bool]:
 
 
 def list_related_posts(
-    call: Call, world: World, relation: Relation, key: str, form: TokenForm
+    call: Call,
+    world: World,
+    relation: Relation,
+    key: str,
+    form: TokenForm,
+    *,
+    most: int | None = None,
 ) -> dict[str, Any]:
-    """Return the page of posts to which the edges of a user lead, the latest edge first.
+    """Return the page of posts to which the edges of a record lead, the latest edge first."""
+    page = take_related_posts(call, world, relation, key, form, most=most)
+    return show_posts(call, world, page, page.records)
 
-    Posts that the caller may not see are left out, before the page is filled.
+
+def take_related_posts(
+    call: Call,
+    world: World,
+    relation: Relation,
+    key: str,
+    form: TokenForm,
+    *,
+    most: int | None = None,
+) -> TokenPage:
+    """Return the page with the posts to which the edges of a record lead, the latest edge first.
+
+    Posts that the caller may not see are left out, before the page is filled. `most` is how many
+    the list shows at all.
     """
     field, is_seen = relation.target.field, make_sight(call, world)
 
@@ -144,9 +167,11 @@ def list_related_posts(
         return post is not None and is_seen(post)
 
     match = {relation.source.field: key}
-    page = take_page_both_ways(call, world, relation.name, match, form=form, where=is_shown)
+    page = take_page_both_ways(
+        call, world, relation.name, match, form=form, where=is_shown, most=most
+    )
     found = (world.store.get("posts", edge[field]) for edge in page.records)
-    return show_posts(call, world, page, [post for post in found if post is not None])
+    return replace(page, records=[post for post in found if post is not None])
 
 
 def show_posts(

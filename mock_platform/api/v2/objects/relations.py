@@ -113,6 +113,13 @@ class Relation(Struct, frozen=True, dict=True):
             self._count(world, edge, -1)
         return found
 
+    def move_all(self, world: World, old: str, new: str) -> None:
+        """Let all edges that lead to a record lead to another, in their order; counts stay."""
+        for entry in world.store.page(self.name, {self.target.field: old}):
+            key = self.key(entry.record[self.source.field], new)
+            world.store.remove(self.name, entry.key)
+            world.store.put(self.name, key, entry.record | {"id": key, self.target.field: new})
+
     def list_targets(self, world: World, source: str) -> list[str]:
         """Return the ids to which the edges of a record lead, oldest edge first."""
         found = world.store.page(self.name, {self.source.field: source})
@@ -178,7 +185,21 @@ BOOKMARKS = Relation(
     _USER,
     End("post_id", "posts", "_bookmark_count"),
 )
-RELATIONS = (FOLLOWS, FOLLOW_REQUESTS, BLOCKS, MUTES, LIKES, BOOKMARKS)
+FOLDER_POSTS = Relation(
+    "bookmark_folder_posts",
+    "A bookmark of a user is in a folder.",
+    End("folder_id", "bookmark_folders"),
+    End("post_id", "posts"),
+)
+SPACE_POSTS = Relation(
+    "space_posts",
+    "A post was shared in a Space.",
+    End("space_id", "spaces"),
+    End("post_id", "posts"),
+)
+POST_RELATIONS = (LIKES, BOOKMARKS, FOLDER_POSTS, SPACE_POSTS)
+"""What leads to a post: it ends with the post, and goes on to a new version of it."""
+RELATIONS = (FOLLOWS, FOLLOW_REQUESTS, BLOCKS, MUTES, *POST_RELATIONS)
 """The relations of users and of posts. Those of lists are in the folder of lists."""
 
 

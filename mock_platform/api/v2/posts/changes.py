@@ -22,8 +22,7 @@ from mock_platform.api.v2.objects.post_view import (
 )
 from mock_platform.api.v2.objects.posts import PostRecord
 from mock_platform.api.v2.objects.relations import (
-    BOOKMARKS,
-    LIKES,
+    POST_RELATIONS,
     add_to_count,
     may_see_posts_of,
 )
@@ -176,7 +175,7 @@ def delete_post(world: World, post: Record, *, created_at: str | None = None) ->
 
 def _remove(world: World, post_id: str) -> None:
     """Remove one version of a post, with what users did to it."""
-    for relation in (LIKES, BOOKMARKS):
+    for relation in POST_RELATIONS:
         relation.remove_all(world, target=post_id)
     world.store.remove("posts", post_id)
 
@@ -219,10 +218,13 @@ def _continue_history(world: World, previous: Record, number: str) -> Record:
         stored = world.store.get("posts", version)
         if stored is not None:
             world.store.put("posts", version, stored | {"_edit_history": history})
+    for relation in POST_RELATIONS:
+        relation.move_all(world, previous["id_str"], number)
     kept = {
         name: value
         for name, value in previous.items()
-        if name.startswith(("in_reply_to_", "_quoted_", "_reposted_at")) or name.endswith("_count")
+        if name.startswith(("in_reply_to_", "_quoted_", "_reposted_at", "_hidden"))
+        or name.endswith("_count")
     }
     return {**kept, "_edit_history": history, "_conversation_id": find_conversation(previous)}
 

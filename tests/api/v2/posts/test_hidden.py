@@ -34,6 +34,7 @@ def test_direct_and_indirect_replies_are_hidden(box: Sandbox) -> None:
             assert {"hidden": hidden} == data_of(answer)
             assert (was == hidden) == (version == box.world.store.version("posts"))
     assert box.record("posts", old)["_hidden"]
+    assert box.record("posts", make(box, OTHER, "Four", previous=direct))["_hidden"]
     assert direct == box.read(f"/2/posts/{direct}", keys=BEARER)["data"]["id"]
     assert [indirect] == ids(box, "/2/posts/search/recent", query="from:ines_duarte three")
     assert indirect == ids(box, f"/2/users/{INES}/posts")[0]

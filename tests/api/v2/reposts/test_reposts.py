@@ -115,14 +115,15 @@ def test_a_deleted_post_takes_its_reposts_with_it(box: Sandbox) -> None:
     shown = box.read(f"/2/posts/{quote}", keys=BEARER, expansions="referenced_posts.id")
     assert [post] == [each["value"] for each in shown["errors"]]
     assert before == box.record("users", OTHER)["statuses_count"]
-    assert [] == ids(box, "/2/users/reposts_of_me", HARBOR)
+    assert post not in ids(box, "/2/users/reposts_of_me", HARBOR)
     assert box.record("users", OWN)["pinned_post_id"] is None
 
 
 def test_posts_of_mine_that_others_reposted(box: Sandbox) -> None:
     """The one that was reposted last is first; own reposts do not count, and an undo is one."""
-    first, second, third = (make(box, OWN, f"Post {number}") for number in range(3))
     path = "/2/users/reposts_of_me"
+    shipped = ids(box, path, HARBOR)
+    first, second, third = (make(box, OWN, f"Post {number}") for number in range(3))
     for post in (second, first):
         box.advance(seconds=1)
         make(box, OTHER, "RT", reposted=post)
@@ -130,12 +131,12 @@ def test_posts_of_mine_that_others_reposted(box: Sandbox) -> None:
     again = make(box, INES, "RT", reposted=second)
     repost(box, third)
 
-    assert [second, first] == ids(box, path, HARBOR)
-    assert [[second], [first]] == walk(box, path, HARBOR, max_results=1)
+    assert [second, first, *shipped] == ids(box, path, HARBOR)
+    assert [[second], [first]] == walk(box, path, HARBOR, max_results=1)[:2]
     assert RIDE in ids(box, path, NORTHBIKE)
     with box.world.work():
         delete_post(box.world, box.record("posts", again))
-    assert [first, second] == ids(box, path, HARBOR)
+    assert [first, second, *shipped] == ids(box, path, HARBOR)
 
 
 def test_quotes(box: Sandbox) -> None:

@@ -1,0 +1,329 @@
+"""Spaces: lookups, the search, buyers, shared posts, and how they start and end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import pytest
+
+from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, SPACE_POSTS
+from mock_platform.api.v2.spaces.changes import add_space, start_space
+from mock_platform.api.v2.spaces.records import SPACE_BUYERS
+from tests.refusals import Refusal, refusals
+from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Sandbox, body_of, sandbox
+from tests.walks import walk_both_ways
+
+OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
+LIVE, SCHEDULED, TICKETED, ENDED = (
+    "1HarborTaste1", "1HarborBrewer", "1HarborTicket", "1NorthWinter1",
+)  # fmt: skip
+ALL_FIELDS = {
+    "space.fields": "created_at,creator_id,ended_at,host_ids,id,invited_user_ids,is_ticketed,lang,"
+    "participant_count,scheduled_start,speaker_ids,started_at,state,subscriber_count,title,"
+    "topic_ids,updated_at"
+}
+
+
+@pytest.fixture
+def box() -> Iterator[Sandbox]:
+    """A sandbox with the default Spaces."""
+    made = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+    yield made
+    made.platform.close()
+
+
+def read(box: Sandbox, path: str = "", keys: Any = BEARER, **query: Any) -> Any:
+    """Read something of Spaces."""
+    return box.read(f"/2/spaces{path}", keys=keys, **query)
+
+
+def ids(answer: Any) -> list[str]:
+    """The ids in an answer."""
+    return [each["id"] for each in answer.get("data", ())]
+
+
+def move(box: Sandbox, space_id: str, to: str) -> None:
+    """Move a Space into another state."""
+    body_of(box.client.post(f"/_mock/transitions/space/{space_id}", json={"to": to}))
+
+
+def happenings(box: Sandbox) -> list[tuple[str, str, str]]:
+    """The type, the user and the Space of each activity."""
+    found = (entry.record for entry in box.world.store.page("activities"))
+    return [
+        (each["event_type"], each["user_id"], each["payload"]["broadcast_id"]) for each in found
+    ]
+
+
+def test_what_is_usual(box: Sandbox) -> None:
+    """Without fields a Space has id and state."""
+    assert {"data": {"id": LIVE, "state": "live"}} == read(box, f"/{LIVE}")
+    assert {"data": {"id": ENDED, "state": "ended"}} == read(box, f"/{ENDED}")
+
+
+def test_all_fields(box: Sandbox) -> None:
+    """Every field that has a value is shown; participants while live, some to the creator alone."""
+    shown = {id_: read(box, f"/{id_}", **ALL_FIELDS)["data"] for id_ in (LIVE, SCHEDULED, ENDED)}
+    always = {"id", "state", "title", "creator_id", "host_ids", "speaker_ids", "topic_ids", "lang",
+              "is_ticketed", "created_at", "updated_at"}  # fmt: skip
+    assert always | {"participant_count", "started_at"} == set(shown[LIVE])
+    assert always | {"scheduled_start"} == set(shown[SCHEDULED])
+    assert always | {"scheduled_start", "started_at", "ended_at"} == set(shown[ENDED])
+
+    own = read(box, f"/{SCHEDULED}", keys=USER_TOKEN, **ALL_FIELDS)["data"]
+    assert {"subscriber_count", "invited_user_ids"} == set(own) - set(shown[SCHEDULED])
+    assert (5, [OTHER]) == (own["subscriber_count"], own["invited_user_ids"])
+
+
+def test_expansions(box: Sandbox) -> None:
+    """Users and topics are included once, and their ids are shown."""
+    names = "creator_id,host_ids,speaker_ids,invited_user_ids,topic_ids"
+    asked: dict[str, Any] = {
+        "expansions": names,
+        "user.fields": "verified",
+        "topic.fields": "description",
+    }
+    shown = read(box, ids=f"{LIVE},{SCHEDULED}", **asked)
+    topic = {"id": "847528391163092993", "name": "Coffee", "description": "All about coffee"}
+
+    assert [topic] == shown["includes"]["topics"]
+    assert [OWN, INES] == ids({"data": shown["includes"]["users"]})
+    assert {"id", "name", "username", "verified"} == set(shown["includes"]["users"][0])
+    assert {"id", "state", *names.split(",")} - {"invited_user_ids"} == set(shown["data"][0])
+    own = read(box, f"/{SCHEDULED}", keys=USER_TOKEN, expansions="invited_user_ids,topic_ids")
+    assert [OTHER] == ids({"data": own["includes"]["users"]})
+    assert [{"id": topic["id"], "name": "Coffee"}] == own["includes"]["topics"]
+
+
+def test_missing_ones(box: Sandbox) -> None:
+    """What is missing among several is in `errors`; each is shown once."""
+    shown = read(box, ids=f"{LIVE},1Missing,{LIVE}")
+    (error,) = shown["errors"]
+
+    assert [LIVE] == ids(shown)
+    assert ("1Missing", "ids", "space") == (
+        error["value"], error["parameter"], error["resource_type"],
+    )  # fmt: skip
+
+
+def test_by_creators(box: Sandbox) -> None:
+    """The Spaces of creators that have not ended, the newest first; unknown users have none."""
+    shown = read(box, "/by/creator_ids", user_ids=f"{OWN},{OTHER},1")
+    assert ([SCHEDULED, LIVE, TICKETED], {"result_count": 3}) == (ids(shown), shown["meta"])
+
+    assert {"meta": {"result_count": 0}} == read(box, "/by/creator_ids", user_ids=OTHER)
+
+
+@pytest.mark.parametrize(
+    ("query", "more", "expected"),
+    [
+        ("COFFEE", {}, [SCHEDULED, LIVE]),
+        ("coffee", {"state": "live"}, [LIVE]),
+        ("coffee", {"state": "scheduled"}, [SCHEDULED]),
+        ("coffee", {"max_results": 1}, [SCHEDULED]),
+        ("winter coffee", {}, [SCHEDULED]),
+        ("bikes", {}, []),
+        ("coff", {}, []),
+        ("?!", {}, []),
+    ],
+)
+def test_search(box: Sandbox, query: str, more: dict[str, Any], expected: list[str]) -> None:
+    """All words are words of the title; Spaces that have ended are not found."""
+    shown = read(box, "/search", query=query, **more)
+
+    assert (expected, {"result_count": len(expected)}) == (ids(shown), shown["meta"])
+
+
+def test_buyers(box: Sandbox) -> None:
+    """The creator reads who bought a ticket, the latest first, on pages both ways."""
+    path = f"/2/spaces/{TICKETED}/buyers"
+    asked: Any = {"user.fields": "verified"}
+    shown = box.read(path, keys=USER_TOKEN, **asked)
+    assert [INES, OTHER] == ids(shown)
+    assert "verified" in shown["data"][0]
+
+    with box.world.work():
+        for number in range(1, 4):
+            user = box.record("users", OTHER) | {"id": str(number), "screen_name": f"u{number}"}
+            box.world.store.put("users", str(number), user)
+            SPACE_BUYERS.add(box.world, TICKETED, str(number))
+    pages, tokens = walk_both_ways(box, path, USER_TOKEN, 2)
+    assert [["3", "2"], ["1", INES], [OTHER]] == pages
+    assert all(len(token) == 16 and token.endswith("ZZZ") for token in tokens)
+
+
+def test_shared_posts(box: Sandbox) -> None:
+    """The posts that were shared, the latest first, on pages; deleted and hidden ones are not."""
+    path, usual = f"/2/spaces/{LIVE}/posts", ["1789900000000000006", "1789900000000000001"]
+    with box.world.work():
+        for number in (2, 4):
+            SPACE_POSTS.add(box.world, LIVE, f"178990000000000000{number}")
+    pages, tokens = walk_both_ways(box, path, BEARER, 3, **{"post.fields": "author_id"})
+    assert [["1789900000000000004", "1789900000000000002", usual[0]], usual[1:]] == pages
+    assert [45] == [len(token) for token in tokens]
+
+    box.call("DELETE", "/2/posts/1789900000000000004", keys=NORTHBIKE)
+    box.change("users", OTHER, protected=True)
+    assert usual == ids(box.read(path, keys=BEARER))
+    with box.world.work():
+        BLOCKS.add(box.world, INES, OWN)
+        FOLLOWS.remove(box.world, OWN, OTHER)
+    assert usual[1:] == ids(box.read(path, keys=USER_TOKEN))
+
+
+def test_a_space_is_started_and_ended_by_hand(box: Sandbox) -> None:
+    """The transition changes the record, and each change is one event of the creator."""
+    for state in ("live", "live", "ended", "ended"):
+        move(box, SCHEDULED, state)
+        shown = read(box, f"/{SCHEDULED}", **ALL_FIELDS)["data"]
+        assert state == shown["state"]
+
+    assert [("spaces.start", OWN, SCHEDULED), ("spaces.end", OWN, SCHEDULED)] == happenings(box)
+    assert shown["started_at"] == shown["ended_at"] == "2026-11-22T12:00:00.000Z"
+    assert [LIVE] == ids(read(box, "/search", query="coffee"))
+
+
+def test_a_space_starts_by_its_time(box: Sandbox) -> None:
+    """With the progression `time` a scheduled Space starts at its `scheduled_start`."""
+    pace = {"progression": "time", "seconds": 0}
+    body_of(box.client.put("/_mock/transitions/space", json=pace))
+    assert "scheduled" == read(box, f"/{SCHEDULED}")["data"]["state"]
+    box.advance(days=2)
+
+    assert "live" == read(box, f"/{SCHEDULED}")["data"]["state"]
+    assert [("spaces.start", OWN, SCHEDULED)] == happenings(box)
+    assert [SCHEDULED, LIVE] == ids(read(box, "/search", query="coffee", state="live"))
+
+
+@pytest.mark.parametrize(
+    ("event", "user", "space_id"),
+    [
+        ("spaces.start", OWN, SCHEDULED),
+        ("spaces.end", OWN, LIVE),
+        ("spaces.start", INES, None),
+        ("spaces.end", INES, None),
+    ],
+)
+def test_events_change_the_record(
+    box: Sandbox, event: str, user: str, space_id: str | None
+) -> None:
+    """What happens on command to a user's Space, or to a new one, is what is read afterwards."""
+    subscription = {"event_type": event, "filter": {"user_id": OWN}}
+    box.call("POST", "/2/activity/subscriptions", keys=USER_TOKEN, json=subscription)
+    answer = box.client.post("/_mock/events", json={"event_type": event, "user_id": user})
+    payload = body_of(answer, 201)["activity"]["payload"]
+    shown = read(box, f"/{payload['broadcast_id']}", **{"space.fields": "creator_id"})["data"]
+    state = "live" if event == "spaces.start" else "ended"
+
+    assert (event.replace(".", "_"), user) == (payload["event_type"], payload["user"]["data"]["id"])
+    assert {"id": payload["broadcast_id"], "state": state, "creator_id": user} == shown
+    assert space_id in {None, shown["id"]}
+    activity = [entry.record for entry in box.world.store.page("activities")][-1]
+    assert (user == OWN) == bool(activity["_matches"])
+
+
+def test_a_canceled_space(box: Sandbox) -> None:
+    """A Space that no longer exists is not found."""
+    assert 204 == box.client.delete(f"/_mock/state/spaces/{SCHEDULED}").status_code
+    assert 404 == box.ask("GET", f"/2/spaces/{SCHEDULED}", keys=BEARER).status_code
+
+
+def test_made_in_code(box: Sandbox) -> None:
+    """A Space that a test makes is scheduled, and live when it was started."""
+    with box.world.work():
+        space = add_space(box.world, box.record("users", OTHER), "Gravel night")
+        assert 1 == len(start_space(box.world, space))
+
+    assert [space["id"]] == ids(read(box, "/by/creator_ids", user_ids=OTHER))
+
+
+get = partial(Refusal, keys=BEARER)
+REFUSED = [
+    get("GET /2/spaces/1Missing", "an unknown Space", 404, problem="resource-not-found"),
+    get("GET /2/spaces/1Missing/posts", "posts of an unknown Space", 404,
+        problem="resource-not-found"),
+    get("GET /2/spaces/has-dash", "no letters and digits", 400, messages=["`id`"]),
+    get("GET /2/spaces/12345678901234", "14 characters", 400, messages=["`id`"]),
+    get("GET /2/spaces", "no ids", 400, messages=["ids"]),
+    get("GET /2/spaces", "101 ids", 400, query={"ids": ",".join(["1"] * 101)}, messages=["ids"]),
+    get("GET /2/spaces/by/creator_ids", "101 creators", 400,
+        query={"user_ids": ",".join(["1"] * 101)}, messages=["user_ids"]),
+    get("GET /2/spaces/by/creator_ids", "a name", 400, query={"user_ids": "ines_duarte"},
+        messages=["user_ids"]),
+    get("GET /2/spaces/search", "no query", 400, messages=["query"]),
+    get("GET /2/spaces/search", "a query that is too long", 400, query={"query": "x" * 2049},
+        messages=["query"]),
+    get("GET /2/spaces/search", "ended ones", 400, query={"query": "x", "state": "ended"},
+        messages=["state"]),
+    get("GET /2/spaces/search", "too many", 400, query={"query": "x", "max_results": 101},
+        messages=["max_results"]),
+    get(f"GET /2/spaces/{LIVE}", "an unknown field", 400, query={"space.fields": "mood"},
+        messages=["space.fields"]),
+    Refusal(f"GET /2/spaces/{TICKETED}/buyers", "the app alone", 403, keys=BEARER,
+            problem="unsupported-authentication"),
+    Refusal(f"GET /2/spaces/{LIVE}", "a signature", 403, keys=HARBOR,
+            problem="unsupported-authentication"),
+    Refusal(f"GET /2/spaces/{LIVE}/buyers", "buyers without tickets", 403, keys=USER_TOKEN,
+            problem="about:blank", text="not permitted to see the buyers"),
+    Refusal(f"GET /2/spaces/{ENDED}/buyers", "buyers of another's Space", 403, keys=USER_TOKEN,
+            given={("spaces", ENDED): {"is_ticketed": True}}, problem="about:blank",
+            text="not permitted to see the buyers"),
+    Refusal(f"GET /2/spaces/{TICKETED}/buyers", "a short token of a page", 400, keys=USER_TOKEN,
+            query={"pagination_token": "short"}, messages=["pagination_token"]),
+    Refusal(f"GET /2/spaces/{LIVE}", "a token without the scope", 403, keys=USER_TOKEN,
+            given={("tokens", USER_TOKEN): {"scopes": ["post.read", "users.read"]}},
+            problem="about:blank"),
+]  # fmt: skip
+
+
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+    """Each refusal says what was wrong, and changes nothing."""
+    row.check(box)
+
+
+def test_one_in_a_second() -> None:
+    """Spaces by creators are limited to one request in a second."""
+    box = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), limits="public")
+    path = "/2/spaces/by/creator_ids"
+
+    assert [200, 429] == [
+        box.ask("GET", path, keys=BEARER, user_ids=OWN).status_code for _ in range(2)
+    ]
+    box.advance(seconds=1)
+    read(box, "/by/creator_ids", user_ids=OWN)
+
+
+def test_original_names(box: Sandbox) -> None:
+    """The posts of a Space have their older path and names."""
+    headers = {"X-Mock-Names": "original"}
+    path, query = f"/2/spaces/{LIVE}/tweets", {"tweet.fields": "author_id"}
+    answer = box.call("GET", path, keys=BEARER, query_string=query, headers=headers)
+
+    assert "edit_history_tweet_ids" in body_of(answer)["data"][0]
+    assert 200 == box.ask("GET", path, keys=BEARER).status_code
+
+
+@pytest.mark.parametrize(
+    ("scenario", "path", "status"),
+    [
+        ("space-canceled", f"/{LIVE}", 404),
+        ("space-buyers-refused", f"/{TICKETED}/buyers", 403),
+    ],
+)
+def test_scenarios(box: Sandbox, scenario: str, path: str, status: int) -> None:
+    """A read is refused without a record that is so."""
+    box.client.post(f"/_mock/scenarios/{scenario}/activate")
+
+    read(box, path, keys=USER_TOKEN, status=status)
+
+
+def test_a_space_that_has_ended(box: Sandbox) -> None:
+    """The scenario lets a Space end between two reads of a client."""
+    box.client.post("/_mock/scenarios/space-ended-meanwhile/activate")
+
+    shown = [read(box, f"/{LIVE}")["data"]["state"] for _ in range(2)]
+    assert ["live", "ended"] == shown
