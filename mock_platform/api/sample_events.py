@@ -12,6 +12,7 @@ from typing import Any
 
 from mock_platform.api.oauth.consent.tokens import end_access, make_revocation
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
+from mock_platform.api.v2.chat.events import invent_message
 from mock_platform.api.v2.likes.changes import like
 from mock_platform.api.v2.messages.conversations import (
     NEWEST_FIRST,
@@ -116,6 +117,22 @@ def _exchange(
     return sent.activities
 
 
+def _write(
+    world: World, user: Record, created_at: str, _direction: str | None, *, received: bool
+) -> list[FanOut]:
+    """Let a user send an encrypted message to another, or receive one."""
+    other = find_other_user(world, user)
+    sender, recipient = (other, user) if received else (user, other)
+    sent = invent_message(world, sender["id"], recipient["id"], created_at)
+    if sent is not None:
+        return sent
+    name = "chat.received" if received else "chat.sent"
+    payload = _chat(world, user, name)
+    return [
+        record_activity(world, name, user_id=user["id"], payload=payload, created_at=created_at)
+    ]
+
+
 # Lets something believable happen to posts: made, deleted, answered, quoted, reposted, liked.
 
 _SAMPLE_POSTS_TEXTS = (
@@ -217,6 +234,8 @@ _HAPPENINGS: Mapping[str, Happening] = {
     "spaces.end": _end_space,
     "dm.sent": partial(_exchange, received=False),
     "dm.received": partial(_exchange, received=True),
+    "chat.sent": partial(_write, received=False),
+    "chat.received": partial(_write, received=True),
 }
 
 

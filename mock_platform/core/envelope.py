@@ -116,6 +116,22 @@ class Pairwise(Struct, frozen=True):
         return Reply(self.status, urlencode(result).encode(), [("Content-Type", HTML), *NO_CACHE])
 
 
+class Bytes(Struct, frozen=True):
+    """The content of a file, as it is."""
+
+    status: int = 200
+    media_type: str = "application/octet-stream"
+    schema: type[Schema] | None = None
+
+    def describe_body(self, data: JsonObject) -> JsonObject:
+        """Return the JSON Schema of the body: any bytes."""
+        return {"type": "string", "format": "binary"}
+
+    def reply(self, call: Call, result: bytes) -> Reply:
+        """Return the reply with this content."""
+        return Reply(self.status, result, [("Content-Type", self.media_type)])
+
+
 class Document(Struct, frozen=True):
     """A handler's own reply, for instance a page with its cookies, or a redirect."""
 

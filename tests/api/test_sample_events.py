@@ -142,6 +142,22 @@ def test_typing(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(("event_type", "sends"), [("chat.sent", True), ("chat.received", False)])
+def test_encrypted_messages(desk: Desk, event_type: str, sends: bool) -> None:
+    """An encrypted message is in the conversation afterwards, if there is one; both hear of it."""
+    activity = let(desk, event_type).activity
+    stored = desk.record("chat_events", activity["payload"]["id"])
+    with desk.world.work():
+        desk.world.store.remove("chat_conversations", stored["conversation_id"])
+    alone = let(desk, event_type).activity
+
+    assert (event_type, USER, MOMENT) == (
+        activity["event_type"], activity["user_id"], stored["created_at"]
+    )  # fmt: skip
+    assert sends == (stored["sender_id"] == USER) == (alone["payload"]["sender_id"] == USER)
+    assert desk.world.store.get("chat_events", alone["payload"]["id"]) is None
+
+
+@pytest.mark.parametrize(("event_type", "sends"), [("chat.sent", True), ("chat.received", False)])
 def test_chats(desk: Desk, event_type: str, sends: bool) -> None:
     """A chat has an encrypted event and its sender."""
     payload = make(desk, event_type)

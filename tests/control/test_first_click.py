@@ -109,7 +109,7 @@ class Reader:
         if path in list_streams(self._box.platform):
             answer.close()
             return answer.status_code, ""
-        return answer.status_code, answer.text
+        return answer.status_code, answer.get_data().decode(errors="replace")
 
     def _begin(self) -> dict[str, str]:
         path = "/oauth/request_token"

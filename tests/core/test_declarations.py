@@ -13,7 +13,7 @@ from mock_platform.api.ads.catalogs.records import RuledText
 from mock_platform.api.ads.conventions import One, ads
 from mock_platform.api.ads.resource import Resource
 from mock_platform.api.served import OPERATIONS
-from mock_platform.api.v2.media.records import MediaKey
+from mock_platform.api.v2.conventions import MediaKey
 from mock_platform.api.v2.webhooks.event_log import Minute
 from mock_platform.core.call import Call
 from mock_platform.core.failures.codes import ADS_STATUS

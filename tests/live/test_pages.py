@@ -19,6 +19,7 @@ LANGUAGES = {
     "any-language": {"bash", "text"},
     "as-a-flask-application": {"bash", "python"},
     "likes-bookmarks-and-spaces": {"bash"},
+    "encrypted-chat": {"bash"},
     "media-news-and-notes": {"bash"},
     "original-names": {"text", "python"},
     "posts-and-users": {"bash"},
@@ -40,6 +41,12 @@ WALKED = {
         '"topics"',
         '"spaces_end"',
         '"state":"ended"',
+    ),
+    "encrypted-chat": (
+        '"public_key_version":"1769594400000"',
+        '"has_message_requests":false',
+        '"conversation_key_events"',
+        '"encoded_message_event"',
     ),
     "media-news-and-notes": (
         '"state":"succeeded"',

@@ -174,6 +174,7 @@ export interface Tables {
   readonly follows: Table;
   readonly follow_requests: Table;
   readonly blocks: Table;
+  readonly dm_blocks: Table;
   readonly mutes: Table;
   readonly likes: Table;
   readonly bookmarks: Table;
@@ -193,6 +194,7 @@ export interface Tables {
   readonly usage: Table;
   readonly media: Table;
   readonly uploads: Table;
+  readonly media_contents: Table;
   readonly media_library: Table;
   readonly notes: Table;
   readonly articles: Table;
@@ -200,6 +202,12 @@ export interface Tables {
   readonly spaces: Table;
   readonly space_topics: Table;
   readonly space_buyers: Table;
+  readonly chat_conversations: Table;
+  readonly chat_members: Table;
+  readonly chat_events: Table;
+  readonly public_keys: Table;
+  readonly chat_media: Table;
+  readonly chat_media_parts: Table;
   readonly iab_categories: Table;
   readonly content_categories: Table;
   readonly publishers: Table;

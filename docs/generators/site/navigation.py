@@ -42,6 +42,7 @@ KINDS = (
             "docs/posts-and-users",
             "docs/media-news-and-notes",
             "docs/likes-bookmarks-and-spaces",
+            "docs/encrypted-chat",
             "docs/filtered-stream",
             "docs/streams",
             "docs/account-activity",

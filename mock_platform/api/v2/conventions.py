@@ -26,7 +26,7 @@ from mock_platform.core.envelope import Flat, Returns
 from mock_platform.core.failures.codes import NUMERIC_CODES, could_not_find
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import Problem, problem, problem_type
-from mock_platform.core.fields import Nested, Text
+from mock_platform.core.fields import FieldOptions, Nested, Text
 from mock_platform.core.operation import (
     Gate,
     Handler,
@@ -220,6 +220,20 @@ def make_id_field(what: str = "", **options: Any) -> Text:
     return Text(pattern=r"[0-9]{1,19}", pattern_text=f"{what}1 to 19 digits", **options)
 
 
+MEDIA_KEY = re.compile(r"[0-9]{1,3}_[0-9]{1,19}", re.ASCII)
+
+
+class MediaKey(Text):
+    """A media key: the number of its kind, `_`, a snowflake."""
+
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
+        super().__init__(
+            pattern=MEDIA_KEY.pattern,
+            pattern_text="a media key such as 3_1712850617439551489",
+            **options,
+        )
+
+
 class NamedPostBody(Schema):
     """A body that names a post; the older `tweet_id` is read as `post_id`."""
 
@@ -390,7 +404,12 @@ def wrap_data(
         >>> answer().load({"data": {"pinned": True}})
         {'data': {'pinned': True}}
     """
-    data = Schema.from_dict(dict(parts), name=shown or f"_{name.removesuffix('Answer')}")
+    data = make_schema(shown or f"_{name.removesuffix('Answer')}", **parts)
     beside = {} if meta is None else {"meta": meta}
-    whole = Schema.from_dict({"data": Nested(data, required=True), **beside}, name=name)
-    return cast("type[Schema]", whole)  # the library says that it is one of its own
+    return make_schema(name, data=Nested(data, required=True), **beside)
+
+
+def make_schema(name: str, /, **parts: fields.Field[Any]) -> type[Schema]:
+    """Return a schema with these fields."""
+    made = Schema.from_dict(dict(parts), name=name)
+    return cast("type[Schema]", made)  # the library says that it is one of its own

@@ -142,11 +142,14 @@ TOKEN_FORMS = public_fact(
     "v2.token-forms",
     "Lists of relations and timelines have next_token and, from the second page on, "
     "previous_token. Users: 16 characters that end in ZZZ; lists and their members, mutes and "
-    "affiliates: up to 19 digits; posts: 45 characters in base 36, quotes 12. A token is good for "
+    "affiliates: up to 19 digits; direct messages: 24 characters that end in ZZZZ; posts: 45 "
+    "characters in base 36, quotes 12. A token is good for "
     "its operation and its parameters alone, and for another number of results.",
     "all of v2, section 1.4",
 )
 _SEQ_BITS, _MILLIS_BITS, _SERVED_BITS = 40, 48, 16
+_SHORT_BITS = 100
+"""Tokens of up to so many bits have no room for the number of records before the page."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
@@ -194,6 +197,7 @@ class TokenForm(Struct, frozen=True):
         return number
 
 
+MESSAGES = TokenForm(32, 100, is_upper=True, ending="ZZZZ", is_timed=True)
 USERS = TokenForm(32, 62, is_upper=True, ending="ZZZ")
 NUMBERS = TokenForm(10, 62)
 POSTS = TokenForm(36, 232)
@@ -218,7 +222,7 @@ def _write_place(form: TokenForm, place: _Place, scope: bytes) -> str:
         moment = parse_instant(key[1]) - _EPOCH
         number |= (moment // timedelta(milliseconds=1)) << used
         used += _MILLIS_BITS
-    if form.bits > 64:
+    if form.bits > _SHORT_BITS:
         number |= place.served << used
         used += _SERVED_BITS
     # What is left of the bits is the seal: 20 of them in the short forms, which is enough to tell
@@ -243,7 +247,7 @@ def _read_place(form: TokenForm, text: str, scope: bytes) -> _Place:
             millis = rest & ((1 << _MILLIS_BITS) - 1)
             key = (2, wire_millis(_EPOCH + timedelta(milliseconds=millis)))
             rest >>= _MILLIS_BITS
-        if form.bits > 64:
+        if form.bits > _SHORT_BITS:
             served = rest & ((1 << _SERVED_BITS) - 1)
         place = _Place((key, seq), served, back)
         if _write_place(form, place, scope) != text:

@@ -229,6 +229,7 @@ _ALIASES = {
     "profile.update.verified_badge": "profile.update.verified",
     "profile.update.affiliate_badge": "profile.update.affiliate",
     "profile.update.handle": "profile.update.screenname",
+    "chat.conversation.join": "chat.conversation_join",
 }
 
 _FAMILIES = re.compile(r"(follow|mute|block|chat|broadcast)\.[a-z]+(?:[._][a-z]+)*", re.ASCII)

@@ -96,7 +96,8 @@ def _read_texts(value: Any, path: str) -> list[str]:
     found = value.get(name) if isinstance(value, dict) else None
     if rest:
         return _read_texts(found, rest)
-    return [found] if isinstance(found, str) else []
+    texts = found if isinstance(found, list) else [found]
+    return [text for text in texts if isinstance(text, str)]
 
 
 class Change(Struct, frozen=True, gc=False):

@@ -336,7 +336,7 @@ def test_an_audience_takes_its_time(box: Sandbox) -> None:
 
 
 @pytest.mark.parametrize(
-    "operation", ["notes.create", "notes.list_written", "evaluate_note.create"]
+    "operation", ["notes.create", "notes.list_written", "notes.evaluate", "evaluate_note.create"]
 )
 def test_only_writers(operation: str) -> None:
     """The user is refused although they are a note writer."""
@@ -344,6 +344,27 @@ def test_only_writers(operation: str) -> None:
 
     assert (403, "application/problem+json") == (answer.status_code, answer.mimetype)
     assert "User must be an API Note Writer to access this endpoint." == answer.get_json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("name", "operation", "text"),
+    [
+        ("media-expired", "media_metadata.create", "have expired"),
+        ("media-expired", "media_subtitles.delete", "have expired"),
+        ("media-not-own", "media_subtitles.create", "not authorized to change the media"),
+        ("media-subtitles-full", "media_subtitles.create", "at most 5 languages"),
+        ("direct-messages-blocked", "dm_conversations.create", "permission to DM"),
+        ("direct-message-not-own", "dm_events.delete", "not allowed to delete"),
+    ],
+)
+def test_media_and_messages_are_refused(name: str, operation: str, text: str) -> None:
+    """What would succeed is refused with the text of the rule, and nothing is stored."""
+    stage = Stage(name, sandbox())
+    answer = stage.ask(operation)
+
+    assert answer.status_code in {400, 403}
+    assert text in answer.text
+    assert [] == list(stage.last.changes)
 
 
 def test_one_note() -> None:

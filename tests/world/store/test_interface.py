@@ -250,7 +250,7 @@ class TestPages:
             "1": {"name": "Straße am_Meer", "note": None},
             "2": {"name": None, "note": "am MEER-7, am Meer"},
             "3": {"name": "Meerblick"},
-            "4": {"name": 7, "note": ["Meer"]},
+            "4": {"name": 7, "note": {"name": "Meer"}},
             "5": {"name": "Meer", "group": "b"},
         }
         for key, fields in texts.items():

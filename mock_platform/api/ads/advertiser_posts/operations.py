@@ -16,7 +16,7 @@ from mock_platform.api.ads.cards.records import CARD_TABLES
 from mock_platform.api.ads.conventions import One, ads, fail
 from mock_platform.api.ads.media.media_library import find_media
 from mock_platform.api.ads.resource import apply_changes
-from mock_platform.api.v2.media.records import MediaKey
+from mock_platform.api.v2.conventions import MediaKey
 from mock_platform.api.v2.objects.post_view import CARD_URI, find_entities, make_source
 from mock_platform.api.v2.objects.posts import (
     CONVERSATION_SETTINGS,

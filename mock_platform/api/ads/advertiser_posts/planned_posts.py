@@ -46,7 +46,7 @@ from mock_platform.api.ads.advertiser_posts.scheduled_promotions import promote_
 from mock_platform.api.ads.conventions import JSON_TYPE, Many, One, ads
 from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf, list_parameters
 from mock_platform.api.ads.resource import Resource
-from mock_platform.api.v2.media.records import MediaKey
+from mock_platform.api.v2.conventions import MediaKey
 from mock_platform.api.v2.objects.post_view import CARD_URI
 from mock_platform.api.v2.objects.posts import MAX_NAME_CHARACTERS
 from mock_platform.core.assumptions import expectation

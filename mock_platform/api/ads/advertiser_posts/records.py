@@ -12,7 +12,7 @@ from mock_platform.api.ads.advertiser_posts.plans import (
     SUCCESS,
     describe_plan,
 )
-from mock_platform.api.v2.media.records import MediaKey
+from mock_platform.api.v2.conventions import MediaKey
 from mock_platform.api.v2.objects.post_view import CARD_URI
 from mock_platform.api.v2.objects.posts import DRAFT, MAX_NAME_CHARACTERS, make_post_object
 from mock_platform.api.v2.posts.changes import make_post_record

@@ -24,8 +24,8 @@ from mock_platform.api.ads.conventions import CORE_READS, One, ads, not_found
 from mock_platform.api.ads.filters import IdsFilter, PrefixFilter
 from mock_platform.api.ads.media.media_library import find_in_library, find_media
 from mock_platform.api.ads.resource import TIMESTAMPS, Resource, apply_changes, make_timestamps
+from mock_platform.api.v2.conventions import MediaKey
 from mock_platform.api.v2.media.records import (
-    MediaKey,
     build_poster,
     compute_aspect,
     compute_ratio,

@@ -12,7 +12,8 @@ from typing import Any, Unpack
 from marshmallow import ValidationError, validates_schema
 
 from mock_platform.api.ads.cards.records import WebAddress
-from mock_platform.api.v2.media.records import MediaKey, compute_ratio
+from mock_platform.api.v2.conventions import MediaKey
+from mock_platform.api.v2.media.records import compute_ratio
 from mock_platform.api.v2.objects.post_view import CARD_URI
 from mock_platform.core.faults import INCLUSIVE, Fault, invalid, missing
 from mock_platform.core.fields import Choice, FieldOptions, Instant, Text

@@ -24,7 +24,12 @@ from mock_platform.api.ads.conventions import CORE_READS, One, ads, fail, requir
 from mock_platform.api.ads.filters import IdsFilter, PrefixFilter
 from mock_platform.api.ads.media.media_library import find_in_library
 from mock_platform.api.ads.resource import TIMESTAMPS, Resource, make_timestamps
-from mock_platform.api.v2.media.records import MediaKey, compute_aspect, is_video, strip_extension
+from mock_platform.api.v2.conventions import MediaKey
+from mock_platform.api.v2.media.records import (
+    compute_aspect,
+    is_video,
+    strip_extension,
+)
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure

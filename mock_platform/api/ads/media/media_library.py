@@ -10,13 +10,14 @@ from __future__ import annotations
 from mock_platform.api.ads.conventions import One, ads, fail
 from mock_platform.api.ads.filters import EqualFilter, IdsFilter, OneOfFilter, WordsFilter
 from mock_platform.api.ads.resource import Resource, apply_changes, draw_unused_id, make_timestamps
+from mock_platform.api.v2.conventions import MediaKey
 from mock_platform.api.v2.media.records import (
+    DETAILS,
     MEDIA_TYPES,
     TRANSCODE_COMPLETED,
     TRANSCODE_FAILED,
     TRANSCODE_PENDING,
     VIDEO_ONLY,
-    MediaKey,
     MediaLibraryRecord,
     build_poster,
     derive_poster_key,
@@ -190,6 +191,7 @@ def create(call: Call, world: World) -> Record:
     record |= make_timestamps(world) | {
         name: uploaded[name] for name in ("created_at", "_width", "_height")
     }
+    record |= {name: uploaded[name] for name in DETAILS if name in uploaded}
     record["_account_id"] = account_id
     world.store.remove("media", key)
     world.store.put("media_library", key, record)

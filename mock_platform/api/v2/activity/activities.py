@@ -180,7 +180,8 @@ def record_activity(
     for subscription in near:
         reason = find_difference(subscription, activity)
         if reason is None:
-            activity["_matches"].append(_make_match(subscription))
+            name = _choose_name(subscription, activity)
+            activity["_matches"].append(_make_match(subscription) | {"event_type": name})
             # Posts that are delivered to webhooks count against the app's monthly cap, like posts
             # that it reads; beyond the cap the event is not delivered, and the answer says so.
             if "webhook_id" in subscription:
@@ -190,7 +191,7 @@ def record_activity(
                     world,
                     "activity",
                     subscription["webhook_id"],
-                    activity,
+                    activity | {"event_type": name},
                     activity["payload"],
                     _tag=subscription.get("tag"),
                     _includes=activity["includes"],
@@ -253,12 +254,24 @@ def is_for_app(activity: Record, app_id: str) -> bool:
 
 def make_lines(activity: Record, app_id: str) -> list[dict[str, Any]]:
     """Return an activity as lines of an app's stream: one for each subscription that matched."""
-    said = {name: activity[name] for name in ("event_uuid", "event_type", "payload", "includes")}
+    said = {name: activity[name] for name in ("event_uuid", "payload", "includes")}
     return [
-        make_envelope(wanted=match["filter"], tag=match.get("tag"), **said)
+        make_envelope(
+            wanted=match["filter"],
+            tag=match.get("tag"),
+            event_type=match.get("event_type", activity["event_type"]),
+            **said,
+        )
         for match in activity.get("_matches") or ()
         if match["app_id"] == app_id
     ]
+
+
+def _choose_name(subscription: Record, activity: Record) -> str:
+    """Return the name of an activity that a subscriber reads; of chats the one it has written."""
+    is_of_chat = activity["event_type"].startswith("chat.")
+    name: str = (subscription if is_of_chat else activity)["event_type"]
+    return name
 
 
 def _make_match(subscription: Record) -> Record:

@@ -1,20 +1,23 @@
-"""Media: what was uploaded, in one request or in segments."""
+"""Media: what was uploaded, in one request or in segments, what is said about it, and lookups."""
 
 from mock_platform.api.v2 import OTHER_SHAPES
-from mock_platform.api.v2.media import operations, records
+from mock_platform.api.v2.media import lookup, metadata, operations, records
 from mock_platform.core.original_names.translation import Pairs
 
-OPERATIONS = (*operations.OPERATIONS,)
+OPERATIONS = (*operations.OPERATIONS, *metadata.OPERATIONS, *lookup.OPERATIONS)
 TABLES = (*records.TABLES,)
 KINDS = (*operations.KINDS,)
 ORIGINAL_NAMES = Pairs(
+    {"platform_subscriptions": "x_subscriptions"},
     values={
         "media_category": {
             "post_image": "tweet_image",
             "post_gif": "tweet_gif",
             "post_video": "tweet_video",
+            "PostImage": "TweetImage",
+            "PostVideo": "TweetVideo",
         }
-    }
+    },
 )
 SPEC_SENTENCES = {
     "media": OTHER_SHAPES,

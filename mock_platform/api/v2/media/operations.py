@@ -20,11 +20,11 @@ from mock_platform.api.v2.conventions import (
 )
 from mock_platform.api.v2.media.uploads import (
     CATEGORIES,
-    CHUNK_BYTES,
     FAILED,
     FILE_TYPES,
     KIND,
     MOST_BYTES,
+    MOST_SEGMENTS,
     PENDING,
     SIMPLE,
     SUCCEEDED,
@@ -32,8 +32,11 @@ from mock_platform.api.v2.media.uploads import (
     ImageFacts,
     add_segment,
     begin_upload,
+    explain_excess,
+    explain_incomplete,
     find_category,
     find_own_media,
+    find_segment_faults,
     find_upload,
     finish_upload,
     read_image,
@@ -58,7 +61,6 @@ from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant
-from mock_platform.world.store.interface import Record
 from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
 
@@ -74,7 +76,8 @@ UPLOAD_RULES = expectation(
     "The type of a file must be one of its category's. An image has at most 5 MiB, a GIF 15 MiB, "
     "a segment 5 MiB. Segments may arrive in any order, and one that arrives again replaces "
     "itself; at the end none may be missing, and together they must have total_bytes. The content "
-    "is not kept; width and height are those that an image says it has.",
+    "is kept only of files of up to 5 MiB for direct messages; width and height are those that an "
+    "image says it has.",
 )
 MEDIA_PROCESSING = expectation(
     "media.processing",
@@ -96,7 +99,6 @@ KINDS = (
     ),
 )
 _INIT, _APPEND, _FINALIZE, _STATUS = "INIT", "APPEND", "FINALIZE", "STATUS"
-_MOST_SEGMENTS = 1000
 
 
 class CategoryName(Choice):
@@ -104,7 +106,7 @@ class CategoryName(Choice):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
-        return text.replace("tweet_", "post_", 1)
+        return text.replace("tweet_", "post_", 1).replace("Tweet", "Post", 1)
 
 
 class _Owners(ListOf):
@@ -132,7 +134,7 @@ class AppendBody(Schema):
     """One segment of the content."""
 
     media = Content(required=True)
-    segment_index = Integer(low=0, high=_MOST_SEGMENTS - 1, required=True)
+    segment_index = Integer(low=0, high=MOST_SEGMENTS - 1, required=True)
 
 
 class UploadBody(_Description):
@@ -143,7 +145,7 @@ class UploadBody(_Description):
     media_id = make_id_field("a media id of ")
     media_type = Choice(FILE_TYPES)
     total_bytes = Integer(low=1, high=MOST_BYTES)
-    segment_index = Integer(low=0, high=_MOST_SEGMENTS - 1)
+    segment_index = Integer(low=0, high=MOST_SEGMENTS - 1)
 
 
 class StatusQuery(Schema):
@@ -215,15 +217,6 @@ def find_initialize_faults(
         )
 
 
-def find_segment_faults(
-    params: Mapping[str, Any], _call: Call, _world: World, _settings: Settings
-) -> Iterator[tuple[str, str]]:
-    """Find what is wrong with a segment."""
-    content = params.get("media")
-    if content is not None and not 0 < len(content) <= CHUNK_BYTES:
-        yield "media", f"a segment must have 1 to {CHUNK_BYTES} bytes, got {len(content)}"
-
-
 def _find_image_faults(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     name, content = params.get("media_category"), params.get("media")
     if name is None:
@@ -263,7 +256,7 @@ def upload(call: Call, world: World) -> dict[str, Any]:
         raise InvalidParameters([("media", text)], {})
     begun = begin_upload(world, get_user_id(call), category.name, file_type, len(content),
                          owners=params.get("additional_owners", ()))  # fmt: skip
-    media = finish_upload(world, add_segment(world, begun, 0, len(content), image))
+    media = finish_upload(world, add_segment(world, begun, 0, content, image))
     return {"data": show_media(world, media)}
 
 
@@ -305,16 +298,11 @@ def _append(call: Call, world: World, parameter: str, media_id: str) -> dict[str
     if begun is None:
         raise _refuse_unknown(parameter, media_id)
     content, index = call.params["media"], call.params["segment_index"]
-    # A segment that comes again replaces itself, so its old size does not count.
-    others = sum(size for at, size in begun["segments"].items() if at != str(index))
-    if others + len(content) > begun["total_bytes"]:
-        text = (
-            f"with this segment the upload has {others + len(content)} bytes, and total_bytes is "
-            f"{begun['total_bytes']}"
-        )
-        raise InvalidParameters([("media", text)], {})
+    fault = explain_excess(begun, index, len(content))
+    if fault is not None:
+        raise InvalidParameters([("media", fault)], {})
     image = _read_image(call, content, begun["media_type"]) if index == 0 else None
-    add_segment(world, begun, index, len(content), image)
+    add_segment(world, begun, index, content, image)
     return {"data": {"expires_at": int(parse_instant(begun["expires_at"]).timestamp())}}
 
 
@@ -327,22 +315,10 @@ def _finalize(call: Call, world: World, parameter: str, media_id: str) -> dict[s
             raise _refuse_unknown(parameter, media_id)
         call.assume(FINISHED_TWICE)
         return {"data": show_media(world, media)}
-    fault = _explain_incomplete(begun)
+    fault = explain_incomplete(begun)
     if fault is not None:
         raise InvalidParameters([(parameter, fault)], {parameter: media_id})
     return {"data": show_media(world, finish_upload(world, begun))}
-
-
-def _explain_incomplete(begun: Record) -> str | None:
-    """Return what of an upload is missing, if anything."""
-    sizes, total = begun["segments"], begun["total_bytes"]
-    # Segments may come in any order, so the count alone does not say whether one is missing; the
-    # first gap is named.
-    missing = next((at for at in range(len(sizes)) if str(at) not in sizes), None)
-    if missing is not None:
-        return f"segment {missing} is missing; the upload has {', '.join(sorted(sizes, key=int))}"
-    arrived = sum(sizes.values())
-    return None if arrived == total else f"{arrived} of {total} bytes have arrived"
 
 
 def _read_image(call: Call, content: bytes, file_type: str) -> ImageFacts | None:

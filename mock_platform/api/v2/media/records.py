@@ -11,7 +11,7 @@ from math import gcd
 from posixpath import splitext
 from typing import Unpack
 
-from mock_platform.api.v2.conventions import make_id_field
+from mock_platform.api.v2.conventions import MediaKey, make_id_field
 from mock_platform.api.v2.media.uploads import (
     CATEGORIES,
     FAILED,
@@ -39,6 +39,8 @@ MEDIA_CATEGORIES = ("POST_IMAGE", "POST_GIF", "POST_VIDEO", "AMPLIFY_VIDEO")
 TRANSCODE_PENDING = "TRANSCODE_PENDING"
 TRANSCODE_COMPLETED = "TRANSCODE_COMPLETED"
 TRANSCODE_FAILED = "TRANSCODE_FAILED"
+DETAILS = ("_metadata", "_subtitles", "_preview_url", "_view_count")
+"""What is said about media after their upload, and stays when they are added to a library."""
 VIDEO_ONLY = ("description", "title", "poster_media_key")
 """Parameters that apply only to videos."""
 
@@ -50,17 +52,6 @@ _TYPE_OF = {
 }
 _MOVING_FIELDS = ("description", "title", "poster_media_url", "poster_media_key", "duration")
 _ASPECT = r"[1-9][0-9]*(?:\.[0-9]+)?:[1-9][0-9]*(?:\.[0-9]+)?"
-
-
-class MediaKey(Text):
-    """A media key: the number of its kind, `_`, a snowflake."""
-
-    def __init__(self, **options: Unpack[FieldOptions]) -> None:
-        super().__init__(
-            pattern=r"[0-9]{1,3}_[0-9]{1,19}",
-            pattern_text="a media key such as 3_1712850617439551489",
-            **options,
-        )
 
 
 class AspectRatio(Text):
@@ -79,6 +70,11 @@ class _Sized(Stamped):
     _width = Integer(low=1, load_default=None, allow_none=True)
     _height = Integer(low=1, load_default=None, allow_none=True)
     _account_id = Text(required=True)
+    _metadata = Json(load_default=dict)
+    _subtitles = ListOf(Json(), load_default=list)
+    _preview_url = Text(load_default=None, allow_none=True)
+    """The image that stands for a video, if its metadata name one."""
+    _view_count = Integer(low=0, load_default=0)
 
 
 class MediaRecord(_Sized):
@@ -113,6 +109,15 @@ class UploadRecord(Schema):
     expires_at = Instant(millis=True, required=True)
     _user_id = Text(required=True)
     _additional_owners = ListOf(Text(), load_default=list)
+
+
+class MediaContentRecord(Schema):
+    """A part of a file for direct messages, in base64; of other media the content is not kept."""
+
+    _id = Text(required=True)
+    media_id = make_id_field(required=True)
+    segment_index = Integer(low=0, required=True)
+    content = Text(required=True)
 
 
 class MediaLibraryRecord(_Sized):
@@ -223,6 +228,7 @@ MEDIA = Table(
     "media", MediaRecord, key="media_key", references=(_ACCOUNT, _USER), check=_check_uploaded
 )
 UPLOADS = Table("uploads", UploadRecord, references=(_USER,))
+MEDIA_CONTENTS = Table("media_contents", MediaContentRecord, key="_id")
 MEDIA_LIBRARY = Table(
     "media_library",
     MediaLibraryRecord,
@@ -231,4 +237,4 @@ MEDIA_LIBRARY = Table(
     complete=_complete_library,
     check=_check_library,
 )
-TABLES = (MEDIA, UPLOADS, MEDIA_LIBRARY)
+TABLES = (MEDIA, UPLOADS, MEDIA_CONTENTS, MEDIA_LIBRARY)

@@ -1,22 +1,28 @@
 """Uploads: what may be uploaded, what becomes of it, and who may use it.
 
-The shapes are public facts (named endpoints, section 7.7). The content itself is not kept: of each
-part only its size is, and of an image its width and height.
+The shapes are public facts (named endpoints, section 7.7). The content itself is kept only of small
+files for direct messages, which can be downloaded; of all others each part has its size, and an
+image its width and height.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from math import ceil
 from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from mock_platform.api.v2.objects.media_view import find_any_media, may_use
 from mock_platform.core.assumptions import expectation
+from mock_platform.core.call import Call
+from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant, wire_millis, wire_seconds
-from mock_platform.world.store.interface import Record
+from mock_platform.world.store.interface import Order, Record
 from mock_platform.world.world import World
 
 # Width and height of an image, read from the first bytes of its file.
@@ -85,6 +91,9 @@ LIFETIME = timedelta(hours=24)
 """How long an upload can be continued, and media be used before anything refers to it."""
 CHUNK_BYTES = 5 * 1024 * 1024
 MOST_BYTES = 17_179_869_184
+MOST_SEGMENTS = 1000
+_MOST_MADE, _LONGEST_SIDE = 64 * 1024, 4096
+"""How many bytes a made up video has at most, and how many pixels a side of an image."""
 PENDING, SUCCEEDED, FAILED = "pending", "succeeded", "failed"
 KIND = "media_upload"
 """The kind of the transition in which a video or GIF is processed."""
@@ -175,11 +184,47 @@ def begin_upload(
     return upload
 
 
+def find_segment_faults(
+    params: Mapping[str, Any], _call: Call, _world: World, _settings: Settings
+) -> Iterator[tuple[str, str]]:
+    """Find what is wrong with a segment."""
+    content = params.get("media")
+    if content is not None and not 0 < len(content) <= CHUNK_BYTES:
+        yield "media", f"a segment must have 1 to {CHUNK_BYTES} bytes, got {len(content)}"
+
+
+def explain_excess(begun: Record, index: int, size: int) -> str | None:
+    """Return that an upload has too many bytes with another segment, if it has."""
+    # A segment that comes again replaces itself, so its old size does not count.
+    total = size + sum(old for at, old in begun["segments"].items() if at != str(index))
+    if total <= begun["total_bytes"]:
+        return None
+    promised = begun["total_bytes"]
+    return f"with this segment the upload has {total} bytes, and total_bytes is {promised}"
+
+
+def explain_incomplete(begun: Record) -> str | None:
+    """Return what of an upload is missing, if anything."""
+    sizes, total = begun["segments"], begun["total_bytes"]
+    # Segments may come in any order, so the count alone does not say whether one is missing; the
+    # first gap is named.
+    missing = next((at for at in range(len(sizes)) if str(at) not in sizes), None)
+    if missing is not None:
+        return f"segment {missing} is missing; the upload has {', '.join(sorted(sizes, key=int))}"
+    arrived = sum(sizes.values())
+    return None if arrived == total else f"{arrived} of {total} bytes have arrived"
+
+
 def add_segment(
-    world: World, upload: Record, index: int, size: int, image: ImageFacts | None
+    world: World, upload: Record, index: int, content: bytes, image: ImageFacts | None
 ) -> Record:
     """Store that a segment has arrived, in place of an earlier one; return the changed upload."""
-    changed = {**upload, "segments": {**upload["segments"], str(index): size}}
+    changed = {**upload, "segments": {**upload["segments"], str(index): len(content)}}
+    category = find_category(upload["media_category"], upload["media_type"])
+    if category.name.startswith("dm_") and upload["total_bytes"] <= CHUNK_BYTES:
+        part = {"_id": f"{upload['id']}:{index}", "media_id": upload["id"], "segment_index": index}
+        part["content"] = b64encode(content).decode()
+        world.store.put("media_contents", part["_id"], part)
     if image is not None:
         changed |= {"width": image.width, "height": image.height}
     world.store.put("uploads", upload["id"], changed)
@@ -217,6 +262,37 @@ def finish_upload(world: World, upload: Record) -> Record:
     if category.is_processed:
         world.transitions.begin(KIND, media["media_key"])
     return world.store.get("media", media["media_key"]) or media
+
+
+def read_content(world: World, media: Record) -> bytes:
+    """Return the content of media: what was uploaded if it is kept, else one made for them."""
+    kept = world.store.page(
+        "media_contents",
+        {"media_id": media["media_key"].partition("_")[2]},
+        order=Order("segment_index"),
+    )
+    if kept:
+        return b"".join(b64decode(entry.record["content"]) for entry in kept)
+    if media["media_type"] == "IMAGE":
+        sides = (min(media.get(name) or 1, _LONGEST_SIDE) for name in ("_width", "_height"))
+        return _draw_image(*sides)
+    noise = world.ids.noise(f"content/{media['media_key']}")
+    size = min(media.get("_size") or CHUNK_BYTES, _MOST_MADE)
+    head = struct.pack(">I4s4sI4s4s", 24, b"ftyp", b"mp42", 0, b"mp42", b"isom")
+    head += struct.pack(">I4s", size + 8, b"mdat")
+    return head + (noise * (size // len(noise) + 1))[:size]
+
+
+def _draw_image(width: int, height: int) -> bytes:
+    """Return a black PNG of a size."""
+    rows = zlib.compress((b"\0" * (width + 1)) * height)
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    chunks = ((b"IHDR", head), (b"IDAT", rows), (b"IEND", b""))
+    parts = [
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
+    ]
+    return _PNG + b"".join(parts)
 
 
 def find_upload(world: World, user_id: str, media_id: str) -> Record | None:
@@ -276,15 +352,28 @@ def find_own_media(world: World, user_id: str, media_id: str) -> Record | None:
     What expired before anything referred to it does not exist any more. Whether it is processed
     is not checked; `explain_unusable` does.
     """
+    found = find_by_number(world, media_id)
+    if found is None or is_expired(world, found) or not may_use(world, user_id, found):
+        return None
+    return found
+
+
+def find_by_number(world: World, media_id: str) -> Record | None:
+    """Return the media with this id, whoever has them; `None` if unknown or deleted."""
     # Clients name media by the number alone, and records are kept under kind and number. There are
     # few kinds, so each is tried.
     for prefix in _PREFIXES:
-        key = f"{prefix}_{media_id}"
-        for table in ("media_library", "media"):
-            found = world.store.get(table, key)
-            if found is not None and not found["deleted"] and not is_expired(world, found):
-                return found if _has_access(world, user_id, found) else None
+        found = find_any_media(world, f"{prefix}_{media_id}")
+        if found is not None:
+            return found
     return None
+
+
+def change_media(world: World, media: Record, **changes: Any) -> None:
+    """Change fields of media in the table that has them."""
+    key = media["media_key"]
+    table = "media" if world.store.get("media_library", key) is None else "media_library"
+    world.store.put(table, key, media | changes)
 
 
 def is_expired(world: World, media: Record) -> bool:
@@ -318,10 +407,3 @@ def is_of_account(world: World, media: Record, account_id: str) -> bool:
         return bool(media["_account_id"] == account_id)
     account = world.store.get("accounts", account_id)
     return account is not None and media["_user_id"] in account.get("_users", ())
-
-
-def _has_access(world: World, user_id: str, media: Record) -> bool:
-    if user_id in {media.get("_user_id"), *media.get("_additional_owners", ())}:
-        return True
-    account = world.store.get("accounts", media["_account_id"] or "")
-    return account is not None and user_id in account.get("_users", ())

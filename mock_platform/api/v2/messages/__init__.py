@@ -1,9 +1,9 @@
 """Direct messages: conversations, their events, and who may write."""
 
 from mock_platform.api.v2 import OTHER_SHAPES
-from mock_platform.api.v2.messages import conversations, operations
+from mock_platform.api.v2.messages import blocks, conversations, events, operations
 
-OPERATIONS = (*operations.OPERATIONS,)
+OPERATIONS = (*operations.OPERATIONS, *blocks.OPERATIONS, *events.OPERATIONS)
 TABLES = (*conversations.TABLES,)
 EXAMPLE_PATHS = {
     "participant_id": "3805104374",

@@ -12,10 +12,17 @@ from typing import Any
 from msgspec import Struct
 
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
-from mock_platform.api.v2.conventions import find_nothing, forbid, get_app, make_id_field
-from mock_platform.api.v2.media.records import MediaKey
+from mock_platform.api.v2.conventions import (
+    MediaKey,
+    find_nothing,
+    forbid,
+    get_app,
+    get_user_id,
+    make_id_field,
+)
 from mock_platform.api.v2.media.uploads import explain_unusable, find_own_media, keep_media
 from mock_platform.api.v2.objects.post_view import find_entities
+from mock_platform.api.v2.objects.relations import takes_messages_of
 from mock_platform.api.v2.objects.users import show_user
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
@@ -44,7 +51,7 @@ WRITE_LIMIT = (Limit("dm_messages", 15, 900, source="public", assumptions=(MESSA
 MESSAGE_SHAPES = public_fact(
     "direct-messages.shapes",
     "The endpoints of direct messages have their public shapes; the spec names the permission and "
-    "the events alone. Lists begin with the newest; they have no previous_token.",
+    "the events alone. Lists begin with the newest.",
     "section 7.5 of the named endpoints",
     gap=True,
 )
@@ -67,7 +74,9 @@ CONVERSATION_RULES = expectation(
 )
 TAKES_NO_MESSAGES = expectation(
     "direct-messages.refused",
-    "A user whose receives_your_dm is false takes no messages: 403 about:blank.",
+    "A user whose receives_your_dm is false takes no messages: 403 about:blank. It is false for "
+    "everybody if the record says so, for whom the user blocks messages of, and between two of "
+    "whom one blocks the other. Messages to a group that exists reach all its members.",
 )
 NOT_A_RESOURCE_TYPE = expectation(
     "direct-messages.resource-type",
@@ -150,10 +159,23 @@ def require_users(world: World, parameter: str, ids: Sequence[str], sender_id: s
         user = world.store.get("users", id_)
         if user is None:
             raise refuse_unknown("user", parameter, id_)
-        if user.get("receives_your_dm") is False and id_ != sender_id:
+        if not takes_messages_of(world, user, sender_id):
             raise forbid(
                 "You do not have permission to DM one or more participants.", TAKES_NO_MESSAGES
             )
+
+
+def require_event(call: Call, world: World, parameter: str = "event_id") -> Record:
+    """Return the event in the path, of a conversation in which the caller's user took part.
+
+    Raises:
+        ProblemFailure: There is no such event (404).
+    """
+    event_id = call.path_params[parameter]
+    event = world.store.get(TABLE, event_id)
+    if event is None or get_user_id(call) not in event["_participants"]:
+        raise refuse_unknown("event", parameter, event_id)
+    return event
 
 
 def refuse_unknown(kind: str, parameter: str, value: str) -> ProblemFailure:

@@ -21,7 +21,6 @@ from mock_platform.api.v2.messages.conversations import (
     LONGEST_TEXT,
     MESSAGE_ACTIVITIES,
     MESSAGE_SHAPES,
-    NEWEST_FIRST,
     NOT_A_RESOURCE_TYPE,
     READ_LIMIT,
     READ_PERMISSION,
@@ -30,7 +29,7 @@ from mock_platform.api.v2.messages.conversations import (
     WRITE_LIMIT,
     find_participants,
     name_conversation,
-    refuse_unknown,
+    require_event,
     require_read_permission,
     require_users,
     require_write_permission,
@@ -50,7 +49,15 @@ from mock_platform.api.v2.objects.answers import (
     start_answer,
 )
 from mock_platform.api.v2.objects.post_view import show_entities
-from mock_platform.api.v2.pages import TOKEN_PAGES, PageMeta, TokenPageQuery, show_list, take_page
+from mock_platform.api.v2.pages import (
+    MESSAGES,
+    TOKEN_FORMS,
+    TOKEN_PAGES,
+    PageMeta,
+    TokenPageQuery,
+    show_list,
+    take_page_both_ways,
+)
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
@@ -231,10 +238,7 @@ def list_all(call: Call, world: World) -> dict[str, Any]:
 
 def get(call: Call, world: World) -> dict[str, Any]:
     """Show an event of a conversation of the caller's user."""
-    event_id = call.path_params["event_id"]
-    event = world.store.get(TABLE, event_id)
-    if event is None or get_user_id(call) not in event["_participants"]:
-        raise refuse_unknown("event", "event_id", event_id)
+    event = require_event(call, world)
     answer = start_answer(call, world)
     return {"data": show_event(call, event, answer), **answer.parts()}
 
@@ -247,13 +251,14 @@ def show_page(call: Call, world: World, conversation_id: str | None) -> dict[str
     user_id = get_user_id(call)
     types = set(call.params.get("event_types") or EVENT_TYPES)
     match = {} if conversation_id is None else {"dm_conversation_id": conversation_id}
-    page = take_page(
+    page = take_page_both_ways(
         call,
         world,
         TABLE,
         match,
-        order=NEWEST_FIRST,
+        form=MESSAGES,
         where=lambda event: event["event_type"] in types and user_id in event["_participants"],
+        scope=user_id,
     )
     answer = start_answer(call, world)
     data = [show_event(call, event, answer) for event in page.records]
@@ -312,7 +317,14 @@ _declare_read = partial(
     auth=Auth(ANY_USER, scopes=("dm.read", "post.read", "users.read")),
     limit=READ_LIMIT,
     errors=("invalid-request", "93", "resource-not-found"),
-    assumptions=(MESSAGE_SHAPES, READ_PERMISSION, CONVERSATION_RULES, TOKEN_PAGES, FIELD_SELECTION),
+    assumptions=(
+        MESSAGE_SHAPES,
+        READ_PERMISSION,
+        CONVERSATION_RULES,
+        TOKEN_PAGES,
+        TOKEN_FORMS,
+        FIELD_SELECTION,
+    ),
     may_assume=(PARTIAL_ERRORS,),
 )
 OPERATIONS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from mock_platform.api.v2.conventions import (
@@ -12,6 +13,7 @@ from mock_platform.api.v2.conventions import (
     forbid,
     limit_users,
     make_id_field,
+    start_on,
     wrap_data,
 )
 from mock_platform.api.v2.objects.post_view import weigh_text
@@ -20,7 +22,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Number, Text
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example, Location, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
@@ -128,30 +130,39 @@ def evaluate(call: Call, world: World) -> dict[str, Any]:
     return {"data": {"claim_opinion_score": score}}
 
 
+_declare = partial(
+    declare_named,
+    handler=evaluate,
+    summary="Score the text of a community note",
+    params=NoteToEvaluate,
+    location=Location.JSON,
+    rules=find_faults,
+    gates=(require_writer,),
+    returns=EvaluationAnswer,
+    auth=Auth(ANY_USER, scopes=("post.write",)),
+    errors=("invalid-request", "about:blank"),
+    assumptions=(NOTE_SHAPES, NOTE_SCORE, NOTE_TEXT),
+    may_assume=(NOTE_WRITERS,),
+    example=Example(
+        json={
+            "note_text": "Opened in May: https://northbike.example/lanes",
+            "post_id": "1712850617439551496",
+        }
+    ),
+)
 OPERATIONS = (
-    declare_named(
+    _declare(
         "evaluate_note.create",
         "POST /2/evaluate_note",
-        evaluate,
-        "Score the text of a community note",
-        also=("/2/notes/evaluate",),
         spec="Versioning: 2025-09-17",
-        params=NoteToEvaluate,
-        location=Location.JSON,
-        rules=find_faults,
-        gates=(require_writer,),
         since=find_release("evaluate-note").effective,
-        returns=EvaluationAnswer,
-        auth=Auth(ANY_USER, scopes=("post.write",)),
         limit=limit_users("evaluate_note.create", 90),
-        errors=("invalid-request", "about:blank"),
-        assumptions=(NOTE_SHAPES, NOTE_SCORE, NOTE_TEXT),
-        may_assume=(NOTE_WRITERS,),
-        example=Example(
-            json={
-                "note_text": "Opened in May: https://northbike.example/lanes",
-                "post_id": "1712850617439551496",
-            }
-        ),
+    ),
+    _declare(
+        "notes.evaluate",
+        "POST /2/notes/evaluate",
+        spec="Not shown in the specification",
+        origin=Origin.PUBLIC_FACT,
+        since=start_on("2026-08-07"),
     ),
 )

@@ -12,11 +12,16 @@ from marshmallow import fields
 from msgspec import Struct, field
 
 from mock_platform.api.v2.conventions import find_nothing
+from mock_platform.api.v2.objects.figures import find_private_metrics, refuse_private_fields
+from mock_platform.api.v2.objects.media_view import (
+    find_any_media,
+    may_use,
+    show_media,
+)
 from mock_platform.api.v2.objects.post_view import (
     find_references,
     find_user,
     list_versions,
-    show_media,
     show_place,
     show_poll,
     show_post,
@@ -44,7 +49,9 @@ FIELD_SELECTION = public_fact(
     "post.fields, user.fields, media.fields, poll.fields, place.fields and expansions have the "
     "public values. Without them posts have id, text and edit_history_post_ids, users id, name "
     "and username. An expansion also selects the field that it follows. Other values answer "
-    "400; so does paid_partnership before 2026-06-03, when no post shows it either.",
+    "400; so does paid_partnership before 2026-06-03, when no post shows it either. "
+    "non_public_metrics and organic_metrics are for the author of a post for 30 days, and for "
+    "those who may use a video; for others errors names them.",
     "section 7.2 of the named endpoints, defaults without fields",
 )
 
@@ -94,6 +101,9 @@ _DATED = {"paid_partnership": "paid-partnership"}
 """Fields of posts that the release history dates, each with its row."""
 _OLDER = {
     "edit_history_tweet_ids": "edit_history_post_ids",
+    "email_tweet": "email_post",
+    "quote_tweets": "quote_posts",
+    "retweets": "reposts",
     "note_tweet": "note_post",
     "retweets": "reposts",
     "referenced_tweets": "referenced_posts",
@@ -204,17 +214,6 @@ def read_selection(params: Mapping[str, Any]) -> Selection:
     return Selection(**found, expansions=expansions)
 
 
-EVERYTHING = Selection(
-    frozenset(POST_FIELDS),
-    frozenset(USER_FIELDS),
-    frozenset(MEDIA_FIELDS),
-    frozenset(POLL_FIELDS),
-    frozenset(PLACE_FIELDS),
-    frozenset(EXPANSIONS),
-)
-"""All fields and all expansions of posts."""
-
-
 PARTIAL_ERRORS = public_fact(
     "v2.partial-errors",
     "What is missing among several posts or users, or what an expansion does not find, is named in "
@@ -222,7 +221,7 @@ PARTIAL_ERRORS = public_fact(
     "the top and once more in errors.",
     "section 7.2 of the named endpoints, a missing one among several",
 )
-_PRIVATE_FIELDS = ("non_public_metrics", "organic_metrics", "promoted_metrics")
+_ASKED_FOR = {"id", "ids", "media_key", "media_keys"}
 
 
 class PostAnswer(Struct):
@@ -242,8 +241,10 @@ class PostAnswer(Struct):
     def add_posts(self, posts: Iterable[Record]) -> None:
         """Add posts to the data, and to the includes what the expansions ask for."""
         for post in posts:
-            self._refuse_private_fields(post)
-            self.data.append(show_post(self.world, post, self.selection.post))
+            wanted = self.selection.post
+            private, hidden = find_private_metrics(self.world, post, wanted, self.viewer_id)
+            self.data.append(show_post(self.world, post, wanted) | private)
+            self._add_error(*hidden)
             self._expand_post(post)
 
     def add_users(self, users: Iterable[Record]) -> None:
@@ -252,15 +253,17 @@ class PostAnswer(Struct):
             self.data.append(self._select_user(user))
             self._expand_user(user)
 
+    def add_media(self, media: Record) -> None:
+        """Add media to the data."""
+        self.data.append(self._show_media(media, "data"))
+
     def add_missing(self, kind: str, parameter: str, value: str) -> None:
         """Add the error for a post, user, medium or place that does not exist."""
-        shown = find_nothing(kind, parameter, value).as_item(self.base_url)
-        if shown not in self.errors:
-            self.errors.append(shown)
+        self._add_error(find_nothing(kind, parameter, value))
 
     def add_hidden_post(self, parameter: str, value: str) -> None:
         """Add the error for a post that the caller may not see."""
-        self.errors.append(hide_post(parameter, value).as_item(self.base_url))
+        self._add_error(hide_post(parameter, value))
 
     def parts(self) -> dict[str, Any]:
         """Return `includes` and `errors`, each only if there are some."""
@@ -284,18 +287,16 @@ class PostAnswer(Struct):
     def _select_user(self, user: Record) -> dict[str, Any]:
         return select_user(self.world, user, self.selection.user, viewer_id=self.viewer_id)
 
-    def _refuse_private_fields(self, post: Record) -> None:
-        for name in _PRIVATE_FIELDS:
-            if name in self.selection.post and post["_user_id"] != self.viewer_id:
-                text = f"Sorry, you are not authorized to access '{name}' on the post with ids : ["
-                value = problem(
-                    "not-authorized-for-field",
-                    detail=f"{text}{post['id_str']}].",
-                    field=name,
-                    resource_type="post",
-                    section="data",
-                )
-                self.errors.append(value.as_item(self.base_url))
+    def _show_media(self, media: Record, section: str = "includes") -> dict[str, Any]:
+        wanted, viewer = self.selection.media, self.viewer_id
+        own = viewer is not None and may_use(self.world, viewer, media)
+        if not own:
+            self._add_error(*refuse_private_fields("media", media["media_key"], wanted, section))
+        return show_media(self.world, media, wanted, private=own)
+
+    def _add_error(self, *found: Problem) -> None:
+        shown = [each.as_item(self.base_url) for each in found]
+        self.errors += [each for each in shown if each not in self.errors]
 
     def _expand_post(self, post: Record) -> None:
         wanted = self.selection.expansions
@@ -377,7 +378,7 @@ class PostAnswer(Struct):
         key = None if article is None else article.get("_cover_key")
         media = None if key is None else find_any_media(self.world, key)
         if media is not None:
-            self._include("media", media["media_key"], show_media(media, self.selection.media))
+            self._include("media", media["media_key"], self._show_media(media))
 
     def include_media(self, post: Record) -> None:
         """Add the media of a post or message to the includes, or the errors for what is missing."""
@@ -386,7 +387,7 @@ class PostAnswer(Struct):
             if media is None:
                 self.add_missing("media", "attachments.media_keys", key)
             else:
-                self._include("media", key, show_media(media, self.selection.media))
+                self._include("media", key, self._show_media(media))
 
     def _include(self, name: str, key: str, shown: dict[str, Any]) -> None:
         self.includes.setdefault(name, {}).setdefault(key, shown)
@@ -431,20 +432,14 @@ def may_see(world: World, post: Record, viewer_id: str | None) -> bool:
     return author is None or may_see_posts_of(world, author, viewer_id)
 
 
-def find_any_media(world: World, key: str) -> Record | None:
-    """Return media by its key, in a library or only uploaded; `None` if unknown or deleted."""
-    found = world.store.get("media_library", key) or world.store.get("media", key)
-    return None if found is None or found.get("deleted") else found
-
-
-def hide_post(parameter: str, value: str) -> Problem:
-    """Return the problem that the caller may not see a post."""
+def hide_post(parameter: str, value: str, kind: str = "post") -> Problem:
+    """Return the problem that the caller may not see a post, or media if that is the `kind`."""
     return problem(
         "not-authorized-for-resource",
-        detail=not_authorized_to_see("post", parameter, value),
+        detail=not_authorized_to_see(kind, parameter, value),
         value=value,
         resource_id=value,
-        resource_type="post",
-        section="data" if parameter in {"id", "ids"} else "includes",
+        resource_type=kind,
+        section="data" if parameter in _ASKED_FOR else "includes",
         parameter=parameter,
     )

@@ -43,7 +43,6 @@ COUNTS = {
     "impression_count": "_impression_count",
 }
 """The counts of a post in `public_metrics`, with the names under which they are stored."""
-_MEDIA_TYPES = {"IMAGE": "photo", "GIF": "animated_gif", "VIDEO": "video"}
 _TAG = re.compile(r"<[^>]*>")
 
 
@@ -131,26 +130,6 @@ def is_edit_eligible(post: Record) -> bool:
         and not post.get("_community_id")
         and replies_to in {None, post["_user_id"]}
     )
-
-
-def show_media(media: Record, fields: Iterable[str]) -> dict[str, Any]:
-    """Return these fields of uploaded media, or of media in a library, as a v2 object."""
-    kind = _MEDIA_TYPES[media["media_type"]]
-    values: dict[str, Any] = {
-        "media_key": media["media_key"],
-        "type": kind,
-        "url": media["media_url"] if kind == "photo" else None,
-        "width": media.get("_width"),
-        "height": media.get("_height"),
-        "duration_ms": media.get("duration") if kind == "video" else None,
-        "preview_image_url": media.get("poster_media_url"),
-        "alt_text": media.get("_alt_text"),
-        "variants": None,
-        "public_metrics": {"view_count": 0} if kind == "video" else None,
-    }
-    if kind != "photo":
-        values["variants"] = [{"content_type": "video/mp4", "url": media["media_url"]}]
-    return {name: values[name] for name in values if name in fields and values[name] is not None}
 
 
 def show_poll(world: World, post: Record, fields: Iterable[str]) -> dict[str, Any]:

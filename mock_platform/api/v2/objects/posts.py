@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from mock_platform.api.v2.conventions import make_id_field
-from mock_platform.api.v2.media.records import MediaKey
+from mock_platform.api.v2.conventions import MediaKey, make_id_field
 from mock_platform.api.v2.objects.older_forms import (
     POST_TIME,
     format_post_time,

@@ -172,6 +172,9 @@ FOLLOW_REQUESTS = Relation(
     _TARGET_USER,
 )
 BLOCKS = Relation("blocks", "A user blocks another one.", _USER, _TARGET_USER)
+DM_BLOCKS = Relation(
+    "dm_blocks", "A user takes no direct messages of another one.", _USER, _TARGET_USER
+)
 MUTES = Relation("mutes", "A user mutes another one.", _USER, _TARGET_USER)
 LIKES = Relation(
     "likes",
@@ -199,7 +202,7 @@ SPACE_POSTS = Relation(
 )
 POST_RELATIONS = (LIKES, BOOKMARKS, FOLDER_POSTS, SPACE_POSTS)
 """What leads to a post: it ends with the post, and goes on to a new version of it."""
-RELATIONS = (FOLLOWS, FOLLOW_REQUESTS, BLOCKS, MUTES, *POST_RELATIONS)
+RELATIONS = (FOLLOWS, FOLLOW_REQUESTS, BLOCKS, DM_BLOCKS, MUTES, *POST_RELATIONS)
 """The relations of users and of posts. Those of lists are in the folder of lists."""
 
 
@@ -265,6 +268,16 @@ def make_sight_of(world: World, viewer_id: str | None) -> Callable[[Record], boo
 def is_blocked(world: World, one: str, other: str) -> bool:
     """Return whether one of two users blocks the other."""
     return BLOCKS.find(world, one, other) is not None or BLOCKS.find(world, other, one) is not None
+
+
+def takes_messages_of(world: World, user: Record, sender_id: str | None) -> bool:
+    """Return whether a user takes direct messages of another one; of `None` if of anybody."""
+    if user["id"] == sender_id:
+        return True
+    if user.get("receives_your_dm") is False or sender_id is None:
+        return user.get("receives_your_dm") is not False
+    blocked = DM_BLOCKS.find(world, user["id"], sender_id) is not None
+    return not blocked and not is_blocked(world, user["id"], sender_id)
 
 
 def count_at_least(stored: Any, relations: int) -> int:

@@ -25,6 +25,7 @@ from mock_platform.api.v2.objects.relations import (
     LIKES,
     count_at_least,
     find_connections,
+    takes_messages_of,
 )
 from mock_platform.api.v2.release_history import is_in_force
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Long, Nested, Text
@@ -157,6 +158,8 @@ def select_user(
                 shown[name] = value
     if user["id"] != viewer_id:
         shown.pop("confirmed_email", None)
+    if "receives_your_dm" in shown and user["id"] != viewer_id:
+        shown["receives_your_dm"] = takes_messages_of(world, user, viewer_id)
     if "connection_status" in fields and viewer_id is not None:
         shown["connection_status"] = find_connections(world, viewer_id, user["id"])
     return shown

@@ -101,7 +101,7 @@ POST_SHAPES = public_fact(
 )
 _REQUIRE_TIER_TO_QUOTE = require_enterprise_from("2026-04-20")
 REPLY_SETTINGS = ("following", "mentionedUsers", "subscribers", "verified")
-_MADE = ("id", "text", "edit_history_post_ids")
+_MADE = ("id", "text", "edit_history_post_ids", "community_id")
 _make_id = partial(make_id_field, "an id of ")
 
 
@@ -169,6 +169,7 @@ MadePostAnswer = wrap_data(
     id=Text(required=True),
     text=Text(required=True),
     edit_history_post_ids=ListOf(Text(), required=True),
+    community_id=Text(),
 )
 DeletedPostAnswer = wrap_data("DeletedPostAnswer", deleted=Flag(required=True))
 

@@ -396,6 +396,8 @@ class TestEvaluate:
     def test_other_path(self, client: Client) -> None:
         """The path of a later version answers the same."""
         assert client.evaluate().get_json() == client.evaluate("/2/notes/evaluate").get_json()
+        client.desk.change("users", "2244994945", _note_writer=False)
+        assert 403 == client.evaluate("/2/notes/evaluate").status_code
 
     def test_faults(self, client: Client) -> None:
         """Text and post are checked as those of a note."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mock_platform.api.v2.objects.answers import EVERYTHING
+from mock_platform.api.v2.objects.answers import POST_FIELDS
 from mock_platform.api.v2.objects.post_view import show_post
 from mock_platform.api.v2.objects.posts import POSTS, make_post_object
 from mock_platform.world.store.interface import Record
@@ -54,7 +54,7 @@ def load(record: Record) -> Record:
 def test_a_v2_object_is_stored_and_shown_as_it_was() -> None:
     """Every field comes back; what follows from others is computed."""
     world = sandbox().platform.worlds.default
-    shown = show_post(world, load(V2), EVERYTHING.post)
+    shown = show_post(world, load(V2), POST_FIELDS)
 
     derived = {name: shown.pop(name) for name in ("edit_controls", "scopes")}
     assert V2 == shown

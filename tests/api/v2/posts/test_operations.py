@@ -202,6 +202,15 @@ def test_what_else_a_post_can_say(box: Sandbox) -> None:
     assert [True] * 4 == [stored[name] for name in names]
 
 
+def test_the_community_is_in_the_answer(box: Sandbox) -> None:
+    """A post in a community answers with the id of the community; others have none."""
+    named = post(box, text="In it", community_id="1493446837214187523").get_json()["data"]
+    alone = post(box, text="Alone").get_json()["data"]
+
+    assert "1493446837214187523" == named["community_id"]
+    assert "community_id" not in alone
+
+
 @pytest.mark.parametrize(
     ("key", "value", "since"),
     [
@@ -544,15 +553,23 @@ def test_what_expansions_do_not_find(box: Sandbox) -> None:
 
 
 def test_private_counts_are_the_author_s(box: Sandbox) -> None:
-    """Others find a not-authorized-for-field in errors."""
-    path = f"/2/posts/{COLD_BREW}?post.fields=non_public_metrics"
-    found = read(box, path)["errors"]
+    """Others, and the author after 30 days, find a not-authorized-for-field in errors."""
+    made = make(box, text="Roasted today")
+    box.change("posts", made, _impression_count=2000)
+    path, query = f"/2/posts/{made}", "post.fields=non_public_metrics,organic_metrics"
+    own = box.call("GET", path, query_string=query).get_json()
+    found = read(box, f"{path}?{query}")["errors"]
 
-    assert [("non_public_metrics", "post", "data")] == [
+    assert "errors" not in own
+    assert 2000 == own["data"]["non_public_metrics"]["impression_count"]
+    assert {"like_count", "impression_count"} < own["data"]["organic_metrics"].keys()
+    assert [(name, "post", "data") for name in ("non_public_metrics", "organic_metrics")] == [
         (each["field"], each["resource_type"], each["section"]) for each in found
     ]
-    answer = box.call("GET", f"/2/posts/{COLD_BREW}", query_string="post.fields=non_public_metrics")
-    assert "errors" not in answer.get_json()
+    box.advance(days=30)
+    assert own == box.call("GET", path, query_string=query).get_json()
+    box.advance(seconds=1)
+    assert 2 == len(box.call("GET", path, query_string=query).get_json()["errors"])
 
 
 def test_posts_of_protected_users_are_their_own(box: Sandbox) -> None:
