@@ -105,7 +105,6 @@ _OLDER = {
     "quote_tweets": "quote_posts",
     "retweets": "reposts",
     "note_tweet": "note_post",
-    "retweets": "reposts",
     "referenced_tweets": "referenced_posts",
     "most_recent_tweet_id": "most_recent_post_id",
     "pinned_tweet_id": "pinned_post_id",
