@@ -22,8 +22,16 @@ from mock_platform.api.v2.messages.conversations import (
     show_users,
 )
 from mock_platform.api.v2.news.stories import add_story, show_news_event
-from mock_platform.api.v2.objects.relations import LIKES
-from mock_platform.api.v2.objects.users import find_newest_post, name_verification, show_user
+from mock_platform.api.v2.objects.relations import (
+    BLOCKS,
+    FOLLOWS,
+    LIKES,
+    MUTES,
+    Relation,
+    is_blocked,
+    is_present,
+)
+from mock_platform.api.v2.objects.users import find_newest_post, name_verification
 from mock_platform.api.v2.posts.changes import (
     create_post,
     delete_post,
@@ -33,6 +41,15 @@ from mock_platform.api.v2.posts.changes import (
 from mock_platform.api.v2.release_history import canonicalize_name
 from mock_platform.api.v2.spaces.changes import add_space, end_space, find_space, start_space
 from mock_platform.api.v2.spaces.records import LIVE, SCHEDULED
+from mock_platform.api.v2.user_relations.changes import (
+    RelationChange,
+    block,
+    follow,
+    mute,
+    unblock,
+    unfollow,
+    unmute,
+)
 from mock_platform.world.clock import epoch_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -48,16 +65,19 @@ class CannotHappen(ValueError):
     """What was asked for cannot happen; the text says why, and what to do."""
 
 
-def find_other_user(world: World, user: Record) -> Record:
-    """Return the first other user of a world, one who is not protected if there is one.
+def find_other_user(
+    world: World, user: Record, is_wanted: Callable[[Record], bool] = lambda _: True
+) -> Record:
+    """Return the first other user of a world, if possible one who is not protected and wanted.
 
     Raises:
         CannotHappen: The world has no other user.
     """
-    others = [e.record for e in world.store.page("users", limit=100) if e.key != user["id"]]
+    found = world.store.page("users", limit=100, where=is_present)
+    others = [entry.record for entry in found if entry.key != user["id"]]
     if not others:
         raise CannotHappen("payload is required: the world has no other user")
-    return next((one for one in others if not one["protected"]), others[0])
+    return min(others, key=lambda one: (one["protected"], not is_wanted(one)))
 
 
 def _record_both(
@@ -70,22 +90,39 @@ def _record_both(
     ]
 
 
-def _follow(
-    step: int, world: World, user: Record, created_at: str, direction: str | None
+def _relate(
+    change: RelationChange,
+    relation: Relation,
+    world: World,
+    user: Record,
+    created_at: str,
+    direction: str | None,
+    *,
+    begins: bool = True,
 ) -> list[FanOut]:
-    """Let a user follow another, or no longer; `step` is added to their counts."""
-    other = find_other_user(world, user)
-    source, target = (other, user) if direction == "received" else (user, other)
-    source = source | {"friends_count": max(0, source["friends_count"] + step)}
-    target = target | {"followers_count": max(0, target["followers_count"] + step)}
-    for one in (source, target):
-        world.store.put("users", one["id"], one)
-    payload = {
-        "source": {"data": show_user(world, source)},
-        "target": {"data": show_user(world, target)},
-    }
-    name = "follow.follow" if step > 0 else "follow.unfollow"
-    return _record_both(world, name, source, target, payload=payload, created_at=created_at)
+    """Let a user begin or end a relation with another; what is so already happens once more."""
+    to_user = direction == "received" and relation is FOLLOWS
+
+    def order(other: Record) -> tuple[Record, Record]:
+        return (other, user) if to_user else (user, other)
+
+    def is_separated(other: Record) -> bool:
+        return begins and relation is FOLLOWS and is_blocked(world, user["id"], other["id"])
+
+    def is_wanted(other: Record) -> bool:
+        source, target = order(other)
+        exists = relation.find(world, source["id"], target["id"]) is not None
+        return exists != begins and not is_separated(other)
+
+    other = find_other_user(world, user, is_wanted)
+    if is_separated(other):
+        raise CannotHappen(f"one of the users {user['id']} and {other['id']} blocks the other")
+    source, target = order(other)
+    if begins:
+        relation.remove(world, source["id"], target["id"])
+    else:  # one of those whom the counts of the fixtures know and the relations do not
+        relation.add(world, source["id"], target["id"], counts=False)
+    return change(world, source, target, created_at=created_at)
 
 
 # Believable payloads for activities around direct messages and encrypted chats.
@@ -228,8 +265,12 @@ POST_HAPPENINGS: Mapping[str, Happening] = {
 }
 _HAPPENINGS: Mapping[str, Happening] = {
     **POST_HAPPENINGS,
-    "follow.follow": partial(_follow, 1),
-    "follow.unfollow": partial(_follow, -1),
+    "follow.follow": partial(_relate, follow, FOLLOWS),
+    "follow.unfollow": partial(_relate, unfollow, FOLLOWS, begins=False),
+    "mute.mute": partial(_relate, mute, MUTES),
+    "mute.unmute": partial(_relate, unmute, MUTES, begins=False),
+    "block.block": partial(_relate, block, BLOCKS),
+    "block.unblock": partial(_relate, unblock, BLOCKS, begins=False),
     "spaces.start": _start_space,
     "spaces.end": _end_space,
     "dm.sent": partial(_exchange, received=False),
@@ -263,7 +304,7 @@ def happen(
         activity = fan_out.activity
         if (activity["event_type"], activity["user_id"]) != (name, user["id"]):
             continue
-        if direction in {None, activity["direction"]}:
+        if direction is None or activity["direction"] in {None, direction}:
             return fan_out
     raise CannotHappen("the other users of the world are protected: what they do is no event")
 
@@ -349,11 +390,6 @@ def _affiliate(world: World, user: Record, _name: str) -> Payload:
     return {"before": before.get("description", ""), "after": after.get("description", "")}
 
 
-def _act_on_user(world: World, user: Record, _name: str) -> Payload:
-    other = find_other_user(world, user)
-    return {"source": {"data": show_user(world, user)}, "target": {"data": show_user(world, other)}}
-
-
 def _revoke(world: World, user: Record, _name: str) -> Payload:
     """Let a user take back the access of an app, with all its tokens."""
     match = {"user_id": user["id"], "state": "active"}
@@ -424,9 +460,6 @@ _MAKERS: Mapping[str, Callable[[World, Record, str], Payload]] = {
     "profile.update.verified": _verify,
     "profile.update.affiliate": _affiliate,
     "profile.update.": _update,
-    "follow.": _act_on_user,
-    "mute.": _act_on_user,
-    "block.": _act_on_user,
     "dm.": _message,
     "chat.": _chat,
     "oauth.revoke": _revoke,

@@ -15,6 +15,13 @@ from mock_platform.api.sample_events import (
     make_payload,
 )
 from mock_platform.api.v2.activity.activities import FanOut
+from mock_platform.api.v2.objects.relations import (
+    BLOCKS,
+    FOLLOW_REQUESTS,
+    FOLLOWS,
+    MUTES,
+    Relation,
+)
 from mock_platform.world.store.interface import Record
 from tests.support import BEARER, Sandbox, sandbox
 from tests.support_replay import Desk
@@ -25,8 +32,8 @@ MOMENT = "2026-11-20T11:00:00.000Z"
 
 @pytest.fixture
 def desk() -> Iterator[Desk]:
-    """A sandbox."""
-    with Desk() as found:
+    """A sandbox with three users."""
+    with Desk(dataset="small") as found:
         yield found
 
 
@@ -88,6 +95,7 @@ def test_follows(
     desk: Desk, event_type: str, direction: str | None, counted: str, step: int
 ) -> None:
     """A follow counts for both users, and both hear of it."""
+    desk.clear("follows")
     before = desk.record("users", USER)[counted]
     activity = let(desk, event_type, direction).activity
 
@@ -96,6 +104,42 @@ def test_follows(
     assert ["sent", "received"] == [each["direction"] for each in newest(desk, 2)]
     role = "target" if direction == "received" else "source"
     assert USER == activity["payload"][role]["data"]["id"]
+
+
+@pytest.mark.parametrize(
+    ("name", "relation"),
+    [("follow.{}follow", FOLLOWS), ("mute.{}mute", MUTES), ("block.{}block", BLOCKS)],
+)
+def test_relations(desk: Desk, name: str, relation: Relation) -> None:
+    """What one user does to another is so afterwards, however often it happens."""
+    desk.clear("follows")
+    began, *_ = [let(desk, name.format("")).activity for _ in range(3)]
+    assert {OTHER, INES} == set(relation.list_targets(desk.world, USER))
+    ended = [let(desk, name.format("un")).activity for _ in range(3)]
+
+    assert [] == relation.list_targets(desk.world, USER)
+    assert name.format("") == began["event_type"]
+    assert [name.format("un")] * 3 == [each["event_type"] for each in ended]
+    assert [USER, OTHER] == [
+        began["payload"][role]["data"]["id"] for role in ("source", "target")
+    ]  # fmt: skip
+
+
+def test_a_received_follow_accepts_a_request(desk: Desk) -> None:
+    """Who has asked to follow a protected user follows then; a block refuses follows."""
+    desk.clear("follows")
+    desk.remove("users", INES)
+    desk.change("users", USER, protected=True)
+    with desk.world.work():
+        FOLLOW_REQUESTS.add(desk.world, OTHER, USER)
+    let(desk, "follow.follow", "received")
+    assert FOLLOWS.find(desk.world, OTHER, USER) is not None
+    assert FOLLOW_REQUESTS.find(desk.world, OTHER, USER) is None
+
+    let(desk, "block.block")
+    assert FOLLOWS.find(desk.world, OTHER, USER) is None
+    with pytest.raises(CannotHappen, match="blocks the other"):
+        let(desk, "follow.follow")
 
 
 @pytest.mark.parametrize("event_type", ["dm.sent", "follow.follow"])
@@ -198,7 +242,7 @@ def test_no_sample(desk: Desk, event_type: str) -> None:
 
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
-OWN, OTHER = "2244994945", "3805104374"
+OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
 
 
 @pytest.fixture

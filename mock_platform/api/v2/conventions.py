@@ -23,7 +23,11 @@ from mock_platform.core.assumptions import Assumption, public_fact
 from mock_platform.core.auth.authenticate import Auth, Scheme
 from mock_platform.core.call import Call, Challenge
 from mock_platform.core.envelope import Flat, Returns
-from mock_platform.core.failures.codes import NUMERIC_CODES, could_not_find
+from mock_platform.core.failures.codes import (
+    NUMERIC_CODES,
+    could_not_find,
+    describe_unavailable,
+)
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import Problem, problem, problem_type
 from mock_platform.core.fields import FieldOptions, Nested, Text
@@ -269,6 +273,18 @@ def find_nothing(
     return replace(found, repeated=repeated)
 
 
+def find_absence(
+    user: Record | None, parameter: str, value: str, *, repeated: bool = False
+) -> Problem | None:
+    """Return the problem that a user does not exist, is deactivated or suspended, else `None`."""
+    if user is not None and not user.get("_suspended") and not user.get("_deactivated"):
+        return None
+    missing = find_nothing("user", parameter, value, repeated=repeated)
+    if user is None or not user.get("_suspended"):
+        return missing
+    return replace(missing, title="Forbidden", detail=describe_unavailable("user", value))
+
+
 def require_record(
     call: Call,
     world: World,
@@ -282,10 +298,13 @@ def require_record(
     """Return the record that the path names; `find` looks it up, else its key does.
 
     Raises:
-        ProblemFailure: No record is found (resource-not-found, 404).
+        ProblemFailure: No record is found, or the user is suspended (resource-not-found, 404).
     """
     value = call.path_params[parameter]
     record = world.store.get(table, value) if find is None else find(value)
+    absence = find_absence(record, parameter, value, repeated=True) if table == "users" else None
+    if absence is not None:
+        raise ProblemFailure(absence, *rests_on)
     if record is None:
         missing = find_nothing(kind, parameter, value, repeated=True, resource_type=resource_type)
         raise ProblemFailure(missing, *rests_on)

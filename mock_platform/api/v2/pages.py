@@ -335,6 +335,31 @@ def take_page_both_ways(
     )
 
 
+def take_slice(
+    call: Call, records: Sequence[Record], *, form: TokenForm, token: str = TOKEN
+) -> TokenPage:
+    """Return the page of a list that each request makes again, such as one by relevance.
+
+    Its tokens hold how many records come before the page.
+
+    Raises:
+        InvalidParameters: The token is not one of this list.
+    """
+    sealed = _make_scope(call, "")
+    place = _read_place_of(call, form, token, sealed)
+    start, count = 0 if place is None else place.served, call.params["max_results"]
+    end = start + count
+
+    def write(served: int) -> str:
+        return _write_place(form, _Place(((), 0), served), sealed)
+
+    return TokenPage(
+        list(records[start:end]),
+        write(end) if end < min(len(records), 1 << _SERVED_BITS) else None,
+        write(max(0, start - count)) if start else None,
+    )
+
+
 def _make_scope(call: Call, scope: str) -> bytes:
     asked = {
         name: value

@@ -42,7 +42,13 @@ from mock_platform.core.auth.oauth2 import (
 )
 from mock_platform.core.auth.session import find_session
 from mock_platform.core.call import Call, Caller
-from mock_platform.core.failures.errors import Failure, Unauthorized, UnsupportedAuthentication
+from mock_platform.core.failures.errors import (
+    ABSENT_CALLERS,
+    CallerSuspended,
+    Failure,
+    Unauthorized,
+    UnsupportedAuthentication,
+)
 from mock_platform.core.pairs import first_values
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
@@ -138,6 +144,7 @@ class Authenticator:
         Raises:
             Unauthorized: The caller cannot be authenticated.
             UnsupportedAuthentication: The caller used another scheme.
+            CallerSuspended: The user for whom the call is made is suspended.
         """
         if not auth.schemes:
             return Caller()
@@ -147,7 +154,9 @@ class Authenticator:
         if "session" in auth.schemes:
             return _session(call, world)
         try:
-            return self._authenticate(call, world, auth)
+            return _require_present(self._authenticate(call, world, auth))
+        except CallerSuspended:
+            raise  # nothing is wrong with the credentials
         except Failure as fault:
             mistake = "scheme"
             if isinstance(fault, Unauthorized):
@@ -264,6 +273,16 @@ class Authenticator:
         return Caller(scheme, app, user, token, "assumed: --auth off", assumed=True)
 
 
+def _require_present(caller: Caller) -> Caller:
+    """Return a caller, unless the user for whom the call is made is suspended or deactivated."""
+    user = caller.user if caller.scheme in {"oauth1", "oauth2"} else None
+    if user is not None and user.get("_suspended"):
+        raise CallerSuspended(f"User {user['id']} is suspended")
+    if user is not None and user.get("_deactivated"):
+        raise Unauthorized("token", f"user {user['id']} has deactivated the account (_deactivated)")
+    return caller
+
+
 def _challenges(auth: Auth) -> list[tuple[str, str]]:
     """Return one `WWW-Authenticate` header for each accepted kind of credentials."""
     kinds = dict.fromkeys(_CHALLENGES.get(scheme, "OAuth") for scheme in auth.schemes)
@@ -288,6 +307,6 @@ def _session(call: Call, world: World) -> Caller:
 
 CORE_ASSUMPTIONS = (
     TIMESTAMP_TOLERANCE, NONCE_ONCE, ONE_OF_TWO, VERSION_VARIANT, AUTH_OFF, BEARER_DECODED,
-    MISSING_SCOPE, SCOPE_NAMES, PERMISSIONS_OVERRIDE,
+    MISSING_SCOPE, SCOPE_NAMES, PERMISSIONS_OVERRIDE, ABSENT_CALLERS,
 )  # fmt: skip
 """The assumptions of authentication."""

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 
 from msgspec import Struct, field
 
-from mock_platform.core.assumptions import Assumption, public_fact, settled
+from mock_platform.core.assumptions import Assumption, expectation, public_fact, settled
 from mock_platform.core.failures.codes import (
     ADS_STATUS,
     NUMERIC_CODES,
@@ -41,6 +41,11 @@ INVALID_TOKEN_REASON = public_fact(
     "A 401 with code 89 has the reason phrase Authorization Required. "
     "HTTP/2, where a proxy speaks it, has none.",
     "section 4, invalidate_token",
+)
+ABSENT_CALLERS = expectation(
+    "auth.absent-callers",
+    "Calls for a suspended user answer 403 with code 64, or CURRENT_USER_SUSPENDED on the "
+    "advertising interface; tokens of a deactivated user are no longer valid (401).",
 )
 ORDER_OF_ERRORS = settled(
     "errors.order",
@@ -244,6 +249,12 @@ class Unauthorized(Failure):
         super().__init__(why)
         self.fault = fault
         self.headers = [("WWW-Authenticate", 'OAuth realm="mock_platform"')]
+
+
+class CallerSuspended(Failure):
+    """The account of the user for whom the call is made is suspended."""
+
+    assumptions = (ABSENT_CALLERS,)
 
 
 class UnsupportedAuthentication(Failure):

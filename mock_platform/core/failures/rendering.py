@@ -18,6 +18,7 @@ from mock_platform.core.failures.errors import (
     AdsFailure,
     BadBody,
     BatchFailure,
+    CallerSuspended,
     Failure,
     InternalError,
     InvalidParameters,
@@ -141,6 +142,8 @@ def _form(failure: Failure, dialect: Dialect, call: Call) -> Failure:
         failure.fault == "revoked" or (failure.fault == "token" and dialect == "oauth")
     ):
         return _invalid_token(dialect, call)
+    if dialect != "ads" and isinstance(failure, CallerSuspended):
+        return NumericFailure(64)
     if dialect == "v2" and isinstance(failure, RateLimited):
         return NumericFailure(88)
     if dialect == "v2":
@@ -289,6 +292,7 @@ def _as_named(failure: Failure) -> Failure:
     words: list[tuple[type[Failure], str, str]] = [
         (MethodNotAllowed, "METHOD_NOT_ALLOWED", f"This method is not allowed here; {failure}"),
         (Unauthorized, "UNAUTHORIZED_ACCESS", "This request is not properly authenticated"),
+        (CallerSuspended, "CURRENT_USER_SUSPENDED", str(failure)),
         (UnsupportedAuthentication, "UNAUTHORIZED_CLIENT_APPLICATION", str(failure)),
         (BadBody, "INVALID_PARAMETER", str(failure)),
         (UnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", str(failure)),

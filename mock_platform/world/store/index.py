@@ -31,6 +31,8 @@ class By(NamedTuple):
     searched: tuple[str, ...] = ()
     sort: str | None = None
     fold: bool = False
+    letters: int | None = None
+    """How many letters of a word count; `None`: all."""
 
 
 def choose_index(match: Match, order: Order, term: Term | None = None) -> tuple[By, Group]:
@@ -38,7 +40,8 @@ def choose_index(match: Match, order: Order, term: Term | None = None) -> tuple[
     group = tuple([_hashable(value) for value in match.values()])
     if term is None:
         return By(tuple(match), (), order.field, order.fold), group
-    return By(tuple(match), term.fields, order.field, order.fold), (*group, term.word)
+    by = By(tuple(match), term.fields, order.field, order.fold, term.letters)
+    return by, (*group, term.word)
 
 
 class Index:
@@ -66,7 +69,10 @@ class Index:
         group = tuple([_hashable(record.get(field)) for field in self.by.fields])
         if not self.by.searched:
             return [group]
-        return [(*group, word) for word in words_of(record, self.by.searched)]
+        found = words_of(record, self.by.searched)
+        if self.by.letters is not None:
+            found = {word[: self.by.letters] for word in found}
+        return [(*group, word) for word in found]
 
     def add(self, key: str, row: Row) -> None:
         """Add a row to its groups."""

@@ -32,6 +32,7 @@ ADDED = [
     ("GET /2/notes/search/notes_written?test_mode=true", "2025-07-08"),
     ("GET /2/notes/search/posts_eligible_for_notes?test_mode=true", "2025-07-08"),
     ("POST /2/evaluate_note", "2025-09-17"),
+    ("GET /2/users/2244994945/affiliates", "2026-01-29"),
     ("POST /2/articles/draft", "2026-06-11"),
     ("POST /2/articles/1991204475120123970/publish", "2026-06-11"),
 ]

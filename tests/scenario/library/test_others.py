@@ -379,6 +379,30 @@ def test_one_note() -> None:
     assert [] == list(stage.last.changes)
 
 
+def test_a_follow_is_refused() -> None:
+    """The user to follow seems to block the caller, and no follow is stored."""
+    stage = Stage("follow-blocked", sandbox())
+    answer = stage.ask("following.create")
+
+    (error,) = answer.get_json()["errors"]
+    assert (400, "You cannot follow an account that is blocking you") == (
+        answer.status_code,
+        error["message"],
+    )
+    assert [] == list(stage.last.changes)
+
+
+def test_a_suspended_user_is_not_found() -> None:
+    """The answer is that of a user who is missing, with a title and a text of its own."""
+    body = Stage("user-lookup-suspended", sandbox()).ask("users.get").get_json()
+
+    assert ("Forbidden", "User has been suspended: [3805104374].") == (
+        body["title"],
+        body["detail"],
+    )
+    assert body["type"].endswith("/resource-not-found")
+
+
 @pytest.mark.parametrize(
     ("name", "detail"),
     [

@@ -271,6 +271,20 @@ class TestPages:
         empty.put("items", "1", item("1", name="Strand"))
         assert ["2"] == found("meer")
 
+    def test_term_in_lists_and_by_beginnings(self, empty: MemoryStore) -> None:
+        """Texts of a list at the end of a path count; with letters, how a word begins."""
+        for key, texts in (("1", ["am Meer", 7]), ("2", ["merkur"]), ("3", "am")):
+            empty.put("items", key, item(key, note={"found": texts}))
+
+        def found(word: str, letters: int | None) -> list[str]:
+            return keys(empty, term=Term(("note.found",), word, letters))
+
+        assert (["1"], []) == (found("meer", None), found("me", None))
+        assert (["1", "2"], ["1"], ["1", "3"]) == (found("me", 2), found("mee", 3), found("am", 3))
+        assert Term(("note.found",), "me", 2).stands_in(empty.get("items", "2") or {})
+        empty.put("items", "1", item("1"))
+        assert ["2"] == keys(empty, term=Term(("note.found",), "me", 2))
+
     def test_term_page_by_page(self, empty: MemoryStore) -> None:
         """Pages of what holds a word join, and `where` sifts among them."""
         for number in range(9):

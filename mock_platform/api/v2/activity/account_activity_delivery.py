@@ -17,6 +17,7 @@ from mock_platform.api.v2.objects.older_forms import (
     make_user_object,
 )
 from mock_platform.api.v2.objects.post_view import show_whole_post
+from mock_platform.api.v2.objects.relations import BLOCKS
 from mock_platform.api.v2.release_history import canonicalize_name
 from mock_platform.api.v2.webhooks.event_log import log_event
 from mock_platform.api.v2.webhooks.validation import list_apps_of_owner, make_refusal
@@ -74,7 +75,8 @@ def _make_post_creation(world: World, activity: Record) -> Body:
         "post_create_events": [make_post_object(world, post, known, _find_time(activity))]
     }
     if canonicalize_name(activity["event_type"]) == "post.mention.create":
-        body = {"user_has_blocked": "false", **body}
+        blocks = BLOCKS.find(world, activity["user_id"] or "", post["author_id"]) is not None
+        body = {"user_has_blocked": "true" if blocks else "false", **body}
     return body
 
 

@@ -11,13 +11,9 @@ from typing import Any, Literal, Unpack
 from marshmallow import fields
 from msgspec import Struct, field
 
-from mock_platform.api.v2.conventions import find_nothing
+from mock_platform.api.v2.conventions import find_absence, find_nothing
 from mock_platform.api.v2.objects.figures import find_private_metrics, refuse_private_fields
-from mock_platform.api.v2.objects.media_view import (
-    find_any_media,
-    may_use,
-    show_media,
-)
+from mock_platform.api.v2.objects.media_view import find_any_media, may_use, show_media
 from mock_platform.api.v2.objects.post_view import (
     find_references,
     find_user,
@@ -217,7 +213,8 @@ PARTIAL_ERRORS = public_fact(
     "v2.partial-errors",
     "What is missing among several posts or users, or what an expansion does not find, is named in "
     "errors of a 200; the rest is in data. A single missing one answers 404 with the problem at "
-    "the top and once more in errors.",
+    "the top and once more in errors. A suspended user is missing with the title Forbidden and the "
+    "detail User has been suspended; a deactivated one like any other.",
     "section 7.2 of the named endpoints, a missing one among several",
 )
 _ASKED_FOR = {"id", "ids", "media_key", "media_keys"}
@@ -263,6 +260,14 @@ class PostAnswer(Struct):
     def add_hidden_post(self, parameter: str, value: str) -> None:
         """Add the error for a post that the caller may not see."""
         self._add_error(hide_post(parameter, value))
+
+    def find_shown(self, user: Record | None, parameter: str, value: str) -> Record | None:
+        """Return a user who can be shown; of another one add the error."""
+        absence = find_absence(user, parameter, value)
+        if absence is None:
+            return user
+        self._add_error(absence)
+        return None
 
     def parts(self) -> dict[str, Any]:
         """Return `includes` and `errors`, each only if there are some."""
@@ -358,14 +363,13 @@ class PostAnswer(Struct):
         return post
 
     def include_user(self, parameter: str, user_id: str) -> None:
-        """Add a user to the includes, or the error if the user does not exist."""
+        """Add a user to the includes, or the error if the user cannot be shown."""
         self._include_user(parameter, user_id, self.world.store.get("users", user_id))
 
     def _include_user(self, parameter: str, value: str, user: Record | None) -> None:
-        if user is None:
-            self.add_missing("user", parameter, value)
-        else:
-            self._include("users", user["id"], self._select_user(user))
+        shown = self.find_shown(user, parameter, value)
+        if shown is not None:
+            self._include("users", shown["id"], self._select_user(shown))
 
     def _include_mentioned(self, post: Record) -> None:
         for mention in (post.get("entities") or {}).get("user_mentions") or ():
@@ -413,10 +417,11 @@ def collect(
     """Add what a parameter names to an answer, or the errors for what cannot be shown."""
     for value in dict.fromkeys(call.params[parameter]):
         record = find(value)
-        if record is None:
+        if kind == "user":
+            shown = answer.find_shown(record, parameter, value)
+            answer.add_users([] if shown is None else [shown])
+        elif record is None:
             answer.add_missing(kind, parameter, value)
-        elif kind == "user":
-            answer.add_users([record])
         elif may_see(answer.world, record, answer.viewer_id):
             answer.add_posts([record])
         else:

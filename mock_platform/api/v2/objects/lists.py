@@ -48,8 +48,8 @@ from mock_platform.world.world import World
 
 HIDDEN_USERS = public_fact(
     "v2.hidden-users",
-    "What hangs on a protected user whom the caller does not follow, or on one who blocks the "
-    "caller, answers 200 with errors alone: not-authorized-for-resource.",
+    "What hangs on a protected user whom the caller does not follow, or on one whom a block "
+    "separates from the caller, answers 200 with errors alone: not-authorized-for-resource.",
     "all of v2, section 1.3",
 )
 

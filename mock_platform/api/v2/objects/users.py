@@ -67,6 +67,7 @@ class UserRecord(UserProfile):
     _note_writer = Flag(load_default=False)
     _suspended = Flag(load_default=False)
     _deactivated = Flag(load_default=False)
+    _subscribes_to = ListOf(Text())
     created_at = Instant(as_sent=True, load_default="2020-01-01T00:00:00Z")
 
 
@@ -162,7 +163,9 @@ def select_user(
         shown["receives_your_dm"] = takes_messages_of(world, user, viewer_id)
     if "connection_status" in fields and viewer_id is not None:
         shown["connection_status"] = find_connections(world, viewer_id, user["id"])
-    return shown
+    subscribes = viewer_id is not None and viewer_id in (user.get("_subscribes_to") or ())
+    answers = {"subscribes_to_you": subscribes, "subscription": {"subscribes_to_you": subscribes}}
+    return shown | {name: answer for name, answer in answers.items() if name in fields}
 
 
 def name_verification(user: Record) -> str:
@@ -171,8 +174,9 @@ def name_verification(user: Record) -> str:
 
 
 def find_newest_post(world: World, user_id: str) -> Record | None:
-    """Return the post that a user made last, or `None`."""
-    found = world.store.page("posts", {"_user_id": user_id}, order=NEWEST_FIRST, limit=1)
+    """Return the post that a user made last, or `None`; promoted-only ones do not count."""
+    match = {"_user_id": user_id, "nullcast": False}
+    found = world.store.page("posts", match, order=NEWEST_FIRST, limit=1)
     return found[0].record if found else None
 
 
@@ -208,6 +212,11 @@ def _show_newest_post_id(world: World, user: Record) -> str | None:
     return None if post is None else post["id_str"]
 
 
+def _show_withholding(_world: World, user: Record) -> dict[str, Any] | None:
+    countries = user.get("withheld_in_countries")
+    return {"country_codes": countries, "scope": "user"} if countries else None
+
+
 def _read(stored: str) -> Callable[[World, Record], Any]:
     return lambda _world, user: user.get(stored)
 
@@ -231,12 +240,11 @@ _USER_VALUES: Mapping[str, Callable[[World, Record], Any]] = {
     "pinned_post_id": _read("pinned_post_id"),
     "most_recent_post_id": _show_newest_post_id,
     "subscription_type": _read("subscription_type"),
-    "subscribes_to_you": lambda _world, _user: False,
-    "subscription": lambda _world, _user: {"subscribes_to_you": False},
     "is_identity_verified": _read("is_identity_verified"),
     "parody": _read("parody"),
     "receives_your_dm": _read("receives_your_dm"),
     "verified_followers_count": _read("verified_followers_count"),
     "confirmed_email": _read("_confirmed_email"),
+    "withheld": _show_withholding,
 }
 """How the value of each field of a user is found, in the order of the object."""

@@ -14,6 +14,7 @@ from mock_platform.api.v2.conventions import (
     ANY_CALLER,
     ANY_USER,
     OLDER_NAMES,
+    Rates,
     check_path,
     declare_named,
     find_id_faults,
@@ -33,6 +34,9 @@ from mock_platform.api.v2.objects.answers import (
 from mock_platform.api.v2.objects.older_forms import NAME, make_user_object
 from mock_platform.api.v2.objects.post_view import find_user, show_address
 from mock_platform.api.v2.objects.posts import make_post_object
+from mock_platform.api.v2.objects.relations import (
+    is_present,
+)
 from mock_platform.api.v2.objects.users import NEWEST_FIRST, UserObject
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import APP_OR_USER, USER, Auth
@@ -55,9 +59,9 @@ USER_SHAPES = public_fact(
 )
 USER_LIMITS = public_fact(
     "users.limits",
-    "GET /2/users/me is limited to 75 requests of a user in 15 minutes, the others to 300 of an "
-    "app, which is not public.",
-    "section 7.4 of the named endpoints",
+    "In 15 minutes a user may call GET /2/users/me 75 times, each of the others 900 times, and an "
+    "app 300 times. Affiliates have no published limit.",
+    "section 7.4 of the named endpoints; all of v2, section 3",
 )
 OLDER_SHAPES = public_fact(
     "older-users.shapes",
@@ -76,7 +80,8 @@ OLDER_LIMITS = public_fact(
 OLDER_LOOKUP = expectation(
     "older-users.lookup",
     "users/show takes user_id or screen_name, in any case; with both, the user_id counts. Neither "
-    "answers 400 with code 25, a user who does not exist 404 with code 50.",
+    "answers 400 with code 25, a user who does not exist or is deactivated 404 with code 50, one "
+    "who is suspended 403 with code 63.",
 )
 
 
@@ -198,7 +203,7 @@ def show_older(call: Call, world: World) -> Record:
     """Return the user with an id or a name.
 
     Raises:
-        NumericFailure: 25 without either, 50 if the user does not exist.
+        NumericFailure: 25 without either, 50 if the user does not exist, 63 if suspended.
     """
     user_id, name = call.params.get("user_id"), call.params.get("screen_name")
     if user_id is None and name is None:  # as `one_of` says
@@ -206,7 +211,9 @@ def show_older(call: Call, world: World) -> Record:
     if user_id is not None and name is not None:
         call.warn("screen_name has no effect beside user_id", NO_EFFECT)
     user = find_user(world, name or "") if user_id is None else world.store.get("users", user_id)
-    if user is None:
+    if user is not None and user.get("_suspended"):
+        raise NumericFailure(63)
+    if user is None or not is_present(user):
         raise NumericFailure(50)
     return _show_older(call, world, user)
 
@@ -256,7 +263,7 @@ _declare = partial(
     since=None,
     returns=SingleUserAnswer,
     auth=Auth(ANY_CALLER, scopes=_SCOPES),
-    limit=300,
+    limit=Rates(app=300, user=900),
     errors=("invalid-request", "resource-not-found"),
     assumptions=(USER_SHAPES, FIELD_SELECTION, OLDER_NAMES, USER_LIMITS),
     may_assume=(PARTIAL_ERRORS,),

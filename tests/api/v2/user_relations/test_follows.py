@@ -9,6 +9,12 @@ from typing import Any
 import pytest
 
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOW_REQUESTS, FOLLOWS
+from mock_platform.api.v2.user_relations.changes import (
+    RelationChange,
+    accept_request,
+    deny_request,
+    end_protection,
+)
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, NORTHBIKE, Sandbox, sandbox
 
@@ -19,7 +25,7 @@ FOLLOWING = f"/2/users/{OWN}/following"
 @pytest.fixture
 def box() -> Sandbox:
     """A sandbox without follows."""
-    found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+    found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
     with found.world.work():
         for relation in (FOLLOWS, FOLLOW_REQUESTS):
             for entry in found.world.store.page(relation.name):
@@ -81,6 +87,60 @@ def test_a_protected_user_is_asked(box: Sandbox) -> None:
     assert FOLLOW_REQUESTS.find(box.world, OWN, OTHER) is None
 
 
+def ask(box: Sandbox) -> None:
+    """Let the caller ask to follow a protected user."""
+    box.change("users", OTHER, protected=True)
+    follow(box, OTHER)
+
+
+@pytest.mark.parametrize("answer", [accept_request, deny_request])
+def test_a_request_is_answered(box: Sandbox, answer: RelationChange) -> None:
+    """An accepted request is a follow, a denied one nothing; a second answer changes nothing."""
+    ask(box)
+    before = count(box, OTHER, "followers_count")
+    users = [box.record("users", id_) for id_ in (OWN, OTHER)]
+    with box.world.work():
+        heard = [len(answer(box.world, *users)) for _ in range(2)]
+    is_accepted = answer is accept_request
+
+    assert [2 if is_accepted else 0, 0] == heard
+    assert is_accepted == (FOLLOWS.find(box.world, OWN, OTHER) is not None)
+    assert before + is_accepted == count(box, OTHER, "followers_count")
+    assert FOLLOW_REQUESTS.find(box.world, OWN, OTHER) is None
+    assert is_accepted != follow(box, OTHER)["data"]["pending_follow"]
+
+
+def test_the_end_of_a_protection(box: Sandbox) -> None:
+    """Who has asked follows a user who is no longer protected, and both hear of it."""
+    ask(box)
+    with box.world.work():
+        heard = end_protection(box.world, box.record("users", OTHER))
+
+    assert [(OWN, "sent"), (OTHER, "received")] == [
+        (each.activity["user_id"], each.activity["direction"]) for each in heard
+    ]
+    assert not box.record("users", OTHER)["protected"]
+    assert [OTHER] == [user["id"] for user in read(box, FOLLOWING)["data"]]
+
+
+def test_a_follower_stays_when_the_user_protects_the_posts(box: Sandbox) -> None:
+    """Who follows already need not ask again."""
+    follow(box, OTHER)
+    box.change("users", OTHER, protected=True)
+
+    assert {"data": {"following": True, "pending_follow": False}} == follow(box, OTHER)
+
+
+def test_absent_users_are_in_no_list(box: Sandbox) -> None:
+    """A suspended user is left out of lists; the followers of one are not found."""
+    follow(box, OTHER)
+    box.change("users", OTHER, _suspended=True)
+    missing = box.call("GET", f"/2/users/{OTHER}/followers")
+
+    assert {"meta": {"result_count": 0}} == read(box, FOLLOWING)
+    assert (404, "Forbidden") == (missing.status_code, missing.get_json()["title"])
+
+
 def test_pages_both_ways(box: Sandbox) -> None:
     """Pages hold each follower once, the latest first; back they are the same."""
     with box.world.work():
@@ -132,6 +192,12 @@ REFUSED = [
     create("an unknown user", 400, json={"target_user_id": "1"},
            messages=["Could not find user with id: [1]."]),
     create("oneself", 400, json={"target_user_id": OWN}, messages=["follow yourself"]),
+    create("a suspended user", 400, json={"target_user_id": OTHER},
+           given={("users", OTHER): {"_suspended": True}},
+           messages=[f"User has been suspended: [{OTHER}]."]),
+    create("a deactivated user", 400, json={"target_user_id": INES},
+           given={("users", INES): {"_deactivated": True}},
+           messages=[f"Could not find user with id: [{INES}]."]),
     create("nobody", 400, json={}, messages=["target_user_id"]),
     create("no number", 400, json={"target_user_id": "x"}, messages=["target_user_id"]),
     Refusal(f"POST /2/users/{OTHER}/following", "in the name of another", 400,
@@ -139,6 +205,8 @@ REFUSED = [
             messages=[f"value [{OTHER}] must be the same as the authenticating user [{OWN}]"]),
     Refusal(f"DELETE /2/users/{OTHER}/following/{OWN}", "an unfollow in another's name", 400,
             messages=["`source_user_id` query parameter value"]),
+    Refusal(f"DELETE {FOLLOWING}/x", "an unfollow of no number", 400,
+            messages=["The `target_user_id` query parameter value [x] is not valid"]),
     Refusal("GET /2/users/1/followers", "followers of an unknown user", 404, keys=BEARER,
             problem="resource-not-found"),
     Refusal(f"GET {FOLLOWING}", "too many", 400, keys=BEARER, query={"max_results": 1001},

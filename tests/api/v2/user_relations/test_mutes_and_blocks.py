@@ -1,0 +1,308 @@
+"""Mutes and blocks: private lists, what a block ends, and who hears of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
+from itertools import product
+from typing import Any
+
+import pytest
+
+from mock_platform.api.served import OPERATIONS
+from mock_platform.api.v2.objects.relations import (
+    BLOCKS,
+    FOLLOW_REQUESTS,
+    FOLLOWS,
+    MUTES,
+    Relation,
+)
+from tests.refusals import Refusal, refusals
+from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, sandbox
+from tests.support_receiver import Receiver
+from tests.support_replay import WEBHOOK, Desk
+
+OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
+WORDS = [("muting", "mute", MUTES), ("blocking", "block", BLOCKS)]
+BOTH = pytest.mark.parametrize(("path", "verb", "relation"), WORDS, ids=["mute", "block"])
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A sandbox without follows."""
+    found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
+    with found.world.work():
+        for entry in found.world.store.page("follows"):
+            found.world.store.remove("follows", entry.key)
+    return found
+
+
+def act(box: Sandbox, path: str, target: str = OTHER) -> Any:
+    """Let the caller mute or block somebody, and return the answer."""
+    answer = box.call("POST", f"/2/users/{OWN}/{path}", json={"target_user_id": target})
+    assert 200 == answer.status_code, answer.text
+    return answer.get_json()
+
+
+def end(box: Sandbox, path: str, target: str = OTHER) -> Any:
+    """Let the caller unmute or unblock somebody, and return the answer."""
+    return box.call("DELETE", f"/2/users/{OWN}/{path}/{target}").get_json()
+
+
+def ids(answer: Any) -> list[str]:
+    """The ids of the users in an answer."""
+    return [user["id"] for user in answer.get("data", ())]
+
+
+def happened(box: Sandbox) -> list[tuple[str, str, str | None]]:
+    """Type, user and direction of all that happened."""
+    found = [entry.record for entry in box.world.store.page("activities")]
+    return [(each["event_type"], each["user_id"], each["direction"]) for each in found]
+
+
+@BOTH
+def test_begin_and_end(box: Sandbox, path: str, verb: str, relation: Relation) -> None:
+    """It is in the caller's list alone; twice is once, undo is undo; only the actor hears of it."""
+    before = happened(box), box.record("users", OWN), box.record("users", OTHER)
+    own = f"/2/users/{OWN}/{path}"
+
+    assert [{"data": {path: True}}] * 2 == [act(box, path), act(box, path)]
+    act(box, path, INES)
+    assert [INES, OTHER] == ids(box.read(own)) == ids(box.read(own, keys=USER_TOKEN))
+    assert [] == ids(box.read(f"/2/users/{OTHER}/{path}", keys=NORTHBIKE))
+    end(box, path, INES)
+    assert [{"data": {path: False}}] * 2 == [end(box, path), end(box, path)]
+    assert {"meta": {"result_count": 0}} == box.read(own)
+    assert [f"{verb}.{verb}", f"{verb}.{verb}", f"{verb}.un{verb}", f"{verb}.un{verb}"] == [
+        name for name, user, direction in happened(box)[len(before[0]) :]
+        if (user, direction) == (OWN, None)
+    ]  # fmt: skip
+    assert before[1:] == (box.record("users", OWN), box.record("users", OTHER))
+    assert {"data": {path: False}} == end(box, path, "1"), "an unknown user"
+
+
+@BOTH
+def test_pages(box: Sandbox, path: str, verb: str, relation: Relation) -> None:
+    """Pages have the latest first, and fields; suspended users are left out."""
+    for number in "12345":
+        box.put("users", number, box.record("users", INES) | {"id": number, "screen_name": number})
+        act(box, path, number)
+    box.change("users", "3", _suspended=True)
+    own = f"/2/users/{OWN}/{path}"
+    query: dict[str, Any] = {"max_results": 2, "user.fields": "connection_status"}
+    first = box.read(own, **query)
+    second = box.read(own, pagination_token=first["meta"]["next_token"], **query)
+    back = box.read(own, pagination_token=second["meta"]["previous_token"], **query)
+
+    assert (["5", "4"], ["2", "1"]) == (ids(first), ids(second))
+    assert first["data"] == back["data"]
+    assert {path} == {each for user in first["data"] for each in user["connection_status"]}
+    assert "next_token" not in second["meta"]
+    is_number = first["meta"]["next_token"].isdecimal()
+    assert is_number == (path == "muting")
+
+
+@pytest.mark.parametrize("is_pending", [False, True])
+@pytest.mark.parametrize(("source", "target"), [(OWN, OTHER), (OTHER, OWN)])
+def test_a_block_ends_follows(box: Sandbox, source: str, target: str, *, is_pending: bool) -> None:
+    """Follows and requests of both end with their counts, and no unblock brings them back."""
+    relation = FOLLOW_REQUESTS if is_pending else FOLLOWS
+    counts = [box.record("users", id_) for id_ in (OWN, OTHER)]
+    with box.world.work():
+        relation.add(box.world, source, target)
+    act(box, "blocking")
+    end(box, "blocking")
+
+    assert relation.find(box.world, source, target) is None
+    assert counts == [box.record("users", id_) for id_ in (OWN, OTHER)]
+    assert not [name for name, _, _ in happened(box) if name == "follow.unfollow"]
+
+
+def test_what_a_block_hides(box: Sandbox) -> None:
+    """Neither sees the posts of the other until the block ends; the muted see everything."""
+    path = f"/2/users/{OTHER}/followers"
+    post = box.call("POST", "/2/posts", json={"text": "Seen?"}).get_json()["data"]["id"]
+    act(box, "muting")
+    assert "data" in box.read(f"/2/posts/{post}", keys=NORTHBIKE)
+    act(box, "blocking")
+    assert 403 == box.call("GET", f"/2/posts/{post}", keys=NORTHBIKE).status_code
+    assert ["errors"] == list(box.read(path))
+    assert ["errors"] == list(box.read(f"/2/users/{OWN}/followers", keys=NORTHBIKE))
+    end(box, "blocking")
+
+    assert "data" in box.read(f"/2/posts/{post}", keys=NORTHBIKE)
+
+
+def status(box: Sandbox, user: str = OTHER, keys: Keys | str = HARBOR) -> Any:
+    """The connection_status of a user, as another one sees it."""
+    query = {"user.fields": "connection_status"}
+    answer = box.call("GET", f"/2/users/{user}", keys=keys, query_string=query)
+    return answer.get_json()["data"].get("connection_status")
+
+
+def test_all_connections(box: Sandbox) -> None:
+    """connection_status has all six values in their order, for users alone, and each by itself."""
+    edges = {
+        "follow_request_received": (FOLLOW_REQUESTS, OTHER, OWN),
+        "follow_request_sent": (FOLLOW_REQUESTS, OWN, OTHER),
+        "blocking": (BLOCKS, OWN, OTHER),
+        "followed_by": (FOLLOWS, OTHER, OWN),
+        "following": (FOLLOWS, OWN, OTHER),
+        "muting": (MUTES, OWN, OTHER),
+    }
+
+    assert [] == status(box)
+    for name, (relation, source, target) in edges.items():
+        with box.world.work():
+            relation.add(box.world, source, target)
+        assert [name] == status(box)
+        with box.world.work():
+            relation.remove(box.world, source, target)
+    with box.world.work():
+        for relation, source, target in edges.values():
+            relation.add(box.world, source, target)
+
+    assert list(edges) == status(box)
+    assert status(box, keys=BEARER) is None
+
+
+def test_nobody_learns_of_a_block_or_a_mute(box: Sandbox) -> None:
+    """connection_status says them to the one who blocks and mutes, and not to the other."""
+    act(box, "blocking")
+    act(box, "muting")
+
+    assert ["blocking", "muting"] == status(box)
+    assert [] == status(box, OWN, NORTHBIKE)
+
+
+def test_original_names(box: Sandbox) -> None:
+    """Parameters and answers have the older names where they are asked for."""
+    act(box, "muting")
+    box.change("users", OTHER, pinned_post_id="77")
+    query = {"expansions": "pinned_tweet_id", "tweet.fields": "created_at"}
+    path, headers = f"/2/users/{OWN}/muting", {"X-Mock-Names": "original"}
+    shown = box.call("GET", path, query_string=query, headers=headers).get_json()
+
+    assert "77" == shown["data"][0]["pinned_tweet_id"]
+    assert "pinned_tweet_id" == shown["errors"][0]["parameter"]
+
+
+@BOTH
+@pytest.mark.parametrize(("tier", "status"), [("self_serve", 403), ("enterprise", 200)])
+def test_blocks_are_for_enterprises(
+    path: str, verb: str, relation: Relation, tier: str, status: int
+) -> None:
+    """With `--tiers on`, only apps of enterprises block and unblock; all mute."""
+    box = sandbox(tiers="on")
+    box.change("apps", "11827", _tier=tier)
+    answers = [
+        box.call("POST", f"/2/users/{OWN}/{path}", json={"target_user_id": OTHER}),
+        box.call("DELETE", f"/2/users/{OWN}/{path}/{OTHER}"),
+    ]
+
+    expected = 200 if verb == "mute" else status
+    assert [expected, expected] == [answer.status_code for answer in answers]
+
+
+def test_deprecated() -> None:
+    """Blocking and unblocking are marked; they are no longer described."""
+    marked = {each.id for each in OPERATIONS if each.deprecated and each.dialect == "v2"}
+
+    assert {"blocking.create", "blocking.delete"} <= marked
+
+
+REFUSED = [
+    refusal
+    for path, verb, _ in WORDS
+    for create in [partial(Refusal, f"POST /2/users/{OWN}/{path}")]
+    for refusal in (
+        create(f"{verb} an unknown user", 400, json={"target_user_id": "1"},
+               messages=["Could not find user with id: [1]."]),
+        create(f"{verb} a suspended user", 400, json={"target_user_id": OTHER},
+               given={("users", OTHER): {"_suspended": True}},
+               messages=[f"User has been suspended: [{OTHER}]."]),
+        create(f"{verb} oneself", 400, json={"target_user_id": OWN},
+               messages=[f"You cannot {verb} yourself"]),
+        create(f"{verb} nobody", 400, json={}, messages=["target_user_id"]),
+        create(f"{verb} no number", 400, json={"target_user_id": "x"},
+               messages=["target_user_id"]),
+        create(f"{verb} as an app", 403, json={"target_user_id": OTHER}, keys=BEARER,
+               problem="unsupported-authentication"),
+        create(f"{verb} without the scope", 403, json={"target_user_id": OTHER}, keys=USER_TOKEN,
+               given={("tokens", USER_TOKEN): {"scopes": [f"{verb}.read"]}},
+               problem="about:blank", text=f"{verb}.write"),
+        Refusal(f"POST /2/users/{OTHER}/{path}", f"{verb} for another", 400,
+                json={"target_user_id": INES},
+                messages=[f"value [{OTHER}] must be the same as the authenticating user [{OWN}]"]),
+        Refusal(f"DELETE /2/users/{OTHER}/{path}/{OWN}", f"un{verb} for another", 400,
+                messages=["`source_user_id` query parameter value"]),
+        Refusal(f"DELETE /2/users/{OWN}/{path}/x", f"un{verb} no number", 400,
+                messages=["The `target_user_id` query parameter value [x] is not valid"]),
+        Refusal(f"GET /2/users/{OTHER}/{path}", f"the {path} list of another", 400,
+                messages=["must be the same as the authenticating user"]),
+        Refusal(f"GET /2/users/{OWN}/{path}", f"too many of {path}", 400,
+                query={"max_results": 1001}, messages=["max_results"]),
+        Refusal(f"GET /2/users/{OWN}/{path}", f"none of {path}", 400,
+                query={"max_results": 0}, messages=["max_results"]),
+        Refusal(f"GET /2/users/{OWN}/{path}", f"no token of {path}", 400,
+                query={"pagination_token": "1" * 19}, messages=["is not valid"]),
+    )
+]  # fmt: skip
+
+
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+    """Each refusal says what was wrong, and changes nothing."""
+    row.check(box)
+
+
+@pytest.fixture
+def desk(receiver: Receiver) -> Iterator[Desk]:
+    """A sandbox whose webhook hears of all that happens to the caller, in both products."""
+    with Desk(receiver.url) as found:
+        found.clear("activity_subscriptions", "account_activity_subscriptions")
+        key = f"{WEBHOOK}-{OWN}"
+        record = {"_id": key, "webhook_id": WEBHOOK, "user_id": OWN, "created_at": "2026-11-20"}
+        found.put("account_activity_subscriptions", key, record)
+        yield found
+        assert [] == found.platform.errors
+
+
+@pytest.mark.parametrize(
+    ("path", "verb", "prefix"), [(*pair[:2], un) for pair, un in product(WORDS, ("", "un"))]
+)
+def test_what_is_delivered(
+    desk: Desk, receiver: Receiver, path: str, verb: str, prefix: str
+) -> None:
+    """A subscription to the type and one to the account get the two users; the other gets none."""
+    token = {"Authorization": f"Bearer {USER_TOKEN}"}
+    client = desk.client
+    asked = {
+        "event_type": f"{verb}.{prefix}{verb}",
+        "filter": {"user_id": OWN},
+        "webhook_id": WEBHOOK,
+    }
+    answer = client.post("/2/activity/subscriptions", json=asked, headers=token)
+    assert answer.status_code in {200, 201}, answer.text
+    if prefix:
+        with desk.world.work():
+            (MUTES if verb == "mute" else BLOCKS).add(desk.world, OWN, OTHER)
+    for _ in range(2):
+        if prefix:
+            client.delete(f"/2/users/{OWN}/{path}/{OTHER}", headers=token)
+        else:
+            body = {"target_user_id": OTHER}
+            client.post(f"/2/users/{OWN}/{path}", json=body, headers=token)
+    desk.wait()
+
+    bodies = [post.json for post in receiver.received]
+    (activity,) = [each["data"] for each in bodies if "data" in each]
+    (account,) = [each for each in bodies if "for_user_id" in each]
+    assert (OWN, OTHER) == tuple(
+        activity["payload"][role]["data"]["id"] for role in ("source", "target")
+    )
+    ((event,),) = [account[f"{verb}_events"]]
+    assert (f"{prefix}{verb}", OWN, OTHER) == (
+        event["type"], event["source"]["id_str"], event["target"]["id_str"],
+    )  # fmt: skip
