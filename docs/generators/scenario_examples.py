@@ -166,9 +166,9 @@ EFFECTS: dict[str, Example] = {
         ((LIST, 202),),
     ),
     "collection": Example(
-        "  - on: /2/lists\n    then:\n      collection:\n"
+        "  - on: /2/shops\n    then:\n      collection:\n"
         '        items: [{key: "1", name: Roasters}]\n        id: key\n        envelope: data',
-        (("GET /2/lists", 200), ("GET /2/lists/1", 200), ("GET /2/lists/2", 404)),
+        (("GET /2/shops", 200), ("GET /2/shops/1", 200), ("GET /2/shops/2", 404)),
     ),
     "patch": Example(
         _then("line_items.get", "{patch: {data: {name: Another name, goal: null}}}"),

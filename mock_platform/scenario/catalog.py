@@ -1,6 +1,6 @@
 """What rules act on: operations, and paths that no operation serves.
 
-`on: "GET /2/lists/:id"` is a path with a method, and a rule acts on it alone. `on: "/2/lists"` is a
+`on: "GET /2/shops/:id"` is a path with a method, and a rule acts on it alone. `on: "/2/shops"` is a
 collection: a rule acts on the path (GET, POST) and on the records below it (GET, PUT, PATCH,
 DELETE, with the parameter `:id`).
 """
@@ -93,7 +93,7 @@ _OF_ITEM = tuple((method, f"/:{ITEM}") for method in ("GET", "PUT", "PATCH", "DE
 _SEGMENT = r"(?::[a-z_]{1,40}|[A-Za-z0-9._~!$&'()+,;=@%-]{1,200})"
 PATTERN = rf"(?:(?:{'|'.join(METHODS)}) )?(?:/{_SEGMENT}){{1,20}}"
 _WHOLE = re.compile(PATTERN, re.ASCII)
-_EXAMPLE = '"GET /2/lists/:id" or "/2/lists"'
+_EXAMPLE = '"GET /2/shops/:id" or "/2/shops"'
 
 
 class CustomRoute(Struct, frozen=True):

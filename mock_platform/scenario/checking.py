@@ -274,7 +274,7 @@ def _check_subject(kind: EffectKind, on: Any, at: Path, report: Report) -> None:
     elif kind.acts_on == "collection" and not all(map(is_collection, listed)):
         text = (
             f"{kind.keyword} needs a path without a method that no operation serves, such as "
-            f'`on: "/2/lists"`; got {quote(on)}'
+            f'`on: "/2/shops"`; got {quote(on)}'
         )
         report(at, text)
 

@@ -733,6 +733,17 @@ PUBLIC: dict[str, Sample | list[Sample]] = {
         own={"_app_id": "11827"},
         key="webhook_id",
     ),
+    **{
+        name: Sample(
+            {
+                "id": "3805104374:2790441185",
+                "user_id": "3805104374",
+                "target_user_id": "2790441185",
+                "created_at": "2026-03-19T10:00:00.000Z",
+            }
+        )
+        for name in ("blocks", "follow_requests")
+    },
 }
 """Records in their public shape, by table; the mock's own keys are separate."""
 SAMPLES = {table: found if isinstance(found, list) else [found] for table, found in PUBLIC.items()}

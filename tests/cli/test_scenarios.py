@@ -54,7 +54,7 @@ def test_check_of_a_collection(tmp_path: Path) -> None:
     """A file with the records of a collection is neither a scenario nor a fixture."""
     (tmp_path / "lists.json").write_text('[{"id": "1"}]')
     (tmp_path / "mine.yaml").write_text(
-        "name: mine\nrules: [{on: /2/lists, then: {collection: lists.json}}]\n"
+        "name: mine\nrules: [{on: /2/shops, then: {collection: lists.json}}]\n"
     )
 
     sound = run("check", tmp_path)

@@ -334,7 +334,7 @@ def test_records_of_a_collection_are_read_again(tmp_path: Path) -> None:
     """A change of the file that a collection names loads the scenario again."""
     (tmp_path / "lists.json").write_text('[{"id": "1"}]')
     file = tmp_path / "mine.yaml"
-    file.write_text("name: mine\nrules: [{on: /2/lists, then: {collection: lists.json}}]\n")
+    file.write_text("name: mine\nrules: [{on: /2/shops, then: {collection: lists.json}}]\n")
     platform = Platform(Settings(scenarios=(str(file),)))
     files = ScenarioFiles(platform)
 

@@ -527,12 +527,12 @@ def test_a_collection_in_a_file(world: WorldFace, tmp_path: Path) -> None:
     """The file with a collection's records is read where the scenario is."""
     (tmp_path / "lists.json").write_text('[{"id": "1", "name": "Roasters"}]')
     (tmp_path / "mine.yaml").write_text(
-        "name: mine\nrules: [{on: /2/lists, then: {collection: lists.json}}]\n"
+        "name: mine\nrules: [{on: /2/shops, then: {collection: lists.json}}]\n"
     )
     world.activate(world.define(tmp_path / "mine.yaml"))
 
-    answer = world.session(auth=None).get("/2/lists/1")
+    answer = world.session(auth=None).get("/2/shops/1")
 
     assert {"data": {"id": "1", "name": "Roasters"}} == answer.json()
-    (entry,) = world.journal.find(path="/2/lists")
-    assert (None, "GET /2/lists/:id") == (entry.operation, entry.custom)
+    (entry,) = world.journal.find(path="/2/shops")
+    assert (None, "GET /2/shops/:id") == (entry.operation, entry.custom)

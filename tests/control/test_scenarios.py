@@ -233,7 +233,7 @@ def test_a_text_is_checked_as_its_file_is(platform: Platform, tmp_path: Path, te
 def test_a_text_may_name_files_only_in_a_folder(platform: Platform, folder: Path) -> None:
     """Records in a file beside the scenario are found where the text will be saved."""
     (folder / "rows.json").write_text('[{"id": "1"}]')
-    text = "name: a\nrules: [{on: /2/lists, then: {collection: rows.json}}]"
+    text = "name: a\nrules: [{on: /2/shops, then: {collection: rows.json}}]"
 
     assert check_scenario_text(platform, text).complaints
     assert not check_scenario_text(platform, text, "a.yaml", folder).complaints

@@ -95,7 +95,11 @@ def test_the_journal_knows_why(box: Sandbox) -> None:
             ],
         ),
         ("POST", "/12/webhooks/replay", []),
-        ("GET", "/2/accounts", ["GET /2/connections", "DELETE /2/connections"]),
+        (
+            "GET",
+            "/2/accounts",
+            ["GET /2/communities/:id", "GET /2/connections", "DELETE /2/connections"],
+        ),
         ("POST", "/12/oauth2/token", []),
         ("GET", "/completely/else", []),
     ],

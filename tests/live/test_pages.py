@@ -20,6 +20,7 @@ LANGUAGES = {
     "as-a-flask-application": {"bash", "python"},
     "likes-bookmarks-and-spaces": {"bash"},
     "encrypted-chat": {"bash"},
+    "lists-and-trends": {"bash"},
     "media-news-and-notes": {"bash"},
     "original-names": {"text", "python"},
     "posts-and-users": {"bash"},
@@ -47,6 +48,14 @@ WALKED = {
         '"has_message_requests":false',
         '"conversation_key_events"',
         '"encoded_message_event"',
+    ),
+    "lists-and-trends": (
+        '"member_count":1',
+        "What we will drink after the climb",
+        '"pinned":true',
+        '"name":"Home roasters"',
+        '"trend_name":"Night trains"',
+        '"trend_name":"#Cortado"',
     ),
     "media-news-and-notes": (
         '"state":"succeeded"',

@@ -134,8 +134,8 @@ def test_a_named_code_under_2() -> None:
         (f"{{on: line_items.get, when: {{path: {{account_id: a}}}}, {FAIL}}}",
          f"{{on: line_items.get, when: {{path: {{account_id: {{equals: a}}, line_item_id: b}}}}, "
          f"{FAIL}}}"),
-        (f"{{{FAIL}}}", f"{{on: GET /2/lists, {FAIL}}}"),
-        (f"{{on: /2/lists, {FAIL}}}", f"{{on: /2/lists, {FAIL}}}"),
+        (f"{{{FAIL}}}", f"{{on: GET /2/shops, {FAIL}}}"),
+        (f"{{on: /2/shops, {FAIL}}}", f"{{on: /2/shops, {FAIL}}}"),
         ("{on: deliveries, then: {drop: true}}", "{on: deliveries, then: {duplicate: true}}"),
     ],
 )  # fmt: skip
@@ -163,7 +163,7 @@ def test_a_stage_that_comes_first() -> None:
         (f"{{on: line_items.list, until: 2026-03-01, {FAIL}}}", f"{{on: line_items.list, {FAIL}}}"),
         (f"{{on: line_items.get, {FAIL}}}", f"{{on: [line_items.list, line_items.get], {FAIL}}}"),
         ("{stage: before_auth, then: {delay: 1}}", f"{{on: line_items.list, {FAIL}}}"),
-        ("{then: {delay: 1}}", f"{{on: GET /2/lists, {FAIL}}}"),
+        ("{then: {delay: 1}}", f"{{on: GET /2/shops, {FAIL}}}"),
         ("{on: deliveries, then: {reorder: true}}", "{on: deliveries, then: {drop: true}}"),
         (f"{{{FAIL}}}", "{on: deliveries, then: {drop: true}}"),
         (f"{{when: {{state: x}}, {FAIL}}}", "{then: [{set_state: x}, {error: 130}]}"),

@@ -10,7 +10,7 @@ from mock_platform.core.call import Call, Sending
 from tests.scenario.support import arm, complaints, define, engine, last
 from tests.support import BEARER, HARBOR, Sandbox, Sandboxes
 
-ON = "GET /2/lists/:id"
+ON = "GET /2/shops/:id"
 HELLO = {"respond": {"json": {"data": {"name": "Roasters"}}}}
 
 
@@ -32,7 +32,7 @@ def test_a_path_of_ones_own(box: Sandbox) -> None:
     """A path that no operation serves answers what the rule says, and is marked."""
     arm(box, {"on": ON, "then": HELLO})
 
-    answer = get(box, "/2/lists/7")
+    answer = get(box, "/2/shops/7")
 
     assert (200, {"data": {"name": "Roasters"}}) == (answer.status_code, answer.get_json())
     assert (ON, "s/0") == (answer.headers["X-Mock-Custom"], answer.headers["X-Mock-Rule"])
@@ -43,11 +43,11 @@ def test_a_path_of_ones_own(box: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", "/2/lists"),
-        ("GET", "/2/lists/"),
-        ("GET", "/2/lists/7/members"),
-        ("GET", "/sandbox/2/lists/7"),
-        ("POST", "/2/lists/7"),
+        ("GET", "/2/shops"),
+        ("GET", "/2/shops/"),
+        ("GET", "/2/shops/7/members"),
+        ("GET", "/sandbox/2/shops/7"),
+        ("POST", "/2/shops/7"),
     ],
 )
 def test_other_requests_stay_unknown(box: Sandbox, method: str, path: str) -> None:
@@ -64,7 +64,7 @@ def test_head(box: Sandbox) -> None:
     """HEAD is answered where GET is, without a body."""
     arm(box, {"on": ON, "then": HELLO})
 
-    answer = box.call("HEAD", "/2/lists/7", keys=None)
+    answer = box.call("HEAD", "/2/shops/7", keys=None)
 
     assert (200, b"") == (answer.status_code, answer.data)
 
@@ -95,13 +95,13 @@ def test_encoded_paths(box: Sandbox) -> None:
 
 def test_conditions_and_counts(box: Sandbox) -> None:
     """Conditions on path, query, headers and body, and counts, decide as for operations."""
-    arm(box, {"on": "POST /2/lists/:list_id/members",
+    arm(box, {"on": "POST /2/shops/:list_id/members",
               "when": {"path": {"list_id": "7"}, "query": {"dry": "1"}, "json": {"user_id": "5"},
                        "headers": {"x-app": "a"}},
               "call": 2, "then": {"respond": {"status": 201, "json": {}}}})  # fmt: skip
 
     def add(list_id: str = "7", query: str = "dry=1", **more: Any) -> int:
-        path = f"/2/lists/{list_id}/members?{query}"
+        path = f"/2/shops/{list_id}/members?{query}"
         sent = {"X-App": "a"} | more
         return box.call("POST", path, keys=None, json={"user_id": "5"}, headers=sent).status_code
 
@@ -110,7 +110,7 @@ def test_conditions_and_counts(box: Sandbox) -> None:
     difference = last(box).near_misses[0]["difference"]
     assert 'path.list_id: expected "7", got "8"' == difference
     rule = box.client.get("/_mock/scenarios/s").get_json()["rules"][0]
-    assert (["POST /2/lists/:list_id/members"], 3, 1) == (
+    assert (["POST /2/shops/:list_id/members"], 3, 1) == (
         rule["on"], rule["matched"], rule["fired"],
     )  # fmt: skip
 
@@ -121,9 +121,9 @@ def test_callers(box: Sandbox) -> None:
         {"on": ON, "then": {"respond": {"status": 202, "json": {}}}})  # fmt: skip
 
     assert [200, 202, 202] == [
-        get(box, "/2/lists/7", keys).status_code for keys in (HARBOR, BEARER, None)
+        get(box, "/2/shops/7", keys).status_code for keys in (HARBOR, BEARER, None)
     ]
-    assert 202 == get(box, "/2/lists/7", "wrong").status_code
+    assert 202 == get(box, "/2/shops/7", "wrong").status_code
     (warning,) = last(box).warnings
     assert warning.startswith("the credentials were not accepted: ")
     assert last(box).diagnosis is None
@@ -140,8 +140,8 @@ def test_other_effects(box: Sandbox) -> None:
         {"on": "GET /2/limited", "then": [{"rate_limit": {"limit": 1, "window": "15m"}}, HELLO]},
     )  # fmt: skip
 
-    problem = get(box, "/2/lists/1")
-    call = Call("GET", "http://localhost/2/lists/2", "/2/lists/2", "http://localhost", [])
+    problem = get(box, "/2/shops/1")
+    call = Call("GET", "http://localhost/2/shops/2", "/2/shops/2", "http://localhost", [])
     error = get(box, "/12/piggy_banks")
 
     assert (429, "application/problem+json") == (problem.status_code, problem.content_type)
@@ -153,11 +153,11 @@ def test_other_effects(box: Sandbox) -> None:
 def test_named_parameters_of_two_rules(box: Sandbox) -> None:
     """Each rule reads the path by its own names; the first one that holds acts."""
     arm(box, {"on": "GET /2/:kind/:key", "when": {"path": {"key": "x"}}, "then": HELLO},
-        {"on": "GET /2/lists/:kind", "when": {"path": {"kind": "7"}},
+        {"on": "GET /2/shops/:kind", "when": {"path": {"kind": "7"}},
          "then": {"respond": {"status": 202, "json": {}}}})  # fmt: skip
 
     assert [200, 202, 404] == [
-        get(box, path).status_code for path in ("/2/lists/x", "/2/lists/7", "/2/lists/8")
+        get(box, path).status_code for path in ("/2/shops/x", "/2/shops/7", "/2/shops/8")
     ]
 
 
@@ -169,8 +169,8 @@ def test_what_acts_on_everything_acts_here(box: Sandbox) -> None:
     ]})  # fmt: skip
     engine(box).activate(name)
 
-    assert 503 == get(box, "/2/lists/7", **{"X-Down": "1"}).status_code
-    assert 200 == get(box, "/2/lists/7").status_code
+    assert 503 == get(box, "/2/shops/7", **{"X-Down": "1"}).status_code
+    assert 200 == get(box, "/2/shops/7").status_code
     assert 404 == get(box, "/2/nothing", **{"X-Down": "1"}).status_code
 
 
@@ -179,10 +179,10 @@ def test_for_one_request(box: Sandbox) -> None:
     define(box, {"rules": [{"on": ON, "then": HELLO}]})
 
     assert [404, 200] == [
-        get(box, "/2/lists/7").status_code,
-        get(box, "/2/lists/7", **{"X-Mock-Scenario": "s"}).status_code,
+        get(box, "/2/shops/7").status_code,
+        get(box, "/2/shops/7", **{"X-Mock-Scenario": "s"}).status_code,
     ]
-    refused = get(box, "/2/lists/7", **{"X-Mock-Scenario": "t"})
+    refused = get(box, "/2/shops/7", **{"X-Mock-Scenario": "t"})
     assert (400, "There is no scenario 't'") == (
         refused.status_code, refused.get_json()["detail"][:24],
     )  # fmt: skip
@@ -193,7 +193,7 @@ def test_prefer_is_not_for_such_paths(box: Sandbox) -> None:
     """`Prefer` asks for an operation's failure, so it is reported as without effect."""
     arm(box, {"on": ON, "then": HELLO})
 
-    assert 200 == get(box, "/2/lists/7", Prefer="code=503").status_code
+    assert 200 == get(box, "/2/shops/7", Prefer="code=503").status_code
     assert ["Prefer has no effect here, because no operation serves the path"] == list(
         last(box).warnings
     )
@@ -204,16 +204,16 @@ def test_worlds_are_apart(box: Sandbox) -> None:
     box.client.put("/_mock/worlds/w1")
     arm(box, {"on": ON, "then": HELLO})
 
-    assert [200, 404] == [get(box, path).status_code for path in ("/2/lists/7", "/~w1/2/lists/7")]
+    assert [200, 404] == [get(box, path).status_code for path in ("/2/shops/7", "/~w1/2/shops/7")]
     engine(box).deactivate("s")
-    assert 404 == get(box, "/2/lists/7").status_code
+    assert 404 == get(box, "/2/shops/7").status_code
 
 
 def test_the_journal_and_coverage(box: Sandbox) -> None:
     """The journal names the route; the coverage of the contract does not count it."""
     before = box.client.get("/_mock/coverage").get_json()
     arm(box, {"on": ON, "then": HELLO})
-    get(box, "/2/lists/7")
+    get(box, "/2/shops/7")
 
     entry = box.client.get("/_mock/requests").get_json()["requests"][-1]
 
@@ -235,22 +235,22 @@ def test_the_journal_and_coverage(box: Sandbox) -> None:
         ("DELETE /sandbox/12/accounts/:account_id", "accounts.delete"),
         ("/2/users", "GET /2/users is served"),
         ("GET /_mock/state", "the sandbox's own paths (/_mock, /~WORLD) cannot be replaced"),
-        ("GET /~w1/2/lists", "the sandbox's own paths (/_mock, /~WORLD) cannot be replaced"),
-        ("get /2/lists", '"get" is not a method. Did you mean \'GET\'? Allowed: GET, POST, PUT, '
+        ("GET /~w1/2/shops", "the sandbox's own paths (/_mock, /~WORLD) cannot be replaced"),
+        ("get /2/shops", '"get" is not a method. Did you mean \'GET\'? Allowed: GET, POST, PUT, '
          "PATCH, DELETE."),
-        ("FETCH /2/lists", '"FETCH" is not a method. Did you mean \'PATCH\'?'),
-        ("GET 2/lists", 'expected a path that begins with a slash, such as "GET /2/lists/:id" or '
-         '"/2/lists"; got "GET 2/lists"'),
-        ("GET /2/lists?x=1", "a path has no query; leave it out, and use `when: {query: {…}}`"),
-        ("GET /2/lists/", "without a slash at its end"),
+        ("FETCH /2/shops", '"FETCH" is not a method. Did you mean \'PATCH\'?'),
+        ("GET 2/shops", 'expected a path that begins with a slash, such as "GET /2/shops/:id" or '
+         '"/2/shops"; got "GET 2/shops"'),
+        ("GET /2/shops?x=1", "a path has no query; leave it out, and use `when: {query: {…}}`"),
+        ("GET /2/shops/", "without a slash at its end"),
         ("GET /2/:ID", "with parameters in lower case"),
         ("GET /2/:a/:a", "two parameters of the path have one name"),
-        ("/2/lists/:id/members", ":id is the parameter of the collection's records; use another "
+        ("/2/shops/:id/members", ":id is the parameter of the collection's records; use another "
          "name"),
         (["webhooks.replay", "GET /2/users/:who"], "is served: users.get"),
         ("webhooks.replya", "Did you mean 'webhooks.replay'?"),
-        ("webhooks.replya", 'For a path that no operation serves write "GET /2/lists/:id" or '
-         '"/2/lists".'),
+        ("webhooks.replya", 'For a path that no operation serves write "GET /2/shops/:id" or '
+         '"/2/shops".'),
     ],
 )  # fmt: skip
 def test_paths_that_are_refused(box: Sandbox, on: Any, text: str) -> None:
@@ -271,9 +271,9 @@ def test_paths_that_are_refused(box: Sandbox, on: Any, text: str) -> None:
         (ON, {"items": {"0": "NOT_FOUND"}}, "items needs an operation"),
         (ON, {"disconnect": {}}, "disconnect needs an operation"),
         (ON, {"collection": []}, "collection needs a path without a method that no operation "
-         'serves, such as `on: "/2/lists"`; got "GET /2/lists/:id"'),
+         'serves, such as `on: "/2/shops"`; got "GET /2/shops/:id"'),
         ("line_items.list", {"collection": []}, "collection needs a path without a method"),
-        ("/2/lists", [{"collection": []}, HELLO], "respond and collection cannot act on one"),
+        ("/2/shops", [{"collection": []}, HELLO], "respond and collection cannot act on one"),
     ],
 )  # fmt: skip
 def test_effects_that_are_refused(box: Sandbox, on: Any, then: Any, text: str) -> None:
@@ -290,10 +290,10 @@ LISTS: list[dict[str, Any]] = [
     {"id": "1", "name": "Roasters"},
     {"id": 2, "name": "Mugs", "tags": {"a": 1, "b": 2}},
 ]
-COLLECTION = {"on": "/2/lists", "then": {"collection": LISTS}}
+COLLECTION = {"on": "/2/shops", "then": {"collection": LISTS}}
 
 
-def names(box: Sandbox, path: str = "/2/lists") -> list[str]:
+def names(box: Sandbox, path: str = "/2/shops") -> list[str]:
     """The names of all records of the collection."""
     return [record["name"] for record in get(box, path).get_json()["data"]]
 
@@ -302,18 +302,18 @@ def test_a_collection(box: Sandbox) -> None:
     """List, get, create, update and delete, in the envelope of the interface."""
     arm(box, COLLECTION)
 
-    listed = get(box, "/2/lists")
-    one = get(box, "/2/lists/2")
-    made = box.call("POST", "/2/lists", keys=None, json={"name": "Beans"})
+    listed = get(box, "/2/shops")
+    one = get(box, "/2/shops/2")
+    made = box.call("POST", "/2/shops", keys=None, json={"name": "Beans"})
     key = made.get_json()["data"]["id"]
-    put = box.call("PUT", f"/2/lists/{key}", keys=None, json={"name": "Green beans", "id": "9"})
-    patched = box.call("PATCH", "/2/lists/2", keys=None, json={"tags": {"a": None}})
-    deleted = box.call("DELETE", "/2/lists/1", keys=None)
+    put = box.call("PUT", f"/2/shops/{key}", keys=None, json={"name": "Green beans", "id": "9"})
+    patched = box.call("PATCH", "/2/shops/2", keys=None, json={"tags": {"a": None}})
+    deleted = box.call("DELETE", "/2/shops/1", keys=None)
 
     assert {"data": LISTS, "meta": {"result_count": 2}} == listed.get_json()
-    assert "GET /2/lists" == listed.headers["X-Mock-Custom"]
+    assert "GET /2/shops" == listed.headers["X-Mock-Custom"]
     assert {"data": LISTS[1]} == one.get_json()
-    assert "GET /2/lists/:id" == one.headers["X-Mock-Custom"]
+    assert "GET /2/shops/:id" == one.headers["X-Mock-Custom"]
     assert (201, {"data": {"id": key, "name": "Beans"}}) == (made.status_code, made.get_json())
     assert {"data": {"id": key, "name": "Green beans"}} == put.get_json()
     assert {"data": {"id": 2, "name": "Mugs", "tags": {"b": 2}}} == patched.get_json()
@@ -324,12 +324,18 @@ def test_a_collection(box: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "text"),
     [
-        ("GET", "/2/lists/3", None, 404, "There is no record with the id '3' in this collection."),
-        ("PUT", "/2/lists/3", {}, 404, "There is no record with the id '3'"),
-        ("DELETE", "/2/lists/3", None, 404, "There is no record with the id '3'"),
-        ("POST", "/2/lists", {"id": "2"}, 409, "There is already a record with the id '2'"),
-        ("POST", "/2/lists", [1], 400, "Expected a JSON object"),
-        ("PATCH", "/2/lists/1", [1], 400, "Expected a JSON object"),
+        (
+            "GET",
+            "/2/shops/3",
+            None,
+            404,
+            "There is no record with the id '3' in this collection.",
+        ),
+        ("PUT", "/2/shops/3", {}, 404, "There is no record with the id '3'"),
+        ("DELETE", "/2/shops/3", None, 404, "There is no record with the id '3'"),
+        ("POST", "/2/shops", {"id": "2"}, 409, "There is already a record with the id '2'"),
+        ("POST", "/2/shops", [1], 400, "Expected a JSON object"),
+        ("PATCH", "/2/shops/1", [1], 400, "Expected a JSON object"),
     ],
 )
 def test_refusals_of_a_collection(
@@ -348,10 +354,10 @@ def test_refusals_of_a_collection(
 def test_a_deleted_record_is_gone(box: Sandbox) -> None:
     """A deleted record is not found any more, and its id is free."""
     arm(box, COLLECTION)
-    box.call("DELETE", "/2/lists/1", keys=None)
+    box.call("DELETE", "/2/shops/1", keys=None)
 
-    assert 404 == get(box, "/2/lists/1").status_code
-    made = box.call("POST", "/2/lists", keys=None, json={"id": "1", "name": "Cups"})
+    assert 404 == get(box, "/2/shops/1").status_code
+    made = box.call("POST", "/2/shops", keys=None, json={"id": "1", "name": "Cups"})
     assert 201 == made.status_code
     assert ["Cups", "Mugs"] == names(box)
 
@@ -390,13 +396,13 @@ def test_each_start_has_the_authors_records(box: Sandbox) -> None:
     """Changes stay in their world, until its reset or the next activation."""
     box.client.put("/_mock/worlds/w2")
     arm(box, COLLECTION)
-    box.call("DELETE", "/2/lists/1", keys=None)
+    box.call("DELETE", "/2/shops/1", keys=None)
 
     assert ["Mugs"] == names(box)
-    assert 404 == get(box, "/~w2/2/lists").status_code
+    assert 404 == get(box, "/~w2/2/shops").status_code
     engine(box).activate("s")
     assert ["Roasters", "Mugs"] == names(box)
-    box.call("DELETE", "/2/lists/1", keys=None)
+    box.call("DELETE", "/2/shops/1", keys=None)
     box.world.reset()
     arm(box, COLLECTION)
     assert ["Roasters", "Mugs"] == names(box)
@@ -404,13 +410,13 @@ def test_each_start_has_the_authors_records(box: Sandbox) -> None:
 
 def test_failures_of_a_collection(box: Sandbox) -> None:
     """Another rule can refuse one of a collection's requests; a lost answer can keep its change."""
-    arm(box, {"on": "DELETE /2/lists/:id", "call": 1, "then": {"error": 130}},
-        {"on": "/2/lists", "when": {"json": {"name": "late"}},
+    arm(box, {"on": "DELETE /2/shops/:id", "call": 1, "then": {"error": 130}},
+        {"on": "/2/shops", "when": {"json": {"name": "late"}},
          "then": [{"fault": "reset", "stage": "after_commit"}, {"collection": LISTS}]},
         COLLECTION)  # fmt: skip
 
-    assert 503 == box.call("DELETE", "/2/lists/1", keys=None).status_code
-    assert 200 == box.call("DELETE", "/2/lists/1", keys=None).status_code
+    assert 503 == box.call("DELETE", "/2/shops/1", keys=None).status_code
+    assert 200 == box.call("DELETE", "/2/shops/1", keys=None).status_code
 
 
 # -- files ---------------------------------------------------------------------------------------
@@ -421,7 +427,7 @@ def write(folder: Path, records: Any, named: str = "lists.json") -> Path:
     folder.mkdir(exist_ok=True)
     (folder / "lists.json").write_text(records if isinstance(records, str) else json.dumps(records))
     file = folder / "mine.yaml"
-    file.write_text(f"name: mine\nrules:\n  - on: /2/lists\n    then: {{collection: {named}}}\n")
+    file.write_text(f"name: mine\nrules:\n  - on: /2/shops\n    then: {{collection: {named}}}\n")
     return file
 
 
@@ -432,7 +438,7 @@ def test_a_collection_in_a_file(box: Sandbox, tmp_path: Path) -> None:
     engine(box).define(found)
     engine(box).activate("mine")
 
-    assert records == get(box, "/2/lists").get_json()["data"]
+    assert records == get(box, "/2/shops").get_json()["data"]
     assert (tmp_path / "lists.json",) == found.files
 
 
@@ -481,7 +487,7 @@ def test_a_link_out_of_the_folder(tmp_path: Path, box: Sandbox) -> None:
 
 def test_a_scenario_without_a_file_names_none() -> None:
     """A scenario that comes over HTTP cannot read files of the server."""
-    (found,) = complaints("name: a\nrules: [{on: /2/lists, then: {collection: lists.json}}]")
+    (found,) = complaints("name: a\nrules: [{on: /2/shops, then: {collection: lists.json}}]")
 
     assert (
         "only a scenario in a file can name one; write the records here, as a list"
@@ -491,7 +497,7 @@ def test_a_scenario_without_a_file_names_none() -> None:
 def test_inline_records_that_are_refused() -> None:
     """Records in the scenario are checked like those in a file."""
     (found,) = complaints(
-        "name: a\nrules:\n  - on: /2/lists\n    then:\n      collection:\n"
+        "name: a\nrules:\n  - on: /2/shops\n    then:\n      collection:\n"
         "        items: [{id: 1}, {id: 1}]\n"
     )
 

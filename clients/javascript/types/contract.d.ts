@@ -208,6 +208,13 @@ export interface Tables {
   readonly public_keys: Table;
   readonly chat_media: Table;
   readonly chat_media_parts: Table;
+  readonly lists: Table;
+  readonly list_members: Table;
+  readonly list_followers: Table;
+  readonly list_pins: Table;
+  readonly communities: Table;
+  readonly trend_places: Table;
+  readonly personal_trends: Table;
   readonly iab_categories: Table;
   readonly content_categories: Table;
   readonly publishers: Table;

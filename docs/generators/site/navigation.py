@@ -43,6 +43,7 @@ KINDS = (
             "docs/media-news-and-notes",
             "docs/likes-bookmarks-and-spaces",
             "docs/encrypted-chat",
+            "docs/lists-and-trends",
             "docs/filtered-stream",
             "docs/streams",
             "docs/account-activity",

@@ -60,7 +60,10 @@ class Translator:
     def __init__(
         self, pairs: Mapping[Dialect, Pairs], products: Mapping[str, Pairs] | None = None
     ) -> None:
-        """`pairs` are those of each dialect, `products` those of events that have others."""
+        """`pairs` are those of each dialect.
+
+        `products` are those of events and, by their ids, of operations that have others.
+        """
         self.pairs = pairs
         self.products = products or {}
         self._readings: dict[str, Reading] = {}
@@ -69,6 +72,10 @@ class Translator:
     def spellings(self) -> Mapping[Dialect, Spelling]:
         """What writes original names, by dialect."""
         return {dialect: Spelling(pairs) for dialect, pairs in self.pairs.items()}
+
+    def find_pairs(self, operation: Operation) -> Pairs:
+        """Return the pairs of an operation: its own, or those of its dialect."""
+        return self.products.get(operation.id) or self.pairs[operation.dialect]
 
     # -- calls and events --------------------------------------------------------------------------
 
@@ -81,7 +88,7 @@ class Translator:
         reading = self._readings.get(operation.id)
         if reading is None:
             declared = frozenset(list_declared(operation))
-            reading = Reading(self.pairs[operation.dialect], declared)
+            reading = Reading(self.find_pairs(operation), declared)
             self._readings[operation.id] = reading
         if not reading:
             return
@@ -100,7 +107,8 @@ class Translator:
         if not reply.body or reply.is_verbatim:
             return reply
         media_type = (reply.header("content-type") or "").partition(";")[0]
-        spelling = self.spellings[dialect_of(call.path)]
+        own = self._of_products.get(call.operation or "")
+        spelling = self.spellings[dialect_of(call.path)] if own is None else own[0]
         if media_type.endswith("json"):
             reply.body = _write_body(reply.body, spelling)
         elif media_type == _GZIP:  # the result of a job: the answer of another operation
@@ -135,7 +143,7 @@ class Translator:
         An original that is itself a neutral name of these answers stays; for `mark` see
         `Spelling.to_neutral`.
         """
-        pairs, declared = self.pairs[operation.dialect], list_answered(operation)
+        pairs, declared = self.find_pairs(operation), list_answered(operation)
         names = {n: o for n, o in pairs.names.items() if o not in declared or n in declared}
         return Spelling.to_neutral(replace(pairs, names=names), mark)
 
@@ -180,7 +188,7 @@ class Translator:
         `paths` are further paths under `--names original`, `parameters` are original names by
         neutral name. What has no other name is left out.
         """
-        names = self.pairs[operation.dialect].names
+        names = self.find_pairs(operation).names
         paths = [*map(write_path, self.list_paths(operation.path, operation.dialect))]
         parameters = {
             name: names[name] for name in sorted(set(list_declared(operation))) if name in names

@@ -1,6 +1,6 @@
 """`collection: FILE | [RECORD, …] | {file | items, id, envelope}` — records behind a path.
 
-For rules on a path without a method, such as `on: /2/lists`: GET lists the records, POST creates
+For rules on a path without a method, such as `on: /2/shops`: GET lists the records, POST creates
 one, and below the path GET, PUT or PATCH (both merge) and DELETE act on one record. A file is JSON,
 an array of objects, in or below the folder of the scenario. Each world has its own copy, which a
 reset or a new activation returns to its start. With `envelope: none` the answers are the records

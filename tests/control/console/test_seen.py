@@ -66,12 +66,12 @@ def test_bodies(box: Sandbox) -> None:
 
 def test_unknown_paths(box: Sandbox) -> None:
     """A path that no operation serves becomes one that the scenario serves."""
-    box.call("GET", "/2/lists/7", keys=None)
+    box.call("GET", "/2/shops/7", keys=None)
 
-    file = act(box, "download", name="lists")
+    file = act(box, "download", name="shops")
 
     scenario = loads(file.data, box.platform.library.catalog)
-    assert "GET /2/lists/7" == scenario.document["rules"][0]["on"]
+    assert "GET /2/shops/7" == scenario.document["rules"][0]["on"]
     assert 404 == scenario.document["rules"][0]["then"]["respond"]["status"]
 
 

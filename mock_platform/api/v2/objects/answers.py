@@ -108,6 +108,7 @@ _OLDER = {
     "referenced_tweets.id": "referenced_posts.id",
     "referenced_tweets.id.attachments.media_keys": "referenced_posts.id.attachments.media_keys",
     "referenced_tweets.id.author_id": "referenced_posts.id.author_id",
+    "tweet_count": "post_count",
 }
 
 

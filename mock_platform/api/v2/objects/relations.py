@@ -280,6 +280,15 @@ def takes_messages_of(world: World, user: Record, sender_id: str | None) -> bool
     return not blocked and not is_blocked(world, user["id"], sender_id)
 
 
+def list_public_memberships(world: World, user_id: str) -> list[str]:
+    """Return the ids of the public lists that have a user as a member."""
+    edges = world.store.page("list_members", {"user_id": user_id})
+    ids = [entry.record["list_id"] for entry in edges]
+    return [
+        id_ for id_ in ids if not (world.store.get("lists", id_) or {"private": True})["private"]
+    ]
+
+
 def count_at_least(stored: Any, relations: int) -> int:
     """Return a count: the stored number, and at least that of the relations."""
     return max(stored or 0, relations)

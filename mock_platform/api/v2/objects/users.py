@@ -25,6 +25,7 @@ from mock_platform.api.v2.objects.relations import (
     LIKES,
     count_at_least,
     find_connections,
+    list_public_memberships,
     takes_messages_of,
 )
 from mock_platform.api.v2.release_history import is_in_force
@@ -186,8 +187,17 @@ def _count(world: World, user: Record) -> dict[str, int]:
         "followers_count": FOLLOWS.count_sources(world, user["id"]),
         "following_count": FOLLOWS.count_targets(world, user["id"]),
         "like_count": LIKES.count_targets(world, user["id"]),
+        "listed_count": _count_public_lists(world, user["id"], counts["listed_count"]),
     }
     return counts | {name: count_at_least(counts[name], n) for name, n in related.items()}
+
+
+def _count_public_lists(world: World, user_id: str, stored: int) -> int:
+    """Return how many public lists have a user as a member, if that may be more than stored."""
+    # If public and private lists together are not more, nobody has to look at each of them.
+    if world.store.count("list_members", {"user_id": user_id}) <= stored:
+        return 0
+    return len(list_public_memberships(world, user_id))
 
 
 def _show_affiliation(world: World, user: Record) -> dict[str, Any]:

@@ -67,6 +67,11 @@ ANY_PLACE = expectation(
     "geo.place_id takes any id. A place that a stored post has is known by its name, any other by "
     "its id alone.",
 )
+KNOWN_COMMUNITY = expectation(
+    "posts.communities",
+    "community_id names a record of communities; an unknown one answers 400. Anybody may post in "
+    "any community.",
+)
 LONGEST = 25_000
 _WEIGHED = 250_000
 """Characters of a long text that are weighed first."""
@@ -323,6 +328,21 @@ def require_card(world: World, params: Mapping[str, Any]) -> None:
     match = {"card_uri": uri, "deleted": False}
     if uri and not any(world.store.page(table, match, limit=1) for table in _CARD_TABLES):
         raise _make_fault(params, "card_uri", f"card_uri: no card is {uri}")
+
+
+def require_community(call: Call, world: World, params: Mapping[str, Any]) -> None:
+    """Require that the community of a post exists, if one is named.
+
+    Raises:
+        InvalidParameters: No community has the id (400).
+    """
+    community_id = params.get("community_id")
+    if community_id is None:
+        return
+    call.assume(KNOWN_COMMUNITY)
+    if world.store.get("communities", community_id) is None:
+        text = f"community_id: no community has the id {community_id}"
+        raise _make_fault(params, "community_id", text)
 
 
 def find_place(world: World, place_id: str) -> dict[str, Any]:

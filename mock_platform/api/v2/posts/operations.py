@@ -55,6 +55,7 @@ from mock_platform.api.v2.posts.changes import (
 )
 from mock_platform.api.v2.posts.creation import (
     ANY_PLACE,
+    KNOWN_COMMUNITY,
     POST_REFUSALS,
     SUMMONED_REPLIES,
     TEXT_LENGTHS,
@@ -66,6 +67,7 @@ from mock_platform.api.v2.posts.creation import (
     read_known_keys,
     require_access,
     require_card,
+    require_community,
     require_length,
     require_new_text,
     require_reply_allowed,
@@ -194,8 +196,8 @@ def make_create(settings: Settings) -> Handler:
     def create(call: Call, world: World) -> dict[str, Any]:
         user = get_user(call)
         # The order of the refusals is what clients see if several things are wrong: the version to
-        # be edited, the length, the post that is answered, the quoted one, media, card, and last
-        # whether the same text was posted already. Nothing is stored before the last of them.
+        # be edited, the length, the post that is answered, the quoted one, media, card, community,
+        # and last whether the same text was posted already. Nothing is stored before that.
         params = read_known_keys(call, world, settings)
         text: str = params.get("text", "")
         previous = find_previous_version(world, user, params)
@@ -211,6 +213,7 @@ def make_create(settings: Settings) -> Handler:
             require_access(world, user, quoted, to_share=True)
         media = take_media_of_post(world, user, params)
         require_card(world, params)
+        require_community(call, world, params)
         if not media and "poll" not in params:
             require_new_text(world, user, text, reply_to)
         made = create_post(
@@ -340,6 +343,7 @@ OPERATIONS = (
             UNREACHED_POSTS,
             ENTERPRISE_ONLY,
             ANY_PLACE,
+            KNOWN_COMMUNITY,
             USABLE_MEDIA,
         ),
         example=Example(json={"text": "Fresh from the roaster"}),

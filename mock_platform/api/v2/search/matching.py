@@ -104,11 +104,16 @@ def _match_field(name: str, value: str) -> Match:
     return lambda post: str(post.post.get(name, "")).casefold() == value
 
 
+def _match_list(_name: str, value: str) -> Match:
+    return lambda post: value in post.lists
+
+
 _MAKERS: Mapping[str, Callable[[str, str], Match]] = {
     **dict.fromkeys(_USERS, _match_user),
     **dict.fromkeys(_IDS, _match_reference),
     **dict.fromkeys(COUNTED, _match_metric),
     **dict.fromkeys(("is", "has"), _match_feature),
+    "list": _match_list,
     **dict.fromkeys(("lang", "conversation_id"), _match_field),
 }
 

@@ -95,7 +95,7 @@ OPERATORS = {
             for name in ("bio", "bio_name", "bio_location")
         ),
         *(Operator(name, evaluated=False) for name in _ACCEPTED_ONLY),
-        Operator("list", accepts=_matching(ID), products=("search",), evaluated=False),
+        Operator("list", accepts=_matching(ID), products=("search",)),
         Operator("embedding", may_negate=False, available=False),
         Operator("embedding_threshold", standalone=False, available=False),
     )

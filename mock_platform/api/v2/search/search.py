@@ -143,7 +143,8 @@ NEW_INDEX = public_fact(
 FOUND_POSTS = expectation(
     "search.found",
     "Searches find the newest version of a post, promoted-only posts too, of users whose posts the "
-    "caller may see. Relevancy puts the post with most likes, reposts, replies and quotes first.",
+    "caller may see. Relevancy puts the post with most likes, reposts, replies and quotes first. "
+    "list: finds the posts of the members of a public list.",
 )
 RECENT = timedelta(days=7)
 _DELAY = timedelta(seconds=10)

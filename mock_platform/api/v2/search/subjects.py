@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from msgspec import Struct
 
 from mock_platform.api.v2.objects.post_view import find_conversation, find_references, show_entities
+from mock_platform.api.v2.objects.relations import list_public_memberships
 from mock_platform.api.v2.search.operators import Product
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -68,6 +69,8 @@ class Subject(Struct, frozen=True, dict=True):
     product: Product
     users: Mapping[str, Mapping[str, Any]]
     posts: Mapping[str, Mapping[str, Any]]
+    find_lists: Callable[[], Iterable[str]] = tuple
+    """Returns the public lists that have the author as a member."""
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:
@@ -115,6 +118,11 @@ class Subject(Struct, frozen=True, dict=True):
     def author(self) -> frozenset[str]:
         """Id and name of the author, without case."""
         return self._user(self.post.get("author_id"))
+
+    @cached_property
+    def lists(self) -> frozenset[str]:
+        """Ids of the public lists that have the author as a member."""
+        return frozenset(self.find_lists())
 
     @cached_property
     def replied_to(self) -> frozenset[str]:
@@ -189,7 +197,8 @@ def make_subject(
     shown = _show(world, post)
     if without_text:
         shown["text"] = ""
-    return Subject(shown, product, users, posts)
+    lists = partial(list_public_memberships, world, post["_user_id"])
+    return Subject(shown, product, users, posts, lists)
 
 
 def make_object_subject(

@@ -223,7 +223,7 @@ def test_keys_are_known_from_their_date_on(
     box: Sandbox, key: str, value: object, since: datetime
 ) -> None:
     """A second before, the key is unknown and ignored with a warning; from then on it is read."""
-    body = {"text": "Hello", key: value, "community_id": "1"}
+    body = {"text": "Hello", key: value, "community_id": "1493446837214187523"}
     box.platform.worlds.default.clock.freeze(since - timedelta(seconds=1))
     before = box.call("POST", "/2/posts", json=body)
     box.platform.worlds.default.clock.freeze(since)
@@ -447,7 +447,7 @@ def test_who_may_edit_what(box: Sandbox) -> None:
     fixed = [
         make(box, text="Poll", poll={"options": ["a", "b"], "duration_minutes": 5}),
         make(box, text="Reply", reply={"in_reply_to_post_id": foreign}),
-        make(box, text="There", community_id="1"),
+        make(box, text="There", community_id="1493446837214187523"),
     ]
 
     refuse(edit(box, foreign), "not authorized to edit")

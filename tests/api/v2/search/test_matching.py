@@ -180,7 +180,7 @@ def test_reposts(rule: str, matches: bool) -> None:
 def test_every_evaluated_operator_is_in_the_table() -> None:
     """The tables above hold each operator once with a match and once without."""
     shown = " ".join(rule for rule, _ in TRUTHS) + " quotes_of_post_id: min_likes: min_replies:"
-    shown += " min_reposts:"
+    shown += " min_reposts: list:"
 
     missing = [
         name for name, operator in OPERATORS.items() if operator.available and operator.evaluated

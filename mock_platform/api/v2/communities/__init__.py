@@ -1,0 +1,8 @@
+"""Communities: groups of users in which posts can be made; read by id and searched."""
+
+from mock_platform.api.v2 import OTHER_SHAPES
+from mock_platform.api.v2.communities import operations
+
+OPERATIONS = operations.OPERATIONS
+TABLES = operations.TABLES
+SPEC_SENTENCES = {"communities": OTHER_SHAPES}

@@ -1,0 +1,180 @@
+"""Lists of users: how they are stored and shown, who may see them, and what hangs on them.
+
+The shapes are public facts (all of v2, section 8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from marshmallow import fields
+
+from mock_platform.api.v2.conventions import make_id_field
+from mock_platform.api.v2.objects.answers import (
+    USER_FIELDS,
+    ObjectAnswer,
+    get_viewer_id,
+    make_names_field,
+    start_answer,
+)
+from mock_platform.api.v2.objects.lists import PageOfObjects
+from mock_platform.api.v2.objects.relations import End, Relation, count_at_least
+from mock_platform.core.assumptions import expectation, public_fact
+from mock_platform.core.call import Call
+from mock_platform.core.fields import Flag, Instant, Integer, Text
+from mock_platform.core.schema import Schema
+from mock_platform.core.tables.table import Reference, Shown, Table
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+LIST_SHAPES = public_fact(
+    "lists.shapes",
+    "Lists are made, changed, read and deleted, and have members, followers and pins in their "
+    "public shapes. Without list.fields a list has id and name; owner_id is also an expansion.",
+    "all of v2, section 8",
+    gap=True,
+)
+LIST_ORDER = expectation(
+    "lists.order",
+    "Owned lists are listed newest first; members, followers, memberships, followed and pinned "
+    "lists by the latest addition first.",
+)
+LIST_POSTS = public_fact(
+    "lists.posts",
+    "The posts of a list are the 800 latest of its members, newest first. Promoted-only posts, "
+    "older versions, and posts that only a community sees are not among them.",
+    "all of v2, section 8",
+)
+PRIVATE_LISTS = expectation(
+    "lists.private",
+    "A private list exists for its owner alone: for others it is missing (404), is in no list of "
+    "lists, and is not in listed_count. A list that turns private loses its followers, and the "
+    "pins of all but its owner.",
+)
+LIST_REFUSALS = expectation(
+    "lists.refusals",
+    "Only the owner changes a list and its members (403); the texts of 403, and the 400 for the "
+    "update of a missing list, are public. A user who blocks the owner cannot be added (403). "
+    "To follow one's own list and to name an unknown user or list is refused with 400, to pin a "
+    "list that is neither owned nor followed with 403. Unfollowing a list unpins it.",
+)
+LIST_CEILINGS = expectation(
+    "lists.ceilings",
+    "A user owns up to 1,000 lists and pins up to five; a list has up to 5,000 members. More are "
+    "refused with 400, in texts of the sandbox.",
+)
+MOST_LISTS, MOST_MEMBERS, MOST_PINS, MOST_POSTS = 1_000, 5_000, 5, 800
+
+LIST_FIELDS = (
+    "created_at", "description", "follower_count", "id", "member_count", "name", "owner_id",
+    "private",
+)  # fmt: skip
+LIST_MEMBERS = Relation(
+    "list_members",
+    "A user is a member of a list.",
+    End("list_id", "lists", "member_count"),
+    End("user_id", "users"),  # listed_count has public lists alone; see `changes`
+)
+LIST_FOLLOWERS = Relation(
+    "list_followers",
+    "A user follows a list.",
+    End("user_id", "users"),
+    End("list_id", "lists", "follower_count"),
+)
+LIST_PINS = Relation(
+    "list_pins", "A user has pinned a list.", End("user_id", "users"), End("list_id", "lists")
+)
+
+
+class ListRecord(Schema):
+    """A list of users; its members, followers and pins are in tables of their own."""
+
+    id = make_id_field(required=True)
+    name = Text(required=True, min_length=1, max_length=25)
+    created_at = Instant(millis=True, required=True)
+    description = Text(load_default="", max_length=100)
+    follower_count = Integer(low=0, load_default=0)
+    member_count = Integer(low=0, load_default=0)
+    owner_id = Text(required=True)
+    private = Flag(load_default=False)
+
+
+TABLES = (
+    Table(
+        "lists",
+        ListRecord,
+        references=(Reference("owner_id", "users"),),
+        shown=Shown(
+            ("name", "owner_id", "created_at"),
+            "list.fields",
+            ("lists.get", "owned_lists.list", "followed_lists.list", "list_memberships.list"),
+        ),
+    ),
+    *(relation.table for relation in (LIST_MEMBERS, LIST_FOLLOWERS, LIST_PINS)),
+)
+
+
+class ListSelectionQuery(Schema):
+    """What a client wants to see of lists and of their owners."""
+
+    list_fields = make_names_field(LIST_FIELDS, data_key="list.fields")
+    user_fields = make_names_field(USER_FIELDS, data_key="user.fields")
+    expansions = make_names_field(("owner_id",))
+
+
+class ListPageQuery(ListSelectionQuery):
+    """The page of lists to return, and what to show of them."""
+
+    max_results = Integer(low=1, high=100, load_default=100)
+    pagination_token = Text(min_length=1)
+
+
+class SingleListAnswer(ObjectAnswer):
+    """A list with the selected fields, and its owner if that was asked for."""
+
+
+class _ListCount(Schema):
+    result_count = Integer(required=True)
+
+
+class PinnedLists(Schema):
+    """All lists that a user has pinned, in one answer without pages."""
+
+    data = fields.List(fields.Dict())
+    includes = fields.Dict()
+    errors = fields.List(fields.Dict())
+    meta = fields.Nested(_ListCount)
+
+
+class PageOfLists(PageOfObjects):
+    """A page of lists."""
+
+
+def find_list(call: Call, world: World, list_id: str) -> Record | None:
+    """Return a list that the caller may see, or `None`; see `PRIVATE_LISTS`."""
+    found = world.store.get("lists", list_id)
+    if found is None or (found["private"] and found["owner_id"] != get_viewer_id(call)):
+        return None
+    return found
+
+
+def show_lists(call: Call, world: World, lists: Iterable[Record], **parts: Any) -> dict[str, Any]:
+    """Return the answer with lists, or with the only one if there are no further `parts`."""
+    expands = "owner_id" in (call.params.get("expansions") or ())
+    wanted = {"id", "name", *(call.params.get("list_fields") or ())}
+    wanted |= {"owner_id"} if expands else set()
+    answer = start_answer(call, world)
+    for each in lists:
+        shown = each | {
+            "member_count": count_at_least(
+                each["member_count"], LIST_MEMBERS.count_targets(world, each["id"])
+            ),
+            "follower_count": count_at_least(
+                each["follower_count"], LIST_FOLLOWERS.count_sources(world, each["id"])
+            ),
+        }
+        answer.data.append({name: shown[name] for name in LIST_FIELDS if name in wanted})
+        if expands:
+            answer.include_user("owner_id", each["owner_id"])
+    return answer.show_all(**parts) if parts else answer.show_one()

@@ -1,0 +1,109 @@
+"""Communities: by id, by words, and as the place of a post."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.refusals import Refusal, refusals
+from tests.support import BEARER, Sandbox, sandbox
+
+ROASTERS, CLIMB, CUPPERS = (f"149344683721418752{number}" for number in (3, 4, 5))
+SEARCH = "/2/communities/search"
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A sandbox with the communities of the fixtures."""
+    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+
+
+def test_one_by_id(box: Sandbox) -> None:
+    """A community has id and name, and all else if that is asked for."""
+    query: Any = {"community.fields": "access,created_at,description,join_policy,member_count"}
+    whole = box.read(f"/2/communities/{CUPPERS}", keys=BEARER, **query)["data"]
+
+    assert {"id": ROASTERS, "name": "Home roasters"} == (
+        box.read(f"/2/communities/{ROASTERS}")["data"]
+    )
+    assert box.record("communities", CUPPERS) == whole
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("COFFEE", [CLIMB, ROASTERS]),
+        ("coffee pans", [ROASTERS]),
+        ("roast", [ROASTERS]),
+        ("roas", []),
+        ("!?", []),
+    ],
+)
+def test_words(box: Sandbox, query: str, found: list[str]) -> None:
+    """All words of the query are in the name or the description, in any case; the newest first."""
+    answer = box.read(SEARCH, query=query)
+
+    assert found == [each["id"] for each in answer.get("data", ())]
+    assert {"result_count": len(found)} == answer["meta"]
+
+
+@pytest.mark.parametrize("name", ["next_token", "pagination_token"])
+def test_pages(box: Sandbox, name: str) -> None:
+    """The token works under both names, for the same query and no other."""
+    for number in range(1, 13):
+        made = box.record("communities", CLIMB) | {"id": str(number), "name": "Cups"}
+        box.put("communities", made["id"], made)
+    first = box.read(SEARCH, query="cups")
+    token: Any = {name: first["meta"]["next_token"]}
+    second = box.read(SEARCH, query="cups", **token)
+
+    assert [str(number) for number in range(12, 2, -1)] == [one["id"] for one in first["data"]]
+    assert (["2", "1"], {"result_count": 2}) == (
+        [one["id"] for one in second["data"]],
+        second["meta"],
+    )
+    assert 400 == box.ask("GET", SEARCH, query="climb", **token).status_code
+
+
+def test_posts_are_made_in_them(box: Sandbox) -> None:
+    """A post in a community is stored with it; an unknown one is refused, also by the scenario."""
+    made = box.call("POST", "/2/posts", json={"text": "Pans", "community_id": ROASTERS})
+    fields: Any = {"post.fields": "community_id"}
+    shown = box.read(f"/2/posts/{made.get_json()['data']['id']}", **fields)
+    post = {"text": "Poppers", "community_id": "5"}
+
+    assert (201, ROASTERS) == (made.status_code, shown["data"]["community_id"])
+    Refusal("POST /2/posts", "unknown", 400, json=post, messages=["has the id 5"]).check(box)
+    box.client.post("/_mock/scenarios/community-unknown/activate")
+    Refusal("POST /2/posts", "scenario", 400, json=post | {"community_id": ROASTERS},
+            messages=["no community has this id"]).check(box)  # fmt: skip
+
+
+REFUSED = [
+    Refusal("GET /2/communities/5", "an unknown one", 404, keys=BEARER,
+            problem="resource-not-found", text="Could not find community with id: [5]."),
+    Refusal("GET /2/communities/x", "no id", 400, keys=BEARER, messages=["[x] is not valid"]),
+    Refusal(f"GET {SEARCH}", "no query", 400, messages=["query"]),
+    Refusal(f"GET {SEARCH}", "a long query", 400, query={"query": "x" * 4097}, messages=["query"]),
+    Refusal(f"GET {SEARCH}", "too few", 400, query={"query": "x", "max_results": 9},
+            messages=["max_results"]),
+    Refusal(f"GET {SEARCH}", "too many", 400, query={"query": "x", "max_results": 101},
+            messages=["max_results"]),
+    Refusal(f"GET {SEARCH}", "an app alone", 403, query={"query": "x"}, keys=BEARER,
+            problem="unsupported-authentication"),
+]  # fmt: skip
+
+
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+    """Each refusal says what was wrong."""
+    row.check(box)
+
+
+def test_before_the_release() -> None:
+    """Communities exist from 2025-01-08 on."""
+    early = sandbox(freeze=datetime(2025, 1, 7, 23, 59, 59, tzinfo=UTC))
+
+    assert 404 == early.ask("GET", SEARCH, query="coffee").status_code

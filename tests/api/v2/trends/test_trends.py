@@ -1,0 +1,100 @@
+"""Trends: of places by their WOEID, and of the caller."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.refusals import Refusal, refusals
+from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Sandbox, sandbox
+
+WORLD, PERSONAL = "/2/trends/by/woeid/1", "/2/users/personalized_trends"
+ORIGINAL = {"X-Mock-Names": "original"}
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A sandbox with the trends of the fixtures."""
+    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+
+
+def test_trends_of_a_place(box: Sandbox) -> None:
+    """The first 20 of a place are shown as ranked, or as many as are asked for; counts may miss."""
+    stored = box.record("trend_places", "1")["trends"]
+
+    assert {"data": stored[:20]} == box.read(WORLD, keys=BEARER)
+    assert stored[:21] == box.read(WORLD, keys=USER_TOKEN, max_trends=21)["data"]
+    assert stored == box.read(WORLD, keys=BEARER, max_trends=50)["data"]
+    query: Any = {"trend.fields": "trend_name"}
+    london = box.read("/2/trends/by/woeid/44418", keys=BEARER, **query)["data"]
+    assert {"trend_name": "Night trains", "post_count": 18_040} == london[0]
+    assert {"trend_name": "Old ferries"} == london[2]
+
+
+@pytest.mark.parametrize(
+    "woeid", ["23424977", "23424975", "23424856", "2459115", "2442047", "1118370"]
+)
+def test_the_public_places(box: Sandbox, woeid: str) -> None:
+    """The places that the public pages name have trends."""
+    assert box.read(f"/2/trends/by/woeid/{woeid}", keys=BEARER)["data"]
+
+
+def test_trends_of_the_caller(box: Sandbox) -> None:
+    """Each user has trends of its own, whose counts are texts; a user without any has none."""
+    own, other = box.read(PERSONAL)["data"], box.read(PERSONAL, keys=NORTHBIKE)["data"]
+    query: Any = {"personalized_trend.fields": "trend_name,category"}
+
+    assert box.record("personal_trends", "2244994945")["trends"] == own != other
+    assert {"category": "Food", "trend_name": "#ColdBrew"} == box.read(PERSONAL, **query)["data"][0]
+    with box.world.work():
+        box.world.store.remove("personal_trends", "2244994945")
+    assert {} == box.read(PERSONAL)
+
+
+def test_original_names(box: Sandbox) -> None:
+    """The counts of places have an older name, which is taken in fields; those of users do not."""
+    query: Any = {"trend.fields": "tweet_count"}
+
+    def ask(path: str, **more: Any) -> Any:
+        return box.call("GET", path, headers=ORIGINAL, **more).get_json()["data"][0]
+
+    assert 248_000 == ask(WORLD, keys=BEARER, query_string=query)["tweet_count"]
+    assert 248_000 == box.read(WORLD, keys=BEARER, **query)["data"][0]["post_count"]
+    assert "123K posts" == ask(PERSONAL)["post_count"]
+
+
+REFUSED = [
+    Refusal("GET /2/trends/by/woeid/2", "an unknown place", 404, keys=BEARER,
+            problem="resource-not-found", text="Could not find place with woeid: [2]."),
+    Refusal("GET /2/trends/by/woeid/2147483648", "a large number", 400, keys=BEARER,
+            messages=["[2147483648] is not valid"]),
+    Refusal("GET /2/trends/by/woeid/2147483647", "the largest number", 404, keys=BEARER,
+            problem="resource-not-found"),
+    Refusal("GET /2/trends/by/woeid/seattle", "a name", 400, keys=BEARER,
+            messages=["[seattle] is not valid"]),
+    Refusal(f"GET {WORLD}", "no trends", 400, keys=BEARER, query={"max_trends": 0},
+            messages=["max_trends"]),
+    Refusal(f"GET {WORLD}", "too many trends", 400, keys=BEARER, query={"max_trends": 51},
+            messages=["max_trends"]),
+    Refusal(f"GET {WORLD}", "a signature", 403, problem="unsupported-authentication"),
+    Refusal(f"GET {PERSONAL}", "an app alone", 403, keys=BEARER,
+            problem="unsupported-authentication"),
+    Refusal(f"GET {PERSONAL}", "an unknown field", 400,
+            query={"personalized_trend.fields": "rank"}, messages=["personalized_trend.fields"]),
+]  # fmt: skip
+
+
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+    """Each refusal says what was wrong."""
+    row.check(box)
+
+
+def test_rate_windows() -> None:
+    """A user may ask ten times in 15 minutes for its trends, under public limits."""
+    box = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), limits="public")
+    statuses = [box.call("GET", PERSONAL).status_code for _ in range(11)]
+
+    assert [200] * 10 + [429] == statuses
