@@ -130,7 +130,7 @@ class _Dataset:
             }
         return {
             "users": users,
-            "posts": self._date(self.posts, timedelta(days=40)),
+            "posts": _note_reposts(self._date(self.posts, timedelta(days=40))),
             **{
                 name: self._date([_name_ends(name, edge) for edge in edges], timedelta(days=90))
                 for name, edges in self.edges.items()
@@ -265,6 +265,17 @@ class _Dataset:
             badge = {"description": "Harbor Roasters", "user_id": [MAIN]}
             user["affiliation"] = badge
         return user | marks.get(id_, {})
+
+
+def _note_reposts(posts: list[Record]) -> list[Record]:
+    """Return posts with the moment at which each was last reposted by another user."""
+    authors = {post["id"]: post["author_id"] for post in posts}
+    latest: dict[str, str] = {}
+    for post in posts:
+        target = _find(post, "reposted")
+        if target is not None and authors[target] != post["author_id"]:
+            latest[target] = post["created_at"]
+    return [post | {"_reposted_at": latest.get(post["id"])} for post in posts]
 
 
 def _find(post: Record, kind: str) -> str | None:

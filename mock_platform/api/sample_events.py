@@ -33,7 +33,12 @@ from mock_platform.api.v2.objects.relations import (
     is_present,
 )
 from mock_platform.api.v2.objects.users import find_newest_post, name_verification
-from mock_platform.api.v2.posts.changes import create_post, delete_post
+from mock_platform.api.v2.posts.changes import (
+    create_post,
+    delete_post,
+    find_reposts,
+    repost,
+)
 from mock_platform.api.v2.release_history import canonicalize_name
 from mock_platform.api.v2.spaces.changes import add_space, end_space, find_space, start_space
 from mock_platform.api.v2.spaces.records import LIVE, SCHEDULED
@@ -194,12 +199,13 @@ def _refer(
     """Let another user mention a user, or refer to the user's newest post."""
     other = find_other_user(world, user)
     referred = {} if reference is None else {reference: _find_post(world, user, created_at)}
-    name = user["screen_name"]
     if reference == "reposted":
-        text = f"RT @{name}: {referred['reposted']['full_text']}"
-    else:
-        text = _choose_text(world)
-        text = text if reference == "quoted" else f"@{name} {text}"
+        post = referred["reposted"]
+        if find_reposts(world, other["id"], post):
+            post = create_post(world, user, _choose_text(world), created_at=created_at).record
+        return repost(world, other, post, created_at=created_at).activities
+    text = _choose_text(world)
+    text = text if reference == "quoted" else f"@{user['screen_name']} {text}"
     return create_post(world, other, text, created_at=created_at, **referred).activities
 
 

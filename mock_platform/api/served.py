@@ -37,6 +37,8 @@ SUBJECTS = (
     "v2.user_relations",
     "v2.analytics",
     "v2.broadcasts",
+    "v2.reposts",
+    "v2.timelines",
     "v2.likes",
     "v2.bookmarks",
     "v2.spaces",

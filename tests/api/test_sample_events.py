@@ -291,6 +291,14 @@ def test_a_post_is_made(box: Sandbox) -> None:
     assert post_id == activity["event_uuid"]
 
 
+def test_each_repost_is_of_another_post(box: Sandbox) -> None:
+    """Nobody reposts a post twice, however often somebody is to repost."""
+    activities = [emit(box, "post.repost.create")["activity"] for _ in range(3)]
+    originals = {each["payload"]["referenced_posts"][0]["id"] for each in activities}
+
+    assert 3 == len(originals)
+
+
 def test_a_post_is_deleted(box: Sandbox) -> None:
     """post.delete deletes the newest post; a user without posts has none to delete."""
     made = emit(box, "post.create")["activity"]["payload"]["id"]

@@ -273,13 +273,17 @@ def take_page_both_ways(
     within: Within | None = None,
     term: Term | None = None,
     most: int | None = None,
+    depth: int | None = None,
+    begin: Position | None = None,
+    end: Position | None = None,
     token: str = TOKEN,
     scope: str = "",
 ) -> TokenPage:
     """Return the page that `max_results` and the token ask for, newest record first.
 
     Pages are full: `where` decides before a page is filled. `most` is how many records the list
-    shows at all, which only long tokens can count. `scope` is whatever the list depends on beside
+    shows at all, which only long tokens can count; `depth` is how many a page looks at. The list
+    is what lies between the positions `begin` and `end`. `scope` is whatever it depends on beside
     path and parameters, such as the caller.
 
     Raises:
@@ -298,16 +302,17 @@ def take_page_both_ways(
         return TokenPage([], None)
     # A page that goes back is read in the other direction from the same position, and turned round.
     walk = Order(order.field, not order.descending, order.fold) if back else order
-    after = None if place is None else place.position
     found = world.store.page(
         table,
         match,
-        term=term,
         order=walk,
-        after=after,
+        after=begin if place is None else place.position,
         limit=count + 1,
         where=where,
         within=within,
+        term=term,
+        depth=depth,
+        until=begin if back else end,
     )
     page, more = found[:count], len(found) > count
     if back:
@@ -316,8 +321,8 @@ def take_page_both_ways(
         return TokenPage([], None)
     served = 0 if place is None else place.served
     start = max(0, served - len(page)) if back else served
-    end = start + len(page)
-    has_next = (back or more) and (most is None or end < most)
+    shown = start + len(page)
+    has_next = (back or more) and (most is None or shown < most)
     has_previous = more if back else place is not None
 
     def write(entry: Entry, served: int, *, back: bool) -> str:
@@ -325,7 +330,7 @@ def take_page_both_ways(
 
     return TokenPage(
         [entry.record for entry in page],
-        write(page[-1], end, back=False) if has_next else None,
+        write(page[-1], shown, back=False) if has_next else None,
         write(page[0], start, back=True) if has_previous else None,
     )
 

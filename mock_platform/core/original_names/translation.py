@@ -50,6 +50,8 @@ class Pairs(Struct, frozen=True):
     """Fields whose values are objects with names of parameters as keys."""
     spoken: frozenset[str] = frozenset()
     """Fields whose values are sentences of the sandbox."""
+    sentences: Names = field(default_factory=dict)
+    """Whole sentences that programs compare, which the rules for single words do not make."""
     free: frozenset[str] = frozenset()
     """Keys whose values are the user's own or have no declared form: copied as they are."""
 
@@ -73,6 +75,7 @@ class Pairs(Struct, frozen=True):
             self.named | other.named,
             self.keyed | other.keyed,
             self.spoken | other.spoken,
+            _join(self.sentences, other.sentences),
             self.free | other.free,
         )
 
@@ -148,6 +151,9 @@ class Spelling:
         # Only the sandbox's own words are translated. What a sentence quotes came from the request
         # and has to come back as it was sent; it is between quotes or brackets, and the split keeps
         # it at the odd places.
+        whole = self._pairs.sentences.get(text)
+        if whole is not None:
+            return whole
         nouns = self._nouns
         text = _NOUN.sub(lambda found: f"{found[1]}{nouns.get(found[2], found[2])}", text)
         own = _OF_ITS_OWN.match(text)
@@ -277,6 +283,7 @@ def invert(pairs: Pairs, mark: str = "") -> Pairs:
         named=rename(pairs.named),
         keyed=rename(pairs.keyed),
         spoken=rename(pairs.spoken),
+        sentences=_invert(pairs.sentences),
         free=rename(pairs.free),
     )
 

@@ -98,22 +98,30 @@ class Index:
             self.masked[group] += by
 
     def walk(
-        self, group: Group, after: Position | None, *, descending: bool
+        self,
+        group: Group,
+        after: Position | None,
+        *,
+        descending: bool,
+        until: Position | None = None,
     ) -> Iterator[tuple[Any, int, str]]:
-        """Yield the entries of a group after a position: sort key, sequence number, key."""
+        """Yield the entries of a group after one position and before another.
+
+        An entry is its sort key, its sequence number and its key.
+        """
         entries = self.groups.get(group)
         if entries is None:
             return iter(())
-        if after is None:
+        if after is None and until is None:
             found = reversed(entries) if descending else iter(entries)
-        elif descending:
+        else:
             # A position is (sort key, number) and an entry is (sort key, number, key). A tuple that
             # is longer comes after its beginning, so everything below the position excludes the
             # entry itself. Upwards the next number is the first that comes after, since no two
             # entries have the same one.
-            found = entries.irange(maximum=after, reverse=True)
-        else:
-            found = entries.irange(minimum=(after[0], after[1] + 1))
+            low, high = (until, after) if descending else (after, until)
+            first = None if low is None else (low[0], low[1] + 1)
+            found = entries.irange(first, high, reverse=descending)
         return cast("Iterator[tuple[Any, int, str]]", found)
 
     def begins(self, group: Group, text: str) -> Iterator[tuple[Any, int, str]]:

@@ -159,10 +159,14 @@ class MemoryStore:
         limit: int | None = None,
         where: Callable[[Record], bool] | None = None,
         within: Within | None = None,
+        until: Position | None = None,
+        depth: int | None = None,
     ) -> list[Entry]:
         """Return at most `limit` matching entries in order, after the position `after`.
 
-        `within` restricts a field to several values; each costs one look into an index.
+        `within` restricts a field to several values; each costs one look into an index. Entries
+        from the position `until` on are not looked at, nor are more than `depth`, whatever `where`
+        says of them.
         """
         # Each layer has an index of its own. Both are walked in the same order and merged, so a
         # page costs about its own length, however many records there are. Entries of the base whose
@@ -176,13 +180,15 @@ class MemoryStore:
         walks: list[Iterator[tuple[Any, int, str]]] = []
         for each in _expand(match or {}, within):
             base, overlay, group = self._find(table, *choose_index(each, order, term))
-            walk = base.walk(group, after, descending=down)
+            walk = base.walk(group, after, until=until, descending=down)
             if changed:
                 walk = (entry for entry in walk if entry[2] not in changed)
             walks.append(walk)
             if overlay is not None and group in overlay.groups:
-                walks.append(overlay.walk(group, after, descending=down))
+                walks.append(overlay.walk(group, after, until=until, descending=down))
         entries = walks[0] if len(walks) == 1 else merge(*walks, reverse=down)
+        if depth is not None:
+            entries = islice(entries, depth)
         found = (
             Entry((sort_key, seq), key, (changed.get(key) or own[key]).record)
             for sort_key, seq, key in entries

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mock_platform.api.served import ORIGINAL_NAMES
-from mock_platform.core.original_names.translation import Reading, Spelling
+from mock_platform.core.original_names.translation import Pairs, Reading, Spelling
 
 ADS, V2 = ORIGINAL_NAMES.pairs["ads"], ORIGINAL_NAMES.pairs["v2"]
 ADS_WORDS, V2_WORDS = Spelling(ADS), Spelling(V2)
@@ -92,6 +92,16 @@ def test_nouns_of_v2() -> None:
     assert "Could not find tweet with id: [post_id]." == V2_WORDS.write_sentence(
         "Could not find post with id: [post_id]."
     )
+
+
+def test_whole_sentences() -> None:
+    """A sentence that programs compare has words of its own in either language."""
+    neutral = "You cannot repost a Post that you have already reposted."
+    original = "You cannot retweet a Tweet that you have already retweeted."
+    pairs = Pairs(spoken=frozenset({"message"}), sentences={neutral: original})
+
+    assert {"message": original} == Spelling(pairs).write({"message": neutral})
+    assert {"message": neutral} == Spelling.to_neutral(pairs).write({"message": original})
 
 
 def test_places_of_v2() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.world.store.interface import Scope, Snapshot
+from mock_platform.world.store.interface import Order, Scope, Snapshot
 from mock_platform.world.store.memory import Base, MemoryStore
 from tests.world.backends import fixtures, item, keys
 
@@ -54,6 +54,25 @@ def test_fork() -> None:
 
     assert ["f1", "f2", "f3", "f4"] == keys(one)
     assert ["f1", "f2", "f3", "f4", "n", "m"] == keys(two)
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_ends_of_a_walk(*, descending: bool) -> None:
+    """A page ends before a position, and looks at so many entries, over both layers."""
+    store = MemoryStore(Base(fixtures()))
+    for key in ("f2", "n", "m"):
+        store.put("items", key, item(key))
+    order = Order(descending=descending)
+    whole = store.page("items", order=order)
+
+    for count, entry in enumerate(whole):
+        found = store.page("items", order=order, until=entry.position)
+        assert whole[:count] == found
+        assert whole[1:count] == store.page(
+            "items", order=order, after=whole[0].position, until=entry.position
+        )
+        assert whole[:count] == store.page("items", order=order, depth=count)
+    assert [] == store.page("items", depth=3, where=lambda record: record["id"] == "m")
 
 
 def test_versions() -> None:

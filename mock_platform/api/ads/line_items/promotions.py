@@ -29,7 +29,7 @@ from mock_platform.api.ads.filters import ExactFilter, IdsFilter
 from mock_platform.api.ads.resource import LINE_ITEM, TIMESTAMPS, Resource, apply_changes
 from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.api.v2.objects.post_view import make_source
-from mock_platform.api.v2.posts.changes import create_post
+from mock_platform.api.v2.posts.changes import repost
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure
@@ -166,7 +166,6 @@ def _find_promotable(call: Call, world: World, post: Record) -> str:
     if find_promotable_type(world, account_id, post["_user_id"]) != REPOSTS_ONLY:
         return str(post["id_str"])
     own = world.store.get("users", find_full_user(world, account_id) or "")
-    author = world.store.get("users", post["_user_id"]) or {}
     if own is None:
         return str(post["id_str"])
     fields = {
@@ -175,8 +174,7 @@ def _find_promotable(call: Call, world: World, post: Record) -> str:
         "source": make_source(call.caller.app),
         "_account_id": account_id,
     }
-    text = f"RT @{author.get('screen_name')}: {post['full_text']}"
-    return str(create_post(world, own, text, reposted=post, fields=fields).record["id_str"])
+    return str(repost(world, own, post, fields=fields).record["id_str"])
 
 
 def _add_timeline_placement(call: Call, world: World, line_item: Record) -> None:

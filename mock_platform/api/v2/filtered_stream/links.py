@@ -29,6 +29,7 @@ from mock_platform.api.v2.objects.answers import (
     may_see,
     read_selection,
 )
+from mock_platform.api.v2.objects.relations import may_see_posts_of
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.api.v2.search.subjects import Subject, make_object_subject, make_subject
 from mock_platform.api.v2.usage.counting import count_posts
@@ -87,7 +88,7 @@ def match_post(world: World, app_id: str, activity: Record) -> PostMatch:
     try:
         subject = world.cache(_LastSubject).find(world, activity)
         if subject is None:
-            return PostMatch((), "the author is protected")
+            return PostMatch((), "the author is protected or suspended")
         found = find_rule_book(world, app_id).find_matching(subject)
     except _NOT_A_POST as fault:
         return PostMatch((), f"the payload does not have the form of a post: {fault!r}")
@@ -120,7 +121,7 @@ def _find_subject(world: World, activity: Record) -> Subject | None:
     if post is not None:
         return make_subject(world, post, "stream") if may_see(world, post, None) else None
     author = world.store.get("users", activity["user_id"] or "")
-    if author is not None and author["protected"]:
+    if author is not None and not may_see_posts_of(world, author, None):
         return None
     return make_object_subject(world, payload, "stream", activity["includes"])
 

@@ -226,8 +226,7 @@ _ASKED_FOR = {"id", "ids", "media_key", "media_keys"}
 class PostAnswer(Struct):
     """What an answer consists of, while it is put together.
 
-    `viewer_id` is the user who asks, if one does: posts of protected users are shown only to
-    themselves.
+    `viewer_id` is the user who asks, if one does.
     """
 
     world: World

@@ -7,21 +7,26 @@ shown with the fields and expansions that were asked for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, Literal
 
 from msgspec.structs import replace
 
+from mock_platform.api.v2.conventions import require_record
 from mock_platform.api.v2.objects.answers import (
+    PARTIAL_ERRORS,
     ObjectList,
     PostSelectionQuery,
     UserSelectionQuery,
     get_viewer_id,
+    hide_post,
+    make_names_field,
+    may_see,
     start_answer,
 )
 from mock_platform.api.v2.objects.relations import (
     Relation,
     is_present,
+    make_sight_of,
     may_see_posts_of,
 )
 from mock_platform.api.v2.pages import (
@@ -35,8 +40,9 @@ from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.codes import not_authorized_to_see
+from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import problem
-from mock_platform.core.fields import Integer, Nested, Text
+from mock_platform.core.fields import CommaList, Integer, Nested, Text
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -67,6 +73,11 @@ class PostPageQuery(PostSelectionQuery):
 
     max_results = Integer(low=1, high=100, load_default=100)
     pagination_token = Text(min_length=1)
+
+
+def make_exclude_field() -> CommaList:
+    """Return the parameter that leaves replies or reposts out of a list."""
+    return make_names_field(("replies", "reposts"), data_key="exclude")
 
 
 class PageOfObjects(ObjectList):
@@ -118,14 +129,7 @@ def show_users(call: Call, world: World, page: TokenPage, ids: list[str]) -> dic
 
 def make_sight(call: Call, world: World) -> Callable[[Record], bool]:
     """Return the test whether the caller may see a post; each author is looked up once."""
-    viewer_id = get_viewer_id(call)
-
-    @cache
-    def may_see_author(user_id: str) -> bool:
-        author = world.store.get("users", user_id)
-        return author is None or may_see_posts_of(world, author, viewer_id)
-
-    return lambda post: may_see_author(post["_user_id"])
+    return make_sight_of(world, get_viewer_id(call))
 
 
 def list_related_posts(
@@ -156,11 +160,11 @@ def take_related_posts(
     Posts that the caller may not see are left out, before the page is filled. `most` is how many
     the list shows at all.
     """
-    field, may_see = relation.target.field, make_sight(call, world)
+    field, is_seen = relation.target.field, make_sight(call, world)
 
     def is_shown(edge: Record) -> bool:
         post = world.store.get("posts", edge[field])
-        return post is not None and may_see(post)
+        return post is not None and is_seen(post)
 
     match = {relation.source.field: key}
     page = take_page_both_ways(
@@ -185,6 +189,29 @@ def show_posts(
     answer = start_answer(call, world)
     answer.add_posts(posts)
     return answer.show_all(meta=page.meta(**meta))
+
+
+def match_excluded(call: Call) -> dict[str, Any]:
+    """Return what the posts of a list have in common if `exclude` leaves some out."""
+    excluded = call.params.get("excluded") or ()
+    match: dict[str, Any] = {"nullcast": False}
+    if "reposts" in excluded:
+        match["_reposted_post_id"] = None
+    if "replies" in excluded:
+        match["in_reply_to_status_id_str"] = None
+    return match
+
+
+def require_seen_post(call: Call, world: World) -> Record:
+    """Return the post in the path, on which a list hangs.
+
+    Raises:
+        ProblemFailure: It does not exist (404), or the caller may not see it (403).
+    """
+    post = require_record(call, world, "posts", "post", PARTIAL_ERRORS)
+    if not may_see(world, post, get_viewer_id(call)):
+        raise ProblemFailure(hide_post("id", post["id_str"]), PARTIAL_ERRORS)
+    return post
 
 
 def find_hidden(call: Call, world: World, user: Record) -> dict[str, Any] | None:

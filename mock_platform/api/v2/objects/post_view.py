@@ -208,7 +208,8 @@ def _show_article(world: World, post: Record) -> dict[str, Any] | None:
     return None if article is None else {"title": article["title"]}
 
 
-def _show_reply_settings(_world: World, post: Record) -> str:
+def name_reply_setting(post: Record) -> str:
+    """Return who may reply to a post."""
     own: str | None = post.get("_reply_settings")
     return own or _REPLY_SETTINGS[post.get("conversation_settings") or "EVERYONE"]
 
@@ -223,6 +224,7 @@ def _show_counts(world: World, post: Record) -> dict[str, int]:
     related = {
         "like_count": LIKES.count_sources(world, post["id_str"]),
         "bookmark_count": BOOKMARKS.count_sources(world, post["id_str"]),
+        "repost_count": world.store.count("posts", {"_reposted_post_id": post["id_str"]}),
     }
     return counts | {name: count_at_least(counts[name], n) for name, n in related.items()}
 
@@ -267,7 +269,7 @@ _POST_VALUES: Mapping[str, Callable[[World, Record], Any]] = {
     "geo": _show_geo,
     "public_metrics": _show_counts,
     "edit_controls": _show_edit_controls,
-    "reply_settings": _show_reply_settings,
+    "reply_settings": lambda _world, post: name_reply_setting(post),
     "possibly_sensitive": lambda _world, post: bool(post.get("_possibly_sensitive")),
     "paid_partnership": _show_paid_partnership,
     "community_id": _read("_community_id"),

@@ -230,6 +230,10 @@ class PostRecord(_PostFields):
     """The ids of all versions, oldest first, in each version; empty if there is only one."""
     _quoted_post_id = Text(load_default=None, allow_none=True)
     _reposted_post_id = Text(load_default=None, allow_none=True)
+    _reposted_at = Instant(millis=True, load_default=None, allow_none=True)
+    """When another user reposted it last; null if nobody did."""
+    _hidden = Flag(load_default=False)
+    """Whether the author of the conversation has hidden this reply."""
     _reply_settings = Choice(REPLY_SETTINGS)
     _reply_count = make_count()
     _quote_count = make_count()

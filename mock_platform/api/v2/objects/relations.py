@@ -7,8 +7,8 @@ see are fields of the two records; `add` and `remove` move them by one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cache, cached_property
 from typing import Any, cast
 
 from marshmallow.fields import Field
@@ -252,6 +252,17 @@ def may_see_posts_of(world: World, author: Record, viewer_id: str | None) -> boo
     ):
         return False
     return viewer_id is None or not is_blocked(world, author["id"], viewer_id)
+
+
+def make_sight_of(world: World, viewer_id: str | None) -> Callable[[Record], bool]:
+    """Return the test whether a viewer may see a post; each author is looked up once."""
+
+    @cache
+    def may_see_author(user_id: str) -> bool:
+        author = world.store.get("users", user_id)
+        return author is None or may_see_posts_of(world, author, viewer_id)
+
+    return lambda post: may_see_author(post["_user_id"])
 
 
 def is_blocked(world: World, one: str, other: str) -> bool:

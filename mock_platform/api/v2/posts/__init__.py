@@ -1,11 +1,12 @@
 """Posts: made, read and deleted, and articles."""
 
-from mock_platform.api.v2.posts import articles, operations
+from mock_platform.api.v2.posts import articles, hidden, operations
 from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (
     *operations.OPERATIONS,
     *articles.OPERATIONS,
+    *hidden.OPERATIONS,
 )
 TABLES = (*articles.TABLES,)
 ORIGINAL_NAMES = Pairs(

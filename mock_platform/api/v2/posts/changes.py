@@ -21,11 +21,15 @@ from mock_platform.api.v2.objects.post_view import (
     show_whole_post,
 )
 from mock_platform.api.v2.objects.posts import PostRecord
-from mock_platform.api.v2.objects.relations import POST_RELATIONS, add_to_count
-from mock_platform.api.v2.objects.users import show_user
+from mock_platform.api.v2.objects.relations import (
+    POST_RELATIONS,
+    add_to_count,
+    may_see_posts_of,
+)
+from mock_platform.api.v2.objects.users import NEWEST_FIRST, show_user
 from mock_platform.core.assumptions import public_fact
 from mock_platform.world.clock import wire_millis
-from mock_platform.world.store.interface import Record
+from mock_platform.world.store.interface import Record, Within
 from mock_platform.world.world import World
 
 POST_ACTIVITIES = public_fact(
@@ -42,6 +46,7 @@ DELETED_VERSIONS = public_fact(
     "post.delete, for the id that was deleted.",
     "section 7.1 of the named endpoints, DELETE",
 )
+_LONGEST_REPOST = 140
 _DEFAULTS = {
     name: field.load_default
     for name, field in PostRecord().load_fields.items()
@@ -96,6 +101,30 @@ def create_post(
     return MadePost(record, record_post(world, record))
 
 
+def repost(
+    world: World,
+    user: Record,
+    post: Record,
+    *,
+    created_at: str | None = None,
+    fields: Mapping[str, Any] | None = None,
+) -> MadePost:
+    """Store a user's repost of a post; its text is the beginning of the original's."""
+    author = world.store.get("users", post["_user_id"]) or {}
+    text = f"RT @{author.get('screen_name')}: {post['full_text']}"
+    if len(text) > _LONGEST_REPOST:
+        text = f"{text[: _LONGEST_REPOST - 1]}\u2026"
+    described = {"lang": post.get("lang"), **(fields or {})}
+    return create_post(world, user, text, reposted=post, created_at=created_at, fields=described)
+
+
+def find_reposts(world: World, user_id: str, post: Record) -> list[Record]:
+    """Return the reposts of any version of a post that a user has made; at most one."""
+    match = {"_user_id": user_id, "nullcast": False}
+    within = Within("_reposted_post_id", list_versions(post))
+    return [entry.record for entry in world.store.page("posts", match, within=within)]
+
+
 def record_post(world: World, post: Record) -> list[FanOut]:
     """Record the activities of a post that was stored; none if its author is protected."""
     author = world.store.get("users", post["_user_id"])
@@ -120,11 +149,10 @@ def delete_post(world: World, post: Record, *, created_at: str | None = None) ->
     """Delete a post with all its versions, reposts and edges; within `world.work()`."""
     for version in list_versions(post):
         for entry in world.store.page("posts", {"_reposted_post_id": version}):
-            world.store.remove("posts", entry.key)
-            add_to_count(world, "users", entry.record["_user_id"], "statuses_count", -1)
-        for relation in POST_RELATIONS:
-            relation.remove_all(world, target=version)
-        world.store.remove("posts", version)
+            _remove(world, entry.key)
+            if not entry.record["nullcast"]:
+                add_to_count(world, "users", entry.record["_user_id"], "statuses_count", -1)
+        _remove(world, version)
     _count_references(world, post, -1)
     author = world.store.get("users", post["_user_id"])
     if author is not None and author.get("pinned_post_id") in list_versions(post):
@@ -143,6 +171,13 @@ def delete_post(world: World, post: Record, *, created_at: str | None = None) ->
         created_at=created_at,
     )
     return [deletion]
+
+
+def _remove(world: World, post_id: str) -> None:
+    """Remove one version of a post, with what users did to it."""
+    for relation in POST_RELATIONS:
+        relation.remove_all(world, target=post_id)
+    world.store.remove("posts", post_id)
 
 
 def make_post_record(number: str, author_id: str, created_at: str, text: str) -> Record:
@@ -188,7 +223,8 @@ def _continue_history(world: World, previous: Record, number: str) -> Record:
     kept = {
         name: value
         for name, value in previous.items()
-        if name.startswith(("in_reply_to_", "_quoted_")) or name.endswith("_count")
+        if name.startswith(("in_reply_to_", "_quoted_", "_reposted_at", "_hidden"))
+        or name.endswith("_count")
     }
     return {**kept, "_edit_history": history, "_conversation_id": find_conversation(previous)}
 
@@ -197,14 +233,39 @@ def _count_references(world: World, post: Record, step: int) -> None:
     """Count a new or deleted post in the posts that it refers to and in its author's posts."""
     counts = {"reposted": "repost_count", "quoted": "_quote_count", "replied_to": "_reply_count"}
     for kind, target in find_references(post).items():
-        add_to_count(world, "posts", target, counts[kind], step)
+        original = world.store.get("posts", target)
+        for version in [] if original is None else list_versions(original):
+            add_to_count(world, "posts", version, counts[kind], step)
+        if kind == "reposted" and original is not None:
+            _note_latest_repost(world, original)
     if not post["nullcast"]:
         add_to_count(world, "users", post["_user_id"], "statuses_count", step)
 
 
+def _note_latest_repost(world: World, post: Record) -> None:
+    """Write into a post when another user last reposted it, which a list is sorted by."""
+    versions = list_versions(post)
+    found = world.store.page(
+        "posts",
+        order=NEWEST_FIRST,
+        limit=1,
+        where=lambda repost: repost["_user_id"] != post["_user_id"],
+        within=Within("_reposted_post_id", versions),
+    )
+    latest = found[0].record["created_at"] if found else None
+    newest = world.store.get("posts", versions[-1]) or post
+    world.store.put("posts", versions[-1], newest | {"_reposted_at": latest})
+
+
 def _find_referenced_posts(world: World, post: Record) -> Sequence[Record]:
+    """Return the posts that a post refers to and that everybody may see."""
     found = [world.store.get("posts", target) for target in find_references(post).values()]
-    return [one for one in found if one is not None]
+    authors = [one and world.store.get("users", one["_user_id"]) for one in found]
+    return [
+        one
+        for one, author in zip(found, authors, strict=True)
+        if one is not None and (author is None or may_see_posts_of(world, author, None))
+    ]
 
 
 def _find_concerned(world: World, post: Record) -> Iterator[tuple[str, str]]:

@@ -20,8 +20,10 @@ from mock_platform.api.v2.objects.post_view import (
     find_editable_until,
     is_edit_eligible,
     list_versions,
+    name_reply_setting,
     weigh_text,
 )
+from mock_platform.api.v2.objects.relations import FOLLOWS, may_see_posts_of
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.release_history import find_release, is_in_force
 from mock_platform.core.assumptions import expectation, public_fact
@@ -52,6 +54,13 @@ SUMMONED_REPLIES = public_fact(
     "From 2026-02-23 on, apps of the tier self_serve may reply only to posts of the caller, and to "
     "those that mention the caller or quote a post of the caller.",
     "section 7.1 of the named endpoints, reply",
+)
+UNREACHED_POSTS = expectation(
+    "posts.unreached",
+    "A reply to a post whose author is protected and not followed, suspended, or separated from "
+    "the user by a block is refused with 403; so are quotes and reposts, and those of every "
+    "protected user but by the user. Users whom an author follows may reply under the setting "
+    "following, users whom the post mentions as well.",
 )
 ANY_PLACE = expectation(
     "posts.places",
@@ -189,6 +198,19 @@ def require_new_text(world: World, user: Record, text: str, reply_to: Record | N
         raise forbid(_REPEATED, POST_REFUSALS)
 
 
+def require_access(world: World, user: Record, post: Record, *, to_share: bool = False) -> None:
+    """Require that a user sees a post, and if it is to be quoted or reposted, that all may.
+
+    Raises:
+        ProblemFailure: Its author is protected, blocks the user or is blocked (403).
+    """
+    author = world.store.get("users", post["_user_id"])
+    if author is None or author["id"] == user["id"]:
+        return
+    if (to_share and author["protected"]) or not may_see_posts_of(world, author, user["id"]):
+        raise forbid("You are not permitted to perform this action.", UNREACHED_POSTS)
+
+
 def require_reply_allowed(call: Call, world: World, user: Record, reply_to: Record) -> None:
     """Require that a user may reply to a post, as its author and the release history say.
 
@@ -205,11 +227,14 @@ def require_reply_allowed(call: Call, world: World, user: Record, reply_to: Reco
         call.assume(SUMMONED_REPLIES)
         if not mentioned:
             raise forbid(_NOT_SUMMONED, POST_REFUSALS)
-    limited = reply_to.get("_reply_settings") == "mentionedUsers"
-    limited = limited or reply_to.get("conversation_settings") == "MENTIONED_USERS"
-    if (limited and not mentioned) or (
-        reply_to.get("_reply_settings") == "verified" and not user["verified"]
-    ):
+    setting = name_reply_setting(reply_to)
+    followed = FOLLOWS.find(world, reply_to["_user_id"], user["id"]) is not None
+    allowed = {
+        "mentionedUsers": mentioned,
+        "following": mentioned or followed,
+        "verified": bool(user["verified"]),
+    }
+    if not allowed.get(setting, True):
         raise forbid(_NOT_SUMMONED, POST_REFUSALS)
 
 

@@ -13,7 +13,9 @@ from mock_platform.api.v2.conventions import (
     ANY_CALLER,
     ANY_USER,
     DAY_SECONDS,
+    ENTERPRISE_ONLY,
     OLDER_NAMES,
+    Rates,
     declare_named,
     find_id_faults,
     forbid,
@@ -22,6 +24,7 @@ from mock_platform.api.v2.conventions import (
     get_user_id,
     limit_users,
     make_id_field,
+    require_enterprise_from,
     require_record,
     wrap_data,
 )
@@ -56,11 +59,13 @@ from mock_platform.api.v2.posts.creation import (
     POST_REFUSALS,
     SUMMONED_REPLIES,
     TEXT_LENGTHS,
+    UNREACHED_POSTS,
     find_faults,
     find_place,
     find_post,
     find_previous_version,
     read_known_keys,
+    require_access,
     require_card,
     require_community,
     require_length,
@@ -69,7 +74,7 @@ from mock_platform.api.v2.posts.creation import (
     take_media_of_post,
 )
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
-from mock_platform.core.assumptions import expectation, public_fact
+from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
@@ -96,10 +101,7 @@ POST_SHAPES = public_fact(
     "sections 7.1 and 7.2 of the named endpoints",
     gap=True,
 )
-READ_LIMITS = expectation(
-    "posts.read-limits",
-    "Reading posts is limited to 450 requests of an app in 15 minutes, reading users to 300.",
-)
+_REQUIRE_TIER_TO_QUOTE = require_enterprise_from("2026-04-20")
 REPLY_SETTINGS = ("following", "mentionedUsers", "subscribers", "verified")
 _MADE = ("id", "text", "edit_history_post_ids", "community_id")
 _make_id = partial(make_id_field, "an id of ")
@@ -202,8 +204,13 @@ def make_create(settings: Settings) -> Handler:
         require_length(call, user, text)
         reply_to = _find_named_post(world, params, "reply.in_reply_to_post_id")
         if reply_to is not None:
+            require_access(world, user, reply_to)
             require_reply_allowed(call, world, user, reply_to)
         quoted = _find_named_post(world, params, "quote_post_id")
+        if quoted is not None:
+            if settings.tiers == "on":
+                _REQUIRE_TIER_TO_QUOTE(call, world)
+            require_access(world, user, quoted, to_share=True)
         media = take_media_of_post(world, user, params)
         require_card(world, params)
         require_community(call, world, params)
@@ -306,8 +313,7 @@ _declare_read = partial(
     spec="Versioning: 2026-06-03",
     since=None,
     auth=Auth(ANY_CALLER, scopes=("post.read", "users.read")),
-    limit=450,
-    assumptions=(POST_SHAPES, FIELD_SELECTION, OLDER_NAMES, LONG_TEXT, READ_LIMITS),
+    assumptions=(POST_SHAPES, FIELD_SELECTION, OLDER_NAMES, LONG_TEXT),
     may_assume=(PARTIAL_ERRORS, COUNTED_ONCE),
 )
 OPERATIONS = (
@@ -334,6 +340,8 @@ OPERATIONS = (
             TEXT_LENGTHS,
             SUMMONED_REPLIES,
             POST_REFUSALS,
+            UNREACHED_POSTS,
+            ENTERPRISE_ONLY,
             ANY_PLACE,
             KNOWN_COMMUNITY,
             USABLE_MEDIA,
@@ -348,6 +356,7 @@ OPERATIONS = (
         params=SeveralPostsQuery,
         also=("/2/tweets",),
         returns=PostsAnswer,
+        limit=Rates(app=3500, user=5000),
         errors=("invalid-request", "usage-capped"),
     ),
     _declare_read(
@@ -359,6 +368,7 @@ OPERATIONS = (
         rules=find_id_faults,
         also=("/2/tweets/:id",),
         returns=SinglePostAnswer,
+        limit=Rates(app=450, user=900),
         errors=("invalid-request", "resource-not-found", "not-authorized-for-resource"),
         statuses=(429,),
     ),

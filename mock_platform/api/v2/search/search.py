@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from mock_platform.api.v2.objects.post_view import COUNTS, find_user, list_versions
+from mock_platform.api.v2.objects.relations import make_sight_of
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.release_history import is_in_force
 from mock_platform.api.v2.search.matching import compile_rule, find_required_keys
@@ -141,9 +142,9 @@ NEW_INDEX = public_fact(
 )
 FOUND_POSTS = expectation(
     "search.found",
-    "Searches find the newest version of a post, promoted-only posts too; not those of protected "
-    "users, except for themselves. Relevancy puts the post with most likes, reposts, replies and "
-    "quotes first. list: finds the posts of the members of a public list.",
+    "Searches find the newest version of a post, promoted-only posts too, of users whose posts the "
+    "caller may see. Relevancy puts the post with most likes, reposts, replies and quotes first. "
+    "list: finds the posts of the members of a public list.",
 )
 RECENT = timedelta(days=7)
 _DELAY = timedelta(seconds=10)
@@ -256,9 +257,7 @@ class Search:
         self._window = window
         self._matches = compile_rule(tree, "search")
         self._new_index = is_in_force("search-index", world)
-        self._protected = {
-            entry.key for entry in world.store.page("users", {"protected": True})
-        } - {viewer_id}
+        self._may_see = make_sight_of(world, viewer_id)
         keys = find_required_keys(tree, "search") or frozenset()
         self._author = self._find_author(keys)
         self._sieve = make_sieve(tree)
@@ -277,6 +276,7 @@ class Search:
             after=before if after is None else after,
             limit=limit,
             where=self._is_found,
+            until=((2, self._window.times[0]), -1),
         )
 
     def find_by_relevancy(self, *, after: Position | None, limit: int) -> list[Entry]:
@@ -296,7 +296,7 @@ class Search:
             return False
         if self._sieve is not None and not self._sieve(post, fold_text(post["full_text"])):
             return False
-        if post["_user_id"] in self._protected or list_versions(post)[-1] != post["id_str"]:
+        if not self._may_see(post) or list_versions(post)[-1] != post["id_str"]:
             return False
         bare = self._new_index and bool(post.get("_reposted_post_id"))
         subject = make_subject(self._world, post, "search", without_text=bare)

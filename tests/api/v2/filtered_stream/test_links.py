@@ -226,15 +226,17 @@ class TestDelivery:
 
         assert [] == answer["outlets"]
 
-    def test_protected_authors(self, client: Client, receiver: Receiver) -> None:
-        """Posts of protected users are never delivered."""
+    @pytest.mark.parametrize("state", ["protected", "_suspended"])
+    def test_protected_authors(self, client: Client, receiver: Receiver, state: str) -> None:
+        """Posts of protected and of suspended users are never delivered."""
+        reason = "the author is protected or suspended"
         client.link()
         client.rule("coffee")
-        client.desk.change("users", OTHER_USER, protected=True)
+        client.desk.change("users", OTHER_USER, **{state: True})
         client.post("Coffee")
         answer = client.emit(payload={"id": "1", "text": "coffee", "author_id": OTHER_USER})
 
-        assert f"filtered stream at webhook {WEBHOOK}: the author is protected" in answer["why_not"]
+        assert f"filtered stream at webhook {WEBHOOK}: {reason}" in answer["why_not"]
         assert [] == client.bodies(receiver)
 
     def test_edits(self, client: Client, receiver: Receiver) -> None:

@@ -11,7 +11,9 @@ from werkzeug.test import TestResponse
 from mock_platform.api.served import OPERATIONS
 from mock_platform.api.v2.objects.answers import EXPANSIONS, POST_FIELDS
 from mock_platform.api.v2.objects.post_view import show_whole_post
+from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, Relation
 from tests.api.oauth.app_client import messages
+from tests.api.v2.posts.support import forget
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, sandbox
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -22,8 +24,9 @@ BEARER_HEADERS = {"Authorization": f"Bearer {BEARER}"}
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox of its own, whose clock is frozen."""
+    """A sandbox of its own, whose clock is frozen, and in which there are no follows."""
     found = sandbox(freeze=NOW)
+    forget(found, "follows")
     found.change("users", OWN, subscription_type="Premium")
     return found
 
@@ -347,15 +350,70 @@ def test_replies_have_to_be_summoned(box: Sandbox) -> None:
     make(box, NORTHBIKE, text="7", reply={"in_reply_to_post_id": bare})
 
 
-@pytest.mark.parametrize("settings", ["mentionedUsers", "verified"])
+@pytest.mark.parametrize("settings", ["following", "mentionedUsers", "verified"])
 def test_reply_settings_hold_for_everybody(box: Sandbox, settings: str) -> None:
-    """Without a mention, or without verification, there is no reply, whatever the app's tier."""
+    """Without a mention, a follow or verification there is no reply, whatever the app's tier."""
     for entry in box.platform.worlds.default.store.page("apps"):
         box.change("apps", entry.key, _tier="enterprise")
     limited = {"in_reply_to_post_id": make(box, reply_settings=settings)}
 
     refuse(post(box, NORTHBIKE, text="1", reply=limited), "you have not been mentioned")
     make(box, text="2", reply=limited)
+
+
+@pytest.mark.parametrize("text", ["Who comes?", "@northbike_co, do you come?"])
+def test_followed_and_mentioned_users_reply(box: Sandbox, text: str) -> None:
+    """Under the setting following these are who may reply."""
+    for entry in box.world.store.page("apps"):
+        box.change("apps", entry.key, _tier="enterprise")
+    post_id = make(box, text=text, reply_settings="following")
+    if "@" not in text:
+        with box.world.work():
+            FOLLOWS.add(box.world, OWN, OTHER)
+
+    make(box, NORTHBIKE, text="I do", reply={"in_reply_to_post_id": post_id})
+
+
+@pytest.mark.parametrize("name", ["reply", "quote_post_id"])
+def test_posts_out_of_reach(box: Sandbox, name: str) -> None:
+    """Nobody answers or quotes whom they cannot see; a follower of a protected user answers."""
+    for entry in box.world.store.page("apps"):
+        box.change("apps", entry.key, _tier="enterprise")
+    post_id = make(box, text="Hello")
+    body: Any = {name: {"in_reply_to_post_id": post_id} if name == "reply" else post_id}
+    forbidden = "You are not permitted to perform this action."
+
+    def relate(relation: Relation, source: str, target: str) -> None:
+        with box.world.work():
+            relation.add(box.world, source, target)
+
+    box.change("users", OWN, protected=True)
+    refuse(post(box, NORTHBIKE, text="1", **body), forbidden)
+    make(box, text="2", **body)
+    relate(FOLLOWS, OTHER, OWN)
+    answer = post(box, NORTHBIKE, text="3", **body)
+    assert (201 if name == "reply" else 403) == answer.status_code
+    box.change("users", OWN, protected=False)
+    make(box, NORTHBIKE, text="4", **body)
+    relate(BLOCKS, OWN, OTHER)
+    refuse(post(box, NORTHBIKE, text="5", **body), forbidden)
+
+
+@pytest.mark.parametrize(
+    ("tier", "moment", "status"),
+    [
+        ("self_serve", datetime(2026, 4, 20, tzinfo=UTC), 403),
+        ("self_serve", datetime(2026, 4, 19, 23, 59, 59, tzinfo=UTC), 201),
+        ("enterprise", datetime(2026, 4, 20, tzinfo=UTC), 201),
+    ],
+)
+def test_quotes_are_for_enterprises(tier: str, moment: datetime, status: int) -> None:
+    """With `--tiers on`, only apps of enterprises quote from 2026-04-20 on; others post."""
+    box = sandbox(freeze=moment, tiers="on")
+    box.change("apps", "11827", _tier=tier)
+
+    assert status == post(box, text="Look", quote_post_id=COLD_BREW).status_code
+    make(box, text="Hello")
 
 
 # -- editing ---------------------------------------------------------------------------------------
@@ -516,8 +574,8 @@ def test_private_counts_are_the_author_s(box: Sandbox) -> None:
 
 def test_posts_of_protected_users_are_their_own(box: Sandbox) -> None:
     """Alone they answer 403, among several they are named in errors; the author reads them."""
-    box.change("users", OWN, protected=True)
     quote = make(box, NORTHBIKE, text="See", quote_post_id=COLD_BREW)
+    box.change("users", OWN, protected=True)
 
     alone = read(box, f"/2/posts/{COLD_BREW}", 403)
     assert alone["type"].endswith("/not-authorized-for-resource")

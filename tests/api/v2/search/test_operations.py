@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, Relation
 from mock_platform.api.v2.posts.changes import create_post
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from tests.api.oauth.app_client import messages
-from tests.support import BEARER, NORTHBIKE, Sandbox, sandbox
+from tests.api.v2.posts.support import forget
+from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, sandbox
 
 NOW = datetime(2026, 11, 22, 12, 30, 15, tzinfo=UTC)
 OWN, OTHER = "2244994945", "3805104374"
@@ -24,12 +26,10 @@ EVERY = [*SEARCHES, *COUNTS]
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox of its own, whose clock is frozen, without the shipped posts."""
+    """A sandbox of its own, whose clock is frozen, without the shipped posts and follows."""
     found = sandbox(freeze=NOW)
-    world = found.platform.worlds.default
-    with world.work():
-        for entry in world.store.page("posts"):
-            world.store.remove("posts", entry.key)
+    for table in ("posts", "follows"):
+        forget(found, table)
     return found
 
 
@@ -108,6 +108,29 @@ def test_protected_users_find_their_own(box: Sandbox) -> None:
     other = box.call("GET", RECENT, keys=NORTHBIKE, query_string=query)
     assert 1 == own.get_json()["meta"]["result_count"]
     assert 0 == other.get_json()["meta"]["result_count"]
+
+
+def test_who_finds_which_posts(box: Sandbox) -> None:
+    """Accepted followers find the posts of a protected user; a block and a suspension hide them."""
+    make(box, "Quiet coffee")
+    box.change("users", OWN, protected=True)
+
+    def found(relation: Relation | None = None, source: str = OWN, target: str = OWN) -> list[int]:
+        if relation is not None:
+            with box.world.work():
+                relation.add(box.world, source, target)
+        asked: Any = {"query": "coffee from:harbor_roasters"}
+        counted = (box.read(RECENT, keys=keys, **asked) for keys in (NORTHBIKE, HARBOR, BEARER))
+        return [each["meta"]["result_count"] for each in counted]
+
+    assert [0, 1, 0] == found()
+    assert [1, 1, 0] == found(FOLLOWS, source=OTHER)
+    assert [0, 1, 0] == found(BLOCKS, target=OTHER)
+    box.change("users", OWN, protected=False)
+    assert [0, 1, 1] == found()
+    box.change("users", OWN, _suspended=True)
+    assert [0, 0] == [len(find(box, "coffee", path)) for path in SEARCHES]
+    assert 0 == ask(box, COUNTS[0], "coffee").get_json()["meta"]["total_post_count"]
 
 
 def test_diacritics_do_not_count(box: Sandbox) -> None:

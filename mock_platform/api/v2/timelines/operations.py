@@ -1,0 +1,290 @@
+"""Timelines of the v2 interface: posts of a user, mentions, and the home timeline.
+
+Each is a page of posts, newest first, between two moments or two ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from typing import Any
+
+from mock_platform.api.v2.conventions import (
+    ANY_CALLER,
+    ANY_USER,
+    Rates,
+    check_self,
+    declare_public,
+    find_id_faults,
+    get_user,
+    make_id_field,
+    require_record,
+)
+from mock_platform.api.v2.objects.answers import (
+    FIELD_SELECTION,
+    PARTIAL_ERRORS,
+    ObjectList,
+)
+from mock_platform.api.v2.objects.lists import (
+    HIDDEN_USERS,
+    PostPageQuery,
+    find_hidden,
+    make_exclude_field,
+    make_sight,
+    match_excluded,
+    show_posts,
+)
+from mock_platform.api.v2.objects.post_view import list_versions
+from mock_platform.api.v2.objects.relations import FOLLOWS, MUTES, is_blocked
+from mock_platform.api.v2.pages import (
+    TIMED_POSTS,
+    TOKEN_FORMS,
+    PageMeta,
+    TokenPage,
+    take_page_both_ways,
+)
+from mock_platform.api.v2.search.search import read_window
+from mock_platform.api.v2.usage.counting import COUNTED_ONCE
+from mock_platform.core.assumptions import expectation, public_fact
+from mock_platform.core.auth.authenticate import Auth
+from mock_platform.core.call import Call
+from mock_platform.core.fields import Instant, Integer, Nested, Text
+from mock_platform.core.operation import Example
+from mock_platform.settings import Settings
+from mock_platform.world.store.interface import Order, Record, Term, Within
+from mock_platform.world.world import World
+
+TIMELINE_SHAPES = public_fact(
+    "timelines.shapes",
+    "Timelines have the newest version of each post, the newest post first, and newest_id and "
+    "oldest_id in meta. since_id and until_id are exclusive and win over the times. They reach "
+    "3,200 posts back, mentions and posts without replies 800; behind that they are empty.",
+    "all of v2, section 7",
+    gap=True,
+)
+TIMELINE_POSTS = expectation(
+    "timelines.posts",
+    "Promoted-only posts are in no timeline. Mentions are posts of others that name the user or "
+    "reply to the user, no reposts. Home has posts of the caller and of followed users; of these "
+    "replies only to the caller, to themselves and to followed users, posts in a community only if "
+    "shared with followers, nothing of muted or blocked users, nor reposts of their posts.",
+)
+_LONGEST, _SHORTEST = 3200, 800
+_MENTIONING = ("entities.user_mentions.id_str", "in_reply_to_user_id_str")
+_LARGEST_ID_FIRST = Order("id", descending=True)
+_BEHIND = 1 << 40
+"""Above every sequence number."""
+_FEW_POSTS = 100
+_FEW_FOLLOWS = 100
+"""Up to so many followed users, their posts are looked up user by user."""
+_NEAR = 1000
+"""So many of the newest posts of all are looked at first for a caller who follows many."""
+
+
+class MentionsQuery(PostPageQuery):
+    """The page of a timeline, between which moments or ids, and what to show of its posts."""
+
+    max_results = Integer(low=5, high=100, load_default=10)
+    start_time = Instant(millis=True)
+    end_time = Instant(millis=True)
+    since_id = make_id_field("a post id of ")
+    until_id = make_id_field("a post id of ")
+    excluded = make_exclude_field()
+
+
+class HomeQuery(MentionsQuery):
+    """The same for the home timeline, whose pages are longer."""
+
+    max_results = Integer(low=1, high=100, load_default=100)
+
+
+class _TimelineMeta(PageMeta):
+    newest_id = Text()
+    oldest_id = Text()
+
+
+class TimelinePage(ObjectList):
+    """A page of a timeline."""
+
+    meta = Nested(_TimelineMeta, required=True)
+
+
+def find_time_faults(
+    params: Mapping[str, Any], call: Call, world: World, settings: Settings
+) -> Iterator[tuple[str, str]]:
+    """Find what is wrong with the id in the path and with the times."""
+    is_home = call.operation == "timelines.home"
+    find = check_self() if is_home else find_id_faults
+    yield from find(params, call, world, settings)
+    start, end = params.get("start_time"), params.get("end_time")
+    if start is not None and end is not None and start >= end:
+        yield "start_time", f"Invalid 'start_time':'{start}'. It must be before 'end_time'"
+
+
+def list_posts(call: Call, world: World) -> dict[str, Any]:
+    """Return the page of the posts of a user."""
+    user = require_record(call, world, "users", "user", PARTIAL_ERRORS)
+    hidden = find_hidden(call, world, user)
+    if hidden is not None:
+        return hidden
+    most = _SHORTEST if "replies" in (call.params.get("excluded") or ()) else _LONGEST
+    match = {"_user_id": user["id"]}
+    return _show(call, world, _take(call, world, match, most=most))
+
+
+def list_mentions(call: Call, world: World) -> dict[str, Any]:
+    """Return the page of the posts that mention a user."""
+    user = require_record(call, world, "users", "user", PARTIAL_ERRORS)
+    hidden = find_hidden(call, world, user)
+    if hidden is not None:
+        return hidden
+    may_see = make_sight(call, world)
+    page = _take(
+        call,
+        world,
+        {"_reposted_post_id": None},
+        most=_SHORTEST,
+        term=Term(_MENTIONING, user["id"]),
+        where=lambda post: post["_user_id"] != user["id"] and may_see(post),
+    )
+    return _show(call, world, page)
+
+
+def list_home(call: Call, world: World) -> dict[str, Any]:
+    """Return the page of the posts of the caller and of those whom the caller follows."""
+    user_id = get_user(call)["id"]
+    may_see, is_followed = make_sight(call, world), _find_followed(world, user_id)
+
+    @cache
+    def is_wanted(author_id: str) -> bool:
+        muted = MUTES.find(world, user_id, author_id) is not None
+        return not muted and not is_blocked(world, user_id, author_id)
+
+    def is_shown(post: Record) -> bool:
+        author, answered = post["_user_id"], post.get("in_reply_to_user_id_str")
+        original = world.store.get("posts", post.get("_reposted_post_id") or "")
+        return (
+            may_see(post)
+            and is_wanted(author)
+            and (answered in {None, author} or author == user_id or is_followed(answered))
+            and (not post.get("_community_id") or bool(post.get("_share_with_followers")))
+            and (original is None or is_wanted(original["_user_id"]))
+        )
+
+    take = partial(_take, call, world, most=_LONGEST, scope=user_id)
+    if FOLLOWS.count_targets(world, user_id) > _FEW_FOLLOWS:
+        # One look into an index for each of thousands of users would take long. Most often the
+        # newest posts of all fill the page; only if not, the users are asked one by one.
+        page = take(
+            {}, depth=_NEAR, where=lambda post: is_followed(post["_user_id"]) and is_shown(post)
+        )
+        is_first = "pagination_token" not in call.params
+        if page.next_token is not None and (is_first or page.previous_token is not None):
+            return _show(call, world, page)
+    within = Within("_user_id", [user_id, *FOLLOWS.list_targets(world, user_id)])
+    return _show(call, world, take({}, within=within, where=is_shown))
+
+
+def _find_followed(world: World, user_id: str) -> Callable[[str], bool]:
+    """Return the test whether a user follows another one, or is the other one."""
+
+    @cache
+    def is_followed(other: str) -> bool:
+        return other == user_id or FOLLOWS.find(world, user_id, other) is not None
+
+    return is_followed
+
+
+def _take(
+    call: Call,
+    world: World,
+    match: Mapping[str, Any],
+    *,
+    most: int,
+    depth: int | None = None,
+    where: Callable[[Record], bool] | None = None,
+    scope: str = "",
+    **more: Any,
+) -> TokenPage:
+    """Return the page of posts that lie in the window of the call, the newest version of each."""
+    window = read_window(call, world.clock.now(), recent=False, reach=None)
+
+    def is_shown(post: Record) -> bool:
+        if (where is not None and not where(post)) or not window.contains(post):
+            return False
+        return bool(list_versions(post)[-1] == post["id_str"])
+
+    start, end = window.times
+    match = {**match, **match_excluded(call)}
+    if window.since_id is not None:
+        # Programs ask again and again for what is newer than the last post that they know. Few
+        # posts have a larger id, and none that is older than these has to be looked at.
+        known = ((1, window.since_id), _BEHIND)
+        newer = world.store.page(
+            "posts", match, order=_LARGEST_ID_FIRST, until=known, limit=_FEW_POSTS, **more
+        )
+        if len(newer) < _FEW_POSTS:
+            start = min((entry.record["created_at"] for entry in newer), default=end)
+    return take_page_both_ways(
+        call,
+        world,
+        "posts",
+        match,
+        form=TIMED_POSTS,
+        where=is_shown,
+        most=most,
+        depth=depth or most,
+        begin=((2, end), -1),  # before all posts of that moment: times are texts, which are kind 2
+        end=((2, start), -1),
+        scope=scope,
+        **more,
+    )
+
+
+def _show(call: Call, world: World, page: TokenPage) -> dict[str, Any]:
+    ids = sorted(post["id"] for post in page.records)
+    ends = {"newest_id": str(ids[-1]), "oldest_id": str(ids[0])} if ids else {}
+    return show_posts(call, world, page, page.records, **ends)
+
+
+_declare = partial(
+    declare_public,
+    auth=Auth(ANY_CALLER, scopes=("post.read", "users.read")),
+    params=MentionsQuery,
+    rules=find_time_faults,
+    returns=TimelinePage,
+    since=None,
+    errors=("invalid-request", "resource-not-found", "usage-capped"),
+    assumptions=(TIMELINE_SHAPES, TIMELINE_POSTS, FIELD_SELECTION, TOKEN_FORMS),
+    may_assume=(HIDDEN_USERS, PARTIAL_ERRORS, COUNTED_ONCE),
+)
+OPERATIONS = (
+    _declare(
+        "timelines.posts",
+        "GET /2/users/:id/posts",
+        list_posts,
+        "List the posts of a user",
+        also=("/2/users/:id/tweets",),
+        limit=Rates(app=10_000, user=900),
+        example=Example(path={"id": "2244994945"}),
+    ),
+    _declare(
+        "timelines.mentions",
+        "GET /2/users/:id/mentions",
+        list_mentions,
+        "List the posts that mention a user",
+        limit=Rates(app=450, user=300),
+        example=Example(path={"id": "2244994945"}),
+    ),
+    _declare(
+        "timelines.home",
+        "GET /2/users/:id/timelines/reverse_chronological",
+        list_home,
+        "List the posts of those whom the caller follows",
+        params=HomeQuery,
+        auth=Auth(ANY_USER, scopes=("post.read", "users.read")),
+        limit=Rates(user=180),
+        errors=("invalid-request", "usage-capped"),
+        example=Example(path={"id": "2244994945"}),
+    ),
+)

@@ -1,0 +1,58 @@
+"""Posts that the tests of several families make behind the interface, and pages that they walk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mock_platform.api.v2.posts.changes import create_post
+from mock_platform.world.store.interface import Record
+from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox
+
+OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
+KEYS = {OWN: HARBOR, OTHER: NORTHBIKE}
+
+
+def make(box: Sandbox, author: str, text: str = "Hello", **options: Any) -> str:
+    """Make a post; its id. `reply_to`, `quoted`, `reposted` and `previous` are ids."""
+    with box.world.work():
+        for name in {"reply_to", "quoted", "reposted", "previous"} & options.keys():
+            options[name] = box.record("posts", options[name])
+        made = create_post(box.world, box.record("users", author), text, **options)
+    return str(made.record["id_str"])
+
+
+def add_user(box: Sandbox, id_: str, **fields: Any) -> Record:
+    """Store another user."""
+    user = box.record("users", INES) | {"id": id_, "screen_name": f"user{id_}"} | fields
+    box.put("users", id_, user)
+    return user
+
+
+def forget(box: Sandbox, table: str) -> None:
+    """Remove all records of a table."""
+    with box.world.work():
+        for entry in box.world.store.page(table):
+            box.world.store.remove(table, entry.key)
+
+
+def ids(box: Sandbox, path: str, keys: Keys | str = BEARER, **query: Any) -> list[str]:
+    """The ids of the page of a list."""
+    found = box.read(path, keys=keys, **query)
+    return [each["id"] for each in found.get("data", ())]
+
+
+def walk(box: Sandbox, path: str, keys: Keys | str = BEARER, **query: Any) -> list[list[str]]:
+    """The ids of all pages; those that are walked back are the same, if the list goes back."""
+    pages: list[list[str]] = []
+    page: dict[str, Any] = {"meta": {"next_token": None}}
+    while "next_token" in page["meta"]:
+        token = page["meta"]["next_token"]
+        page = box.read(path, keys=keys, **{**query, "pagination_token": token})
+        pages.append([each["id"] for each in page.get("data", ())])
+    back = pages[-1:]
+    while "previous_token" in page["meta"]:
+        token = page["meta"]["previous_token"]
+        page = box.read(path, keys=keys, **{**query, "pagination_token": token})
+        back.append([each["id"] for each in page["data"]])
+    assert len(back) == 1 or pages == back[::-1]
+    return pages

@@ -1,0 +1,281 @@
+"""Reposts and quotes: made, taken back, and the lists of both."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import pytest
+
+from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS
+from mock_platform.api.v2.posts.changes import delete_post
+from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, forget, ids, make, walk
+from tests.refusals import Refusal, refusals
+from tests.scenario.library.support import Stage
+from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, data_of, sandbox
+
+REPOSTS = f"/2/users/{OWN}/reposts"
+RIDE = "1789900000000000004"
+"""A post of another user, which the caller has reposted."""
+
+
+@pytest.fixture
+def box() -> Sandbox:
+    """A sandbox with a stopped clock."""
+    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+
+
+def repost(box: Sandbox, post_id: str) -> Any:
+    """Repost as the caller."""
+    return data_of(box.call("POST", REPOSTS, json={"post_id": post_id}))
+
+
+def undo(box: Sandbox, post_id: str) -> None:
+    """Take a repost back."""
+    assert {"reposted": False} == data_of(box.call("DELETE", f"{REPOSTS}/{post_id}"))
+
+
+def counts(box: Sandbox, post_id: str) -> tuple[int, int]:
+    """How often a post was reposted, and how many posts the caller has."""
+    query: Any = {"post.fields": "public_metrics", "user.fields": "public_metrics"}
+    post = box.read(f"/2/posts/{post_id}", keys=BEARER, **query)["data"]["public_metrics"]
+    user = box.read(f"/2/users/{OWN}", keys=BEARER, **query)["data"]["public_metrics"]
+    return post["repost_count"], user["post_count"]
+
+
+def events(box: Sandbox) -> list[tuple[str, str]]:
+    """The type and the user of every activity."""
+    found = box.world.store.page("activities")
+    return [(entry.record["event_type"], entry.record["user_id"]) for entry in found]
+
+
+def test_a_repost_is_a_post_and_ends_with_it(box: Sandbox) -> None:
+    """It is in the counts, the lists and the timeline until it is taken back; both hear of it."""
+    post = make(box, INES, "Which roast?")
+    before, said = counts(box, post), len(events(box))
+    made = repost(box, post)
+    path = f"/2/posts/{made['id']}?post.fields=referenced_posts"
+    shown = data_of(box.call("GET", path, keys=BEARER))
+
+    assert {"id": made["id"], "rest_id": made["id"], "reposted": True} == made
+    assert "RT @ines_duarte: Which roast?" == shown["text"]
+    assert [{"type": "reposted", "id": post}] == shown["referenced_posts"]
+    assert (before[0] + 1, before[1] + 1) == counts(box, post)
+    assert [made["id"]] == ids(box, f"/2/posts/{post}/reposts")
+    assert [OWN] == ids(box, f"/2/posts/{post}/reposted_by")
+    assert made["id"] == ids(box, f"/2/users/{OWN}/posts")[0]
+    for _ in range(2):
+        undo(box, post)
+    assert before == counts(box, post)
+    assert [] == ids(box, f"/2/posts/{post}/reposts") == ids(box, f"/2/posts/{post}/reposted_by")
+    assert [("post.create", OWN), ("post.repost.create", INES), ("post.delete", OWN)] == events(
+        box
+    )[said:]
+
+
+def test_long_texts_are_cut(box: Sandbox) -> None:
+    """The text has up to 140 characters, and the language of the original."""
+    name = len("RT @ines_duarte: ")
+    fits, longer = (
+        make(box, INES, "x" * n, fields={"lang": "de"}) for n in (140 - name, 141 - name)
+    )
+    whole, cut = (box.record("posts", repost(box, post)["id"]) for post in (fits, longer))
+
+    assert (140, "x") == (len(whole["full_text"]), whole["full_text"][-1])
+    assert (140, "\u2026", "de") == (len(cut["full_text"]), cut["full_text"][-1], cut["lang"])
+
+
+def test_versions_and_reposts_stand_for_the_post(box: Sandbox) -> None:
+    """A repost of a repost or of an older version is one of the newest version."""
+    old = make(box, INES, "Helo")
+    theirs = make(box, OTHER, "RT", reposted=old)
+    new = make(box, INES, "Hello", previous=old)
+    own = repost(box, theirs)["id"]
+
+    assert new == box.record("posts", own)["_reposted_post_id"]
+    for version in (old, new):
+        assert [own, theirs] == ids(box, f"/2/posts/{version}/reposts")
+        assert 2 == counts(box, version)[0]
+    undo(box, old)
+    assert [theirs] == ids(box, f"/2/posts/{new}/reposts")
+    assert 1 == counts(box, new)[0]
+
+
+def test_a_deleted_post_takes_its_reposts_with_it(box: Sandbox) -> None:
+    """Reposts are gone from lists and counts; a quote stays, and says what is missing."""
+    post = make(box, OWN, "Hello")
+    before = box.record("users", OTHER)["statuses_count"]
+    make(box, OTHER, "RT", reposted=post)
+    quote = make(box, INES, "Look", quoted=post)
+    box.change("users", OWN, pinned_post_id=post)
+    with box.world.work():
+        delete_post(box.world, box.record("posts", post))
+
+    shown = box.read(f"/2/posts/{quote}", keys=BEARER, expansions="referenced_posts.id")
+    assert [post] == [each["value"] for each in shown["errors"]]
+    assert before == box.record("users", OTHER)["statuses_count"]
+    assert post not in ids(box, "/2/users/reposts_of_me", HARBOR)
+    assert box.record("users", OWN)["pinned_post_id"] is None
+
+
+def test_posts_of_mine_that_others_reposted(box: Sandbox) -> None:
+    """The one that was reposted last is first; own reposts do not count, and an undo is one."""
+    path = "/2/users/reposts_of_me"
+    shipped = ids(box, path, HARBOR)
+    first, second, third = (make(box, OWN, f"Post {number}") for number in range(3))
+    for post in (second, first):
+        box.advance(seconds=1)
+        make(box, OTHER, "RT", reposted=post)
+    box.advance(seconds=1)
+    again = make(box, INES, "RT", reposted=second)
+    repost(box, third)
+
+    assert [second, first, *shipped] == ids(box, path, HARBOR)
+    assert [[second], [first]] == walk(box, path, HARBOR, max_results=1)[:2]
+    assert RIDE in ids(box, path, NORTHBIKE)
+    with box.world.work():
+        delete_post(box.world, box.record("posts", again))
+    assert [first, second, *shipped] == ids(box, path, HARBOR)
+
+
+def test_quotes(box: Sandbox) -> None:
+    """Quotes are listed newest first, without replies if asked, and only forwards."""
+    post = make(box, OWN, "Hello")
+    quotes = [make(box, INES, f"Quote {number}", quoted=post) for number in range(11)]
+    answer = make(box, INES, "Answer", quoted=post, reply_to=RIDE)
+    path = f"/2/posts/{post}/quote_posts"
+
+    pages = walk(box, path)
+    assert [[answer, *quotes[:1:-1]], quotes[1::-1]] == pages
+    assert quotes[::-1] == ids(box, path, exclude="replies", max_results=100)
+    token = box.read(path, keys=BEARER)["meta"]["next_token"]
+    assert 12 == len(token)
+    second = box.read(path, keys=BEARER, pagination_token=token)["meta"]
+    assert {"result_count": 2} == second
+
+
+def test_pages_both_ways(box: Sandbox) -> None:
+    """Each repost is on one page, the latest first; back they are the same."""
+    post = make(box, OWN, "Hello")
+    for number in range(1, 8):
+        add_user(box, str(number))
+        make(box, str(number), "RT", reposted=post)
+
+    assert [["7", "6", "5"], ["4", "3", "2"], ["1"]] == walk(
+        box, f"/2/posts/{post}/reposted_by", max_results=3
+    )
+    assert [3, 3, 1] == [len(p) for p in walk(box, f"/2/posts/{post}/reposts", max_results=3)]
+
+
+def test_who_is_left_out(box: Sandbox) -> None:
+    """Reposts of protected users are for followers, those of blocked users are left out."""
+    forget(box, "follows")
+    post = make(box, OWN, "Hello")
+    for user in (OTHER, INES):
+        make(box, user, "RT", reposted=post)
+    box.change("users", OTHER, protected=True)
+    path = f"/2/posts/{post}/reposted_by"
+
+    assert [INES] == ids(box, path) == ids(box, path, HARBOR)
+    assert 2 == counts(box, post)[0]
+    with box.world.work():
+        FOLLOWS.add(box.world, OWN, OTHER)
+        BLOCKS.add(box.world, INES, OWN)
+    assert [OTHER] == ids(box, path, HARBOR)
+
+
+create = partial(Refusal, f"POST {REPOSTS}")
+_MINE = {("users", OTHER): {"protected": True}}
+REFUSED = [
+    create("a second repost", 400, json={"post_id": RIDE},
+           messages=["You cannot repost a Post that you have already reposted."]),
+    create("under original names", 400, json={"tweet_id": RIDE},
+           more={"headers": {"X-Mock-Names": "original"}},
+           messages=["You cannot retweet a Tweet that you have already retweeted."]),
+    create("an unknown post", 400, json={"post_id": "1"}, messages=["This post cannot be found."]),
+    create("an unknown post under original names", 400, json={"tweet_id": "1"},
+           more={"headers": {"X-Mock-Names": "original"}},
+           messages=["This tweet cannot be found."]),
+    create("no post", 400, json={}, messages=["post_id"]),
+    create("no number", 400, json={"post_id": "x"}, messages=["post_id"]),
+    create("a post of a protected user", 403, json={"post_id": RIDE}, given=_MINE,
+           problem="about:blank"),
+    create("without a user", 403, json={"post_id": RIDE}, keys=BEARER,
+           problem="unsupported-authentication"),
+    Refusal(f"POST /2/users/{OTHER}/reposts", "in the name of another", 400,
+            json={"post_id": RIDE}, messages=["must be the same as the authenticating user"]),
+    Refusal(f"DELETE /2/users/{OTHER}/reposts/{RIDE}", "an undo in another's name", 400,
+            messages=["must be the same as the authenticating user"]),
+    Refusal(f"DELETE {REPOSTS}/x", "an undo of no id", 400,
+            messages=["`source_post_id` query parameter value [x] is not valid"]),
+    Refusal("GET /2/posts/1/reposts", "reposts of an unknown post", 404, keys=BEARER,
+            problem="resource-not-found"),
+    Refusal("GET /2/posts/1/reposted_by", "reposters of an unknown post", 404, keys=BEARER,
+            problem="resource-not-found"),
+    Refusal(f"GET /2/posts/{RIDE}/quote_posts", "quotes of a protected user's post", 403,
+            keys=BEARER, given=_MINE, problem="not-authorized-for-resource"),
+    Refusal(f"GET /2/posts/{RIDE}/quote_posts", "too few quotes", 400, keys=BEARER,
+            query={"max_results": 9}, messages=["max_results"]),
+    Refusal(f"GET /2/posts/{RIDE}/reposts", "too many reposts", 400, keys=BEARER,
+            query={"max_results": 101}, messages=["max_results"]),
+    Refusal(f"GET /2/posts/{RIDE}/quote_posts", "something else excluded", 400, keys=BEARER,
+            query={"exclude": "likes"}, messages=["exclude"]),
+]  # fmt: skip
+
+
+@refusals(REFUSED)
+def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
+    """Each refusal says what was wrong, and changes nothing."""
+    row.check(box)
+
+
+def test_an_accepted_follower_sees_but_does_not_share(box: Sandbox) -> None:
+    """A post of a protected user is reposted by that user alone."""
+    box.change("users", OTHER, protected=True)
+    post = make(box, OTHER, "Quietly")
+    with box.world.work():
+        FOLLOWS.add(box.world, OWN, OTHER)
+
+    answer = box.call("POST", REPOSTS, json={"post_id": post})
+    own = box.call("POST", f"/2/users/{OTHER}/reposts", json={"post_id": post}, keys=NORTHBIKE)
+    assert (403, 200) == (answer.status_code, own.status_code)
+    assert "You are not permitted to perform this action." == answer.get_json()["detail"]
+
+
+def test_original_names(box: Sandbox) -> None:
+    """Paths, keys and values have their older names; the neutral mode takes them too."""
+    older, names = REPOSTS.replace("reposts", "retweets"), {"X-Mock-Names": "original"}
+    box.call("DELETE", f"{older}/{RIDE}", headers=names)
+    answer = box.call("POST", older, json={"tweet_id": RIDE}, headers=names)
+    quotes = box.call("GET", f"/2/tweets/{RIDE}/quote_tweets?exclude=retweets,replies")
+
+    assert {"id", "rest_id", "retweeted"} == set(data_of(answer))
+    assert 200 == quotes.status_code
+    for path in (f"/2/tweets/{RIDE}/retweets", f"/2/tweets/{RIDE}/retweeted_by"):
+        assert 1 == len(ids(box, path))
+    assert [data_of(answer)["id"]] == [
+        each["id"]
+        for each in data_of(
+            box.call("GET", f"/2/users/{OWN}/tweets?exclude=replies", headers=names)
+        )
+        if each["id"] == data_of(answer)["id"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "operation", "expected"),
+    [
+        ("repost-repeated", "reposts.create", (400, "already reposted")),
+        ("repost-not-permitted", "reposts.create", (403, "not permitted")),
+        ("reply-not-hideable", "public_posts.hide", (403, "not permitted")),
+    ],
+)
+def test_scenarios(name: str, operation: str, expected: tuple[int, str]) -> None:
+    """A scenario refuses what would be done, and nothing is stored."""
+    stage = Stage(name)
+    answer = stage.ask(operation)
+
+    assert expected[0] == answer.status_code
+    assert expected[1] in answer.text
+    assert [] == list(stage.last.changes)
