@@ -132,8 +132,9 @@ class UnknownKeys(Struct):
 
 
 def shape_of(schema: Schema) -> Shape:
-    """Return the shape of a body that a schema reads."""
+    """Return the shape of a body that a schema reads, with the `older_keys` that it renames."""
     keys = {f.data_key or name: _shape_within(f) for name, f in schema.load_fields.items()}
+    keys.update(dict.fromkeys(getattr(schema, "older_keys", ())))
     return Shape(keys, array=getattr(schema, "array_body", None))
 
 

@@ -57,6 +57,12 @@ USER_TOKEN_SHAPES = public_fact(
     "section 9 of the named endpoints",
     gap=True,
 )
+IN_THE_QUERY = public_fact(
+    "oauth2.parameters-in-query",
+    "oauth2/token and oauth2/revoke also take their parameters from the query, if the form has "
+    "them not: the platform's own client for node sends them there.",
+    "section 9 of the named endpoints",
+)
 TOKEN_ERRORS = public_fact(
     "oauth2.token-errors",
     "Errors of oauth2/token and oauth2/revoke are error and error_description (RFC 6749, 5.2), "
@@ -401,6 +407,7 @@ OPERATIONS = (
         handler=token,
         summary="Exchange a code or a refresh token for a user's access token",
         params=UserTokenRequest,
+        in_query=tuple(UserTokenRequest().fields),
         returns=Flat(UserTokens, headers=_NO_STORE),
         errors=(
             "invalid_request",
@@ -409,7 +416,7 @@ OPERATIONS = (
             "unsupported_grant_type",
             "invalid_scope",
         ),
-        assumptions=(USER_TOKEN_SHAPES, TOKEN_LIFETIMES, SCOPE_NAMES),
+        assumptions=(USER_TOKEN_SHAPES, TOKEN_LIFETIMES, SCOPE_NAMES, IN_THE_QUERY),
         may_assume=(CODE_REUSED, REVOKE_EVENT, SUBSCRIPTIONS_END),
         example=Example(
             form={"grant_type": "refresh_token", "refresh_token": "used-before"},
@@ -428,9 +435,10 @@ OPERATIONS = (
         handler=revoke,
         summary="End a user's consent to the app",
         params=RevokeForm,
+        in_query=tuple(RevokeForm().fields),
         returns=Flat(RevokedAnswer, headers=_NO_STORE),
         errors=("invalid_request", "invalid_client", "unauthorized_client"),
-        assumptions=(USER_TOKEN_SHAPES, REVOKE_ENDS_CONSENT),
+        assumptions=(USER_TOKEN_SHAPES, REVOKE_ENDS_CONSENT, IN_THE_QUERY),
         may_assume=(REVOKE_EVENT, SUBSCRIPTIONS_END),
         example=Example(form={"token": PUBLISHED_USER_TOKEN}),
     ),

@@ -241,6 +241,7 @@ class MediaKey(Text):
 class NamedPostBody(Schema):
     """A body that names a post; the older `tweet_id` is read as `post_id`."""
 
+    older_keys = ("tweet_id",)
     post_id = make_id_field(required=True)
 
     @pre_load

@@ -297,6 +297,7 @@ def test_original_names(box: Sandbox) -> None:
     missing = box.call("POST", LIKES_PATH, json={"tweet_id": "1"}, headers=headers).get_json()
 
     assert {"liked": True} == data_of(liked)
+    assert "X-Mock-Warnings" not in liked.headers
     assert [LIKED] == [post["id"] for post in listed["data"]]
     assert "edit_history_tweet_ids" in listed["data"][0]
     assert ["1789900000000000001"] == [post["id"] for post in listed["includes"]["tweets"]]
