@@ -35,6 +35,8 @@ SUBJECTS = (
     "v2.posts",
     "v2.users",
     "v2.follows",
+    "v2.volume_streams",
+    "v2.compliance",
     "v2.search",
     "ads.accounts",
     "ads.audiences",

@@ -63,6 +63,7 @@ class NamedParticulars(Particulars, total=False):
 
     challenge: Callable[[Call, World, Settings], Challenge]
     gates: tuple[Gate, ...]
+    max_body: int
 
 
 class Rates(Struct, frozen=True):

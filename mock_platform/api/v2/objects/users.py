@@ -66,6 +66,8 @@ class UserRecord(UserProfile):
     _note_writer = Flag(load_default=False)
     _suspended = Flag(load_default=False)
     _deactivated = Flag(load_default=False)
+    _geo_scrubbed_up_to = Text(load_default=None, allow_none=True)
+    """The last post of which places were removed."""
     created_at = Instant(as_sent=True, load_default="2020-01-01T00:00:00Z")
 
 
@@ -200,6 +202,11 @@ def _show_entities(_world: World, user: Record) -> dict[str, Any] | None:
     return {"url": {"urls": [shown]}}
 
 
+def _show_withheld(user: Record) -> dict[str, Any] | None:
+    codes = user.get("withheld_in_countries")
+    return {"country_codes": codes, "scope": "user"} if codes else None
+
+
 def _show_newest_post_id(world: World, user: Record) -> str | None:
     post = find_newest_post(world, user["id"])
     return None if post is None else post["id_str"]
@@ -233,6 +240,7 @@ _USER_VALUES: Mapping[str, Callable[[World, Record], Any]] = {
     "is_identity_verified": _read("is_identity_verified"),
     "parody": _read("parody"),
     "receives_your_dm": _read("receives_your_dm"),
+    "withheld": lambda _world, user: _show_withheld(user),
     "verified_followers_count": _read("verified_followers_count"),
     "confirmed_email": _read("_confirmed_email"),
 }
