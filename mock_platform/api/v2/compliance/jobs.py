@@ -114,10 +114,18 @@ class ComplianceJobRecord(Schema):
     _results = ListOf(Json(), load_default=list)
 
 
+class NameOfType(Choice):
+    """What the ids of a job are of; the older word for posts is read too."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        return "posts" if text == "tweets" else text
+
+
 class NewJob(Schema):
     """A job to make, and what to show of it."""
 
-    type = Choice(TYPES, required=True)
+    type = NameOfType(TYPES, required=True)
     name = Text(max_length=64)
     resumable = Flag(load_default=False)
     job_fields = CommaList(Choice(FIELDS), data_key="compliance_job.fields")
@@ -132,7 +140,7 @@ class JobQuery(Schema):
 class JobsQuery(JobQuery):
     """Which jobs to list."""
 
-    type = Choice(TYPES, required=True)
+    type = NameOfType(TYPES, required=True)
     status = Choice((CREATED, IN_PROGRESS, FAILED, COMPLETE))
 
 

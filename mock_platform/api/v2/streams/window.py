@@ -96,6 +96,6 @@ def find_past(
         entry.key
         for entry in found
         if (last is None or entry.record["created_at"] < last)
-        and endpoint.takes(entry.record, params)
         and endpoint.concerns(entry.record, app_id)
+        and endpoint.takes(entry.record, params)
     ]
