@@ -43,6 +43,7 @@ KINDS = (
             "docs/media-news-and-notes",
             "docs/filtered-stream",
             "docs/streams",
+            "docs/compliance",
             "docs/account-activity",
             "docs/ad-accounts",
             "docs/examples/README",

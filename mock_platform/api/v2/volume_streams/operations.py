@@ -175,24 +175,25 @@ class Volume(Struct, frozen=True):
         share = self.percent if settings.stream_samples == "public" else 100
         return crc32(activity["payload"]["id"].encode()) % 100 < share
 
-    def concerns(self, world: World, settings: Settings, activity: Record) -> bool:
-        """Return whether the stream carries an activity, in whichever partition."""
+    def find_obstacle(self, world: World, settings: Settings, activity: Record) -> str | None:
+        """Return why the stream does not carry an activity; `None` if one partition does."""
         if self.is_of_likes:
-            return (
-                (activity["event_type"], activity["direction"]) == ("like.create", "sent")
-                and _has_number(activity)
-                and self.has_share(activity, settings)
-                and _is_user_public(world, activity["user_id"])
-                and _is_post_public(world, activity["payload"].get("liked_post_id"))
-            )
-        return (
-            is_of_post(activity)
-            and _has_number(activity)
-            and self.has_share(activity, settings)
-            and self.lang in {None, _find_language(world, activity)}
-            and _is_user_public(world, activity["user_id"])
-            and _is_post_public(world, activity["payload"]["id"])
-        )
+            fits = (activity["event_type"], activity["direction"]) == ("like.create", "sent")
+            wanted, post_id = "like.create that was sent", activity["payload"].get("liked_post_id")
+        else:
+            fits = is_of_post(activity)
+            wanted, post_id = "post.create", activity["payload"].get("id")
+        if not fits:
+            return f"it carries {wanted}, not {activity['event_type']}"
+        if not _has_number(activity):
+            return "the id in the payload is no number"
+        if not self.has_share(activity, settings):
+            return f"its {self.percent} % do not have {activity['payload']['id']}"
+        if not (_is_user_public(world, activity["user_id"]) and _is_post_public(world, post_id)):
+            return "the user or the post is not public"
+        if self.lang not in {None, _find_language(world, activity)}:
+            return f"it carries posts whose lang is {self.lang}"
+        return None
 
 
 VOLUMES = (
@@ -297,10 +298,12 @@ def _make_open(volume: Volume, settings: Settings) -> Handler:
         if reached is not None:
             raise ProblemFailure(reached, MONTHLY_CAP, VOLUME_COUNTED)
         make = _make_like_lines if volume.is_of_likes else _make_post_lines
+        find_obstacle = partial(volume.find_obstacle, world, settings)
         endpoint = StreamEndpoint(
             volume.id,
             connections=_CONNECTIONS,
-            concerns=lambda activity, _app_id: volume.concerns(world, settings, activity),
+            concerns=lambda activity, _app_id: find_obstacle(activity) is None,
+            explain=lambda activity, _app_id: find_obstacle(activity),
             make_lines=partial(make, read_selection(call.params), call.base_url),
             find_number=volume.find_number if volume.partitions else None,
             partitions=volume.partitions,

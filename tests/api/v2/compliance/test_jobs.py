@@ -277,6 +277,23 @@ def test_the_control_plane_moves_jobs(client: Client) -> None:
     assert "failed" == client.read(job)["status"]
 
 
+@pytest.mark.parametrize(
+    ("scenario", "expected"),
+    [
+        ("compliance-upload-expired", (403, "created", 404)),
+        ("compliance-job-failed", (200, "failed", 404)),
+    ],
+)
+def test_scenarios(client: Client, scenario: str, expected: tuple[int, str, int]) -> None:
+    """A late upload, and a job that fails, without waiting for either."""
+    job = client.make()
+    client.desk.client.post(f"/_mock/scenarios/{scenario}/activate")
+    uploaded = client.put(job["upload_url"], USER)
+    read, fetched = client.read(job), client.desk.client.get(job["download_url"])
+
+    assert expected == (uploaded.status_code, read["status"], fetched.status_code)
+
+
 def test_original_names(client: Client) -> None:
     """The type of posts has its older word."""
     headers = {"X-Mock-Names": "original", "Authorization": f"Bearer {BEARER}"}

@@ -354,6 +354,27 @@ def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
     row.check(box)
 
 
+@pytest.mark.parametrize(
+    ("event", "reason"),
+    [
+        ({"event_type": "post.delete"}, "it carries post.create, not post.delete"),
+        ({"payload": {"id": "x"}}, "the id in the payload is no number"),
+        ({"payload": {"id": "1", "lang": "en"}}, "it carries posts whose lang is ja"),
+        ({"user_id": THIRD_USER}, "the user or the post is not public"),
+    ],
+)
+def test_why_not(client: Client, event: dict[str, Any], reason: str) -> None:
+    """Whoever lets something happen learns why an open stream does not carry it."""
+    client.desk.change("users", THIRD_USER, withheld_in_countries=["DE"])
+    lines = client.open("?partition=1", path=f"{FIREHOSE}/lang/ja")
+    answer = client.emit(**{"event_type": "post.create", "payload": {"id": "1"}, **event})
+
+    assert [reason] == [
+        text.partition(": ")[2] for text in answer["why_not"] if text.startswith("stream ")
+    ]
+    lines.close()
+
+
 def test_posts_count_as_read(client: Client) -> None:
     """Each post is counted once; at the cap the stream ends, and no other begins."""
     app = client.desk.record("apps", APP)
