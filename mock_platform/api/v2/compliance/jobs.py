@@ -99,7 +99,7 @@ _PART = re.compile(r"bytes ([0-9]{1,12})-([0-9]{1,12})/([0-9]{1,12}|\*)", re.ASC
 
 
 class ComplianceJobRecord(Schema):
-    """A job; `_key` and `_session` are parts of its addresses, `_text` is what was uploaded."""
+    """A job; `_key` and `_resume_key` are parts of its addresses, `_text` is what was uploaded."""
 
     id = make_id_field(required=True)
     type = Choice(TYPES, required=True)
@@ -109,7 +109,7 @@ class ComplianceJobRecord(Schema):
     created_at = Instant(millis=True, required=True)
     _app_id = Text(required=True)
     _key = Text(required=True)
-    _session = Text(load_default=None, allow_none=True)
+    _resume_key = Text(load_default=None, allow_none=True)
     _text = Text(load_default="")
     _results = ListOf(Json(), load_default=list)
 
@@ -205,7 +205,7 @@ def create(call: Call, world: World) -> dict[str, Any]:
         "created_at": wire_millis(world.clock.now()),
         "_app_id": get_app(call)["id"],
         "_key": world.ids.alphanumeric(24),
-        "_session": None,
+        "_resume_key": None,
         "_text": "",
         "_results": [],
     }
@@ -270,16 +270,16 @@ def begin_upload(call: Call, world: World) -> Reply:
     job = _find_job_for_upload(call, world, "_key")
     if not job["resumable"]:
         raise forbid("The job is not resumable: PUT the ids to its upload_url.", FILE_ADDRESSES)
-    session = world.ids.alphanumeric(24)
-    world.store.put(TABLE, job["id"], job | {"_session": session, "_text": ""})
-    location = f"{call.base_url}/2/compliance/jobs/{job['id']}/upload/{session}"
+    resume_key = world.ids.alphanumeric(24)
+    world.store.put(TABLE, job["id"], job | {"_resume_key": resume_key, "_text": ""})
+    location = f"{call.base_url}/2/compliance/jobs/{job['id']}/upload/{resume_key}"
     return Reply(201, b"", [("Location", location), ("Content-Type", "text/plain")])
 
 
 def upload(call: Call, world: World) -> bytes | Reply:
     """Take the ids of a job, whole or the next part of them; with the last one the job begins."""
-    job = _find_job_for_upload(call, world, "_key", "_session")
-    if job["resumable"] and call.path_params["key"] != job["_session"]:
+    job = _find_job_for_upload(call, world, "_key", "_resume_key")
+    if job["resumable"] and call.path_params["key"] != job["_resume_key"]:
         text = "The job is resumable: POST to its upload_url, and PUT the ids to the Location."
         raise forbid(text, FILE_ADDRESSES)
     before = job["_text"] if job["resumable"] else ""
