@@ -93,7 +93,7 @@ _REQUIRED = (
     "download_expires_at", "status",
 )  # fmt: skip
 FIELDS = (*_REQUIRED, "name", "resumable")
-EXAMPLE_PATHS = {"key": "k3v9Qm2Zt8Lw5Xr1Bn7Yc4Hd"}
+EXAMPLE_PATHS = {"id": "1990735000000000101", "key": "k3v9Qm2Zt8Lw5Xr1Bn7Yc4Hd"}
 _NEWEST_FIRST = Order("created_at", descending=True)
 _PART = re.compile(r"bytes ([0-9]{1,12})-([0-9]{1,12})/([0-9]{1,12}|\*)", re.ASCII)
 
@@ -476,7 +476,7 @@ OPERATIONS = (
         location=Location.TEXT,
         returns=PlainText(201),
         statuses=(409,),
-        example=Example(is_refused=True),
+        example=Example(path={"id": "1990735000000000102", "key": "p6Wd1Ks8Fj3Vb9Ng5Tz2Rx7M"}),
     ),
     _declare_file(
         "compliance_jobs.upload",
@@ -486,7 +486,7 @@ OPERATIONS = (
         location=Location.TEXT,
         max_body=MOST_BYTES,
         statuses=(308, 409, 413, 416),
-        example=Example(is_refused=True),
+        example=Example(path={"id": "1990735000000000103", "key": "h2Cx7Lq4Mz9Ts6Bv1Wn8Fp3J"}),
     ),
     _declare_file(
         "compliance_jobs.download",
