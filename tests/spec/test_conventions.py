@@ -233,7 +233,7 @@ def test_names_are_neutral(box: Sandbox) -> None:
     words = json.dumps(paths).replace("post.tweet-mode", "")  # the id of the assumption about it
     served = json.dumps([each["responses"] for path in paths.values() for each in path.values()])
 
-    older = {"tweet_mode", "tweets", "tweet", "quote_tweet_id"}
+    older = {"tweet_mode", "tweets", "tweet", "quote_tweet_id", "like_with_tweet_author"}
     assert older == set(OLDER_WORD.findall(words))
     assert [] == OLDER_WORD.findall(served)
 
