@@ -349,9 +349,8 @@ class _Writer:
 
     def _input(self, operation: Operation, entry: JsonObject) -> None:
         if operation.location is Location.TEXT:
-            entry["requestBody"] = _body(
-                {"text/plain": {"schema": {"type": "string"}}}, required=False
-            )
+            text = {"schema": {"type": "string"}, "example": "2244994945\n3805104374\n"}
+            entry["requestBody"] = _body({"text/plain": text}, required=False)
         if operation.params is None:
             return
         schema = operation.params(unknown=EXCLUDE)

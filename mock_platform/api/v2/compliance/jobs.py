@@ -473,7 +473,6 @@ OPERATIONS = (
         f"POST {_PATH}/:id/upload/:key",
         begin_upload,
         "Begin the upload of a resumable job's ids",
-        location=Location.TEXT,
         returns=PlainText(201),
         statuses=(409,),
         example=Example(path={"id": "1990735000000000102", "key": "p6Wd1Ks8Fj3Vb9Ng5Tz2Rx7M"}),
