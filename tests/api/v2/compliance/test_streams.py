@@ -65,7 +65,7 @@ class TestPosts:
     """The stream of what becomes of posts."""
 
     def test_deletion(self, client: Client) -> None:
-        """A deleted post is one line in its partition, with what it quotes; a second is none."""
+        """A deleted post is one line in its partition, with what it quotes; a second makes no line."""
         quoted = client.post("Bread")
         post = client.post("Yes", quoted=quoted)
         id_ = post["id_str"]
@@ -80,7 +80,7 @@ class TestPosts:
         other.close()
 
     def test_deletion_through_the_control_plane(self, client: Client) -> None:
-        """A post that the control plane removes is told too."""
+        """A post that the control plane removes makes a line too."""
         post = client.post("Bread")
         lines = listen(client, POSTS, post["id_str"])
         client.desk.client.delete(f"/_mock/state/posts/{post['id_str']}")
@@ -88,7 +88,7 @@ class TestPosts:
         assert {"data": {"delete": about(post) | AT}} == lines.next()
 
     def test_deletion_with_reposts_versions_and_likes(self, client: Client) -> None:
-        """Each version and each repost is a line; the likes that end with it are none."""
+        """Each version and each repost is a line; the likes that end with it make no line."""
         first = client.post("Bred")
         second = client.post("Bread", previous=first)
         repost = client.post("RT", user=USER, reposted=second)
@@ -180,7 +180,7 @@ class TestUsers:
         assert is_silent(client)
 
     def test_removed_users(self, client: Client) -> None:
-        """A user who is removed is deleted; one who was deactivated before is no second line."""
+        """A user who is removed is deleted; one who was deactivated before makes no second line."""
         key = "77"
         client.desk.put("users", key, client.desk.record("users", USER) | {"id": key})
         lines = listen(client, USERS, key)
@@ -238,7 +238,7 @@ class TestUsers:
         assert {"data": {"user_profile_modification": line}} == lines.next()
 
     def test_profile_events_and_counts(self, client: Client) -> None:
-        """What POST /_mock/events changes is told; counts are no profile."""
+        """What POST /_mock/events changes makes a line; counts are no profile."""
         lines = listen(client, USERS, USER)
         patch(client, "users", USER, followers_count=5)
         client.desk.client.post(
@@ -254,7 +254,7 @@ class TestLikesAndLabels:
     """The streams without partitions."""
 
     def test_unlike(self, client: Client) -> None:
-        """The end of a like is a delete; a second end is none, and neither is a like."""
+        """The end of a like is a delete; a second end and a like make no line."""
         world, post = client.desk.world, client.post("Bread")["id_str"]
         lines = client.open(path=LIKED)
         with world.work():
@@ -341,7 +341,7 @@ class TestWorlds:
     """Events belong to the commit of their cause, and to nothing else."""
 
     def test_refused_work(self, client: Client) -> None:
-        """What is undone is not told."""
+        """What is undone makes no line."""
         lines = listen(client, USERS, USER)
         with suppress(ZeroDivisionError), client.desk.world.work():
             client.desk.change("users", USER, protected=True)
@@ -352,7 +352,7 @@ class TestWorlds:
         assert is_silent(client)
 
     def test_reset(self, client: Client) -> None:
-        """A reset tells nothing, and forgets what happened before it."""
+        """A reset makes no line, and forgets what happened before it."""
         patch(client, "users", USER, protected=True)
         client.desk.client.post("/_mock/reset")
         lines = listen(client, USERS, USER, "&start_time=2026-11-20T12:00:00Z")
@@ -360,7 +360,7 @@ class TestWorlds:
         assert [] == lines.rest()
 
     def test_ids_are_not_used_up(self) -> None:
-        """The ids of what is made later do not depend on what was told."""
+        """The ids of what is made later do not depend on events."""
         found = []
         for protects in (True, False):
             with Desk() as desk:
