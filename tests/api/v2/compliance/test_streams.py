@@ -65,7 +65,7 @@ class TestPosts:
     """The stream of what becomes of posts."""
 
     def test_deletion(self, client: Client) -> None:
-        """A deleted post is one line in its partition, with what it quotes; a second makes no line."""
+        """A deleted post is one line in its partition, with what it quotes, once only."""
         quoted = client.post("Bread")
         post = client.post("Yes", quoted=quoted)
         id_ = post["id_str"]

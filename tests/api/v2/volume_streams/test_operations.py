@@ -132,7 +132,7 @@ def test_fields_and_expansions_of_likes(client: Client, older: bool) -> None:
 
 
 def test_media_keys_of_a_like(client: Client) -> None:
-    """attachments_media_keys are those of the post that is liked; without any the field is left out."""
+    """Their field has the media of the post that is liked; without any it is left out."""
     opened = open_all(
         client,
         "/2/likes/sample10/stream",
