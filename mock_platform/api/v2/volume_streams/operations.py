@@ -139,7 +139,7 @@ class PublicPostLine(Schema):
 
 LikeLine = wrap_data(
     "LikeLine",
-    "_Like",
+    "_StreamedLike",
     id=Text(required=True),
     created_at=Instant(millis=True),
     liked_post_id=Text(),
