@@ -12,7 +12,12 @@ from typing import Any
 from msgspec import Struct
 
 from mock_platform.api.v2.compliance.causes import COMPLIANCE_CAUSES
-from mock_platform.api.v2.conventions import Rates, declare_public
+from mock_platform.api.v2.conventions import (
+    ENTERPRISE_ONLY,
+    Rates,
+    declare_public,
+    require_enterprise,
+)
 from mock_platform.api.v2.streams.endpoint import (
     STREAM_PARTITIONS,
     Line,
@@ -116,6 +121,7 @@ def _declare(feed: Feed) -> Operation:
         configure=configure,
         params=PartitionedQuery if feed.partitions else WindowQuery,
         rules=find_window_faults,
+        tier_gate=require_enterprise,
         since=None,
         also=(feed.path.replace("/posts/", "/tweets/"),) if "/posts/" in feed.path else (),
         returns=Lines(ComplianceLine),
@@ -129,7 +135,7 @@ def _declare(feed: Feed) -> Operation:
             COMPLIANCE_CONNECTIONS,
             *((STREAM_PARTITIONS,) if feed.partitions else ()),
         ),
-        may_assume=(*OPENING, STREAM_ENDING),
+        may_assume=(*OPENING, STREAM_ENDING, ENTERPRISE_ONLY),
         example=Example(query={"partition": "1"} if feed.partitions else None),
     )
 

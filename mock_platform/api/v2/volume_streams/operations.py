@@ -14,7 +14,15 @@ from zlib import crc32
 
 from msgspec import Struct
 
-from mock_platform.api.v2.conventions import OLDER_NAMES, Rates, declare_public, get_app, wrap_data
+from mock_platform.api.v2.conventions import (
+    ENTERPRISE_ONLY,
+    OLDER_NAMES,
+    Rates,
+    declare_public,
+    get_app,
+    require_enterprise,
+    wrap_data,
+)
 from mock_platform.api.v2.filtered_stream.links import is_of_post, show_posted
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
@@ -329,6 +337,8 @@ def _declare(volume: Volume) -> Operation:
     counted = () if volume.is_of_likes else (COUNTED_ONCE, VOLUME_COUNTED)
     capped = () if volume.is_of_likes else ("usage-capped",)
     shown = LIKE_FIELDS_SHOWN if volume.is_of_likes else FIELD_SELECTION
+    # The sample of 1 % is for every app.
+    gate: Mapping[str, Any] = {} if volume.percent == 1 else {"tier_gate": require_enterprise}
     return declare_public(
         f"{volume.id}.open",
         f"GET {volume.path}",
@@ -354,8 +364,16 @@ def _declare(volume: Volume) -> Operation:
             *((STREAM_PARTITIONS,) if volume.partitions else ()),
             *counted,
         ),
-        may_assume=(*OPENING, STREAM_ENDING, MONTHLY_CAP, PARTIAL_ERRORS, OLDER_NAMES),
+        may_assume=(
+            *OPENING,
+            STREAM_ENDING,
+            MONTHLY_CAP,
+            PARTIAL_ERRORS,
+            OLDER_NAMES,
+            ENTERPRISE_ONLY,
+        ),
         example=Example(query={"partition": "1"} if volume.partitions else None),
+        **gate,
     )
 
 
