@@ -138,6 +138,8 @@ class Settings:
     """Real seconds of silence after which a stream sends a keep-alive; 0 for none."""
     stream_connections: int | None = None
     """Open connections of one app to each stream; as documented unless set."""
+    stream_samples: Literal["all", "public"] = "all"
+    """Whether streams of samples carry everything, or 1 % and 10 % as the public ones do."""
     stream_backlog: int = 10_000
     """Lines that may wait for a client that reads too slowly; with more it is disconnected."""
     fresh_tokens: bool = False

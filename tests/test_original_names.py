@@ -16,13 +16,14 @@ from mock_platform import MockPlatform
 from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.api.served import OPERATIONS, ORIGINAL_NAMES
 from mock_platform.control.examples import Sample, sample
+from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import MINUTE, Operation
 from mock_platform.core.original_names.translation import Spelling
 from mock_platform.settings import Settings
 from tests.support import ACCOUNT, NORTHBIKE, Sandbox, sandbox, signed
 from tests.test_kept_worlds import NOON
 
-STREAMS = {operation.id for operation in OPERATIONS if operation.id.endswith("stream.open")}
+STREAMS = {operation.id for operation in OPERATIONS if isinstance(operation.returns, Lines)}
 
 
 @pytest.fixture

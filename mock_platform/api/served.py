@@ -46,6 +46,8 @@ SUBJECTS = (
     "v2.lists",
     "v2.communities",
     "v2.trends",
+    "v2.volume_streams",
+    "v2.compliance",
     "v2.search",
     "ads.accounts",
     "ads.audiences",

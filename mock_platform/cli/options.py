@@ -360,6 +360,8 @@ SETTINGS: tuple[Setting, ...] = (
                                 "for none.", SECONDS),
     Setting("stream-connections", "Connections of one app to each stream.", _COUNT,
             plain_default="as documented"),
+    Setting("stream-samples", "Whether streams of samples carry everything, or 1 % and 10 %.",
+            click.Choice(["all", "public"])),
     Setting("stream-backlog", "How many activities may wait for a stream whose client reads too "
                               "slowly; with more it is disconnected.", _COUNT),
     Setting("fresh-tokens", "Issue a new access token at each sign-in and invalidate the old one "

@@ -160,6 +160,8 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
     known = frozenset() if schema is None else frozenset(name for name, _ in _list_names(schema))
     if operation.location is Location.JSON:
         read = _body_reader(operation, schema, settings)
+    elif operation.location is Location.TEXT:
+        read = _read_text
     elif operation.location is Location.UPLOAD:
         read = make_upload_reader(schema, settings.max_nesting)
     else:
@@ -176,6 +178,12 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
         return {} if load is None else load(call, sent)
 
     return decode
+
+
+def _read_text(call: Call) -> tuple[Any, list[Finding]]:
+    if call.body and call.media_type != "text/plain":
+        raise UnsupportedMediaType(call.media_type, "text/plain")
+    return {}, list(find_unknown_parameters(call.query, frozenset(), call.path_params))
 
 
 def make_reader(operation: Operation, schema: Schema) -> Callable[[Call, Any], dict[str, Any]]:

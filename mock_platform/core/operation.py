@@ -96,6 +96,8 @@ class Location(Enum):
     JSON = "json"
     UPLOAD = "upload"
     """In a JSON body, a multipart form or a form; the query is read as well."""
+    TEXT = "text"
+    """None; the body is plain text, which the handler reads itself."""
     FORM = "form"
     """In a form body alone: secrets do not belong into an address."""
     OAUTH = "oauth"

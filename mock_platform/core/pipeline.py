@@ -378,6 +378,13 @@ WRITES = frozenset({"POST", "PUT", "PATCH"})
 """The methods whose requests may have a body."""
 
 
+_BODIES = {
+    Location.JSON: "application/json",
+    Location.TEXT: "text/plain",
+    Location.UPLOAD: MULTIPART,
+}
+
+
 def possible_failures(operation: Operation, settings: Settings) -> Iterator[Failure]:
     """Return one failure of each kind that the stages before an operation's handler can raise."""
     yield InternalError("a fault of the sandbox itself")
@@ -392,12 +399,10 @@ def possible_failures(operation: Operation, settings: Settings) -> Iterator[Fail
     if operation.params is not None:
         for code in (MISSING, INVALID):
             yield InvalidParameters([("parameter", Fault("", code))], {})
-    if operation.location is Location.JSON:
-        yield BadBody("")
-        yield UnsupportedMediaType("", "application/json")
-    elif operation.location is Location.UPLOAD:
-        yield BadBody("")
-        yield UnsupportedMediaType("", MULTIPART)
+    if operation.location in _BODIES:
+        if operation.location is not Location.TEXT:
+            yield BadBody("")
+        yield UnsupportedMediaType("", _BODIES[operation.location])
     elif operation.location is Location.OAUTH and operation.method in WRITES:
         yield UnsupportedMediaType("", FORM)
     if operation.method in WRITES:

@@ -42,6 +42,7 @@ _PLACES: Mapping[Location, tuple[str, ...]] = {
     Location.QUERY: ("query", "form"),
     Location.JSON: ("json",),
     Location.UPLOAD: ("query", "form", "json"),
+    Location.TEXT: (),
     Location.FORM: ("form",),
     Location.OAUTH: ("query", "form"),
 }

@@ -106,7 +106,7 @@ class Reader:
         answer = self._box.client.open(
             path, method=method, headers=headers, data=body or None, auth=pair and tuple(pair)
         )
-        if path in list_streams(self._box.platform):
+        if path.partition("?")[0] in list_streams(self._box.platform):
             answer.close()
             return answer.status_code, ""
         return answer.status_code, answer.get_data().decode(errors="replace")

@@ -234,7 +234,7 @@ def test_names_are_neutral(box: Sandbox) -> None:
     served = json.dumps([each["responses"] for path in paths.values() for each in path.values()])
 
     older = {"tweet_mode", "tweets", "liked_tweets", "tweet", "quote_tweet_id"}
-    older |= {"retweets", "retweeted_by", "quote_tweets"}
+    older |= {"retweets", "retweeted_by", "quote_tweets", "like_with_tweet_author"}
     assert older == set(OLDER_WORD.findall(words))
     assert [] == OLDER_WORD.findall(served)
 

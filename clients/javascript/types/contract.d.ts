@@ -95,6 +95,8 @@ export interface Settings {
   streamKeepalive?: number | string;
   /** Connections of one app to each stream. */
   streamConnections?: number;
+  /** Whether streams of samples carry everything, or 1 % and 10 %. */
+  streamSamples?: "all" | "public";
   /**
    * How many activities may wait for a stream whose client reads too slowly; with more it is
    * disconnected.
@@ -218,6 +220,7 @@ export interface Tables {
   readonly communities: Table;
   readonly trend_places: Table;
   readonly personal_trends: Table;
+  readonly compliance_jobs: Table;
   readonly iab_categories: Table;
   readonly content_categories: Table;
   readonly publishers: Table;

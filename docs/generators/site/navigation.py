@@ -46,6 +46,7 @@ KINDS = (
             "docs/lists-and-trends",
             "docs/filtered-stream",
             "docs/streams",
+            "docs/compliance",
             "docs/account-activity",
             "docs/ad-accounts",
             "docs/examples/README",

@@ -68,6 +68,7 @@ class NamedParticulars(Particulars, total=False):
     challenge: Callable[[Call, World, Settings], Challenge]
     gates: tuple[Gate, ...]
     tier_gate: Gate
+    max_body: int
 
 
 class Rates(Struct, frozen=True):

@@ -354,15 +354,20 @@ class _Writer:
     # -- requests --------------------------------------------------------------------------------
 
     def _input(self, operation: Operation, entry: JsonObject) -> None:
+        if operation.location is Location.TEXT:
+            text = {"schema": {"type": "string"}, "example": "2244994945\n3805104374\n"}
+            entry["requestBody"] = _body({"text/plain": text}, required=False)
         if operation.params is None:
             return
         schema = operation.params(unknown=EXCLUDE)
         form = operation.method in WRITES and operation.location is not Location.JSON
         if operation.location is Location.JSON:
             if operation.in_query:
-                shown = operation.params(unknown=EXCLUDE, only=operation.in_query)
+                fields = schema.load_fields.items()
+                names = [name for name, f in fields if (f.data_key or name) in operation.in_query]
+                shown = operation.params(unknown=EXCLUDE, only=names)
                 entry["parameters"] = self._converter.parameters(shown)
-                schema = operation.params(unknown=EXCLUDE, exclude=operation.in_query)
+                schema = operation.params(unknown=EXCLUDE, exclude=names)
                 body = self._converter.inline(schema)
             else:
                 body = self._converter.reference(schema)

@@ -137,6 +137,8 @@ class MemoryStore:
         self._nesting = 0
         """Number of open transactions, each inside the one before it."""
         self._first_seq = self._next_seq
+        self.before_commit: list[Callable[[Sequence[Change]], object]] = []
+        """Called with the changes of a transaction at its end; what they put is a part of it."""
         self._transaction = Scope(self._begin, self._end)
         if snapshot is not None:
             self.restore(snapshot)
@@ -396,6 +398,8 @@ class MemoryStore:
                 self._roll_back()
                 return
             try:
+                for add_consequences in self.before_commit:
+                    add_consequences(tuple(self._changes))
                 self._record_commit(self._changes)
             except BaseException:
                 self._roll_back()

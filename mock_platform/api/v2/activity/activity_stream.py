@@ -17,13 +17,10 @@ from mock_platform.api.v2.activity.activities import (
     make_lines,
 )
 from mock_platform.api.v2.conventions import declare_named, wrap_data
-from mock_platform.api.v2.streams.open_streams import (
-    OPENING,
-    WindowQuery,
-    find_window_faults,
-    open_stream,
-)
-from mock_platform.api.v2.streams.stream import STREAM_ENDING, STREAM_WIRE, Stream, StreamEndpoint
+from mock_platform.api.v2.streams.endpoint import StreamEndpoint
+from mock_platform.api.v2.streams.open_streams import OPENING, open_stream
+from mock_platform.api.v2.streams.stream import STREAM_ENDING, STREAM_WIRE, Stream
+from mock_platform.api.v2.streams.window import WindowQuery, find_window_faults
 from mock_platform.api.v2.usage.counting import COUNTED_EVENTS, count_post_event
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import BEARER

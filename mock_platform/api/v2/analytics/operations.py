@@ -12,6 +12,7 @@ from typing import Any
 
 from mock_platform.api.v2.conventions import (
     ANY_USER,
+    ENTERPRISE_ONLY,
     MediaKey,
     Rates,
     declare_public,
@@ -19,6 +20,7 @@ from mock_platform.api.v2.conventions import (
     get_user_id,
     make_id_field,
     make_schema,
+    require_enterprise,
     start_on,
 )
 from mock_platform.api.v2.media.uploads import is_expired
@@ -223,8 +225,9 @@ def _list(
 _declare = partial(
     declare_public,
     rules=find_window_faults,
+    tier_gate=require_enterprise,
     assumptions=(ANALYTICS_SHAPES, ANALYTICS_RULES, OWN_ANALYTICS),
-    may_assume=(PARTIAL_ERRORS,),
+    may_assume=(PARTIAL_ERRORS, ENTERPRISE_ONLY),
 )
 _WEEK = {"start_time": "2026-04-01T00:00:00Z", "end_time": "2026-04-08T00:00:00Z"}
 OPERATIONS = (

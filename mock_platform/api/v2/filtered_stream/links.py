@@ -140,14 +140,21 @@ def make_line(
 ) -> dict[str, Any]:
     """Return the line for the post of an activity, with the rules that match it."""
     matching = [{"id": rule["id"], "tag": rule.get("tag", "")} for rule in rules]
+    line = show_posted(world, activity, selection, base_url)
+    errors = {"errors": line.pop("errors")} if "errors" in line else {}
+    return {**line, "matching_rules": matching, **errors}
+
+
+def show_posted(
+    world: World, activity: Record, selection: Selection, base_url: str
+) -> dict[str, Any]:
+    """Return the line for the post of an activity, as the store has it now, else as it was."""
     post = world.store.get("posts", activity["payload"]["id"])
     if post is None:
-        return {"data": _select(activity["payload"], selection), "matching_rules": matching}
+        return {"data": _select(activity["payload"], selection)}
     answer = PostAnswer(world, selection, base_url)
     answer.add_posts([post])
-    parts = answer.parts()
-    errors = {"errors": parts.pop("errors")} if "errors" in parts else {}
-    return {"data": answer.data[0], **parts, "matching_rules": matching, **errors}
+    return answer.show_one()
 
 
 def _select(payload: Mapping[str, Any], selection: Selection) -> dict[str, Any]:

@@ -243,6 +243,11 @@ def _list(entities: Mapping[str, Any], name: str) -> Iterable[Mapping[str, Any]]
     return entities.get(name) or ()
 
 
+def _show_withheld(_world: World, post: Record) -> dict[str, Any] | None:
+    codes = post.get("_withheld_in_countries")
+    return {"copyright": False, "country_codes": codes, "scope": "post"} if codes else None
+
+
 def _show_mention(mention: Mapping[str, Any]) -> dict[str, Any]:
     shown = _place(mention) | {"username": mention.get("screen_name")}
     return shown | {"id": mention["id_str"]} if "id_str" in mention else shown
@@ -278,6 +283,7 @@ _POST_VALUES: Mapping[str, Callable[[World, Record], Any]] = {
     "article": _show_article,
     "article_title": lambda world, post: (_show_article(world, post) or {}).get("title"),
     "scopes": _read("scopes"),
+    "withheld": _show_withheld,
     "source": lambda _world, post: _TAG.sub("", post.get("source") or "") or None,
 }
 """How the value of each field of a post is found, in the order of the object."""

@@ -25,6 +25,7 @@ from mock_platform.api.v2.objects.users import UserObject
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import (
     Choice,
+    CountryCode,
     Flag,
     Instant,
     Integer,
@@ -209,6 +210,16 @@ class _PostFields(Schema):
     card_uri = Text(pattern=CARD_URI, pattern_text="card://<card_id>")
 
 
+class PostNotice(Schema):
+    """What a notice below a post says, and who has put it there (`application`)."""
+
+    event_type = Text(required=True, min_length=1)
+    application = Text(required=True, min_length=1)
+    details = Text()
+    label_title = Text()
+    extended_details_url = Text()
+
+
 class PostRecord(_PostFields):
     """A post as stored. `_account_id` is the advertising account through which it was made."""
 
@@ -251,6 +262,11 @@ class PostRecord(_PostFields):
     _excluded_reply_user_ids = ListOf(Text(), load_default=list)
     _direct_message_deep_link = Text(load_default=None, allow_none=True)
     _article_id = Text(load_default=None, allow_none=True)
+    _withheld_in_countries = ListOf(CountryCode(), load_default=list)
+    _dropped = Flag(load_default=False)
+    """Whether it was taken out of sight, by no wish of its author."""
+    _notice = Nested(PostNotice, load_default=None, allow_none=True)
+    _made_unviewable_by = Text(load_default=None, allow_none=True)
 
 
 class _Shown(_PostFields):

@@ -69,6 +69,8 @@ class UserRecord(UserProfile):
     _suspended = Flag(load_default=False)
     _deactivated = Flag(load_default=False)
     _subscribes_to = ListOf(Text())
+    _geo_scrubbed_up_to = Text(load_default=None, allow_none=True)
+    """The last post of which places were removed."""
     created_at = Instant(as_sent=True, load_default="2020-01-01T00:00:00Z")
 
 

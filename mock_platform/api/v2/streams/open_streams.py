@@ -3,39 +3,44 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from datetime import timedelta
 from typing import Any
 from weakref import WeakValueDictionary
 
 from mock_platform.api.v2.conventions import get_app
+from mock_platform.api.v2.streams.endpoint import Line, StreamEndpoint
 from mock_platform.api.v2.streams.stream import (
     Ending,
-    Line,
     Opening,
     Stream,
-    StreamEndpoint,
     make_ending,
 )
-from mock_platform.core.assumptions import public_fact, settled
+from mock_platform.api.v2.streams.window import (
+    RECOVERY_CONNECTIONS,
+    STREAM_BACKFILL,
+    STREAM_RECOVERY,
+    find_past,
+)
+from mock_platform.core.assumptions import settled
 from mock_platform.core.call import Call, FaultKind
 from mock_platform.core.errors import UnknownStream
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import DISCONNECT_TYPES, problem
-from mock_platform.core.fields import Instant, Integer
-from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.attached import RESTORED, RETURNED, Notice
-from mock_platform.world.clock import parse_instant, wire_millis
+from mock_platform.world.clock import wire_millis
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import StoreUnwritable
-from mock_platform.world.store.interface import Change, Order, Record
+from mock_platform.world.store.interface import Change, Record
 from mock_platform.world.world import World
 
 WOKEN = "streams:woken"
 """Topic of the notice that streams have something to send; it has no key."""
 CONNECTIONS = "connections"
+ACTIVITIES, COMPLIANCE_EVENTS = "activities", "_compliance_events"
+CARRIED = frozenset({ACTIVITIES, COMPLIANCE_EVENTS})
+"""The tables whose new records become lines."""
 OPERATOR = "operator_disconnect"
 ALL = "all"
 DISCONNECT_TYPE = "OperationalDisconnect"
@@ -87,12 +92,18 @@ class OpenStreams:
         self._opening[opening.id] = stream
         return stream
 
-    def count_present(self, endpoint: StreamEndpoint, app_id: str, *, ends: bool) -> int:
+    def count_present(
+        self, endpoint: StreamEndpoint, app_id: str, partition: int | None, *, ends: bool
+    ) -> int:
         """Return how many streams an app has open, after a look whether their clients are there.
 
         Needs the world's lock. `ends` counts those that end by themselves, else the others.
         """
-        own = [s for s in self.list_for_app(endpoint.id, app_id) if s.opening.ends is ends]
+        own = [
+            stream
+            for stream in self.list_for_app(endpoint.id, app_id)
+            if (stream.opening.ends, stream.opening.params.get("partition")) == (ends, partition)
+        ]
         return sum(stream.check_client() for stream in own)
 
     # -- looking ---------------------------------------------------------------------------------
@@ -118,15 +129,17 @@ class OpenStreams:
             raise UnknownStream(id_, self._streams)
         return found
 
-    def find_concerned(self, activity: Record) -> list[Stream]:
-        """Return the open streams that get an activity. Needs the world's lock."""
+    def find_concerned(self, activity: Record, table: str = ACTIVITIES) -> list[Stream]:
+        """Return the open streams that get a record of a table. Needs the world's lock."""
         return [
             stream
             for (_, app_id), group in self._groups.items()
             if (first := next(iter(group.values()), None)) is not None
+            and first.opening.endpoint.table == table
             and first.opening.endpoint.concerns(activity, app_id)
             for stream in group.values()
             if not stream.opening.ends
+            and stream.opening.endpoint.takes(activity, stream.opening.params)
         ]
 
     # -- ending ----------------------------------------------------------------------------------
@@ -175,9 +188,9 @@ class OpenStreams:
         for change in changes:
             if change.table == CONNECTIONS:
                 self._note_connection(change)
-            elif change.table == "activities" and change.kind == "created" and self._streams:
+            elif change.table in CARRIED and change.kind == "created" and self._streams:
                 assert change.after is not None
-                for stream in self.find_concerned(change.after):
+                for stream in self.find_concerned(change.after, change.table):
                     stream.push(change.key)
                     self._woken[stream.opening.id] = stream
         if self._woken or self._disconnected:
@@ -243,87 +256,6 @@ class OpenStreams:
         self._world.store.put(CONNECTIONS, id_, {**record, **ended})
 
 
-# The time that a stream begins with: live, with a backfill, or a window to recover.
-
-STREAM_BACKFILL = public_fact(
-    "streams.backfill",
-    "backfill_minutes=n sends what matched in the last n minutes first, oldest first, for every "
-    "app, whatever its tier; repeats are not left out.",
-    "section 5.5 of the named endpoints",
-)
-STREAM_RECOVERY = public_fact(
-    "streams.recovery",
-    "start_time and end_time send what matched in that window, and then the stream ends; without "
-    "end_time the window ends now. It begins at most 24 hours ago, does not reach into the future, "
-    "and takes no backfill_minutes. An app has 2 such connections, counted by themselves.",
-    "section 5.5 of the named endpoints",
-)
-RECOVERY_CONNECTIONS = 2
-_LONGEST = timedelta(hours=24)
-_MOST_MINUTES = 5
-
-
-class WindowQuery(Schema):
-    """The parameters that every stream has."""
-
-    backfill_minutes = Integer(low=0, high=_MOST_MINUTES)
-    start_time = Instant()
-    end_time = Instant()
-
-
-def find_window_faults(
-    params: Mapping[str, Any], _call: Call, world: World, _settings: Settings
-) -> Iterator[tuple[str, str]]:
-    """Find what is wrong with the window of a stream."""
-    now = world.clock.now()
-    start, end = (
-        parse_instant(params[name]) if name in params else None
-        for name in ("start_time", "end_time")
-    )
-    if start is None:
-        if end is not None:
-            yield "end_time", "end_time needs start_time"
-        return
-    if params.get("backfill_minutes"):
-        yield "backfill_minutes", "backfill_minutes and start_time exclude each other"
-    if start < now - _LONGEST:
-        yield "start_time", f"start_time must be at most 24 hours before now, {wire_millis(now)}"
-    if start > now:
-        yield "start_time", f"start_time must not be in the future: now is {wire_millis(now)}"
-    if end is None:
-        return
-    if end > now:
-        yield "end_time", f"end_time must not be in the future: now is {wire_millis(now)}"
-    if end <= start:
-        yield "end_time", "end_time must be after start_time"
-
-
-def find_past(
-    world: World, endpoint: StreamEndpoint, app_id: str, params: Mapping[str, Any]
-) -> list[str]:
-    """Return the keys of the activities that a stream begins with, oldest first.
-
-    The window includes its first moment, and not its last one.
-    """
-    now = world.clock.now()
-    last = None
-    if "start_time" in params:
-        start = parse_instant(params["start_time"])
-        last = wire_millis(parse_instant(params["end_time"])) if "end_time" in params else None
-    elif params.get("backfill_minutes"):
-        start = now - timedelta(minutes=params["backfill_minutes"])
-    else:
-        return []
-    before = ((2, wire_millis(start)), -1)
-    found = world.store.page("activities", order=Order("created_at"), after=before)
-    return [
-        entry.key
-        for entry in found
-        if (last is None or entry.record["created_at"] < last)
-        and endpoint.concerns(entry.record, app_id)
-    ]
-
-
 STREAM_SLOTS = settled(
     "streams.slots",
     "One connection too many is refused with streaming-connection, TooManyConnections, and the "
@@ -343,9 +275,9 @@ def open_stream(call: Call, world: World, endpoint: StreamEndpoint, settings: Se
     """
     app = get_app(call)
     streams = world.find_attachment(OpenStreams)
-    ends = "start_time" in call.params
+    ends, partition = "start_time" in call.params, call.params.get("partition")
     most = RECOVERY_CONNECTIONS if ends else settings.stream_connections or endpoint.connections
-    if streams.count_present(endpoint, app["id"], ends=ends) >= most:
+    if streams.count_present(endpoint, app["id"], partition, ends=ends) >= most:
         value = problem("streaming-connection", connection_issue="TooManyConnections")
         raise ProblemFailure(value, STREAM_SLOTS)
     now = wire_millis(world.clock.now())

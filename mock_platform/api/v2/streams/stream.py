@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from mock_platform.api.v2.streams.endpoint import Line, StreamEndpoint
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import FaultKind, Resume
 from mock_platform.core.failures.errors import ProblemFailure
@@ -76,28 +77,6 @@ def make_ending(reason: str, disconnect_type: str, base_url: str) -> Ending:
     """Return an ending with the line that document A has for it."""
     value = problem(DISCONNECT, disconnect_type=disconnect_type)
     return Ending(reason, make_problem_line(value, base_url))
-
-
-Line = dict[str, Any]
-"""The JSON object of a line."""
-
-
-class StreamEndpoint(Struct, frozen=True):
-    """An endpoint with streams. Its functions are called under the world's lock."""
-
-    id: str
-    """Its name in the interface, such as `filtered_stream`."""
-    connections: int
-    """How many connections an app may have at a time."""
-    concerns: Callable[[Record, str], bool]
-    """Whether an activity is for the streams of an app; called once for each activity and app."""
-    make_lines: Callable[[World, Record, str, Mapping[str, Any]], Iterable[Line]]
-    """Makes an activity's lines for an app, under the parameters of the stream's request.
-
-    A `ProblemFailure` ends the stream with the problem as its last line.
-    """
-    explain: Callable[[Record, str], str | None] = lambda _activity, _app_id: None
-    """Return why the streams of an app do not get an activity, where the endpoint knows."""
 
 
 _NEVER = float("inf")
@@ -358,7 +337,7 @@ class Stream:
             return
         opening = self.opening
         while not self._lines and self._waiting:
-            activity = self._world.store.get("activities", self._waiting.popleft())
+            activity = self._world.store.get(opening.endpoint.table, self._waiting.popleft())
             if activity is None:  # it was removed
                 continue
             try:

@@ -149,6 +149,8 @@ def test_home(box: Sandbox, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Posts of the caller and of followed users, whether those are few or many."""
     monkeypatch.setattr(operations, "_FEW_FOLLOWS", few)
     relate(box, FOLLOWS, OWN, NEW)
+    with box.world.work():
+        FOLLOWS.remove(box.world, OWN, INES)
     start = make(box, OWN, "Start")
     theirs = make(box, NEW, "Hello")
     other = make(box, INES, "Of somebody else")

@@ -1,0 +1,143 @@
+"""The compliance streams of posts, users and likes, and the stream of labels.
+
+Their lines are the events of `causes`; the shapes are public facts (all of v2, section 16).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+
+from mock_platform.api.v2.compliance.causes import COMPLIANCE_CAUSES
+from mock_platform.api.v2.conventions import (
+    ENTERPRISE_ONLY,
+    Rates,
+    declare_public,
+    require_enterprise,
+)
+from mock_platform.api.v2.streams.endpoint import (
+    STREAM_PARTITIONS,
+    Line,
+    StreamEndpoint,
+    make_partition_field,
+)
+from mock_platform.api.v2.streams.open_streams import COMPLIANCE_EVENTS, OPENING, open_stream
+from mock_platform.api.v2.streams.stream import STREAM_ENDING, STREAM_WIRE, Stream
+from mock_platform.api.v2.streams.window import WindowQuery, find_window_faults
+from mock_platform.core.assumptions import expectation, public_fact
+from mock_platform.core.auth.authenticate import BEARER
+from mock_platform.core.call import Call
+from mock_platform.core.envelope import Lines
+from mock_platform.core.fields import Json
+from mock_platform.core.operation import Example, Handler, Operation
+from mock_platform.core.schema import Schema
+from mock_platform.settings import Settings
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+COMPLIANCE_SHAPES = public_fact(
+    "compliance.streams",
+    "The compliance and label streams take app tokens alone; each line has what happened as the "
+    "one key of data.",
+    "all of v2, section 16",
+    gap=True,
+)
+COMPLIANCE_CONNECTIONS = expectation(
+    "compliance.connections",
+    "An app may have 2 connections to each of these streams, in each partition, and 50 connects in "
+    "15 minutes.",
+)
+_CONNECTIONS = 2
+
+
+class PartitionedQuery(WindowQuery):
+    """What a compliance stream begins with, and which part of it a client wants."""
+
+    partition = make_partition_field(4)
+
+
+class ComplianceLine(Schema):
+    """A line: what happened to a post, a user or a like."""
+
+    data = Json(required=True)
+
+
+class Feed(Struct, frozen=True):
+    """One of the streams."""
+
+    stream: str
+    id: str
+    path: str
+    summary: str
+    partitions: int = 0
+
+
+STREAMS = (
+    Feed("posts", "posts_compliance_stream", "/2/posts/compliance/stream", "posts", 4),
+    Feed("users", "users_compliance_stream", "/2/users/compliance/stream", "users", 4),
+    Feed("likes", "likes_compliance_stream", "/2/likes/compliance/stream", "likes"),
+    Feed("label", "post_label_stream", "/2/posts/label/stream", "labels of posts"),
+)
+
+
+def _make_lines(
+    _world: World, event: Record, _app_id: str, _params: Mapping[str, Any]
+) -> Iterator[Line]:
+    yield {"data": {event["event_type"]: event["content"]}}
+
+
+def _find_number(event: Record) -> int:
+    return int(event["subject_id"])
+
+
+def _make_open(endpoint: StreamEndpoint, settings: Settings) -> Handler:
+    """Return what opens a stream under these settings."""
+
+    def open_(call: Call, world: World) -> Stream:
+        return open_stream(call, world, endpoint, settings)
+
+    return open_
+
+
+def _declare(feed: Feed) -> Operation:
+    endpoint = StreamEndpoint(
+        feed.id,
+        connections=_CONNECTIONS,
+        concerns=lambda event, _app_id: event["stream"] == feed.stream,
+        make_lines=_make_lines,
+        table=COMPLIANCE_EVENTS,
+        find_number=_find_number if feed.partitions else None,
+        partitions=feed.partitions,
+    )
+    configure = partial(_make_open, endpoint)
+    return declare_public(
+        f"{feed.id}.open",
+        f"GET {feed.path}",
+        configure(Settings()),
+        f"Stream what becomes of {feed.summary}",
+        configure=configure,
+        params=PartitionedQuery if feed.partitions else WindowQuery,
+        rules=find_window_faults,
+        tier_gate=require_enterprise,
+        since=None,
+        also=(feed.path.replace("/posts/", "/tweets/"),) if "/posts/" in feed.path else (),
+        returns=Lines(ComplianceLine),
+        auth=BEARER,
+        limit=Rates(app=50),
+        errors=("invalid-request", "streaming-connection"),
+        assumptions=(
+            COMPLIANCE_SHAPES,
+            STREAM_WIRE,
+            COMPLIANCE_CAUSES,
+            COMPLIANCE_CONNECTIONS,
+            *((STREAM_PARTITIONS,) if feed.partitions else ()),
+        ),
+        may_assume=(*OPENING, STREAM_ENDING, ENTERPRISE_ONLY),
+        example=Example(query={"partition": "1"} if feed.partitions else None),
+    )
+
+
+OPERATIONS = tuple(map(_declare, STREAMS))
