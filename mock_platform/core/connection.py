@@ -109,6 +109,8 @@ class Request(Struct):
     headers: list[tuple[bytes, bytes]]
     body: bytes
     keep_alive: bool
+    scheme: str = ""
+    """The scheme of an absolute address, else empty: that of the connection counts."""
 
 
 class Peer(Struct, frozen=True):

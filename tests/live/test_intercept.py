@@ -141,6 +141,22 @@ def test_plain_http_to_a_host_that_was_allowed(platform: MockPlatform) -> None:
     assert "add backend.example to NO_PROXY" in answer
 
 
+def test_https_asked_of_the_proxy_itself(platform: MockPlatform) -> None:
+    """A client without tunnels, as needle for node: the addresses in the answer are https."""
+    with (
+        platform.intercept() as variables,
+        socket.create_connection(_address(variables), PATIENCE) as client,
+    ):
+        client.sendall(
+            b"GET https://api.x.com/2/users/1 HTTP/1.1\r\nHost: api.x.com\r\n"
+            + f"Authorization: Bearer {platform.credentials['bearer_token']}\r\n".encode()
+            + b"Connection: close\r\n\r\n"
+        )
+        answer = b"".join(iter(lambda: client.recv(4096), b"")).decode()
+
+    assert '"type":"https://api.x.com/2/problems/resource-not-found"' in answer
+
+
 def test_a_host_that_cannot_be_reached(platform: MockPlatform) -> None:
     """An allowed host without a server is a bad gateway, with the reason."""
     with socket.create_server(("127.0.0.1", 0)) as listener:

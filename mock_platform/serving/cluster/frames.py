@@ -145,6 +145,7 @@ def pack_request(number: int, world: str, request: Request, peer: Sequence[str])
         request.authority.encode("latin-1"),
         request.version.encode("latin-1"),
         b"1" if request.keep_alive else b"",
+        request.scheme.encode("latin-1"),
     ]
     for pair in request.headers:
         texts += pair
@@ -160,8 +161,8 @@ def read_request(payload: bytes, peer_texts: int) -> tuple[str, list[str], Reque
     body_at = _LENGTH.size + length
     texts = payload[_LENGTH.size : body_at].split(_NUL)
     world, *peer = (text.decode("utf-8", "surrogateescape") for text in texts[: 1 + peer_texts])
-    method, target, authority, version, keep_alive = texts[1 + peer_texts : 6 + peer_texts]
-    fields = texts[6 + peer_texts :]
+    method, target, authority, version, alive, scheme = texts[1 + peer_texts : 7 + peer_texts]
+    fields = texts[7 + peer_texts :]
     request = Request(
         method.decode("latin-1"),
         target.decode("latin-1"),
@@ -169,7 +170,8 @@ def read_request(payload: bytes, peer_texts: int) -> tuple[str, list[str], Reque
         version.decode("latin-1"),
         list(zip(fields[::2], fields[1::2], strict=True)),
         payload[body_at:],
-        bool(keep_alive),
+        bool(alive),
+        scheme.decode("latin-1"),
     )
     return world, peer, request
 

@@ -226,7 +226,7 @@ class Edge:
         raw, _, query = request.target.partition("?")
         world, path = split_world(raw)
         headers, host = self._names.read(request)
-        origin = f"{peer.scheme}://{readable_host(host or peer.server)}"
+        origin = f"{request.scheme or peer.scheme}://{readable_host(host or peer.server)}"
         body, refused = request.body, None
         if len(body) > self._max_body:
             body, refused = b"", TooLarge(self._max_body)

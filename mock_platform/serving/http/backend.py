@@ -61,7 +61,7 @@ class EnvironMaker:
         # has. What is escaped in the path is decoded to bytes first, and then written in that way.
         path, _, query = request.target.partition("?")
         environ = self._shared.copy()
-        environ["wsgi.url_scheme"] = peer.scheme
+        environ["wsgi.url_scheme"] = request.scheme or peer.scheme
         environ["REQUEST_METHOD"] = request.method
         environ["REQUEST_URI"] = request.target
         environ["PATH_INFO"] = (

@@ -174,7 +174,7 @@ class RequestReader:
         self._skipped_by: httptools.HttpRequestParser | None = None
         self._restores = False
         self._target = b""
-        self._origin_form = self._authority = self._version = ""
+        self._origin_form = self._authority = self._called_by = self._version = ""
         self._headers: list[tuple[bytes, bytes]] = []
         self._parts: list[bytes] = []
         self._chunks: Chunks | None = None
@@ -327,7 +327,8 @@ class RequestReader:
             found = "no header Host" if hosts == 0 else "more than one header Host"
             self._refuse(400, f"The request has {found}.")
         try:
-            self._origin_form, self._authority = _origin_form(self._target.decode("latin-1"))
+            target = _origin_form(self._target.decode("latin-1"))
+            self._origin_form, self._authority, self._called_by = target
         except ValueError as fault:
             self._refuse(400, f"Malformed request target: {fault}.")
         self._has_body = chunked or self._expected > 0
@@ -372,6 +373,7 @@ class RequestReader:
                 self._headers,
                 b"".join(parts) if parts else bytes(self._collected),
                 keep_alive,
+                self._called_by,
             )
         )
         self.ended = not keep_alive
@@ -454,8 +456,8 @@ class RequestReader:
         self._refuse(413, f"A body may have {self._limits.body_bytes} bytes.")
 
 
-def _origin_form(target: str) -> tuple[str, str]:
-    """Return a request target as path and query, and the authority of an absolute address.
+def _origin_form(target: str) -> tuple[str, str, str]:
+    """Return a request target as path and query, and authority and scheme of an absolute address.
 
     `//12/accounts` is a path. An absolute address comes from a client that uses the sandbox as its
     HTTP proxy (RFC 9112, 3.2).
@@ -468,11 +470,11 @@ def _origin_form(target: str) -> tuple[str, str]:
             raise ValueError("a request target must not have a fragment")
         if target.startswith("//"):
             urlsplit(target)  # refuses brackets that are no address
-        return target, ""
+        return target, "", ""
     if target == "*":
-        return "/", ""
+        return "/", "", ""
     parts = urlsplit(target)
     if parts.scheme not in {"http", "https"} or not parts.netloc or parts.fragment:
         raise ValueError(f"{target!r} is neither a path nor an http address")
     path = parts.path or "/"
-    return f"{path}?{parts.query}" if parts.query else path, parts.netloc
+    return f"{path}?{parts.query}" if parts.query else path, parts.netloc, parts.scheme

@@ -7,14 +7,13 @@ const { deepEqual, equal, ok } = require("node:assert");
 const { readFileSync, readdirSync } = require("node:fs");
 const { dirname, join } = require("node:path");
 const { setTimeout } = require("node:timers/promises");
-const { TwitterApi } = require("twitter-api-v2");
+const { ETwitterStreamEvent, TwitterApi } = require("twitter-api-v2");
 
 const get = (name) => process.env[`MOCK_PLATFORM_${name}`];
 const routes = new Set();
 
 function note({ params }) {
   const path = params.url.split("/2/")[1];
-  // The addresses of a compliance job are answers; the client has no route for them.
   if (path !== undefined) routes.add(`${params.method} ${path.replace(/\/\d{5,}/, "/:id")}`);
 }
 
@@ -51,9 +50,9 @@ const hasList = (page, id) => has(page.lists, id);
 /** The stream carries a post of the user; of a partition only some, so several are made. */
 async function carries(stream) {
   const line = new Promise((resolve, reject) => {
-    stream.once("data", resolve);
-    stream.once("connection error", reject);
-    stream.once("connection closed", reject);
+    stream.once(ETwitterStreamEvent.Data, resolve);
+    stream.once(ETwitterStreamEvent.ConnectionError, reject);
+    stream.once(ETwitterStreamEvent.ConnectionClosed, reject);
   });
   try {
     for (let number = 0; number < 6; number += 1) {
@@ -124,7 +123,7 @@ const calls = {
     made.medium = await signed.uploadMedia(PIXEL, { media_type: "image/png" });
     await signed.tweet("With a picture", { media: { media_ids: [made.medium] } });
   },
-  waitForMediaProcessing: async () => equal(await signed.waitForMediaProcessing(made.medium)),
+  waitForMediaProcessing: async () => equal(await signed.waitForMediaProcessing(made.medium), undefined),
   createMediaMetadata: async () => {
     const { data } = await signed.createMediaMetadata(made.medium, { alt_text: { text: "A dot" } });
     equal(data.id, made.medium);
@@ -200,7 +199,7 @@ const calls = {
 
   usage: async () => ok((await app.usage()).data.project_cap),
   community: async () => equal((await app.community(COMMUNITY)).data.id, COMMUNITY),
-  searchCommunities: async () => has((await app.searchCommunities("roasters")).data, COMMUNITY),
+  searchCommunities: async () => has((await signed.searchCommunities("roasters")).data, COMMUNITY),
 };
 
 /** What waits for something that does not come ends as a failure. */

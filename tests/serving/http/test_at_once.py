@@ -141,14 +141,15 @@ def test_the_request_comes_as_it_was_read(server: ServerThread, application: App
         ).answer()
         port = wire.socket.getsockname()[1]
     with Wire(server) as wire:
-        wire.send(b"GET http://sandbox.test:81/e HTTP/1.1\r\nHost: x\r\n\r\n").answer()
+        wire.send(b"GET https://sandbox.test:81/e HTTP/1.1\r\nHost: x\r\n\r\n").answer()
 
     ((posted, peer), (proxied, _)) = application.seen
     assert ("POST", "/a%20b?c=d", b"abcde") == (posted.method, posted.target, posted.body)
     assert (b"X-One", b"1") in posted.headers
     assert ("127.0.0.1", str(port), "http") == (peer.address, peer.port, peer.scheme)
     assert f"127.0.0.1:{server.port}" == peer.server
-    assert ("/e", "sandbox.test:81") == (proxied.target, proxied.authority)
+    called = (proxied.scheme, proxied.authority, proxied.target)
+    assert ("https", "sandbox.test:81", "/e") == called
 
 
 def test_an_answer_that_lasts_holds_nobody_up(server: ServerThread) -> None:
