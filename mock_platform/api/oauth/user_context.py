@@ -58,7 +58,7 @@ USER_TOKEN_SHAPES = public_fact(
     gap=True,
 )
 IN_THE_QUERY = public_fact(
-    "oauth2.parameters-in-query",
+    "oauth2.user-parameters-in-query",
     "oauth2/token and oauth2/revoke also take their parameters from the query, if the form has "
     "them not: the platform's own client for node sends them there.",
     "section 9 of the named endpoints",
