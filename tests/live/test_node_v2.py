@@ -37,7 +37,7 @@ def platform() -> Iterator[MockPlatform]:
 
 @pytest.fixture
 def run(platform: MockPlatform, tool: Tool, node_modules: Path) -> Run:
-    """Runs a program in a new world; what it tells, and the warnings of its requests."""
+    """Return a function that runs a program in a new world: its output and its warnings."""
 
     def run_program(name: str) -> tuple[Any, list[str]]:
         world = platform.world(Path(name).stem)
