@@ -33,6 +33,8 @@ _ALSO: Mapping[str, tuple[str, ...]] = {
     "granted_account_id": ("account_id",),
 }
 """The other names under which records have the value of a parameter."""
+_QUALIFIED = {"conversations/events": "chat_event", "compliance/jobs": "compliance_job"}
+"""Lists whose last word alone would name other records: events of messages, jobs of statistics."""
 _NAMES = ("media_key", "key", "product_key", "card_uri", "username", "screen_name")
 """Further fields by which a record itself is found."""
 _SINGULARS = (("ies", "y"), ("criteria", "criterion"), ("s", ""))
@@ -226,7 +228,8 @@ def list_names(name: str) -> tuple[str, ...]:
 def name_of_id(path: str) -> str:
     """Return how other records name the id of a record at this path: `line_item_id`."""
     words = [part for part in path.strip("/").split("/") if not part.startswith(":")]
-    return f"{singular(words[-1] if words else '')}_id"
+    own = _QUALIFIED.get("/".join(words[-2:])) or singular(words[-1] if words else "")
+    return f"{own}_id"
 
 
 def name_of_list(path: str) -> str:
