@@ -23,7 +23,12 @@ _FOLDERS = {"Recipes": 12, "To read": 30, "Empty": 0}
 _OWN_LISTS = ("Regulars", "Cellar team", "To be filled", "By the water")
 _MEMBERSHIPS = 12
 _LIVE, _TICKETED = "1HarborTaste1", "1HarborTicket"
-_PLACES = {"1": "Worldwide", "23424977": "United States", "44418": "London"}
+_PLACES = {
+    "1": ("Worldwide", "#ColdBrew", "#RideAndRoast", "Pour over"),
+    "23424977": ("United States", "#ColdBrew", "First frost", "Pour over"),
+    "44418": ("London", "Night trains", "#RepairCafe", "Old ferries"),
+}
+"""The places with most trends, and the first ones there, as in the default fixtures."""
 _TREND_WORDS = (
     "Market", "Derby", "Harvest", "Tide", "Choir", "Ferry", "Lantern", "Orchard", "Regatta",
     "Bakery",
@@ -158,8 +163,8 @@ def _make_trends() -> Tables:
     names = [form.format(word) for form in _TREND_FORMS for word in _TREND_WORDS]
     return {
         "trend_places": [
-            {"woeid": woeid, "name": place, "trends": _rank(names, place)}
-            for woeid, place in _PLACES.items()
+            {"woeid": woeid, "name": place, "trends": _rank([*first, *names[: 30 - len(first)]])}
+            for woeid, (place, *first) in _PLACES.items()
         ],
         "personal_trends": [
             {
@@ -178,10 +183,9 @@ def _make_trends() -> Tables:
     }
 
 
-def _rank(names: Sequence[str], place: str) -> list[Record]:
-    """Return trends of a place, the largest first; each place begins with another one."""
-    begin = len(place) % len(names)
+def _rank(names: Sequence[str]) -> list[Record]:
+    """Return the trends of a place, the largest first."""
     return [
-        {"trend_name": name, "post_count": 200_000 - 4_100 * rank}
-        for rank, name in enumerate([*names[begin:], *names[:begin]])
+        {"trend_name": name, "post_count": 248_000 - 4_100 * rank}
+        for rank, name in enumerate(names)
     ]

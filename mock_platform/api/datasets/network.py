@@ -175,7 +175,7 @@ class Network:
             }
             for number, id_ in enumerate(self.ids)
         ]
-        counted = {
+        counted: Mapping[str, Counter[Any]] = {
             "repost_count": Counter(post.get("_reposted_post_id") for post in self.posts),
             "_quote_count": Counter(post.get("_quoted_post_id") for post in self.posts),
             "_reply_count": Counter(post.get("in_reply_to_status_id_str") for post in self.posts),

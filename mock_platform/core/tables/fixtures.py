@@ -111,7 +111,7 @@ class _Loader:
             self._read_record(table, _Source(path, text, index), record, seen)
 
     def read_dataset(self, dataset: Mapping[str, Sequence[Record]]) -> None:
-        """Take records that were made, in stored form, by table; a test checks them, not a start."""
+        """Take records that were made, by table, in stored form; a test checks them, no start."""
         for name, records in dataset.items():
             table, own = self.tables[name], self.records[name]
             for record in records:

@@ -112,6 +112,8 @@ class Table(Struct, frozen=True, dict=True):
     does not know stay as they are."""
     shown: Shown | None = None
     """How recorded answers under `/2` show its records; those of other answers have its schema."""
+    unlink: Callable[[Any, str, str], None] | None = None
+    """Ends in a world what its records say about a record of a table, which is deleted then."""
     made_up: tuple[str, str] | None = None
     """A field and a noun that name a record which others refer to, and which no answer shows."""
 
