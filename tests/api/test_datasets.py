@@ -44,6 +44,7 @@ PAGED: dict[str, Keys | str] = {
     f"{POST}/quote_posts": HARBOR,
     f"{POST}/reposted_by": HARBOR,
     f"{POST}/reposts": HARBOR,
+    "/2/users/reposts_of_me": HARBOR,
     f"{MEMBERS}/members": HARBOR,
     f"{MEMBERS}/posts": HARBOR,
     f"{BY_THE_WATER}/followers": HARBOR,

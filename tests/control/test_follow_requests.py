@@ -60,10 +60,12 @@ def test_request_is_answered(box: Sandbox, verb: str, follows: bool) -> None:
 def test_public_posts_accept_all(box: Sandbox, protected: bool) -> None:
     """Who asked follows as soon as the other is no longer protected, whatever changes that."""
     key = ask_to_follow(box)
+    before = count(box, "activities")
     body_of(call(box, "PATCH", f"/state/users/{OTHER}", json={"protected": protected}))
 
     assert list_own(box) == ([key] if protected else [])
     assert (box.world.store.get("follows", key) is None) == protected
+    assert count(box, "activities") - before == (0 if protected else 2)
 
 
 def test_deleted_user(box: Sandbox) -> None:
@@ -89,6 +91,17 @@ def test_deleted_list(box: Sandbox) -> None:
     assert box.record("users", THIRD)["listed_count"] == listed - 1
     for table in ("list_members", "list_followers", "list_pins"):
         assert count(box, table, list_id=ROASTERS) == 0
+
+
+def test_deleted_space_and_folder(box: Sandbox) -> None:
+    """Whoever bought a ticket has none any more, and a bookmark in a deleted folder stays."""
+    marked = count(box, "bookmarks", user_id=OWN)
+    for path in ("spaces/1HarborTicket", "bookmark_folders/1990100000000000001"):
+        assert call(box, "DELETE", f"/state/{path}").status_code == 204
+
+    assert count(box, "space_buyers", space_id="1HarborTicket") == 0
+    assert count(box, "bookmark_folder_posts", folder_id="1990100000000000001") == 0
+    assert count(box, "bookmarks", user_id=OWN) == marked
 
 
 def test_deleted_post(box: Sandbox) -> None:

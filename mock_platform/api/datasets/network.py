@@ -25,7 +25,7 @@ from mock_platform.world.store.interface import Record
 MAIN = "2244994945"
 """The user in the centre, who is in the default fixtures, as are two followers."""
 _KNOWN_FOLLOWERS = 2
-_FRIENDS = 6
+_FRIENDS, _REPOSTERS = 6, 100
 _FIRST_USER, _FIRST_POST = 1_500_000_000, 1_800_000_000_000_000_000
 _FIRST_WORDS = (
     "amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "hazel", "iris", "juniper",
@@ -220,11 +220,18 @@ class Network:
     # -- posts -----------------------------------------------------------------------------------
 
     def _write_posts(self) -> None:
-        """Write the posts of the main user and of others in turn: all have old and new ones."""
+        """Write the posts of the main user and of others in turn: all have old and new ones.
+
+        Each one of the main user is reposted by somebody before the next one.
+        """
         sizes = self.sizes
         self.famous = self._post(MAIN, "Our new roast is here: Harbor Light.")
         own, others = self._write_own(), self._write_of_others()
-        for _ in own:
+        latest = self.famous
+        for number, post in enumerate(own):
+            if "_reposted_post_id" not in latest:
+                self._repost(self.plain[number % _REPOSTERS], latest)
+            latest = post
             for _ in range(1 + sizes.posts_of_others // sizes.posts):
                 next(others, None)
         for _ in others:
@@ -289,7 +296,11 @@ class Network:
         for index in range(sizes.posts_of_others - made):
             yield self._post(authors[index % len(authors)], _TEXTS[index % len(_TEXTS)])
         for user in self.plain[: sizes.reposts_of_one]:
-            yield self._post(user, f"RT @harbor_roasters: {famous['full_text']}", reposted=famous)
+            if user != self.plain[0]:
+                yield self._repost(user, famous)
+
+    def _repost(self, user: str, post: Record) -> Record:
+        return self._post(user, f"RT @harbor_roasters: {post['full_text']}", reposted=post)
 
     def _post(
         self, author_id: str, text: str, *, replied_to: Record | None = None,
