@@ -72,10 +72,10 @@ class Groups:
                 "follower_count": followers[each["id"]],
             }
         return {
-            "lists": date_evenly(self.lists, self.end, 60),
+            "lists": date_evenly(self.lists, self.end - timedelta(days=31), 60),
             "list_members": link(LIST_MEMBERS, self.members, self.end, 30),
             "list_followers": link(LIST_FOLLOWERS, self.followers, self.end, 30),
-            "list_pins": link(LIST_PINS, self.pins, self.end),
+            "list_pins": link(LIST_PINS, self.pins, self.end, 20),
             **self._fill_folders(),
             **self._make_spaces(),
             "communities": self._make_communities(),
@@ -98,14 +98,15 @@ class Groups:
     def _fill_folders(self) -> Tables:
         folders: list[Record] = []
         edges: list[tuple[str, str]] = []
+        moments = self.network.list_moments()
         marked = [post_id for _, post_id in self.network.edges[BOOKMARKS]]
         for number, (name, size) in enumerate(_FOLDERS.items()):
             id_ = str(_FIRST_FOLDER + number)
             folders.append({"id": id_, "name": name, "_user_id": MAIN})
             edges += [(id_, post_id) for post_id in marked[-size:] if size]
         return {
-            "bookmark_folders": date_evenly(folders, self.end, 30),
-            "bookmark_folder_posts": link(FOLDER_POSTS, edges, self.end, 10),
+            "bookmark_folders": date_evenly(folders, self.end - timedelta(days=11), 30),
+            "bookmark_folder_posts": link(FOLDER_POSTS, edges, self.end, 10, since=moments),
         }
 
     def _make_spaces(self) -> Tables:

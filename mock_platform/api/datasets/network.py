@@ -114,12 +114,18 @@ SIZES: Mapping[str, Sizes] = {
 
 
 def link(
-    relation: Relation, edges: Iterable[tuple[str, str]], until: datetime, days: float = 90
-) -> list[Record]:
-    """Return edges of a relation, oldest first, the last one at a moment."""
+    relation: Relation, edges: Iterable[tuple[str, str]], until: datetime, days: float = 90, *,
+    since: Mapping[str, str] | None = None,
+) -> list[Record]:  # fmt: skip
+    """Return edges of a relation, oldest first, the last one at a moment.
+
+    `since` are the moments of the targets, which no edge is older than.
+    """
     source, target = relation.source.field, relation.target.field
     found = [{"id": relation.key(*edge), source: edge[0], target: edge[1]} for edge in edges]
-    return date_evenly(found, until, days)
+    for edge in date_evenly(found, until, days):
+        edge["created_at"] = max(edge["created_at"], (since or {}).get(edge[target], ""))
+    return found
 
 
 def date_evenly(records: list[Record], until: datetime, days: float) -> list[Record]:
@@ -188,15 +194,20 @@ class Network:
         date_evenly(self.posts, self.end, 40)
         self._date_edits()
         _note_reposts(self.posts)
+        moments = self.list_moments()
         return {
             "users": users,
             "posts": self.posts,
             "media": self._make_media(),
             **{
-                relation.name: link(relation, edges, self.end)
+                relation.name: link(relation, edges, self.end, since=moments)
                 for relation, edges in self.edges.items()
             },
         }
+
+    def list_moments(self) -> dict[str, str]:
+        """Return when each post was made; they have no moments before `make`."""
+        return {post["id_str"]: post["created_at"] for post in self.posts}
 
     def _link_users(self) -> None:
         sizes, plain = self.sizes, self.plain
@@ -367,8 +378,8 @@ class Network:
             media: Record = {
                 "media_key": key,
                 "media_url": f"https://assets.harbor-roasters.example/social/{number}.{ending}",
-                "created_at": "2026-11-05T10:00:00Z",
-                "updated_at": "2026-11-05T10:00:00Z",
+                "created_at": "2026-01-05T10:00:00Z",
+                "updated_at": "2026-01-05T10:00:00Z",
                 "media_type": kind,
                 "media_category": f"POST_{kind}",
                 "_width": 1200,
