@@ -24,6 +24,7 @@ from mock_platform.api.served import (
 from mock_platform.api.v2 import description as openapi
 from mock_platform.api.v2.compliance.causes import tell_changes
 from mock_platform.api.v2.streams.open_streams import OpenStreams
+from mock_platform.api.v2.user_relations.changes import accept_when_public
 from mock_platform.core import installed as shipped
 from mock_platform.core.assumptions import Assumption, register
 from mock_platform.core.auth.authenticate import CORE_ASSUMPTIONS
@@ -158,6 +159,7 @@ class Platform:
         """Delivers to webhooks; starts its threads with the first delivery."""
         self.on_world(self.deliverer.attach)
         self.on_world(self._open_streams)
+        self.on_world(accept_when_public)
         self.on_world(tell_changes)
         self.worlds.dropped_listeners += [
             self.deliverer.detach,

@@ -13,6 +13,7 @@ from mock_platform.core.tables.state import State
 from mock_platform.platform import load_base
 from mock_platform.serving.restoring import Opened, open_platform
 from mock_platform.settings import Settings
+from mock_platform.world.clock import machine_now
 from mock_platform.world.store.errors import StoreDamaged, StoreError, StoreInUse
 from mock_platform.world.store.tinydb_archive import TinyDBArchive
 from tests.world.backends import crash
@@ -32,7 +33,7 @@ NEW_TOKEN = {
 
 def kept(folder: Path) -> Settings:
     """Settings that keep the worlds in a file."""
-    return Settings(store=f"tinydb:{folder / 'state.json'}")
+    return Settings(store=f"tinydb:{folder / 'state.json'}", dataset="small")
 
 
 def state(opened: Opened, world: str = "default") -> State:
@@ -145,7 +146,7 @@ def names(opened: Opened, world: str) -> list[str]:
 def test_a_fork_returns_to_what_it_was_made_from(tmp_path: Path) -> None:
     """Also after a restart, whatever became of the fork, its source and the fixtures since."""
     settings = kept(tmp_path)
-    moment = datetime(2027, 1, 1, tzinfo=UTC)
+    moment = machine_now().replace(microsecond=0)  # nothing is due that would draw ids
     with open_platform(settings) as opened:
         state(opened)["users"].put(NEW_USER)
         opened.platform.worlds.default.clock.freeze(moment)
@@ -220,7 +221,7 @@ def test_a_fork_with_other_fixtures_returns_to_those(tmp_path: Path) -> None:
     with open_platform(settings) as opened:
         state(opened)["users"].put(NEW_USER)
         fork = opened.platform.worlds.create("fork", source="default")
-        fork.rebase(load_base(Settings(fixtures=(fresh,))))
+        fork.rebase(load_base(Settings(fixtures=(fresh,), dataset="small")))
         fork.reset()
 
         assert [*SHIPPED, "later"] == names(opened, "fork")

@@ -74,10 +74,11 @@ def read_subjects() -> list[tuple[str, str]]:
     """Returns the folder of each subject below the package, and the first sentence about it."""
     api = ROOT / _PACKAGE / "api"
     heads = sorted([*api.glob("*/__init__.py"), *api.glob("*/*/__init__.py")])
+    no_subjects = (api / "ads", api / "datasets", api / "v2")
     subjects = [
         head.parent
         for head in heads
-        if head.parent.parent != api / "oauth" and head.parent not in (api / "ads", api / "v2")
+        if head.parent.parent != api / "oauth" and head.parent not in no_subjects
     ]
     package = ROOT / _PACKAGE
     return [

@@ -182,14 +182,21 @@ class TableState:
     def delete(self, key: str) -> None:
         """Delete a record permanently, even if others refer to it.
 
+        The relations that lead to it or from it end, such as follows, likes and memberships, and
+        the counts of their other ends fall. Whatever else refers to it stays as it is.
+
         Raises:
             UnknownRecord: No record has this key.
             TypeError: The key is not a string.
         """
         require_key(key)
         with self._world.work():
-            if self._world.store.remove(self.name, key) is None:
+            if self._world.store.get(self.name, key) is None:
                 raise self._make_unknown_record(key)
+            for table in self._tables.values():
+                if table.unlink is not None:
+                    table.unlink(self._world, self.name, key)
+            self._world.store.remove(self.name, key)
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, str) and self._world.store.get(self.name, key) is not None

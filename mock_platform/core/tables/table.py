@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from marshmallow import INCLUDE, Schema, ValidationError
+from marshmallow import INCLUDE, Schema, ValidationError, missing
 from marshmallow.fields import Field, List, Nested
 from msgspec import Struct
 
@@ -112,6 +112,8 @@ class Table(Struct, frozen=True, dict=True):
     does not know stay as they are."""
     shown: Shown | None = None
     """How recorded answers under `/2` show its records; those of other answers have its schema."""
+    unlink: Callable[[Any, str, str], None] | None = None
+    """Ends in a world what its records say about a record of a table, which is deleted then."""
     made_up: tuple[str, str] | None = None
     """A field and a noun that name a record which others refer to, and which no answer shows."""
 
@@ -187,6 +189,23 @@ class Table(Struct, frozen=True, dict=True):
         if self.check is not None and not faults:
             faults += list(self.check(loaded))
         return loaded, faults
+
+    @cached_property
+    def _defaults(self) -> Record:
+        found = ((name, field.load_default) for name, field in self._by_name.items())
+        return {
+            name: default() if callable(default) else default
+            for name, default in found
+            if default is not missing
+        }
+
+    def fill(self, record: Record) -> Record:
+        """Return a record in stored form with its defaults, without checks: for made records.
+
+        What follows from other fields is not filled in. Records share the defaults, such as an
+        empty list; nothing in a store is changed in place.
+        """
+        return self._defaults | record
 
     def find_unknown_keys(self, record: Record) -> list[str]:
         """Return the places of keys that the table does not know, except the mock's own."""

@@ -32,7 +32,7 @@ ACCOUNT = {
 @pytest.fixture
 def platform() -> Platform:
     """A platform on the shipped fixtures, its clock standing still."""
-    return make_platform(Settings(freeze=datetime(2026, 3, 1, tzinfo=UTC)))
+    return make_platform(Settings(freeze=datetime(2026, 3, 1, tzinfo=UTC), dataset="small"))
 
 
 @pytest.fixture

@@ -11,18 +11,6 @@ from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 
-def add_member(world: World, list_: Record, user_id: str) -> None:
-    """Make a user a member of a list; nothing changes if it is one."""
-    if LIST_MEMBERS.add(world, list_["id"], user_id) and not list_["private"]:
-        add_to_count(world, "users", user_id, "listed_count", 1)
-
-
-def remove_member(world: World, list_: Record, user_id: str) -> None:
-    """Take a user out of a list; nothing changes if it is no member."""
-    if LIST_MEMBERS.remove(world, list_["id"], user_id) and not list_["private"]:
-        add_to_count(world, "users", user_id, "listed_count", -1)
-
-
 def unfollow_list(world: World, user_id: str, list_id: str) -> None:
     """End the follow of a list, and the pin that depends on it."""
     if LIST_FOLLOWERS.remove(world, user_id, list_id):
@@ -50,9 +38,7 @@ def _end_follows(world: World, list_: Record) -> None:
 
 def delete_list(world: World, list_: Record) -> None:
     """Delete a list with its members, followers and pins."""
-    for edge in LIST_MEMBERS.remove_all(world, source=list_["id"]):
-        if not list_["private"]:
-            add_to_count(world, "users", edge["user_id"], "listed_count", -1)
+    LIST_MEMBERS.remove_all(world, source=list_["id"])
     for relation in (LIST_FOLLOWERS, LIST_PINS):
         relation.remove_all(world, target=list_["id"])
     world.store.remove("lists", list_["id"])

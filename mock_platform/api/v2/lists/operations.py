@@ -24,7 +24,7 @@ from mock_platform.api.v2.conventions import (
     require_record,
     wrap_data,
 )
-from mock_platform.api.v2.lists.changes import add_member, delete_list, remove_member, update_list
+from mock_platform.api.v2.lists.changes import delete_list, update_list
 from mock_platform.api.v2.lists.records import (
     LIST_CEILINGS,
     LIST_FOLLOWERS,
@@ -235,14 +235,14 @@ def create_member(call: Call, world: World) -> dict[str, Any]:
     counted = LIST_MEMBERS.count_targets(world, found["id"])
     if is_new and count_at_least(found["member_count"], counted) >= MOST_MEMBERS:
         raise refuse_value(f"This List already has {MOST_MEMBERS:,} members.", LIST_CEILINGS)
-    add_member(world, found, user_id)
+    LIST_MEMBERS.add(world, found["id"], user_id)
     return {"data": {"is_member": True}}
 
 
 def delete_member(call: Call, world: World) -> dict[str, Any]:
     """Take a user out of a list of the caller."""
     found = _check_owner(call, require_list(call, world), REMOVE)
-    remove_member(world, found, call.path_params["user_id"])
+    LIST_MEMBERS.remove(world, found["id"], call.path_params["user_id"])
     return {"data": {"is_member": False}}
 
 

@@ -19,7 +19,12 @@ from mock_platform.api.v2.objects.answers import (
     start_answer,
 )
 from mock_platform.api.v2.objects.lists import PageOfObjects
-from mock_platform.api.v2.objects.relations import End, Relation, count_at_least
+from mock_platform.api.v2.objects.relations import (
+    End,
+    Relation,
+    add_to_count,
+    count_at_least,
+)
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Flag, Instant, Integer, Text
@@ -70,11 +75,20 @@ LIST_FIELDS = (
     "created_at", "description", "follower_count", "id", "member_count", "name", "owner_id",
     "private",
 )  # fmt: skip
+
+
+def _count_public_membership(world: World, edge: Record, step: int) -> None:
+    """Change how many public lists have a user as a member."""
+    if not (world.store.get("lists", edge["list_id"]) or {"private": True})["private"]:
+        add_to_count(world, "users", edge["user_id"], "listed_count", step)
+
+
 LIST_MEMBERS = Relation(
     "list_members",
     "A user is a member of a list.",
     End("list_id", "lists", "member_count"),
-    End("user_id", "users"),  # listed_count has public lists alone; see `changes`
+    End("user_id", "users"),
+    _count_public_membership,
 )
 LIST_FOLLOWERS = Relation(
     "list_followers",

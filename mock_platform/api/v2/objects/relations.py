@@ -50,6 +50,8 @@ class Relation(Struct, frozen=True, dict=True):
     """What one edge says; the text of the page of tables."""
     source: End
     target: End
+    count: Callable[[World, Record, int], None] | None = None
+    """Counts an edge elsewhere, too: one more or one less."""
 
     @cached_property
     def table(self) -> Table:
@@ -69,6 +71,7 @@ class Relation(Struct, frozen=True, dict=True):
             key="id",
             references=tuple(Reference(end.field, end.table) for end in ends),
             from_public=self._add_key,
+            unlink=self._unlink,
         )
 
     def key(self, source: str, target: str) -> str:
@@ -138,10 +141,19 @@ class Relation(Struct, frozen=True, dict=True):
         """Return how many edges lead to a record."""
         return world.store.count(self.name, {self.target.field: target})
 
+    def _unlink(self, world: World, table: str, key: str) -> None:
+        """End all edges from or to a record of a table."""
+        if self.source.table == table:
+            self.remove_all(world, source=key)
+        if self.target.table == table:
+            self.remove_all(world, target=key)
+
     def _count(self, world: World, edge: Record, step: int) -> None:
         for end in (self.source, self.target):
             if end.count is not None:
                 add_to_count(world, end.table, edge[end.field], end.count, step)
+        if self.count is not None:
+            self.count(world, edge, step)
 
     def _add_key(self, record: Record) -> Record:
         ends = [record.get(end.field) for end in (self.source, self.target)]

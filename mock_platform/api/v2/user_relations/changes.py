@@ -6,13 +6,14 @@ Operations, `POST /_mock/events` and the control plane follow, mute and block he
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOW_REQUESTS, FOLLOWS, MUTES
 from mock_platform.api.v2.objects.users import show_user
-from mock_platform.world.store.interface import Record
+from mock_platform.world.store.interface import Change, Record
 from mock_platform.world.world import World
 
 
@@ -65,6 +66,24 @@ def deny_request(
 def end_protection(world: World, user: Record) -> list[FanOut]:
     """Make a user's posts public: all who have asked follow the user then, in their order."""
     world.store.put("users", user["id"], _read(world, user) | {"protected": False})
+    return _accept_all(world, user)
+
+
+def accept_when_public(world: World) -> None:
+    """Let users whose posts become public accept all requests, whatever changes them."""
+    world.store.before_commit.append(partial(_accept_of_public, world))
+
+
+def _accept_of_public(world: World, changes: Sequence[Change]) -> None:
+    for change in changes:
+        before, after = change.before, change.after
+        if change.table != "users" or before is None or after is None:
+            continue
+        if before.get("protected") and not after.get("protected"):
+            _accept_all(world, after)
+
+
+def _accept_all(world: World, user: Record) -> list[FanOut]:
     asking = [
         world.store.get("users", id_) for id_ in FOLLOW_REQUESTS.list_sources(world, user["id"])
     ]

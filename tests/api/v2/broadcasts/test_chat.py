@@ -25,7 +25,7 @@ SOON = epoch_millis(NOW + timedelta(minutes=5))
 @pytest.fixture
 def box() -> Sandbox:
     """A sandbox whose clock is frozen."""
-    return sandbox(freeze=NOW)
+    return sandbox(freeze=NOW, dataset="small")
 
 
 def send(box: Sandbox, text: str, keys: Keys = NORTHBIKE, status: int = 200, **more: Any) -> Any:

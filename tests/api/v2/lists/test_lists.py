@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from mock_platform.api.v2.lists.changes import add_member
 from mock_platform.api.v2.lists.records import LIST_MEMBERS, LIST_PINS
 from mock_platform.api.v2.objects.relations import BLOCKS
 from tests.refusals import Refusal, refusals
@@ -26,7 +25,7 @@ PINNED = f"/2/users/{OWN}/pinned_lists"
 @pytest.fixture
 def box() -> Sandbox:
     """A sandbox with the lists of the fixtures."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
 
 
 def write(box: Sandbox, method: str, path: str, body: Any = None, status: int = 200) -> Any:
@@ -248,7 +247,7 @@ def test_pages_both_ways(box: Sandbox, way: str) -> None:
         for number in range(1, 8):
             made = box.record("lists", GRAVEL) | {"id": str(number), "private": number == 4}
             box.world.store.put("lists", made["id"], made)
-            add_member(box.world, made, OTHER)
+            LIST_MEMBERS.add(box.world, made["id"], OTHER)
     path = f"/2/users/{OTHER}/{way}"
     last = [GRAVEL] if way == "owned_lists" else [ROASTERS]
     pages = list(walk(box, path, max_results=3))

@@ -11,6 +11,7 @@ from tests.api.oauth.app_client import AppClient, messages
 from tests.support import HARBOR, NORTHBIKE, USER_TOKEN, Keys
 from tests.support_replay import Desk
 
+SETTINGS = {"dataset": "small"}
 USER = "2244994945"
 OTHER = "3805104374"
 THIRD = "2790441185"

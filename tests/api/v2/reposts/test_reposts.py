@@ -23,7 +23,7 @@ RIDE = "1789900000000000004"
 @pytest.fixture
 def box() -> Sandbox:
     """A sandbox with a stopped clock."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
 
 
 def repost(box: Sandbox, post_id: str) -> Any:

@@ -30,7 +30,7 @@ ALL_FIELDS = {
 @pytest.fixture
 def box() -> Iterator[Sandbox]:
     """A sandbox with the default Spaces."""
-    made = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+    made = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
     yield made
     made.platform.close()
 

@@ -17,7 +17,7 @@ ORIGINAL = {"X-Mock-Names": "original"}
 @pytest.fixture
 def box() -> Sandbox:
     """A sandbox with the trends of the fixtures."""
-    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
+    return sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
 
 
 def test_trends_of_a_place(box: Sandbox) -> None:
