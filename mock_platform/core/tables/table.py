@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from marshmallow import INCLUDE, Schema, ValidationError
+from marshmallow import INCLUDE, Schema, ValidationError, missing
 from marshmallow.fields import Field, List, Nested
 from msgspec import Struct
 
@@ -128,6 +128,14 @@ class Table(Struct, frozen=True, dict=True):
         return {f.data_key or name: f for name, f in self._loader.load_fields.items()}
 
     @cached_property
+    def _defaults(self) -> Sequence[tuple[str, Any]]:
+        return [
+            (name, field.load_default)
+            for name, field in self._by_name.items()
+            if field.load_default is not missing
+        ]
+
+    @cached_property
     def fields(self) -> tuple[str, ...]:
         """Names of all fields, those on the wire and the mock's own."""
         return tuple(self._by_name)
@@ -187,6 +195,14 @@ class Table(Struct, frozen=True, dict=True):
         if self.check is not None and not faults:
             faults += list(self.check(loaded))
         return loaded, faults
+
+    def fill(self, record: Record) -> Record:
+        """Return a record that is right as it is with its defaults; nothing is checked."""
+        filled = dict(self.from_public(record))
+        for name, default in self._defaults:
+            if name not in filled:
+                filled[name] = default() if callable(default) else default
+        return filled if self.complete is None else self.complete(filled)
 
     def find_unknown_keys(self, record: Record) -> list[str]:
         """Return the places of keys that the table does not know, except the mock's own."""

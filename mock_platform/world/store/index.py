@@ -37,7 +37,7 @@ class By(NamedTuple):
 
 def choose_index(match: Match, order: Order, term: Term | None = None) -> tuple[By, Group]:
     """Return the index that answers a search, and its groups."""
-    group = tuple([_hashable(value) for value in match.values()])
+    group = tuple([make_hashable(value) for value in match.values()])
     if term is None:
         return By(tuple(match), (), order.field, order.fold), group
     by = By(tuple(match), term.fields, order.field, order.fold, term.letters)
@@ -66,7 +66,7 @@ class Index:
 
     def groups_of(self, record: Record) -> list[Group]:
         """Return the groups of a record."""
-        group = tuple([_hashable(record.get(field)) for field in self.by.fields])
+        group = tuple([make_hashable(record.get(field)) for field in self.by.fields])
         if not self.by.searched:
             return [group]
         found = words_of(record, self.by.searched)
@@ -133,6 +133,6 @@ class Index:
         return takewhile(lambda entry: entry[0][1].startswith(text), behind)
 
 
-def _hashable(value: Any) -> Any:
+def make_hashable(value: Any) -> Any:
     """Return a hashable key for a list or an object; every other value is its own key."""
     return (type(value), repr(value)) if isinstance(value, list | dict) else value
