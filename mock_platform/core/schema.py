@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, cast
 
 import marshmallow
 from marshmallow import EXCLUDE, RAISE, ValidationError, missing
@@ -28,19 +28,21 @@ class _SchemaMeta(SchemaMeta):
 
     found_hooks: _Hooks
 
-    def __new__(mcs, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> Self:
+    def __new__(  # noqa: PYI034 - `Self` is not allowed in a metaclass
+        mcs, name: str, bases: tuple[type, ...], attrs: dict[str, Any]
+    ) -> _SchemaMeta:
         """Return a new class; one that adds only to a single base has also the base's fields."""
         # marshmallow gathers the fields again from each class in the order of inheritance. A single
         # base has gathered them all already. Whatever else a class may bring along is its business.
         own = {key: value for key, value in attrs.items() if isinstance(value, Field)}
         if len(bases) != 1 or not isinstance(bases[0], _SchemaMeta) or _is_special(attrs):
-            return cast("Self", super().__new__(mcs, name, bases, attrs))
+            return cast("_SchemaMeta", super().__new__(mcs, name, bases, attrs))
         base: Any = bases[0]
         rest = {key: value for key, value in attrs.items() if key not in own}
         made: Any = ABCMeta.__new__(mcs, name, bases, rest)
         made.opts = base.opts
         made._declared_fields = base._declared_fields | own  # noqa: SLF001 - as the library does
-        return cast("Self", made)
+        return cast("_SchemaMeta", made)
 
     def resolve_hooks(cls) -> _Hooks:  # noqa: N805 - of a metaclass
         """Return the methods that are called before and after loading, by the time of the call."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import takewhile
 from typing import Any, NamedTuple, cast
 
@@ -37,11 +38,16 @@ class By(NamedTuple):
 
 def choose_index(match: Match, order: Order, term: Term | None = None) -> tuple[By, Group]:
     """Return the index that answers a search, and its groups."""
-    group = tuple([make_hashable(value) for value in match.values()])
+    # Every count and every page begins here, and nearly all values are texts.
+    group = tuple([v if type(v) is str else make_hashable(v) for v in match.values()])
     if term is None:
-        return By(tuple(match), (), order.field, order.fold), group
-    by = By(tuple(match), term.fields, order.field, order.fold, term.letters)
+        return _make_by(tuple(match), (), order.field, order.fold), group
+    by = _make_by(tuple(match), term.fields, order.field, order.fold, term.letters)
     return by, (*group, term.word)
+
+
+_make_by = lru_cache(maxsize=1024)(By)
+"""There are as many as kinds of searches; only filters of the control plane make up new ones."""
 
 
 class Index:
