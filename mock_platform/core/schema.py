@@ -1,13 +1,14 @@
 """The base of all schemas: marshmallow's, whose classes are made in half the time.
 
-There are some 500 of them, all made at the start. For each marshmallow looks at every attribute of
+There are some 750 of them, all made at the start. For each marshmallow looks at every attribute of
 the class and of its bases to find methods that are marked as hooks, and nearly none has any.
 """
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import marshmallow
 from marshmallow import EXCLUDE, RAISE, ValidationError, missing
@@ -27,6 +28,22 @@ class _SchemaMeta(SchemaMeta):
 
     found_hooks: _Hooks
 
+    def __new__(  # noqa: PYI034 - `Self` is not allowed in a metaclass
+        mcs, name: str, bases: tuple[type, ...], attrs: dict[str, Any]
+    ) -> _SchemaMeta:
+        """Return a new class; one that adds only to a single base has also the base's fields."""
+        # marshmallow gathers the fields again from each class in the order of inheritance. A single
+        # base has gathered them all already. Whatever else a class may bring along is its business.
+        own = {key: value for key, value in attrs.items() if isinstance(value, Field)}
+        if len(bases) != 1 or not isinstance(bases[0], _SchemaMeta) or _is_special(attrs):
+            return cast("_SchemaMeta", super().__new__(mcs, name, bases, attrs))
+        base: Any = bases[0]
+        rest = {key: value for key, value in attrs.items() if key not in own}
+        made: Any = ABCMeta.__new__(mcs, name, bases, rest)
+        made.opts = base.opts
+        made._declared_fields = base._declared_fields | own  # noqa: SLF001 - as the library does
+        return cast("_SchemaMeta", made)
+
     def resolve_hooks(cls) -> _Hooks:  # noqa: N805 - of a metaclass
         """Return the methods that are called before and after loading, by the time of the call."""
         # marshmallow collects hooks (methods marked with `@validates_schema` and the like) by a
@@ -40,6 +57,11 @@ class _SchemaMeta(SchemaMeta):
         else:
             cls.found_hooks = super().resolve_hooks()
         return cls.found_hooks
+
+
+def _is_special(attrs: Mapping[str, Any]) -> bool:
+    """Return whether a class has options of its own, or a class in place of a field."""
+    return "Meta" in attrs or any(isinstance(value, type) for value in attrs.values())
 
 
 def _list_additions(cls: type) -> list[str]:

@@ -94,3 +94,18 @@ def test_hooks_can_be_replaced(schema: type[Schema]) -> None:
 def test_hooks_can_be_added() -> None:
     """A class may add hooks to those of its base."""
     assert _Added().load({"second": "b"}) == {"second": "b", "marked": True}
+
+
+def test_fields_of_a_class_are_those_that_the_library_finds() -> None:
+    """A class has its base's fields first, in the library's order, and its own in their place."""
+
+    class Base(Schema):
+        one, two = Text(), Text()
+
+    class Own(Base):
+        three, one = Text(), Text(required=True)
+
+    assert ["one", "two", "three"] == list(Own().fields)
+    assert Own().fields["one"].required
+    assert not Base().fields["one"].required
+    assert not hasattr(Own, "three")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import takewhile
 from typing import Any, NamedTuple, cast
 
@@ -37,11 +38,16 @@ class By(NamedTuple):
 
 def choose_index(match: Match, order: Order, term: Term | None = None) -> tuple[By, Group]:
     """Return the index that answers a search, and its groups."""
-    group = tuple([_hashable(value) for value in match.values()])
+    # Every count and every page begins here, and nearly all values are texts.
+    group = tuple([v if type(v) is str else make_hashable(v) for v in match.values()])
     if term is None:
-        return By(tuple(match), (), order.field, order.fold), group
-    by = By(tuple(match), term.fields, order.field, order.fold, term.letters)
+        return _make_by(tuple(match), (), order.field, order.fold), group
+    by = _make_by(tuple(match), term.fields, order.field, order.fold, term.letters)
     return by, (*group, term.word)
+
+
+_make_by = lru_cache(maxsize=1024)(By)
+"""There are as many as kinds of searches; only filters of the control plane make up new ones."""
 
 
 class Index:
@@ -66,7 +72,7 @@ class Index:
 
     def groups_of(self, record: Record) -> list[Group]:
         """Return the groups of a record."""
-        group = tuple([_hashable(record.get(field)) for field in self.by.fields])
+        group = tuple([make_hashable(record.get(field)) for field in self.by.fields])
         if not self.by.searched:
             return [group]
         found = words_of(record, self.by.searched)
@@ -133,6 +139,6 @@ class Index:
         return takewhile(lambda entry: entry[0][1].startswith(text), behind)
 
 
-def _hashable(value: Any) -> Any:
+def make_hashable(value: Any) -> Any:
     """Return a hashable key for a list or an object; every other value is its own key."""
     return (type(value), repr(value)) if isinstance(value, list | dict) else value

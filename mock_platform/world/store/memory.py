@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from mock_platform.world.store.index import By, Group, Index, choose_index
+from mock_platform.world.store.index import By, Group, Index, choose_index, make_hashable
 from mock_platform.world.store.interface import (
     INSERTION,
     Change,
@@ -33,6 +33,9 @@ from mock_platform.world.store.interface import (
     Term,
     Within,
 )
+
+_FEW_VALUES, _NEAR = 100, 1000
+"""Up to so many values are looked up one by one; so many entries are looked at first."""
 
 
 class Relative(Struct, frozen=True):
@@ -178,6 +181,11 @@ class MemoryStore:
         changed, own = self._rows.get(table, {}), self._base.rows.get(table, {})
         if not (changed or own):
             return []
+        if within is not None and limit is not None and len(within.values) > _FEW_VALUES:
+            how: dict[str, Any] = {"term": term, "order": order, "after": after, "until": until}
+            found_near = self._page_near(table, match, within, limit, where, depth, how)
+            if found_near is not None:
+                return found_near
         down = order.descending
         walks: list[Iterator[tuple[Any, int, str]]] = []
         for each in _expand(match or {}, within):
@@ -198,6 +206,32 @@ class MemoryStore:
         if where is not None:
             found = (entry for entry in found if where(entry.record))
         return list(found if limit is None else islice(found, limit))
+
+    def _page_near(
+        self,
+        table: str,
+        match: Match | None,
+        within: Within,
+        limit: int,
+        where: Callable[[Record], bool] | None,
+        depth: int | None,
+        how: Mapping[str, Any],
+    ) -> list[Entry] | None:
+        """Return a page if it ends among the first entries with any value, else `None`."""
+        # A look into an index for each of many values takes long. Most often the first entries of
+        # all have enough with one of the values.
+        allowed, looked, matching = frozenset(within.values), 0, 0
+
+        def is_kept(record: Record) -> bool:
+            nonlocal looked, matching
+            looked += 1
+            if make_hashable(record.get(within.field)) not in allowed:
+                return False
+            matching += 1
+            return (depth is None or matching <= depth) and (where is None or where(record))
+
+        found = self.page(table, match, limit=limit, where=is_kept, depth=_NEAR, **how)
+        return found if len(found) == limit or looked < _NEAR else None
 
     def scan(self, table: str, where: Callable[[Record], bool]) -> list[str]:
         """Return the keys of the matching records in insertion order.

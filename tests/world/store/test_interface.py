@@ -22,6 +22,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from mock_platform.world.store import memory
 from mock_platform.world.store.interface import (
     INSERTION,
     Change,
@@ -30,6 +31,7 @@ from mock_platform.world.store.interface import (
     Record,
     Snapshot,
     Term,
+    Within,
 )
 from mock_platform.world.store.memory import MemoryStore
 from tests.generated import examples
@@ -243,6 +245,28 @@ class TestPages:
 
         assert ["2", "3"] == [entry.key for entry in picked]
         assert [] == empty.pick("items", "543210", limit=0)
+
+    def test_many_values(self, empty: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A page with one of many values is the same as if each value was looked up."""
+        for number in range(60):
+            empty.put("items", str(number), item(str(number), group=str(number % 30)))
+        some = [str(number) for number in range(0, 30, 2)]
+        for values in (some, ["0", "1"], ["29", *"abcdef"], [*"abcdef"]):
+            within = Within("group", values)
+            for order in (INSERTION, Order(descending=True)):
+                for depth, where in (
+                    (None, None),
+                    (7, None),
+                    (7, lambda record: "3" in record["id"]),
+                ):
+                    how: Any = {"order": order, "within": within, "depth": depth, "where": where}
+                    monkeypatch.setattr(memory, "_FEW_VALUES", 100)
+                    whole = empty.page("items", **how)
+                    monkeypatch.setattr(memory, "_FEW_VALUES", 5)
+                    for near in (3, 20, 60, 100):
+                        monkeypatch.setattr(memory, "_NEAR", near)
+                        for limit in (1, 5, 60):
+                            assert whole[:limit] == empty.page("items", **how, limit=limit)
 
     def test_term(self, empty: MemoryStore) -> None:
         """A whole word is found in any case and in any of the fields, within a match."""

@@ -8,7 +8,7 @@ archive. The events are what the streams send and what jobs read; their table is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -43,6 +43,11 @@ _STATES = (
     ("_suspended", "user_suspend", "user_unsuspend"),
     ("_deactivated", "user_delete", "user_undelete"),
 )
+_USER_STATES = (
+    *(name for name, *_ in _STATES),
+    *("withheld_in_countries", "_geo_scrubbed_up_to", *PROFILE),
+)
+_POST_STATES = ("_withheld_in_countries", "_dropped", "_notice", "_made_unviewable_by")
 _LATEST = Order("created_at", descending=True)
 
 
@@ -116,7 +121,7 @@ def _tell_post(change: Change, _gone: set[str]) -> Iterator[Told]:
             ids = {"initial_post_id": versions[0], "edit_post_ids": list(versions)}
             yield tell("post_edit", content={"post": {"id": after["id_str"]}, **ids})
     else:
-        changed = _find_changed(before, after)
+        changed = _find_changed(before, after, _POST_STATES)
         if codes := changed.get("_withheld_in_countries"):
             yield tell("withheld", content=whole | {"withheld_in_countries": codes})
         if "_dropped" in changed:
@@ -139,7 +144,7 @@ def _tell_user(change: Change, _gone: set[str]) -> Iterator[Told]:
         if not before.get("_deactivated"):
             yield tell("user_delete", content=user)
         return
-    changed = _find_changed(before, after)
+    changed = _find_changed(before, after, _USER_STATES)
     for name, begun, ended in _STATES:
         if name in changed:
             yield tell(begun if changed[name] else ended, content=user)
@@ -160,9 +165,9 @@ def _tell_like(change: Change, gone: set[str]) -> Iterator[Told]:
         yield Told("likes", "delete", change.key, content)
 
 
-def _find_changed(before: Record, after: Record) -> Record:
+def _find_changed(before: Record, after: Record, names: Iterable[str]) -> Record:
     """Return the new values of fields that changed; nothing and an empty value are the same."""
-    names = dict.fromkeys([*after, *before])
+    # Only of the fields that are told: nearly every write changes a count of a user or a post.
     return {
         name: after.get(name)
         for name in names
