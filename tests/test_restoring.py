@@ -199,7 +199,7 @@ def test_a_dropped_fork_leaves_nothing(tmp_path: Path) -> None:
     with TinyDBArchive(tmp_path / "state.json") as archive:
         assert {"default", "two", "three"} == set(archive.names())
     # As an older version left it, killed in between; it is written once, not for each table.
-    with TinyDB(tmp_path / "state.json", storage=CachingMiddleware(JSONStorage)) as file:
+    with TinyDB(tmp_path / "state.json", storage=CachingMiddleware(JSONStorage)) as file:  # type: ignore[no-untyped-call]
         file.table("_worlds").remove(where("name") == "three")
         for table in file.tables():
             if table.startswith("~three/"):

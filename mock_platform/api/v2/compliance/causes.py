@@ -164,9 +164,9 @@ def _find_changed(before: Record, after: Record) -> Record:
     """Return the new values of fields that changed; nothing and an empty value are the same."""
     names = dict.fromkeys([*after, *before])
     return {
-        name: after.get(name)
+        name: new
         for name in names
-        if (before.get(name) or None) != (after.get(name) or None)
+        if (new := after.get(name)) != (old := before.get(name)) and (new or old)
     }
 
 

@@ -379,6 +379,8 @@ def weigh_text(text: str) -> int:
 
 def cut_text(text: str, weight: int) -> str:
     """Return the beginning of a text whose characters together have at most this weight."""
+    if _weigh_characters(text) <= weight:
+        return text
     for end, character in enumerate(text):
         weight -= _weigh_characters(character)
         if weight < 0:
