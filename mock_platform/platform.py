@@ -190,10 +190,8 @@ class Platform:
         self.stray_listeners: list[Callable[[Call, str], None]] = []
         """Called for each request to a missing world, with the world's name."""
         self._routes = OperationRoutes(
-            [
-                compile_operation(op, settings, *bind_stages(op), self._challenge)
-                for op in self.operations
-            ],
+            self.operations,
+            lambda op: compile_operation(op, settings, *bind_stages(op), self._challenge),
             [entry.path for entry in NOT_SERVED],
             ORIGINAL_NAMES.list_paths,
         )

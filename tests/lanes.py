@@ -30,6 +30,9 @@ LANES: tuple[tuple[str, ...], ...] = (
         "browser/test_authorize.py",
         "browser/test_story.py",
         "live/test_workers.py",
+        "world/test_worlds_crash.py",
+        "live/test_chaos.py",
+        "test_kept_worlds.py",
     ),
     (
         "property/test_schemathesis.py",

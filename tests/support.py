@@ -113,7 +113,9 @@ class Sandbox:
 
     def start_over(self) -> bool:
         """Be as it was made; False if that takes more than a reset of its default world."""
-        if self._as_made != _parts(self.platform) or not self.platform.deliverer.wait_until_idle(0):
+        # A reset gives the thread of the deliverer something to look at, for a moment.
+        deliverer = self.platform.deliverer
+        if self._as_made != _parts(self.platform) or not deliverer.wait_until_idle(0.05):
             self.platform.close()
             return False
         self.platform.worlds.default.reset()

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal, TypedDict
 
 from marshmallow import Schema
@@ -350,10 +350,15 @@ def table(*groups: Sequence[Operation]) -> tuple[Operation, ...]:
     operations = tuple(operation for group in groups for operation in group)
     seen: dict[object, str] = {}
     for operation in operations:
-        # Two paths that differ only in the names of their parameters match the same requests.
-        shape = re.sub(r":[a-z_]+", ":", operation.path)
+        shape = _find_shape(operation.path)
         for key in (operation.id, (operation.method, shape, operation.sandbox_only)):
             if key in seen:
                 raise ValueError(f"{operation.id} and {seen[key]} collide on {key}")
             seen[key] = operation.id
     return operations
+
+
+@cache
+def _find_shape(path: str) -> str:
+    """Return a path without the names of its parameters, which do not tell requests apart."""
+    return re.sub(r":[a-z_]+", ":", path)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from mock_platform.core.call import Call
 from mock_platform.core.operation import Dialect, Operation
@@ -12,27 +13,49 @@ from mock_platform.core.routing import Found, Router, fix_parameters
 from mock_platform.settings import NamesMode
 
 
+class _Route(NamedTuple):
+    """Where an operation is found; `number` is its place among all operations."""
+
+    number: int
+    method: str
+    path: str
+    also: tuple[str, ...]
+    dialect: Dialect
+
+
 class OperationRoutes:
     """Finds the operation for a call, or for a method and a path."""
 
     def __init__(
         self,
-        compiled: Sequence[Compiled],
+        operations: Sequence[Operation],
+        compile_one: Callable[[Operation], Compiled],
         not_served: Iterable[str],
         list_original_paths: Callable[[str, Dialect], Iterable[str]],
     ) -> None:
-        """The paths in `not_served` are excluded, even where one fits a parameter of another."""
+        """The paths in `not_served` are excluded, even where one fits a parameter of another.
+
+        An operation is compiled for its first call: most programs and tests call a few of hundreds.
+        """
         self._list_original_paths = list_original_paths
-        self._compiled = compiled
+        self._operations = operations
+        self._compile_one = compile_one
+        self._compiled: dict[int, Compiled] = {}
         self._not_served = tuple(not_served)
-        self._neutral = self._make_routers(original=False)
-        self._challenging = _list_challenging(each.operation for each in compiled)
+        self._challenging = _list_challenging(operations)
         """Where paths of operations begin that may wait for a challenge, by method."""
 
     def find(self, call: Call) -> Found[Compiled]:
         """Return the operation of a call with its path parameters, or the allowed methods."""
         routers = self._neutral if call.names == "neutral" else self._original
-        return routers[call.surface].find(call.method, call.path)
+        found = routers[call.surface].find(call.method, call.path)
+        number = found.target
+        if number is None:
+            return Found(None, {}, found.allowed)
+        compiled = self._compiled.get(number)
+        if compiled is None:
+            compiled = self._compiled[number] = self._compile_one(self._operations[number])
+        return Found(compiled, found.params)
 
     def find_operation(
         self, method: str, path: str, surface: str = "plain", names: NamesMode = "neutral"
@@ -40,7 +63,7 @@ class OperationRoutes:
         """Return the operation for this method and path; with original names, either is taken."""
         routers = self._neutral if names == "neutral" else self._original
         found = routers[surface].find(method, path)
-        return None if found.target is None else found.target.operation
+        return None if found.target is None else self._operations[found.target]
 
     def list_methods(self, path: str, surface: str = "plain") -> tuple[str, ...]:
         """Return the methods of the operations with this path; empty if no operation has it."""
@@ -54,39 +77,57 @@ class OperationRoutes:
         return operation is not None and operation.challenge is not None
 
     @cached_property
-    def _original(self) -> dict[str, Router[Compiled]]:
-        """The routers of calls with original names, which take either name."""
-        return self._make_routers(original=True)
+    def _neutral(self) -> dict[str, Router[int]]:
+        """The routers of calls with neutral names."""
+        return self._make_routers(None)
 
-    def _make_routers(self, *, original: bool) -> dict[str, Router[Compiled]]:
+    @cached_property
+    def _original(self) -> dict[str, Router[int]]:
+        """The routers of calls with original names, which take either name."""
+        return self._make_routers(self._list_original_paths)
+
+    def _make_routers(
+        self, list_more: Callable[[str, Dialect], Iterable[str]] | None
+    ) -> dict[str, Router[int]]:
         """Return a router for each surface."""
         # The advertising interface has two addresses: operations that create money for tests, for
         # instance, exist on the sandbox address alone. Each address has a router of its own, so
         # that a call on the wrong one gets the same answer as any unknown path.
-        plain = [each for each in self._compiled if not each.operation.sandbox_only]
-        sandbox = [each for each in self._compiled if each.operation.dialect == "ads"]
+        routes = [
+            (
+                operation.sandbox_only,
+                _Route(number, operation.method, operation.path, operation.also, operation.dialect),
+            )
+            for number, operation in enumerate(self._operations)
+        ]
+        plain = tuple(route for sandbox_only, route in routes if not sandbox_only)
+        sandbox = tuple(route for _, route in routes if route.dialect == "ads")
         return {
-            "plain": self._make_router(plain, original=original),
-            "sandbox": self._make_router(sandbox, original=original),
+            "plain": _make_router(plain, self._not_served, list_more),
+            "sandbox": _make_router(sandbox, self._not_served, list_more),
         }
 
-    def _make_router(self, compiled: Sequence[Compiled], *, original: bool) -> Router[Compiled]:
-        router: Router[Compiled] = Router()
-        for each in compiled:
-            operation = each.operation
-            for path in (operation.path, *operation.also):
-                fixed = fix_parameters(operation.path, path)
-                router.add(operation.method, path, each, fixed)
-        # A server that speaks original names takes the neutral ones as well. The original paths are
-        # added last and lead to the same compiled operation, so there is one pipeline and two
-        # spellings.
-        for each in compiled if original else ():
-            operation = each.operation
-            for path in self._list_original_paths(operation.path, operation.dialect):
-                router.add(operation.method, path, each)
-        for path in self._not_served:
-            router.reserve(path)
-        return router
+
+@lru_cache(16)
+def _make_router(
+    routes: tuple[_Route, ...],
+    not_served: tuple[str, ...],
+    list_more: Callable[[str, Dialect], Iterable[str]] | None,
+) -> Router[int]:
+    """Return the router for these routes, made once for all servers of a process."""
+    router: Router[int] = Router()
+    for number, method, path, also, _ in routes:
+        for each in (path, *also):
+            router.add(method, each, number, fix_parameters(path, each))
+    # A server that speaks original names takes the neutral ones as well. The original paths are
+    # added last and lead to the same operation, so there is one pipeline and two spellings.
+    if list_more is not None:
+        for number, method, path, _, dialect in routes:
+            for each in list_more(path, dialect):
+                router.add(method, each, number)
+    for path in not_served:
+        router.reserve(path)
+    return router
 
 
 def _list_challenging(operations: Iterable[Operation]) -> dict[str, tuple[str, ...]]:

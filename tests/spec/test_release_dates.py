@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from mock_platform.api.served import OPERATIONS
 from mock_platform.api.v2.release_history import RELEASES, Release
-from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, sandbox
+from tests.support import BEARER, HARBOR, NORTHBIKE, USER_TOKEN, Keys, Sandbox, Sandboxes
 
 OWN = "2244994945"
 WEBHOOK = "1146654567674912769"
@@ -123,11 +123,11 @@ def test_every_row_is_tried() -> None:
 
 
 @pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.id)
-def test_a_change_begins_at_its_moment(release: Release) -> None:
+def test_a_change_begins_at_its_moment(sandboxes: Sandboxes, release: Release) -> None:
     """A second before its moment the change is not in force, at its moment it is."""
     probe, second = PROBES[release.id], timedelta(seconds=1)
-    before = sandbox(freeze=release.effective - second)
-    then = sandbox(freeze=release.effective)
+    before = sandboxes.get(freeze=release.effective - second)
+    then = sandboxes.get(freeze=release.effective)
 
     assert (False, True) == (probe(before), probe(then))
 
@@ -135,7 +135,7 @@ def test_a_change_begins_at_its_moment(release: Release) -> None:
 @pytest.mark.parametrize(
     "operation", [each for each in OPERATIONS if each.since is not None], ids=lambda each: each.id
 )
-def test_an_endpoint_is_unknown_before_its_date(operation: Any) -> None:
+def test_an_endpoint_is_unknown_before_its_date(sandboxes: Sandboxes, operation: Any) -> None:
     """Before its date its path answers as one that does not exist; --releases all serves it."""
     path = operation.path
     for name in operation.path_names:
@@ -143,6 +143,6 @@ def test_an_endpoint_is_unknown_before_its_date(operation: Any) -> None:
     is_there = exists(operation.method, path)
     second = timedelta(seconds=1)
 
-    assert not is_there(sandbox(freeze=operation.since - second))
-    assert is_there(sandbox(freeze=operation.since))
-    assert is_there(sandbox(freeze=datetime(2024, 1, 1, tzinfo=UTC), releases="all"))
+    assert not is_there(sandboxes.get(freeze=operation.since - second))
+    assert is_there(sandboxes.get(freeze=operation.since))
+    assert is_there(sandboxes.get(freeze=datetime(2024, 1, 1, tzinfo=UTC), releases="all"))

@@ -169,9 +169,9 @@ def _find_changed(before: Record, after: Record, names: Iterable[str]) -> Record
     """Return the new values of fields that changed; nothing and an empty value are the same."""
     # Only of the fields that are told: nearly every write changes a count of a user or a post.
     return {
-        name: after.get(name)
+        name: new
         for name in names
-        if (before.get(name) or None) != (after.get(name) or None)
+        if (new := after.get(name)) != (old := before.get(name)) and (new or old)
     }
 
 
