@@ -244,7 +244,14 @@ WORDS = re.compile(
 PUBLIC = {
     "next_token": "a page of a list", "previous_token": "a page of a list",
     "pagination_token": "a page of a list", "conversation_token": "an id of a conversation",
-    "token": "a secret if it is long", "tokens": "the name of a table",
+    **dict.fromkeys(
+        (
+            "message_event_signature", "action_signatures", "encoded_message_event_signature",
+            "identity_public_key_signature", "signing_public_key_signature",
+        ),
+        "proves with a public key who wrote something",
+    ),
+    "_token": "an id of a conversation", "token": "a secret if it is long", "tokens": "the name of a table",
     "token_type": "a word of OAuth 2.0", "token_type_hint": "a word of OAuth 2.0",
     "code_challenge_method": "a word of OAuth 2.0", "authorization_id": "the key of a record",
     "oauth_signature_method": "a word of OAuth 1.0a", "_challenged_at": "a moment",

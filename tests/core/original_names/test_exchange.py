@@ -36,7 +36,9 @@ def _shapes(shape: Shape) -> Iterator[Shape]:
             yield from _shapes(inner)
 
 
-_TWINS = {"post_mode", "post.fields", "in_reply_to_post_id", "quote_post_id"}
+_TWINS = {
+    "post_mode", "post.fields", "like_with_post_author.fields", "in_reply_to_post_id", "quote_post_id",
+}  # fmt: skip
 """Parameters of which the older name is taken also where names are neutral."""
 
 

@@ -28,4 +28,4 @@ ORIGINAL_NAMES = Pairs(
     ),
 )
 EXAMPLE_PATHS = jobs.EXAMPLE_PATHS
-SPEC_SENTENCES = {"compliance": OTHER_SHAPES}
+SPEC_SENTENCES = {"compliance": OTHER_SHAPES, "compliance-jobs": OTHER_SHAPES}
