@@ -231,7 +231,7 @@ def test_the_journal_and_coverage(box: Sandbox) -> None:
         ("GET /2/users/:who", "GET /2/users/:who is served: users.get answers GET /2/users/:id. "
          "Write `on: users.get`, with `when: {path: {…}}` for some of its requests and `stage: "
          "before_auth` for those that it would refuse"),
-        ("GET /2/users/search", "is served: users.get answers GET /2/users/:id"),
+        ("GET /2/users/somebody", "is served: users.get answers GET /2/users/:id"),
         ("DELETE /sandbox/12/accounts/:account_id", "accounts.delete"),
         ("/2/users", "GET /2/users is served"),
         ("GET /_mock/state", "the sandbox's own paths (/_mock, /~WORLD) cannot be replaced"),

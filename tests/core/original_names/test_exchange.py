@@ -37,7 +37,8 @@ def _shapes(shape: Shape) -> Iterator[Shape]:
 
 
 _TWINS = {
-    "post_mode", "post.fields", "like_with_post_author.fields", "in_reply_to_post_id", "quote_post_id",
+    "post_mode", "post.fields", "like_with_post_author.fields", "in_reply_to_post_id",
+    "quote_post_id",
 }  # fmt: skip
 """Parameters of which the older name is taken also where names are neutral."""
 

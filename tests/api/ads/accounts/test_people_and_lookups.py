@@ -280,7 +280,7 @@ def test_suggested_users(box: Sandbox) -> None:
     """Users that exist and were not sent, those with most followers first."""
     found = suggest(box, suggestion_type="USER_ID", targeting_values="2244994945")
 
-    assert ["3805104374", "2790441185"] == found
+    assert ["3805104374", "2790441185"] == found[:2]
 
 
 @pytest.mark.parametrize("count", ["1", "50"])
