@@ -288,11 +288,8 @@ def _pairs(
     """Return the parameters with their first values, and the unknown ones."""
     unread: list[Finding] = []
     pairs = list(call.query)
-    spare: Pairs = []
     if operation.location is Location.FORM:
-        known = frozenset(operation.in_query)
-        unread += find_unknown_parameters(pairs, known, call.path_params, _IN_FORM)
-        spare = [pair for pair in pairs if pair[0] in known]
+        unread += find_unknown_parameters(pairs, frozenset(), call.path_params, _IN_FORM)
         pairs = []
     if operation.location is Location.OAUTH:
         pairs = [*_header_pairs(call), *pairs]
@@ -308,8 +305,6 @@ def _pairs(
             unread += find_ignored_body(
                 call, f"parameters of this operation stand in {query}a form"
             )
-    sent = {name for name, _ in pairs}
-    pairs += [pair for pair in spare if pair[0] not in sent]  # a form outdoes the query
     # The first value of a name counts, as documented; of lists that may be repeated all values
     # count, and they become the text with commas that the field reads.
     values, repeated = first_values(pairs)

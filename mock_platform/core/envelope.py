@@ -5,7 +5,7 @@ Each kind is small: it defines its media type and its schema, and renders one re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 from urllib.parse import urlencode
 
@@ -51,11 +51,6 @@ class Returns(Protocol):
         """Return the reply for the result of a handler."""
 
 
-def list_success_statuses(returns: Returns) -> tuple[int, ...]:
-    """Return the statuses that a success may have, the usual one first."""
-    return (returns.status, *getattr(returns, "further_statuses", ()))
-
-
 def remove_internal_keys(record: Record) -> Record:
     """Return a record without the mock's own keys."""
     return {key: value for key, value in record.items() if key[0] != "_"}
@@ -84,21 +79,6 @@ class Flat(Struct, frozen=True):
     def reply(self, call: Call, result: Any) -> Reply:
         """Return the reply for a JSON object."""
         return Reply(self.status, dumps(result), [("Content-Type", JSON), *self.headers])
-
-
-class MadeOrNot(Flat, frozen=True):
-    """A handler's data as JSON: 201 if `made` says that something was made, else 200."""
-
-    made: Callable[[Any], bool] = bool
-    further_statuses: tuple[int, ...] = (201,)
-    """The other statuses of a success, for the description."""
-
-    def reply(self, call: Call, result: Any) -> Reply:
-        """Return the reply for a JSON object, with the status that it has."""
-        reply = Flat.reply(self, call, result)
-        if self.made(result):
-            reply.status = 201
-        return reply
 
 
 class Lines(Struct, frozen=True):

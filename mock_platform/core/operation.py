@@ -207,8 +207,8 @@ class Operation(Struct, frozen=True):
     """The schemas of those path parameters that do not accept any text."""
     location: Location = Location.QUERY
     in_query: tuple[str, ...] = ()
-    """Those parameters of an operation with a body that are in the query; the body may then be
-    missing. Those of a form may also be in the form.
+    """Those parameters of an operation with a JSON body that are in the query; the body may then be
+    missing.
     """
     configure: Callable[[Settings], Handler] | None = None
     """Return the handler under these settings, if they change what it does."""

@@ -57,12 +57,6 @@ USER_TOKEN_SHAPES = public_fact(
     "section 9 of the named endpoints",
     gap=True,
 )
-IN_THE_QUERY = public_fact(
-    "oauth2.user-parameters-in-query",
-    "oauth2/token and oauth2/revoke also take their parameters from the query, if the form has "
-    "them not: the platform's own client for node sends them there.",
-    "section 9 of the named endpoints",
-)
 TOKEN_ERRORS = public_fact(
     "oauth2.token-errors",
     "Errors of oauth2/token and oauth2/revoke are error and error_description (RFC 6749, 5.2), "
@@ -407,7 +401,6 @@ OPERATIONS = (
         handler=token,
         summary="Exchange a code or a refresh token for a user's access token",
         params=UserTokenRequest,
-        in_query=tuple(UserTokenRequest().fields),
         returns=Flat(UserTokens, headers=_NO_STORE),
         errors=(
             "invalid_request",
@@ -416,7 +409,7 @@ OPERATIONS = (
             "unsupported_grant_type",
             "invalid_scope",
         ),
-        assumptions=(USER_TOKEN_SHAPES, TOKEN_LIFETIMES, SCOPE_NAMES, IN_THE_QUERY),
+        assumptions=(USER_TOKEN_SHAPES, TOKEN_LIFETIMES, SCOPE_NAMES),
         may_assume=(CODE_REUSED, REVOKE_EVENT, SUBSCRIPTIONS_END),
         example=Example(
             form={"grant_type": "refresh_token", "refresh_token": "used-before"},
@@ -435,10 +428,9 @@ OPERATIONS = (
         handler=revoke,
         summary="End a user's consent to the app",
         params=RevokeForm,
-        in_query=tuple(RevokeForm().fields),
         returns=Flat(RevokedAnswer, headers=_NO_STORE),
         errors=("invalid_request", "invalid_client", "unauthorized_client"),
-        assumptions=(USER_TOKEN_SHAPES, REVOKE_ENDS_CONSENT, IN_THE_QUERY),
+        assumptions=(USER_TOKEN_SHAPES, REVOKE_ENDS_CONSENT),
         may_assume=(REVOKE_EVENT, SUBSCRIPTIONS_END),
         example=Example(form={"token": PUBLISHED_USER_TOKEN}),
     ),

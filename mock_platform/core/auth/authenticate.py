@@ -24,7 +24,6 @@ from mock_platform.core.auth.lookup import (
     read_basic_pair,
 )
 from mock_platform.core.auth.oauth1_caller import (
-    EXCHANGE_SIGNED_ALONE,
     NONCE_ONCE,
     ONE_OF_TWO,
     TIMESTAMP_TOLERANCE,
@@ -308,6 +307,6 @@ def _session(call: Call, world: World) -> Caller:
 
 CORE_ASSUMPTIONS = (
     TIMESTAMP_TOLERANCE, NONCE_ONCE, ONE_OF_TWO, VERSION_VARIANT, AUTH_OFF, BEARER_DECODED,
-    EXCHANGE_SIGNED_ALONE, MISSING_SCOPE, SCOPE_NAMES, PERMISSIONS_OVERRIDE, ABSENT_CALLERS,
+    MISSING_SCOPE, SCOPE_NAMES, PERMISSIONS_OVERRIDE, ABSENT_CALLERS,
 )  # fmt: skip
 """The assumptions of authentication."""

@@ -256,13 +256,6 @@ def verify(
     return hmac.compare_digest(_sign(request, credentials, merged, secrets), given)
 
 
-def verify_header(request: SignedRequest, credentials: Credentials, consumer_secret: str) -> bool:
-    """Return whether an app signed the parameters of its header alone, without a token."""
-    given = credentials.signature.encode()
-    signed = _sign(request, credentials, [*credentials.header], (consumer_secret, ""))
-    return hmac.compare_digest(signed, given)
-
-
 def authorization_parameters(authorization: str | None) -> Pairs | None:
     """Return the decoded pairs of an OAuth header, with `realm`; `None` for other headers.
 

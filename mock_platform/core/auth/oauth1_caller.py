@@ -22,7 +22,6 @@ from mock_platform.core.auth.oauth1 import (
     SignedRequest,
     parse,
     verify,
-    verify_header,
 )
 from mock_platform.core.auth.oauth1_diagnosis import explain
 from mock_platform.core.call import Call, Caller
@@ -55,12 +54,6 @@ VERSION_VARIANT = expectation(
     "oauth.version-variant",
     "oauth_version is 1.0; 1.0A is taken as well, because the manual of node's most used client "
     "says to send it.",
-)
-EXCHANGE_SIGNED_ALONE = public_fact(
-    "oauth.exchange-signed-alone",
-    "access_token also takes a request token and a verifier from the query if the app signed its "
-    "header alone: the platform's own samples do so, and its page asks for no signature at all.",
-    "section 4, access_token",
 )
 
 
@@ -111,10 +104,8 @@ class SignatureAuthenticator:
         self._check_time(call, credentials, now)
         secret = "" if token is None else token["secret"]
         if not verify(request, credentials, app["consumer_secret"], secret):
-            if not _is_signed_exchange(request, credentials, app, token):
-                call.diagnosis = _diagnose(call, world, request, credentials, app, token)
-                raise Unauthorized("signature", "the signature does not match")
-            call.assume(EXCHANGE_SIGNED_ALONE)
+            call.diagnosis = _diagnose(call, world, request, credentials, app, token)
+            raise Unauthorized("signature", "the signature does not match")
         self._check_nonce(call, world, credentials, now)
         user_id = "" if token is None else token.get("user_id") or ""
         user = world.store.get("users", user_id)
@@ -177,21 +168,6 @@ def _find_token(
         call.diagnosis = {"mistake": "request-token", "explanation": why}
         raise Unauthorized("token", why)
     return token
-
-
-def _is_signed_exchange(
-    request: SignedRequest, credentials: Credentials, app: Record, token: Record | None
-) -> bool:
-    """Return whether an app signed its header alone, and the query has what it exchanges."""
-    if token is None or token["kind"] != "request":
-        return False
-    in_query = {name for name, _ in credentials.query}
-    in_header = {name for name, _ in credentials.header}
-    return (
-        {"oauth_token", "oauth_verifier"} <= in_query - in_header
-        and bool(in_header)
-        and verify_header(request, credentials, app["consumer_secret"])
-    )
 
 
 def _diagnose(

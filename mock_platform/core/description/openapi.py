@@ -17,7 +17,7 @@ from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.auth.oauth2 import SCOPES
 from mock_platform.core.call import FORM, MULTIPART, Call
 from mock_platform.core.description.schemas import FAILURE_SCHEMAS, Converter, problem_schemas
-from mock_platform.core.envelope import Configurable, list_success_statuses
+from mock_platform.core.envelope import Configurable
 from mock_platform.core.failures.codes import phrase
 from mock_platform.core.failures.rendering import render
 from mock_platform.core.jsonio import dumps, loads
@@ -325,10 +325,7 @@ class _Writer:
             "operationId": operation.id,
             "summary": operation.summary,
             "tags": [tag_of(operation)],
-            "responses": {
-                **{str(status): success for status in list_success_statuses(returns)},
-                **self._failures(operation),
-            },
+            "responses": {str(returns.status): success, **self._failures(operation)},
             "x-mock-operation": operation.id,
             "x-mock-spec": operation.spec,
             "x-mock-origin": operation.origin.value,

@@ -19,7 +19,6 @@ from msgspec import Struct, field
 from mock_platform.api.ads.conventions import Batch, account_scope, may_write
 from mock_platform.core.call import Call
 from mock_platform.core.description.openapi import HERE
-from mock_platform.core.envelope import list_success_statuses
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.failures.errors import Failure, InternalError, InvalidParameters
 from mock_platform.core.failures.problems import ABOUT_BLANK, PROBLEM_TYPES
@@ -107,7 +106,7 @@ def list_documented(operation: Operation, settings: Settings) -> tuple[Outcome, 
 
     Errors of the sandbox itself are not among them.
     """
-    found = [Outcome(status, "") for status in list_success_statuses(operation.returns)]
+    found = [Outcome(operation.returns.status, "")]
     found += sorted({*_list_stage_outcomes(operation, settings), *_list_declared(operation)})
     known = {outcome.status for outcome in found}
     blank = ABOUT_BLANK if ABOUT_BLANK in operation.errors else ""

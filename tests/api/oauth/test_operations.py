@@ -394,32 +394,6 @@ def test_the_flow_runs_over_https_where_it_is_required() -> None:
     assert "oauth.http-on-loopback" not in response.headers["X-Mock-Assumptions"]
 
 
-def test_the_exchange_signed_without_its_query(box: Sandbox) -> None:
-    """What the platform's own samples send: the app signs its header, not what the query has."""
-    begun_ = pairs(
-        box.call("POST", "/oauth/request_token", keys=APP, query_string={"oauth_callback": "oob"})
-    )
-    page = visitor(box).open("/oauth/authorize", oauth_token=begun_["oauth_token"])
-    sent = {
-        "oauth_token": begun_["oauth_token"],
-        "oauth_verifier": page.log_in().submit("allow").pin,
-    }
-
-    def exchange(secret: str, **query: str) -> TestResponse:
-        _, headers, _ = Client(APP.key, secret).sign(
-            "http://localhost/oauth/access_token", "POST", None, {}
-        )
-        return box.client.post("/oauth/access_token", headers=headers, query_string=query)
-
-    assert 401 == exchange("wrong", **sent).status_code
-    assert 401 == exchange(APP.secret, oauth_token=sent["oauth_token"]).status_code
-    wrong = exchange(APP.secret, **sent | {"oauth_verifier": "0"})
-    assert (401, b"Invalid oauth_verifier" in wrong.data) == (wrong.status_code, True)
-    answer = exchange(APP.secret, **sent)
-    assert "harbor_roasters" == pairs(answer)["screen_name"]
-    assert "oauth.exchange-signed-alone" in answer.headers["X-Mock-Assumptions"]
-
-
 @pytest.mark.spec("A, POST {base_url}/oauth/request_token", "Rate limited")
 @pytest.mark.spec("A, Versioning", "Numeric rate limits")
 def test_oauth_endpoints_are_not_limited_by_default(box: Sandbox) -> None:

@@ -27,7 +27,6 @@ from mock_platform.api.v2.filtered_stream.rules import (
     PARTIAL_SUCCESS,
     RULE_CAP,
     RULE_SHAPES,
-    RULE_STATUS,
     TABLE,
     UNKNOWN_RULE,
     RuleOutcome,
@@ -62,7 +61,7 @@ from mock_platform.api.v2.usage.counting import (
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
-from mock_platform.core.envelope import Lines, MadeOrNot
+from mock_platform.core.envelope import Lines
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import (
     Choice,
@@ -326,10 +325,6 @@ def _describe_addition(world: World, outcome: RuleOutcome) -> dict[str, Any]:
     return show_list(shown, **_describe_summary(world, summary, outcome))
 
 
-def _has_created(answer: Mapping[str, Any]) -> bool:
-    return bool(answer["meta"]["summary"].get("created"))
-
-
 def _describe_deletion(world: World, outcome: RuleOutcome) -> dict[str, Any]:
     summary = {"deleted": len(outcome.rules), "not_deleted": len(outcome.errors)}
     return _describe_summary(world, summary, outcome)
@@ -423,17 +418,10 @@ OPERATIONS = (
         in_query=("dry_run", "delete_all"),
         rules=find_change_faults,
         also=(f"{_OLDER}/rules",),
-        returns=MadeOrNot(RulesAnswer, made=_has_created),
+        returns=RulesAnswer,
         limit=100,
         errors=("invalid-request", "rule-cap", "invalid-rules", "duplicate-rules"),
-        assumptions=(
-            RULE_SHAPES,
-            RULE_STATUS,
-            PARTIAL_SUCCESS,
-            AT_ONCE,
-            RULE_LANGUAGE,
-            RULE_NESTING,
-        ),
+        assumptions=(RULE_SHAPES, PARTIAL_SUCCESS, AT_ONCE, RULE_LANGUAGE, RULE_NESTING),
         may_assume=(RULE_CAP, UNKNOWN_RULE),
         example=Example(json={"add": [{"value": "espresso"}, {"value": "roaster has:images"}]}),
     ),

@@ -32,17 +32,10 @@ RULE_SHAPES = public_fact(
     "section 5.1 of the named endpoints",
     gap=True,
 )
-RULE_STATUS = public_fact(
-    "stream-rules.created",
-    "Rules that were created, in a dry run too, are answered with 201, anything else with 200: the "
-    "recorded answers have it, and the platform's own samples stop at another status. The "
-    "description of version 2.166 has 200 alone.",
-    "recorded answers, stream rules",
-)
 PARTIAL_SUCCESS = public_fact(
     "stream-rules.partial-success",
     "Each rule is judged by itself: good ones are created, and errors has a duplicate-rules or "
-    "invalid-rules problem for each other one, beside the success. A duplicate has the value of an "
+    "invalid-rules problem for each other one, beside status 200. A duplicate has the value of an "
     "earlier rule of the app, whatever the tag; it counts as not created and invalid.",
     "section 5.1 of the named endpoints, partial success",
 )
