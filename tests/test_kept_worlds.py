@@ -20,7 +20,6 @@ from mock_platform.platform import Platform
 from mock_platform.serving.app import create_app
 from mock_platform.serving.restoring import Opened, open_platform
 from mock_platform.settings import Settings
-from mock_platform.world.clock import machine_now, wire_seconds
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import StoreUnwritable
 from tests.support import bearer
@@ -246,7 +245,7 @@ def test_what_cannot_go_on_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixt
 def test_each_act_is_one_commit(tmp_path: Path) -> None:
     """Whenever the server dies, a reset, a copy, a drop or a jump happened as a whole or not."""
     acts: list[tuple[str, str, Any]] = [
-        ("PUT", "/_mock/worlds/w1", {"from": "default", "freeze": wire_seconds(machine_now())}),
+        ("PUT", "/_mock/worlds/w1", {"from": "default", "freeze": "2026-11-20T12:00:01Z"}),
         ("PUT", "/_mock/clock", {"action": "advance", "seconds": 5}),
         ("PUT", "/_mock/scenarios/own", OWN),
         ("POST", "/_mock/scenarios/own/activate", {}),

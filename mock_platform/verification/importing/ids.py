@@ -26,6 +26,8 @@ _MEDIA_KEY = re.compile(r"([0-9]+)_[0-9]+", re.ASCII)
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 _ID = re.compile(r"[0-9a-z]{1,32}", re.ASCII)
 _WORD = re.compile(r"[0-9A-Za-z_]+(?:-[0-9A-Za-z_]+)*", re.ASCII)
+_CONVERSATION = re.compile(r"[0-9]{8,19}-[0-9]{8,19}", re.ASCII)
+"""The id of a conversation of two: those of its users."""
 _OWNERS = frozenset({"accounts", "users"})
 _ENDS = ("_id", "_ids", "_id_str", "_key", "_keys", "_uri")
 _SURE_CHARACTERS = 5
@@ -168,7 +170,13 @@ def _is_sure(text: str) -> bool:
 
 
 def _replace_words(text: str, fresh: Mapping[str, str]) -> str:
-    return _WORD.sub(lambda found: fresh.get(found.group(), found.group()), text)
+    def replace_word(found: re.Match[str]) -> str:
+        word = found.group()
+        if word in fresh or not _CONVERSATION.fullmatch(word):
+            return fresh.get(word, word)
+        return "-".join(fresh.get(user_id, user_id) for user_id in word.split("-"))
+
+    return _WORD.sub(replace_word, text)
 
 
 def _find_form(key: str, example: str) -> tuple[str, int] | None:
