@@ -22,7 +22,7 @@ from mock_platform.api.served import (
     TABLES,
 )
 from mock_platform.api.v2 import description as openapi
-from mock_platform.api.v2.compliance.causes import tell_changes
+from mock_platform.api.v2.compliance.causes import record_changes
 from mock_platform.api.v2.streams.open_streams import OpenStreams
 from mock_platform.api.v2.user_relations.changes import accept_when_public
 from mock_platform.core import installed as shipped
@@ -160,7 +160,7 @@ class Platform:
         self.on_world(self.deliverer.attach)
         self.on_world(self._open_streams)
         self.on_world(accept_when_public)
-        self.on_world(tell_changes)
+        self.on_world(record_changes)
         self.worlds.dropped_listeners += [
             self.deliverer.detach,
             lambda world: world.find_attachment(OpenStreams).close("world_removed"),

@@ -113,7 +113,7 @@ class Sandbox:
 
     def start_over(self) -> bool:
         """Be as it was made; False if that takes more than a reset of its default world."""
-        # A reset gives the thread of the deliverer something to look at, for a moment.
+        # A reset wakes the thread of the deliverer, which is busy for a moment.
         deliverer = self.platform.deliverer
         if self._as_made != _parts(self.platform) or not deliverer.wait_until_idle(0.05):
             self.platform.close()

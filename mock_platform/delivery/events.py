@@ -16,7 +16,7 @@ from mock_platform.api.sample_events import (
 )
 from mock_platform.api.v2.activity.activities import ACTIVITIES, STREAM, FanOut, record_activity
 from mock_platform.api.v2.objects.posts import POSTS
-from mock_platform.api.v2.objects.relations import POST_RELATIONS
+from mock_platform.api.v2.posts.changes import remove_version
 from mock_platform.api.v2.release_history import (
     DIRECTED_SINCE,
     canonicalize_name,
@@ -160,9 +160,8 @@ def _change_posts(world: World, happened: Record) -> list[str]:
     post_id = payload.get("id")
     if not isinstance(post_id, str):
         return []
-    if name == "post.delete" and world.store.remove("posts", post_id) is not None:
-        for relation in POST_RELATIONS:
-            relation.remove_all(world, target=post_id)
+    if name == "post.delete":
+        remove_version(world, post_id)
     if name != "post.create" or world.store.get("posts", post_id) is not None:
         return []
     moment = {"created_at": happened["created_at"], "author_id": happened["user_id"]}

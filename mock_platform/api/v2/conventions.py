@@ -380,7 +380,18 @@ ENTERPRISE_ONLY = public_fact(
     "By default every app may call everything.",
     "all of v2, section 1.2",
 )
-REGISTRATION_URL = "https://developer.example.com/en/portal/products"
+
+
+def refuse_unenrolled(app: Record, needed: str, *rests_on: Assumption) -> ProblemFailure:
+    """Return the refusal (client-forbidden) of an app that is not enrolled as it is needed."""
+    value = problem(
+        "client-forbidden",
+        reason="client-not-enrolled",
+        registration_url="https://developer.example.com/en/portal/products",
+        client_id=app["id"],
+        required_enrollment=needed,
+    )
+    return ProblemFailure(value, *rests_on)
 
 
 def require_enterprise(call: Call, world: World) -> None:
@@ -391,14 +402,7 @@ def require_enterprise(call: Call, world: World) -> None:
     """
     app = get_app(call)
     if app.get("_tier") not in {"enterprise", "partner"}:
-        value = problem(
-            "client-forbidden",
-            reason="client-not-enrolled",
-            registration_url=REGISTRATION_URL,
-            client_id=app["id"],
-            required_enrollment="Appropriate Level of API Access",
-        )
-        raise ProblemFailure(value, ENTERPRISE_ONLY)
+        raise refuse_unenrolled(app, "Appropriate Level of API Access", ENTERPRISE_ONLY)
 
 
 def require_enterprise_from(date: str) -> Gate:

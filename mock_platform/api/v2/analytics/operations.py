@@ -26,7 +26,7 @@ from mock_platform.api.v2.conventions import (
 from mock_platform.api.v2.media.uploads import is_expired
 from mock_platform.api.v2.objects.answers import (
     PARTIAL_ERRORS,
-    hide_post,
+    hide_record,
     make_names_field,
 )
 from mock_platform.api.v2.objects.figures import (
@@ -169,7 +169,7 @@ def list_of_posts(call: Call, world: World) -> dict[str, Any]:
         post = world.store.get("posts", id_)
         if post is None:
             return find_nothing("post", "ids", id_)
-        return post if post["_user_id"] == get_user_id(call) else hide_post("ids", id_)
+        return post if post["_user_id"] == get_user_id(call) else hide_record("ids", id_)
 
     def count(post: Record, edges: Sequence[datetime]) -> list[dict[str, int]]:
         return [add_engagements(row) for row in find_post_history(world, post).count(edges)]
@@ -185,7 +185,7 @@ def list_of_media(call: Call, world: World) -> dict[str, Any]:
         if media is None or is_expired(world, media):
             return find_nothing("media", "media_keys", key)
         own = may_use(world, get_user_id(call), media)
-        return media if own else hide_post("media_keys", key, "media")
+        return media if own else hide_record("media_keys", key, "media")
 
     def count(media: Record, edges: Sequence[datetime]) -> list[dict[str, int]]:
         return find_media_history(world, media).count(edges)

@@ -1,4 +1,4 @@
-"""What broadcasts do: they begin and end, by the clock or by hand, and their owners tell of it."""
+"""What broadcasts do: they begin and end, by the clock or by hand, and make activities."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mock_platform.api.v2.broadcasts.records import (
 from mock_platform.api.v2.objects.post_view import add_texts
 from mock_platform.api.v2.objects.users import show_user
 from mock_platform.core.assumptions import public_fact
-from mock_platform.world.clock import EARLIEST, parse_instant, wire_millis
+from mock_platform.world.clock import EARLIEST, epoch_millis, parse_instant, wire_millis
 from mock_platform.world.store.interface import Order, Record
 from mock_platform.world.transitions import Pace, TransitionKind
 from mock_platform.world.world import World
@@ -57,7 +57,7 @@ def begin(world: World, broadcast: Record, moment: str) -> list[FanOut]:
     started = {**broadcast, "state": RUNNING, "started_at": moment, "updated_at": moment}
     started.setdefault("media_key", world.ids.media_key(28))
     world.store.put(BROADCASTS, started["id"], started)
-    found = _tell(world, started, "broadcast.start", moment)
+    found = _record(world, started, "broadcast.start", moment)
     schedule_next(world, started)
     return found
 
@@ -80,10 +80,10 @@ def end(world: World, broadcast: Record, moment: str) -> list[FanOut]:
     """End a broadcast, and return the activities."""
     over = {"state": ENDED, "ended_at": moment, "updated_at": moment, "total_watching": "0"}
     world.store.put(BROADCASTS, broadcast["id"], broadcast | over)
-    return _tell(world, broadcast | over, "broadcast.end", moment)
+    return _record(world, broadcast | over, "broadcast.end", moment)
 
 
-def _tell(world: World, broadcast: Record, event_type: str, moment: str) -> list[FanOut]:
+def _record(world: World, broadcast: Record, event_type: str, moment: str) -> list[FanOut]:
     """Record the activity that a broadcast begins or ends."""
     user = world.store.get("users", broadcast["_user_id"])
     if user is None:
@@ -96,12 +96,12 @@ def _tell(world: World, broadcast: Record, event_type: str, moment: str) -> list
         "available_for_replay": broadcast["available_for_replay"],
     }
     numbers = {
-        "event_timestamp_ms": _count_millis(moment),
-        "created_timestamp_ms": _count_millis(broadcast["created_at"]),
-        "updated_timestamp_ms": _count_millis(broadcast["updated_at"]),
+        "event_timestamp_ms": _read_millis(moment),
+        "created_timestamp_ms": _read_millis(broadcast["created_at"]),
+        "updated_timestamp_ms": _read_millis(broadcast["updated_at"]),
     }
     if broadcast["state"] == ENDED and broadcast.get("started_at"):
-        numbers["duration_ms"] = _count_millis(moment) - _count_millis(broadcast["started_at"])
+        numbers["duration_ms"] = _read_millis(moment) - _read_millis(broadcast["started_at"])
     payload = {
         "user": {"data": show_user(world, user)},
         "broadcast_id": broadcast["id"],
@@ -143,8 +143,8 @@ def write_message(
     return message, [activity]
 
 
-def _count_millis(moment: str) -> int:
-    return round(parse_instant(moment).timestamp() * 1000)
+def _read_millis(moment: str) -> int:
+    return int(epoch_millis(parse_instant(moment)))
 
 
 START = TransitionKind(
@@ -170,7 +170,7 @@ END = TransitionKind(
 KINDS = (START, END)
 
 
-def settle(world: World, user_id: str, *, read: str | None = None) -> None:
+def advance_due(world: World, user_id: str, *, read: str | None = None) -> None:
     """Begin and end the broadcasts of a user that are due, a series as often as it is.
 
     `read` is the one that is being read, where that counts.

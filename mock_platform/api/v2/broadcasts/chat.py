@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from typing import Any
 
-from mock_platform.api.v2.broadcasts.changes import BROADCAST_EVENTS, settle, write_message
+from mock_platform.api.v2.broadcasts.changes import BROADCAST_EVENTS, advance_due, write_message
 from mock_platform.api.v2.broadcasts.operations import (
     BROADCAST_DEFAULTS,
     BROADCAST_SHAPES,
@@ -191,7 +191,7 @@ def _require_visible(call: Call, world: World) -> Record:
         owner = None if record is None else world.store.get("users", record["_user_id"])
         if owner is None or not may_see_posts_of(world, owner, viewer_id):
             return None
-        settle(world, owner["id"])
+        advance_due(world, owner["id"])
         return world.store.get(BROADCASTS, id_)
 
     return require_record(

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from mock_platform.api.v2.broadcasts.changes import (
-    settle,
+    advance_due,
 )
 from mock_platform.api.v2.broadcasts.records import (
     BROADCAST_FIELDS,
@@ -124,7 +124,7 @@ def require_own(call: Call, world: World, find: Find = find_own, *, read: bool =
     Raises:
         ProblemFailure: The caller does not have it (404).
     """
-    settle(world, get_user_id(call), read=call.path_params["id"] if read else None)
+    advance_due(world, get_user_id(call), read=call.path_params["id"] if read else None)
     return require_record(
         call,
         world,
@@ -140,7 +140,7 @@ def list_(call: Call, world: World) -> dict[str, Any]:
     """Return the broadcasts of the caller that are asked for, or a page of all."""
     user_id, ids = get_user_id(call), call.params.get("ids")
     fields = call.params.get("broadcast_fields") or ()
-    settle(world, user_id)
+    advance_due(world, user_id)
     if ids is None:
         page = take_page(call, world, BROADCASTS, {"_user_id": user_id}, order=_NEWEST_FIRST)
         shown = [_show(record, fields) for record in page.records]

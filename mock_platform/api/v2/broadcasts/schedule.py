@@ -10,8 +10,8 @@ from typing import Any
 from mock_platform.api.v2.broadcasts.changes import (
     BROADCAST_EVENTS,
     START,
+    advance_due,
     schedule_next,
-    settle,
     store_scheduled,
 )
 from mock_platform.api.v2.broadcasts.operations import (
@@ -200,7 +200,7 @@ def _require_scheduled(call: Call, world: World, *, waiting: bool = True) -> Rec
 
 def list_scheduled(call: Call, world: World) -> dict[str, Any]:
     """Return the page of broadcasts that the caller has scheduled and that have not begun."""
-    settle(world, get_user_id(call))
+    advance_due(world, get_user_id(call))
     oldest, newest = (
         _read_moment(call.params[name]) if name in call.params else None
         for name in ("oldest_start_time", "newest_start_time")
@@ -228,7 +228,7 @@ def create(call: Call, world: World) -> dict[str, Any]:
     if "telecast_id" in call.params:
         fields["telecast_id"] = call.params["telecast_id"]
     record = store_scheduled(world, fields | {"_user_id": get_user_id(call)})
-    settle(world, get_user_id(call))
+    advance_due(world, get_user_id(call))
     return {"data": show_scheduled(world.store.get(BROADCASTS, record["id"]) or record)}
 
 
@@ -289,7 +289,7 @@ def update(call: Call, world: World) -> dict[str, Any]:
         schedule_next(world, before)
         after["_left"] = 0
     world.store.put(BROADCASTS, after["id"], add_start(after))
-    settle(world, get_user_id(call))
+    advance_due(world, get_user_id(call))
     return {"data": show_scheduled(world.store.get(BROADCASTS, after["id"]) or after)}
 
 

@@ -23,7 +23,7 @@ from mock_platform.world.world import World
 COMPLIANCE_CAUSES = expectation(
     "compliance.causes",
     "Each deleted version of a post and each repost that goes with it is a delete; likes that end "
-    "with their post are told by its delete alone. Posts of protected users are told too. Fields "
+    "with their post are in its delete alone. Posts of protected users count as others do. Fields "
     "of the records (PATCH /_mock/state/posts and users) make the rest: protected, _suspended, "
     "_deactivated, withheld_in_countries, _geo_scrubbed_up_to and the profile of users; "
     "_withheld_in_countries, _dropped, _notice and _made_unviewable_by of posts.",
@@ -51,16 +51,16 @@ _POST_STATES = ("_withheld_in_countries", "_dropped", "_notice", "_made_unviewab
 _LATEST = Order("created_at", descending=True)
 
 
-class Told(Struct, frozen=True):
+class ComplianceEvent(Struct, frozen=True):
     """A line for a stream: its kind, its content, and the record that changed."""
 
     stream: str
-    kind: str
     subject_id: str
+    kind: str
     content: Mapping[str, Any]
 
 
-def tell_changes(world: World) -> None:
+def record_changes(world: World) -> None:
     """Add an event for each change of a world that the streams have a line for."""
     world.store.before_commit.append(partial(_add_events, world))
 
@@ -73,60 +73,56 @@ def find_latest(world: World, subject_id: str, kind: str) -> Record | None:
 
 
 def _add_events(world: World, changes: Sequence[Change]) -> None:
-    tellers = [(change, _TELLERS[change.table]) for change in changes if change.table in _TELLERS]
-    if not tellers:
+    found = [(change, _FINDERS[change.table]) for change in changes if change.table in _FINDERS]
+    if not found:
         return
     now = wire_millis(world.clock.now())
     gone = {change.key for change in changes if change.table == "posts" and change.after is None}
-    for change, tell in tellers:
-        for told in tell(change, gone):
-            if told.kind == "scrub_geo":
-                _scrub(world, told)
-            _add(world, told, now, (change.before or {}).get("created_at"))
+    for change, find_events in found:
+        for event in find_events(change, gone):
+            if event.kind == "scrub_geo":
+                _scrub(world, event)
+            _add(world, event, now, (change.before or {}).get("created_at"))
 
 
-def _add(world: World, told: Told, now: str, since: str | None) -> None:
+def _add(world: World, event: ComplianceEvent, now: str, since: str | None) -> None:
     # Nothing removes events, so their number about a record makes a key that is free. Drawing an id
     # instead would change the ids of everything that is made after a deletion.
-    number = world.store.count(COMPLIANCE_EVENTS, {"subject_id": told.subject_id})
-    key = f"{told.stream}-{told.subject_id}-{number}"
-    event = {
+    number = world.store.count(COMPLIANCE_EVENTS, {"subject_id": event.subject_id})
+    key = f"{event.stream}-{event.subject_id}-{number}"
+    record = {
         "id": key,
-        "event_type": told.kind,
-        "stream": told.stream,
-        "subject_id": told.subject_id,
-        "content": {**told.content, "event_at": now},
+        "event_type": event.kind,
+        "stream": event.stream,
+        "subject_id": event.subject_id,
+        "content": {**event.content, "event_at": now},
         "created_at": now,
         "since": None if since is None else wire_millis(parse_instant(since)),
     }
-    world.store.put(COMPLIANCE_EVENTS, key, event)
+    world.store.put(COMPLIANCE_EVENTS, key, record)
 
 
-def _tell(stream: str, subject_id: str, kind: str, *, content: Mapping[str, Any]) -> Told:
-    return Told(stream, kind, subject_id, content)
-
-
-def _tell_post(change: Change, _gone: set[str]) -> Iterator[Told]:
+def _find_post_events(change: Change, _gone: set[str]) -> Iterator[ComplianceEvent]:
     before, after = change.before, change.after
     post = after or before or {}
-    tell = partial(_tell, "posts", post["id_str"])
+    make = partial(ComplianceEvent, "posts", post["id_str"])
     subject = {"post": {"id": post["id_str"], "author_id": post["_user_id"]}}
     quoted = post.get("_quoted_post_id")
     whole = subject | ({"quote_post_id": quoted} if quoted else {})
     if after is None:
-        yield tell("delete", content=whole)
+        yield make("delete", content=whole)
     elif before is None:
         versions = after.get("_edit_history") or []
         if len(versions) > 1 and versions[-1] == after["id_str"]:
             ids = {"initial_post_id": versions[0], "edit_post_ids": list(versions)}
-            yield tell("post_edit", content={"post": {"id": after["id_str"]}, **ids})
+            yield make("post_edit", content={"post": {"id": after["id_str"]}, **ids})
     else:
         changed = _find_changed(before, after, _POST_STATES)
         if codes := changed.get("_withheld_in_countries"):
-            yield tell("withheld", content=whole | {"withheld_in_countries": codes})
+            yield make("withheld", content=whole | {"withheld_in_countries": codes})
         if "_dropped" in changed:
-            yield tell("drop" if changed["_dropped"] else "undrop", content=whole)
-        label = partial(_tell, "label", post["id_str"])
+            yield make("drop" if changed["_dropped"] else "undrop", content=whole)
+        label = partial(ComplianceEvent, "label", post["id_str"])
         if notice := changed.get("_notice"):
             yield label("public_post_notice", content=subject | notice)
         if application := changed.get("_made_unviewable_by"):
@@ -134,40 +130,40 @@ def _tell_post(change: Change, _gone: set[str]) -> Iterator[Told]:
             yield label("public_post_unviewable", content=content)
 
 
-def _tell_user(change: Change, _gone: set[str]) -> Iterator[Told]:
+def _find_user_events(change: Change, _gone: set[str]) -> Iterator[ComplianceEvent]:
     before, after = change.before, change.after
-    tell = partial(_tell, "users", change.key)
+    make = partial(ComplianceEvent, "users", change.key)
     user = {"user": {"id": change.key}}
     if before is None:
         return
     if after is None:
         if not before.get("_deactivated"):
-            yield tell("user_delete", content=user)
+            yield make("user_delete", content=user)
         return
     changed = _find_changed(before, after, _USER_STATES)
     for name, begun, ended in _STATES:
         if name in changed:
-            yield tell(begun if changed[name] else ended, content=user)
+            yield make(begun if changed[name] else ended, content=user)
     if codes := changed.get("withheld_in_countries"):
-        yield tell("user_withheld", content=user | {"withheld_in_countries": codes})
+        yield make("user_withheld", content=user | {"withheld_in_countries": codes})
     if last := changed.get("_geo_scrubbed_up_to"):
-        yield tell("scrub_geo", content=user | {"up_to_post_id": last})
+        yield make("scrub_geo", content=user | {"up_to_post_id": last})
     for name, shown in PROFILE.items():
         if name in changed:
             value = {"profile_field": shown, "new_value": changed[name] or ""}
-            yield tell("user_profile_modification", content=user | value)
+            yield make("user_profile_modification", content=user | value)
 
 
-def _tell_like(change: Change, gone: set[str]) -> Iterator[Told]:
+def _find_like_events(change: Change, gone: set[str]) -> Iterator[ComplianceEvent]:
     like = change.before
     if like is not None and change.after is None and like["post_id"] not in gone:
         content = {"favorite": {"id": like["post_id"], "user_id": like["user_id"]}}
-        yield Told("likes", "delete", change.key, content)
+        yield ComplianceEvent("likes", change.key, "delete", content)
 
 
 def _find_changed(before: Record, after: Record, names: Iterable[str]) -> Record:
     """Return the new values of fields that changed; nothing and an empty value are the same."""
-    # Only of the fields that are told: nearly every write changes a count of a user or a post.
+    # Only of the fields that have events: nearly every write changes a count of a user or a post.
     return {
         name: new
         for name in names
@@ -175,17 +171,17 @@ def _find_changed(before: Record, after: Record, names: Iterable[str]) -> Record
     }
 
 
-def _scrub(world: World, told: Told) -> None:
+def _scrub(world: World, event: ComplianceEvent) -> None:
     """Remove the places of a user's posts, up to the one that is named."""
-    last = int(told.content["up_to_post_id"])
-    for entry in world.store.page("posts", {"_user_id": told.subject_id}):
+    last = int(event.content["up_to_post_id"])
+    for entry in world.store.page("posts", {"_user_id": event.subject_id}):
         if entry.record["id"] <= last and any(entry.record.get(name) for name in _PLACES):
             world.store.put("posts", entry.key, entry.record | dict.fromkeys(_PLACES))
 
 
 _PLACES = ("geo", "coordinates", "place")
-_TELLERS: Mapping[str, Callable[[Change, set[str]], Iterator[Told]]] = {
-    "posts": _tell_post,
-    "users": _tell_user,
-    "likes": _tell_like,
+_FINDERS: Mapping[str, Callable[[Change, set[str]], Iterator[ComplianceEvent]]] = {
+    "posts": _find_post_events,
+    "users": _find_user_events,
+    "likes": _find_like_events,
 }

@@ -15,9 +15,9 @@ from marshmallow import ValidationError
 from msgspec import Struct
 
 from mock_platform.api.v2.conventions import (
-    REGISTRATION_URL,
     declare_named,
     get_app,
+    refuse_unenrolled,
     wrap_data,
 )
 from mock_platform.api.v2.filtered_stream.rules import find_rule_book
@@ -39,7 +39,6 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import ProblemFailure
-from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import Flag, Instant, ListOf, Nested, Text
 from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
@@ -192,14 +191,7 @@ def require_enrolled(app: Record) -> None:
         ProblemFailure: It may not (client-forbidden).
     """
     if app["_tier"] == "self_serve":
-        value = problem(
-            "client-forbidden",
-            reason="client-not-enrolled",
-            registration_url=REGISTRATION_URL,
-            client_id=app["id"],
-            required_enrollment="Enterprise",
-        )
-        raise ProblemFailure(value, MUST_BE_ENROLLED)
+        raise refuse_unenrolled(app, "Enterprise", MUST_BE_ENROLLED)
 
 
 def put_link(

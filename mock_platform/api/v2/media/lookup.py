@@ -25,7 +25,7 @@ from mock_platform.api.v2.objects.answers import (
     PARTIAL_ERRORS,
     ObjectAnswer,
     ObjectList,
-    hide_post,
+    hide_record,
     make_names_field,
     may_see,
     start_answer,
@@ -105,7 +105,7 @@ def _find_seen(world: World, key: str, viewer_id: str | None, parameter: str) ->
     posts = find_posts_with(world, key)
     if any(may_see(world, post, viewer_id) for post in posts):
         return media
-    return hide_post(parameter, key, "media") if posts else missing
+    return hide_record(parameter, key, "media") if posts else missing
 
 
 _declare = partial(

@@ -262,7 +262,7 @@ class PostAnswer(Struct):
 
     def add_hidden_post(self, parameter: str, value: str) -> None:
         """Add the error for a post that the caller may not see."""
-        self._add_error(hide_post(parameter, value))
+        self._add_error(hide_record(parameter, value))
 
     def find_shown(self, user: Record | None, parameter: str, value: str) -> Record | None:
         """Return a user who can be shown; of another one add the error."""
@@ -439,8 +439,8 @@ def may_see(world: World, post: Record, viewer_id: str | None) -> bool:
     return author is None or may_see_posts_of(world, author, viewer_id)
 
 
-def hide_post(parameter: str, value: str, kind: str = "post") -> Problem:
-    """Return the problem that the caller may not see a post, or media if that is the `kind`."""
+def hide_record(parameter: str, value: str, kind: str = "post") -> Problem:
+    """Return the problem that the caller may not see a post, or another `kind` of record."""
     return problem(
         "not-authorized-for-resource",
         detail=not_authorized_to_see(kind, parameter, value),

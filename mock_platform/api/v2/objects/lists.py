@@ -18,7 +18,7 @@ from mock_platform.api.v2.objects.answers import (
     PostSelectionQuery,
     UserSelectionQuery,
     get_viewer_id,
-    hide_post,
+    hide_record,
     make_names_field,
     may_see,
     start_answer,
@@ -39,9 +39,7 @@ from mock_platform.api.v2.pages import (
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
-from mock_platform.core.failures.codes import not_authorized_to_see
 from mock_platform.core.failures.errors import ProblemFailure
-from mock_platform.core.failures.problems import problem
 from mock_platform.core.fields import CommaList, Integer, Nested, Text
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -210,7 +208,7 @@ def require_seen_post(call: Call, world: World) -> Record:
     """
     post = require_record(call, world, "posts", "post", PARTIAL_ERRORS)
     if not may_see(world, post, get_viewer_id(call)):
-        raise ProblemFailure(hide_post("id", post["id_str"]), PARTIAL_ERRORS)
+        raise ProblemFailure(hide_record("id", post["id_str"]), PARTIAL_ERRORS)
     return post
 
 
@@ -219,13 +217,4 @@ def find_hidden(call: Call, world: World, user: Record) -> dict[str, Any] | None
     if may_see_posts_of(world, user, get_viewer_id(call)):
         return None
     call.assume(HIDDEN_USERS)
-    hidden = problem(
-        "not-authorized-for-resource",
-        detail=not_authorized_to_see("user", "id", user["id"]),
-        value=user["id"],
-        resource_id=user["id"],
-        resource_type="user",
-        section="data",
-        parameter="id",
-    )
-    return {"errors": [hidden.as_item(call.base_url)]}
+    return {"errors": [hide_record("id", user["id"], "user").as_item(call.base_url)]}

@@ -85,7 +85,7 @@ class Relation(Struct, frozen=True, dict=True):
     def add(self, world: World, source: str, target: str, *, counts: bool = True) -> bool:
         """Make an edge, and count it; return whether it is new. One that exists stays as it is.
 
-        `counts` is false for what no count shows, such as a member of a private list.
+        `counts` is false for an edge that the stored counts know already.
         """
         if self.find(world, source, target) is not None:
             return False
@@ -100,10 +100,10 @@ class Relation(Struct, frozen=True, dict=True):
             self._count(world, edge, 1)
         return True
 
-    def remove(self, world: World, source: str, target: str, *, counts: bool = True) -> bool:
+    def remove(self, world: World, source: str, target: str) -> bool:
         """End an edge, and count that; return whether there was one."""
         edge = world.store.remove(self.name, self.key(source, target))
-        if edge is not None and counts:
+        if edge is not None:
             self._count(world, edge, -1)
         return edge is not None
 

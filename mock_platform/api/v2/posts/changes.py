@@ -149,10 +149,10 @@ def delete_post(world: World, post: Record, *, created_at: str | None = None) ->
     """Delete a post with all its versions, reposts and edges; within `world.work()`."""
     for version in list_versions(post):
         for entry in world.store.page("posts", {"_reposted_post_id": version}):
-            _remove(world, entry.key)
+            remove_version(world, entry.key)
             if not entry.record["nullcast"]:
                 add_to_count(world, "users", entry.record["_user_id"], "statuses_count", -1)
-        _remove(world, version)
+        remove_version(world, version)
     _count_references(world, post, -1)
     author = world.store.get("users", post["_user_id"])
     if author is not None and author.get("pinned_post_id") in list_versions(post):
@@ -173,7 +173,7 @@ def delete_post(world: World, post: Record, *, created_at: str | None = None) ->
     return [deletion]
 
 
-def _remove(world: World, post_id: str) -> None:
+def remove_version(world: World, post_id: str) -> None:
     """Remove one version of a post, with what users did to it."""
     for relation in POST_RELATIONS:
         relation.remove_all(world, target=post_id)

@@ -36,7 +36,7 @@ from mock_platform.api.v2.objects.answers import (
     ObjectList,
     PostSelectionQuery,
     collect,
-    hide_post,
+    hide_record,
     may_see,
     start_answer,
 )
@@ -286,7 +286,7 @@ def get(call: Call, world: World) -> dict[str, Any]:
     post = require_record(call, world, "posts", "post", PARTIAL_ERRORS)
     answer = start_answer(call, world)
     if not may_see(world, post, answer.viewer_id):
-        raise ProblemFailure(hide_post("id", post["id_str"]), PARTIAL_ERRORS)
+        raise ProblemFailure(hide_record("id", post["id_str"]), PARTIAL_ERRORS)
     answer.add_posts([post])
     _count(call, world, [post["id_str"]])
     return answer.show_one()

@@ -63,12 +63,6 @@ def deny_request(
     return []
 
 
-def end_protection(world: World, user: Record) -> list[FanOut]:
-    """Make a user's posts public: all who have asked follow the user then, in their order."""
-    world.store.put("users", user["id"], _read(world, user) | {"protected": False})
-    return _accept_all(world, user)
-
-
 def accept_when_public(world: World) -> None:
     """Let users whose posts become public accept all requests, whatever changes them."""
     world.store.before_commit.append(partial(_accept_of_public, world))
@@ -80,14 +74,10 @@ def _accept_of_public(world: World, changes: Sequence[Change]) -> None:
         if change.table != "users" or before is None or after is None:
             continue
         if before.get("protected") and not after.get("protected"):
-            _accept_all(world, after)
-
-
-def _accept_all(world: World, user: Record) -> list[FanOut]:
-    asking = [
-        world.store.get("users", id_) for id_ in FOLLOW_REQUESTS.list_sources(world, user["id"])
-    ]
-    return [fan_out for one in asking if one is not None for fan_out in follow(world, one, user)]
+            for user_id in FOLLOW_REQUESTS.list_sources(world, after["id"]):
+                asking = world.store.get("users", user_id)
+                if asking is not None:
+                    follow(world, asking, after)
 
 
 def mute(

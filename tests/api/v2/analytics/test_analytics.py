@@ -39,7 +39,7 @@ def ask(box: Sandbox, path: str = POSTS, **query: Any) -> Any:
 def rows(box: Sandbox, path: str = POSTS, **query: Any) -> list[dict[str, Any]]:
     """The rows of the only thing that is asked for."""
     (one,) = ask(box, path, **query)["data"]
-    return one["timestamped_metrics"]  # type: ignore[no-any-return]
+    return list(one["timestamped_metrics"])
 
 
 def add(found: list[dict[str, Any]]) -> Counter[str]:

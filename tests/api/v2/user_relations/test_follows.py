@@ -13,7 +13,6 @@ from mock_platform.api.v2.user_relations.changes import (
     RelationChange,
     accept_request,
     deny_request,
-    end_protection,
 )
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, NORTHBIKE, Sandbox, sandbox
@@ -113,11 +112,11 @@ def test_a_request_is_answered(box: Sandbox, answer: RelationChange) -> None:
 def test_the_end_of_a_protection(box: Sandbox) -> None:
     """Who has asked follows a user who is no longer protected, and both hear of it."""
     ask(box)
-    with box.world.work():
-        heard = end_protection(box.world, box.record("users", OTHER))
+    box.change("users", OTHER, protected=False)
+    heard = box.world.store.page("activities", {"event_type": "follow.follow"})
 
     assert [(OWN, "sent"), (OTHER, "received")] == [
-        (each.activity["user_id"], each.activity["direction"]) for each in heard
+        (each.record["user_id"], each.record["direction"]) for each in heard
     ]
     assert not box.record("users", OTHER)["protected"]
     assert [OTHER] == [user["id"] for user in read(box, FOLLOWING)["data"]]
