@@ -114,7 +114,7 @@ def find_moment(fact: Fact) -> datetime:
     for part in (shown, body):
         times = [each for each in _list_times(part) if each <= machine_now()]
         if times:
-            return max(times) + timedelta(minutes=5)
+            return max(times) + timedelta(minutes=1)
     return datetime(2026, 10, 1, tzinfo=UTC)
 
 

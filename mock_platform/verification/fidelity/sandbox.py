@@ -428,7 +428,7 @@ class _Question:
         if name == "both":
             return str(item.get("dm_conversation_id") or self._path[0]).split("-")
         if name == "pair":
-            return f"{self._path[0]}-{self._caller}"
+            return "-".join(sorted((self._path[0], self._caller), key=int))
         if name == "time":
             made = read_snowflake(str(item.get("id", ""))) if "post_id" not in item else None
             before = self._moment - timedelta(seconds=self._rank)  # lists begin with the newest
@@ -516,9 +516,9 @@ class _Question:
         player = Player(platform, held, self._fact.names)
         for _ in range(int(self._more.get("repeat", 1))):
             reply = player.send(recorded)
-        if reply.stream is not None:
-            lines = (reply.stream.read() or b"").splitlines()
-            reply.stream.close()
+        if (stream := reply.stream) is not None:
+            lines = b"".join(iter(lambda: stream.read() or b"", b"")).splitlines()
+            stream.close()
             items = [line for line in lines if line.startswith(b"{")]
             many = isinstance(self._body, list)
             body = b"[" + b",".join(items) + b"]" if many else b"".join(items[:1])
