@@ -2,3 +2,41 @@
 
 `facts` reads them, `sandbox` asks, `points` compares, `measure` counts, `report` writes.
 """
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mock_platform.verification.fidelity.facts import BadFacts, Fact, read_facts, read_packaged
+from mock_platform.verification.fidelity.measure import Measurement, measure
+from mock_platform.verification.fidelity.report import (
+    list_falls,
+    make_baseline,
+    read_baseline,
+    write_page,
+    write_text,
+)
+from mock_platform.verification.fidelity.sandbox import FactSandbox, Instrument, Sent
+
+__all__ = [
+    "BadFacts",
+    "Fact",
+    "FactSandbox",
+    "Instrument",
+    "Measurement",
+    "Sent",
+    "list_falls",
+    "make_baseline",
+    "measure",
+    "measure_sandbox",
+    "read_baseline",
+    "read_facts",
+    "read_packaged",
+    "write_page",
+    "write_text",
+]
+
+
+def measure_sandbox(facts: Iterable[Fact]) -> Measurement:
+    """Return the figures of the sandbox for these facts."""
+    return measure(facts, FactSandbox(Instrument.read()).ask)

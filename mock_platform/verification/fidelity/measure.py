@@ -39,6 +39,8 @@ CLASSES: Mapping[str, str] = {
 }
 EXPLAINED = frozenset("VSF")
 _STATUS = "(status)"
+_DESCRIPTION = "GET /2/openapi.json"
+"""It is served, though it is no operation."""
 _CUT = 3
 """Items of a list that was cut for publication."""
 
@@ -221,7 +223,7 @@ class Measure:
         )
 
     def _add_surface(self) -> list[str]:
-        served, missing = list_shapes(OPERATIONS), []
+        served, missing = list_shapes(OPERATIONS) | {_DESCRIPTION}, []
         for each in read_surface():
             figures = self._find_family(find_family(each.operation))
             is_served = find_shape(*each.operation.split(" ", 1)) in served
@@ -257,7 +259,7 @@ def measure(
     *,
     by_form: bool = False,
 ) -> Measurement:
-    """Return the figures of facts; `ask` returns a fact with the answer, or why there is none."""
+    """Return the figures of facts; `ask` returns a fact with the answer, or why nothing was compared."""
     found = Measure(Instrument.read(), read_rules())
     for each in facts:
         fact, sent = ask(each)

@@ -40,7 +40,7 @@ from mock_platform.verification.fidelity.facts import (
 from mock_platform.verification.har import HarExchange
 from mock_platform.verification.importing.recorded import Player, RecordedCall
 from mock_platform.verification.importing.records import RecordCollection, write_records
-from mock_platform.world.clock import wire_millis, wire_seconds
+from mock_platform.world.clock import parse_instant, wire_millis, wire_seconds
 
 Record = dict[str, Any]
 _KNOWN_BY = {t.shown.known_by: t for t in TABLES if t.shown is not None and t.shown.known_by}
@@ -66,6 +66,7 @@ class Instrument(Struct, frozen=True):
     older: Mapping[str, Mapping[str, Mapping[str, Any]]]
     shared: list[str]
     records: Mapping[str, list[list[Any]]]
+    texts: Mapping[str, str]
 
     @classmethod
     def read(cls) -> Instrument:
@@ -112,8 +113,8 @@ class FactSandbox:
             other = f"{int(own) + 1}"
             url = url.replace(own, other)
             sent, body = (each.replace(own.encode(), other.encode()) for each in (sent, body))
-        if fact.is_edited and b"some_user" in body:
-            body = dumps(_tell_apart(loads(body)))
+        if fact.is_edited and isinstance(read := read_body(body), dict | list):
+            body = dumps(self._make_consistent(fact, _tell_apart(read)))
         exchange = replace(
             fact.exchange,
             request=replace(request, url=url, body=sent),
@@ -121,9 +122,40 @@ class FactSandbox:
         )
         return replace(fact, exchange=exchange)
 
-    def ask(self, fact: Fact) -> Sent:
-        """Return the sandbox's answer to the request of a fact."""
-        return _Question(self._instrument, fact, self.find_operation).ask()
+    def _make_consistent(self, fact: Fact, body: Any) -> Any:
+        """Return an answer without what only its cut lists refer to."""
+        texts = self._instrument.texts
+        text = next((x for k, x in texts.items() if is_like(fact.operation, k)), "")
+        if not isinstance(body, dict) or "data" not in body:
+            return body
+        for item in _list_items(body["data"]) if text else ():
+            item["text"] = text + item.get("text", "")[len(text) :]
+        includes = body.get("includes") or {}
+        named = dumps([body["data"], includes.get("posts"), includes.get("tweets")]).decode()
+        named += fact.exchange.request.url
+        for kind, items in includes.items():
+            if isinstance(items, list):
+                includes[kind] = [x for x in items if _is_named(x, named)]
+        if isinstance(body.get("errors"), list):
+            of_request = "ids", "id", "username", "usernames"
+            body["errors"] = [
+                x for x in body["errors"]
+                if x.get("parameter") in of_request or f'"{x.get("value")}"' in named
+            ]  # fmt: skip
+            if not body["errors"]:
+                del body["errors"]
+        return body
+
+    def ask(self, fact: Fact) -> tuple[Fact, Sent]:
+        """Return a fact as it is compared, and the sandbox's answer to its request."""
+        prepared = self.prepare(fact)
+        return prepared, _Question(self._instrument, prepared, self.find_operation).ask()
+
+
+    def complete(self, fact: Fact) -> tuple[HarExchange, Operation | None]:
+        """Return a fact's exchange with its whole request, and the operation that answers it."""
+        question = _Question(self._instrument, self.prepare(fact), self.find_operation)
+        return question.complete(), question.operation
 
 
 class _Question:
@@ -136,14 +168,14 @@ class _Question:
         self._moment = find_moment(fact)
         self._more = self._find_more(instrument.requests)
         self._exchange = fact.exchange
-        self._operation: Operation | None = None
+        self.operation: Operation | None = None
         self._path: list[str] = []
         self._rank = 0
         self._collection = RecordCollection()
         self._app = next(iter(self._collection.records["apps"]))
         self._caller = next(iter(self._collection.records["users"]))
         self._exchange = self._complete_request()
-        self._operation = find(replace(fact, exchange=self._exchange))
+        self.operation = find(replace(fact, exchange=self._exchange))
         self._path = self._read_path()
         named = self._find_named(instrument.callers)
         found = self._resolve(named) if named else None
@@ -238,7 +270,7 @@ class _Question:
         """Return the exchange with a query for exactly what the answer shows."""
         sent = self._exchange.request
         names = {name for name, _ in decode_pairs(sent.query)}
-        operation, body = self._operation, self._body
+        operation, body = self.operation, self._body
         if (
             operation is None
             or operation.dialect != "v2"
@@ -271,8 +303,8 @@ class _Question:
         return replace(self._exchange, request=replace(sent, url=url))
 
     def _find_table(self, shown: list[Record]) -> Any:
-        assert self._operation is not None
-        table = _OF_OPERATION.get(self._operation.id)
+        assert self.operation is not None
+        table = _OF_OPERATION.get(self.operation.id)
         if table is None:
             for item in shown:
                 table = table or next((t for k, t in _KNOWN_BY.items() if k in item), None)
@@ -287,7 +319,7 @@ class _Question:
         named = self._fact.operation.partition(" ")[2].split("/")
         if len(named) == len(own):
             return [o for part, o in zip(named, own, strict=True) if part.startswith(":")]
-        operation = self._operation
+        operation = self.operation
         for template in () if operation is None else (operation.path, *operation.also):
             parts = template.split("/")
             if len(parts) == len(own):
@@ -296,7 +328,7 @@ class _Question:
 
     def _collect(self) -> Mapping[str, list[Record]]:
         """Return the records of the fact's world, by table."""
-        fact, operation = self._fact, self._operation
+        fact, operation = self._fact, self.operation
         if operation is not None and 200 <= fact.exchange.response.status < 300:
             shown = self._complete_records(operation)
             exchange = replace(
@@ -423,6 +455,9 @@ class _Question:
         if name == "everything":  # a rule that matches the posts of the answer
             data = _dig(self._body, ["data"]) or _dig(self._body, ["0", "data"]) or {}
             return f"from:{data.get('author_id') or self._caller}"
+        if name == "month":
+            start = parse_instant(str(_dig(self._body, ["data", "0", "start"])))
+            return wire_millis(start + timedelta(days=31))
         if name == "key":
             return str(item.get("id"))
         if name == "both":
@@ -448,9 +483,14 @@ class _Question:
 
     # -- asking ----------------------------------------------------------------------------------
 
+    def complete(self) -> HarExchange:
+        """Return the exchange with a query for what the answer shows."""
+        self._exchange = self._add_fields()
+        return self._exchange
+
     def ask(self) -> Sent:
         """Send the request, and return the answer."""
-        self._exchange = self._add_fields()
+        self.complete()
         request = self._exchange.request
         parts = urlsplit(request.url)
         sent = Sent(f"{request.method} {parts.path}{'?' if parts.query else ''}{parts.query}")
@@ -495,7 +535,7 @@ class _Question:
             held["app"] = {
                 **app, "consumer_key": app["client_id"], "consumer_secret": app["client_secret"],
             }  # fmt: skip
-        schemes = () if self._operation is None else self._operation.auth.schemes
+        schemes = () if self.operation is None else self.operation.auth.schemes
         shown = self._more.get("scheme")
         by_user = self._fact.by_user or self._more.get("by_user", False)
         scheme = "Bearer"
@@ -537,6 +577,12 @@ def _tell_apart(value: Any) -> Any:
         if made.get(name) == "some_user" and "id" in made:
             made[name] = f"user_{made['id']}"[:15]
     return made
+
+
+def _is_named(record: Any, text: str) -> bool:
+    """Whether a text of JSON refers to an included record."""
+    keys = [record.get(name) for name in ("id", "media_key")] if isinstance(record, dict) else []
+    return any(f'"{key}"' in text for key in keys if key is not None)
 
 
 def _list_items(value: Any) -> list[Record]:
