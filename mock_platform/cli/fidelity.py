@@ -79,9 +79,7 @@ def _measure_server(url: str, *, yes: bool) -> Measurement:
         client.close()
 
 
-def _make_asker(
-    client: HttpClient, names: NamesMode
-) -> Callable[[Fact], tuple[Fact, Sent | str]]:
+def _make_asker(client: HttpClient, names: NamesMode) -> Callable[[Fact], tuple[Fact, Sent | str]]:
     """Return what sends a server the request of a fact, if it only reads."""
     sandbox, translation = FactSandbox(Instrument.read()), OriginalNames()
 

@@ -240,7 +240,9 @@ def import_(
          "[default: the facts of the package]",
 )  # fmt: skip
 @make_format_option("text", "json")
-@click.option("--yes/--no-yes", help="Send signed requests to a server that is not on this machine.")
+@click.option(
+    "--yes/--no-yes", help="Send signed requests to a server that is not on this machine."
+)
 def fidelity(*, against: str | None, format: Literal["text", "json"], yes: bool) -> None:
     """Measure how true the sandbox's answers are: what is served, and which points match.
 

@@ -1,6 +1,7 @@
 """How true the sandbox's answers are: facts of the real service, asked here, and counted.
 
-`facts` reads them, `sandbox` asks, `points` compares, `measure` counts, `report` writes.
+`facts` reads them, `publication` undoes what their publication did, `sandbox` asks with what
+`instrument` adds, `points` compares, `measure` counts, `report` writes.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mock_platform.verification.fidelity.facts import BadFacts, Fact, read_facts, read_packaged
+from mock_platform.verification.fidelity.instrument import Instrument
 from mock_platform.verification.fidelity.measure import Measurement, measure
 from mock_platform.verification.fidelity.report import (
     list_falls,
@@ -16,7 +18,7 @@ from mock_platform.verification.fidelity.report import (
     write_page,
     write_text,
 )
-from mock_platform.verification.fidelity.sandbox import FactSandbox, Instrument, Sent
+from mock_platform.verification.fidelity.sandbox import FactSandbox, Sent
 
 __all__ = [
     "BadFacts",

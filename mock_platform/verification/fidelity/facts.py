@@ -7,10 +7,12 @@ or as HTTP archives (`*.har`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -40,6 +42,7 @@ MAX_FILE_BYTES = 16 * 1024 * 1024
 _ARCHIVES = (".har", ".zhar", ".har.gz", ".zip")
 _BASES = re.compile(r"\{(?:base_url|ads_base_url|ads_sandbox_base_url)\}")
 _TIMES = ("created_at", "updated_at", "end")
+_PARAMETER = re.compile(r"/:[a-z_]+", re.ASCII)
 _EPOCH = 1288834974657
 """Milliseconds of the moment from which ids with a time count."""
 
@@ -90,7 +93,9 @@ def find_family(operation: str) -> str:
         return "sign-in" if parts[0] == "oauth" else "older interface"
     if version not in {"12", "11", "5"}:
         return "sign-in"
-    named = [part for part in parts if not part.startswith(":") and part not in {"batch", "accounts"}]
+    named = [
+        part for part in parts if not part.startswith(":") and part not in {"batch", "accounts"}
+    ]
     return f"ads {named[0] if named else 'accounts'}"
 
 
@@ -111,8 +116,9 @@ def find_moment(fact: Fact) -> datetime:
         return parsedate_to_datetime(sent.replace("UTC", "GMT")).astimezone(UTC)
     body = fact.body
     shown = body.get("data") if isinstance(body, dict) else None
-    for part in (shown, body):
-        times = [each for each in _list_times(part) if each <= machine_now()]
+    is_recent = "/search/" in fact.operation  # which finds nothing older
+    for part, names in (*(((shown, _TIMES), (shown, ())) * is_recent), (body, _TIMES), (body, ())):
+        times = [each for each in _list_times(part, names) if each <= machine_now()]
         if times:
             return max(times) + timedelta(minutes=1)
     return datetime(2026, 10, 1, tzinfo=UTC)
@@ -125,21 +131,21 @@ def read_snowflake(key: str) -> datetime | None:
     return datetime.fromtimestamp(((int(key) >> 22) + _EPOCH) / 1000, UTC)
 
 
-def _list_times(value: Any) -> Iterator[datetime]:
-    if isinstance(value, dict):
-        stamps = [each for name in _TIMES if isinstance(each := value.get(name), str)]
-        for each in stamps:
-            try:
-                yield parse_instant(each)
-            except ValueError:
-                continue
-        if not stamps and (made := read_snowflake(str(value.get("id")))):
-            yield made
-        for each in value.values():
-            yield from _list_times(each)
-    elif isinstance(value, list):
+def _list_times(value: Any, names: Sequence[str]) -> Iterator[datetime]:
+    """Yield the times under these names in a value; those in ids if there are no names."""
+    if isinstance(value, list):
         for each in value:
-            yield from _list_times(each)
+            yield from _list_times(each, names)
+    if not isinstance(value, dict):
+        return
+    for each in (value[name] for name in names if isinstance(value.get(name), str)):
+        with suppress(ValueError):
+            yield parse_instant(each)
+    made = None if names else read_snowflake(str(value.get("id")))
+    if made is not None:
+        yield made
+    for each in value.values():
+        yield from _list_times(each, names)
 
 
 # Reading.
@@ -207,7 +213,9 @@ def _from_document(read: Mapping[str, Any], place: HarPlace) -> Fact:
         answer = b"" if got.get("json") is None else dumps(got["json"])
     answer = _BASES.sub(HERE, answer.decode()).encode()
     exchange = HarExchange(
-        HarRequest(method, f"{HERE}{path}{'?' if query else ''}{query}", tuple(headers.items()), body),
+        HarRequest(
+            method, f"{HERE}{path}{'?' if query else ''}{query}", tuple(headers.items()), body
+        ),
         HarResponse(got["status"], "", tuple((got.get("headers") or {}).items()), answer),
         None,
         0.0,
@@ -273,6 +281,15 @@ def list_shapes(operations: Iterable[Operation]) -> frozenset[str]:
     )
 
 
+@lru_cache(4096)
 def is_like(text: str, pattern: str) -> bool:
-    """Whether a text is like a pattern, in which `*` is any text and brackets are themselves."""
+    """Whether a text is like a pattern, in which `*` is any text and brackets are themselves.
+
+    The names of parameters in paths make no difference.
+
+    Example:
+        >>> is_like("GET /2/users/:id/muting", "GET /2/users/:user_id/*")
+        True
+    """
+    text, pattern = (_PARAMETER.sub("/:", each) for each in (text, pattern))
     return fnmatchcase(text, pattern.replace("[", "[[]"))

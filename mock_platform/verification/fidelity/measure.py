@@ -26,8 +26,16 @@ from mock_platform.verification.fidelity.facts import (
     list_shapes,
     read_surface,
 )
-from mock_platform.verification.fidelity.points import ABSENT_TEXT, Forms, Point, compare, has_form, list_leaves
-from mock_platform.verification.fidelity.sandbox import Instrument, Sent
+from mock_platform.verification.fidelity.instrument import Instrument
+from mock_platform.verification.fidelity.points import (
+    ABSENT_TEXT,
+    Point,
+    ValueForms,
+    compare,
+    has_form,
+    list_leaves,
+)
+from mock_platform.verification.fidelity.sandbox import Sent
 
 CLASSES: Mapping[str, str] = {
     "P": "promised and different",
@@ -169,6 +177,7 @@ class Measure:
     def __init__(self, instrument: Instrument, rules: Sequence[DifferenceRule]) -> None:
         self._instrument = instrument
         self._rules = rules
+        self._served = list_shapes(OPERATIONS) | {_DESCRIPTION}
         self._families: dict[str, FamilyFigures] = {}
         self._differences: dict[tuple[str, str, str, str], NamedDifference] = {}
         self._sources: set[str] = set()
@@ -190,7 +199,7 @@ class Measure:
                 family.match += 1
                 continue
             rule = self._find_rule(fact, point) or (status if point.where != _STATUS else None)
-            kind, reason = _guess(fact, point) if rule is None else (rule.kind, rule.reason)
+            kind, reason = self._guess(fact, point) if rule is None else (rule.kind, rule.reason)
             family.explained += kind in EXPLAINED
             key = (fact.operation, point.where, kind, reason)
             kept = self._differences.setdefault(
@@ -223,10 +232,10 @@ class Measure:
         )
 
     def _add_surface(self) -> list[str]:
-        served, missing = list_shapes(OPERATIONS) | {_DESCRIPTION}, []
+        missing = []
         for each in read_surface():
             figures = self._find_family(find_family(each.operation))
-            is_served = find_shape(*each.operation.split(" ", 1)) in served
+            is_served = find_shape(*each.operation.split(" ", 1)) in self._served
             figures.public += 1
             figures.served += is_served
             figures.promised += each.promised
@@ -234,6 +243,22 @@ class Measure:
             if not is_served:
                 missing.append(each.operation)
         return missing
+
+    def _guess(self, fact: Fact, point: Point) -> tuple[str, str]:
+        """Return class and reason of a difference that no rule knows."""
+        method, path = fact.operation.split(" ", 1)
+        if method not in {"ERROR", "STREAM"} and find_shape(method, path) not in self._served:
+            return "NP", "the operation is not served"
+        is_success = fact.exchange.request.method == "GET" and fact.exchange.response.status == 200
+        is_header = point.where in self._instrument.headers
+        if (
+            is_success
+            and point.expected != ABSENT_TEXT
+            and not is_header
+            and point.where != _STATUS
+        ):
+            return "L", "a recorded value is not served as recorded"
+        return "P", "no rule knows it"
 
     def _find_family(self, name: str) -> FamilyFigures:
         return self._families.setdefault(name, FamilyFigures(name))
@@ -244,22 +269,13 @@ class Measure:
         return next((x for x in self._rules if x.covers(fact.operation, point)), None)
 
 
-def _guess(fact: Fact, point: Point) -> tuple[str, str]:
-    """Return class and reason of a difference that no rule knows."""
-    shown = fact.exchange.request.method == "GET" and fact.exchange.response.status == 200
-    in_record = point.where.startswith(("data", "includes")) or "/1.1/" in fact.operation
-    if shown and in_record and point.expected != ABSENT_TEXT and "(order)" not in point.where:
-        return "L", "a recorded value is not served as recorded"
-    return "P", "no rule knows it"
-
-
 def measure(
     facts: Iterable[Fact],
     ask: Callable[[Fact], tuple[Fact, Sent | str]],
     *,
     by_form: bool = False,
 ) -> Measurement:
-    """Return the figures of facts; `ask` returns a fact with the answer, or why nothing was compared."""
+    """Return the figures of facts; `ask` returns each with the answer, or why there was no use."""
     found = Measure(Instrument.read(), read_rules())
     for each in facts:
         fact, sent = ask(each)
@@ -294,5 +310,5 @@ def _list_points(
     if body is ABSENT:
         body = answer.body.decode("utf-8", "replace")
     cut = _CUT if fact.is_edited else None
-    forms = Forms(instrument.list_live(fact.operation), by_form, cut)
+    forms = ValueForms(instrument.list_live(fact.operation), by_form, cut)
     yield from compare(fact.body, body, forms)

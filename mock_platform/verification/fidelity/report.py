@@ -41,7 +41,8 @@ def write_text(found: Measurement) -> Iterator[str]:
     total = found.total
     yield f"Instrument: {describe_size(found)}."
     yield f"Served of all public operations:  {describe_share(total.served, total.public)}"
-    yield f"Served of those promised:         {describe_share(total.promised_served, total.promised)}"
+    promised = describe_share(total.promised_served, total.promised)
+    yield f"Served of those promised:         {promised}"
     yield f"Points that match:                {describe_share(total.match, total.compared)}"
     both = total.match + total.explained
     yield f"Points that match or are explained: {describe_share(both, total.compared)}"
