@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,9 @@ from mock_platform.verification.fidelity.publication import prepare
 from mock_platform.verification.har import HarExchange
 from mock_platform.verification.importing.recorded import Player, RecordedCall
 from mock_platform.verification.importing.records import RecordCollection, write_records
+from mock_platform.world.clock import parse_instant
 
+_RECENT = timedelta(days=7)
 FindOperation = Callable[[Fact], Operation | None]
 _KNOWN_BY = {t.shown.known_by: t for t in TABLES if t.shown is not None and t.shown.known_by}
 _OF_OPERATION = {
@@ -123,7 +126,7 @@ class _Question:
         more = self._more
         path = "/".join(
             quote(self._find_parameter(part[1:]), safe="") if part.startswith(":") else part
-            for part in more.get("path", sent.path).split("/")
+            for part in self._choose_path(sent.path).split("/")
         )
         echoed = self._read_echo(sent.path)
         query = dict(decode_pairs(sent.query)) or {**more.get("query", {})}
@@ -150,6 +153,14 @@ class _Question:
             sent, method=more.get("method", sent.method), url=url, body=body, headers=headers
         )
         return replace(self._fact.exchange, request=request)
+
+    def _choose_path(self, sent: str) -> str:
+        """Return the path to ask; a fixture of a search may mix posts of years."""
+        first = self._values.moment - _RECENT
+        times = (each.get("created_at") for each in list_items(dig(self._values.body, ["data"])))
+        if "wide" in self._more and any(x and parse_instant(x) < first for x in times):
+            return str(self._more["wide"])
+        return str(self._more.get("path", sent))
 
     def _read_echo(self, path: str) -> dict[str, str]:
         """Return the parameters that an answer of the advertising interface repeats."""
