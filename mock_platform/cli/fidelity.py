@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -44,13 +43,10 @@ def show_fidelity(against: str | None, form: Literal["text", "json"], *, yes: bo
         CheckFailed: A figure of the package's own facts is worse than the one that was kept.
         click.UsageError: The facts or the server cannot be used.
     """
-    logging.disable(logging.WARNING)  # of records: what they hold is what is compared
     try:
         found = _measure(against, yes=yes)
     except (BadFacts, BadHar, OSError, BadBaseUrl, ServerUnreachable) as fault:
         raise click.UsageError(str(fault)) from fault
-    finally:
-        logging.disable(logging.NOTSET)
     click.echo(pretty(found.as_json()) if form == "json" else "\n".join(write_text(found)))
     falls = list(list_falls(found, read_baseline())) if against is None else []
     if falls:

@@ -173,7 +173,7 @@ class Comparer:
         return [
             each
             for each in min(found, key=len)
-            if each.kind != "missing" or not _tells(answer.json, each.where)
+            if each.kind != "missing" or not _repeats(answer.json, each.where)
         ]
 
     def find_schema(self, operation: Operation, status: int) -> Mapping[str, Any] | None:
@@ -358,8 +358,8 @@ def _is_problem(body: Any) -> bool:
     return isinstance(body, dict) and {"type", "title"} <= body.keys()
 
 
-def _tells(body: Any, name: str) -> bool:
-    """Whether a problem that lacks a key tells the same: by its status, or in its only error."""
+def _repeats(body: Any, name: str) -> bool:
+    """Whether a problem has what a missing key would say: as status, or in its only error."""
     if not _is_problem(body):
         return False
     errors = body.get("errors")
@@ -380,7 +380,7 @@ def _compare_failures(
         yield Difference("type", where or "(body)", mine, got)
     elif isinstance(here, dict):
         for name in [each for each in here if each not in there]:
-            if where or not _tells(there, name):
+            if where or not _repeats(there, name):
                 place = f"{where}.{name}" if where else name
                 yield Difference("missing", place, find_kind(here[name]), "absent")
         for name in there:

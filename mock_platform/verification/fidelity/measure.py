@@ -158,6 +158,7 @@ class Measurement(Struct):
             "sources": self.sources,
             "operations": self.operations,
             **self.total.as_json(),
+            "classes": {kind: self.count_class(kind) for kind in CLASSES},
             "families": [{"family": each.family, **each.as_json()} for each in self.families],
             "missing": self.missing,
             "differences": [each.as_json() for each in self.differences],
@@ -215,7 +216,7 @@ class Measure:
         self._notes.append(text)
 
     def finish(self) -> Measurement:
-        """Return the figures."""
+        """Return the figures of all facts that were added, with those of the surface."""
         missing = self._add_surface()
         order = list(CLASSES)
         return Measurement(

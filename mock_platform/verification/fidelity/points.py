@@ -150,7 +150,7 @@ def _compare_records(
             yield from compare(MISSING, each, forms, where)
     here, there = [k for k in expected if k in got], [k for k in got if k in expected]
     if len(here) > 1:
-        yield Point(f"{where}(order)", ", ".join(here), ", ".join(there), matches=here == there)
+        yield Point(f"{where} (order)", ", ".join(here), ", ".join(there), matches=here == there)
 
 
 _KEYS = ("id", "id_str", "media_key", "key", "entity_id", "targeting_value")

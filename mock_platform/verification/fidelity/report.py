@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mock_platform.core import installed
 from mock_platform.core.jsonio import loads
 from mock_platform.verification.fidelity.measure import (
     CLASSES,
+    EXPLAINED,
     FamilyFigures,
     Measurement,
     NamedDifference,
@@ -127,31 +128,21 @@ def read_baseline() -> Mapping[str, Any]:
     return found
 
 
-def make_baseline(found: Measurement) -> dict[str, Any]:
-    """Return the figures of a measurement as a baseline."""
-    total = found.total
-    return {
-        "served": total.served,
-        "promised_served": total.promised_served,
-        "compared": total.compared,
-        "match": total.match,
-        "explained": total.explained,
-        "classes": {kind: found.count_class(kind) for kind in ("P", "NP", "L")},
-    }
-
-
 def list_falls(found: Measurement, baseline: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is worse than the baseline."""
-    now = make_baseline(found)
-    for name in ("served", "promised_served"):
-        if now[name] < baseline[name]:
-            yield f"{name}: {now[name]}, and it was {baseline[name]}"
+    """Yield what is worse than the baseline, which has these keys of a measurement as JSON."""
+    now = found.as_json()
+    for name in ("surface", "promised"):
+        if now[name]["served"] < baseline[name]["served"]:
+            yield f"{name}: {now[name]['served']} served, and it was {baseline[name]['served']}"
     for names in (("match",), ("match", "explained")):
-        is_now, was = (
-            sum(each[name] for name in names) / (each["compared"] or 1) for each in (now, baseline)
-        )
+        is_now, was = (_find_share(each["points"], names) for each in (now, baseline))
         if is_now < was:
-            yield f"points that {' or '.join(names)}: {is_now:.4%}, and it was {was:.4%}"
-    for kind, was in baseline["classes"].items():
-        if now["classes"][kind] > was:
-            yield f"differences of class {kind}: {now['classes'][kind]}, and it was {was}"
+            yield f"points that {' or are '.join(names)}: {is_now:.3%}, and it was {was:.3%}"
+    for kind in (each for each in CLASSES if each not in EXPLAINED):
+        is_now, was = now["classes"][kind], baseline["classes"][kind]
+        if is_now > was:
+            yield f"differences of class {kind}: {is_now}, and it was {was}"
+
+
+def _find_share(points: Mapping[str, int], names: Iterable[str]) -> float:
+    return sum(points[name] for name in names) / (points["compared"] or 1)
