@@ -84,7 +84,7 @@ class FactValues:
         return template
 
     def list_each(self, template: Mapping[str, Any]) -> list[Record]:
-        """Return the items that a template is filled with, one after the other; at least an empty one."""
+        """Return the items that a template is filled with: an empty one if it names none."""
         inner = template["$merge"][1] if "$merge" in template else template
         return list_items(self.fill(inner["$each"])) if "$each" in inner else [{}]
 
