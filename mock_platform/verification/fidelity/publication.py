@@ -15,6 +15,7 @@ from mock_platform.verification.fidelity.facts import Fact, read_body
 from mock_platform.verification.fidelity.instrument import list_items
 
 _REPLACED = "some_user"
+_POSTS = frozenset({"posts", "tweets"})
 _OF_REQUEST = frozenset({"ids", "id", "username", "usernames"})
 
 
@@ -54,10 +55,12 @@ def _complete(body: Any, url: str) -> Any:
     if not isinstance(body, dict) or "data" not in body:
         return body
     includes = body.get("includes") or {}
-    named = dumps([body["data"], includes.get("posts"), includes.get("tweets")]).decode() + url
-    for kind, items in includes.items():
-        if isinstance(items, list):
+    named = dumps(body["data"]).decode() + url
+    for kind in sorted(includes, key=lambda kind: kind not in _POSTS):  # others are in these
+        if isinstance(items := includes[kind], list):
             includes[kind] = [x for x in items if _is_named(x, named)]
+        if kind in _POSTS:
+            named += dumps(includes[kind]).decode()
     errors = [
         x
         for x in list_items(body.get("errors"))
