@@ -239,7 +239,7 @@ def _from_exchange(exchange: HarExchange) -> Fact:
     sent = (exchange.request.header("authorization") or "").lower()
     return Fact(
         f"{exchange.request.method} {path}",
-        str(exchange.place),
+        exchange.place.file,
         "recorded",
         exchange,
         recognize_names(exchange, PLATFORM_HOSTS),

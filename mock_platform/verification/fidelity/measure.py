@@ -191,6 +191,8 @@ class Measure:
         self._facts += 1
         self._sources.add(fact.source.partition("@")[0])
         self._operations.add(fact.operation)
+        if sent.answer is None:
+            self.note(f"{fact.operation}: {'; '.join(sent.notes[-1:])}")
         found = list(_list_points(fact, sent.answer, self._instrument, by_form=by_form))
         family = self._find_family(fact.family)
         status = next((self._find_rule(fact, x) for x in found if x.where == _STATUS), None)

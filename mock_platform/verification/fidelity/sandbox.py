@@ -86,9 +86,16 @@ class FactSandbox:
         return replace(prepared, operation=f"{operation.method} {operation.path}")
 
     def ask(self, fact: Fact) -> tuple[Fact, Sent]:
-        """Return a fact as it is compared, and the sandbox's answer to its request."""
-        prepared = self.prepare(fact)
-        return prepared, _Question(self._instrument, prepared, self.find_operation).ask()
+        """Return a fact as it is compared, and the sandbox's answer to its request.
+
+        A fact of another form than the instrument knows has no answer, and a note that says why.
+        """
+        prepared = fact
+        try:
+            prepared = self.prepare(fact)
+            return prepared, _Question(self._instrument, prepared, self.find_operation).ask()
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as fault:
+            return prepared, Sent(fact.operation, notes=[f"not of a form that is known: {fault!r}"])
 
     def complete(self, fact: Fact) -> tuple[HarExchange, Operation | None]:
         """Return a fact's exchange with its whole request, and the operation that answers it."""
@@ -372,7 +379,7 @@ class _Question:
             try:
                 platform = Platform(settings)
             except BadFixtures as fault:
-                sent.notes.append(str(fault))
+                sent.notes.append(str(fault).replace(f"{name}/", ""))
                 return sent
         try:
             platform.disable_connections()
