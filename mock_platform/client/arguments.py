@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from mock_platform.core import jsonio
 from mock_platform.core.errors import MissingCredentials, did_you_mean
-from mock_platform.settings import NAMES, NamesMode
+from mock_platform.settings import NAMES, WIRES, NamesMode, WireMode
 from mock_platform.world.clock import Instant, moment
 
 if TYPE_CHECKING:
@@ -135,6 +135,17 @@ def check_names(names: NamesMode | None) -> NamesMode | None:
     if names is not None and names not in NAMES:
         raise ValueError(f"names is {' or '.join(map(repr, NAMES))}, not {names!r}")
     return names
+
+
+def check_wire(wire: WireMode | None) -> WireMode | None:
+    """Return which form answers of a world have; `None` leaves it to the server.
+
+    Raises:
+        ValueError: It is another value.
+    """
+    if wire is not None and wire not in WIRES:
+        raise ValueError(f"wire is {' or '.join(map(repr, WIRES))}, not {wire!r}")
+    return wire
 
 
 def read_scenario(document: Mapping[str, Any] | str | Path, catalog: Catalog) -> Scenario:

@@ -405,6 +405,8 @@ export interface WorldOptions {
   warnings?: "ignore" | "error";
   /** With `original`, clients may use the original names of the platform. */
   names?: "neutral" | "original";
+  /** Answers as documented, or as the real service was recorded where that differs. */
+  wire?: "spec" | "recorded";
 }
 
 /** What a test runner passes to a test: `t` of node:test, or the context of vitest. */
