@@ -12,7 +12,7 @@ from marshmallow import Schema
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mock_platform.api.ads.lists import PageOf
+from mock_platform.api.ads.lists import COUNT_CLAMPED, PageOf, clamp_count
 from mock_platform.core.assumptions import Assumption, public_fact, settled
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call, Reply
@@ -336,6 +336,10 @@ def ads(
         first.append(may_write)
     if scoped and ":account_id" in path:
         first.append(account_scope)
+    clamps = [] if params is None else clamp_count(params)
+    if clamps:
+        assumed = particulars.get("may_assume", ())
+        particulars["may_assume"] = (*assumed, COUNT_CLAMPED)
     return Operation(
         id=id_,
         method=method,
@@ -348,7 +352,7 @@ def ads(
         params=params,
         location=location,
         origin=origin,
-        gates=(*first, *gates),
+        gates=(*first, *gates, *clamps),
         limits=(*limits, *(_public_limits(method, path, most_reads) if public_limits else ())),
         errors=errors,
         statuses=statuses,

@@ -226,6 +226,6 @@ def test_started(box: Sandbox, path: str, table: str) -> None:
     answer = box.call("PUT", f"{path}/activate")
 
     assert answer.get_json()["data"]["entity_status"] == "ACTIVE"
-    assert box.world.store.get(table, key)["entity_status"] == "ACTIVE"
+    assert (box.world.store.get(table, key) or {})["entity_status"] == "ACTIVE"
     assert "entity_status" not in answer.get_json()["request"]["params"]
     assert box.call("PUT", f"{path}x/activate").status_code == 404
