@@ -472,6 +472,7 @@ def make_activation(update: Operation) -> Operation:
         handler=activate,
         summary=update.summary.replace("Change", "Start"),
         params=None,
+        errors=update.errors[:1],  # not found; the others are about parameters
         origin=Origin.PUBLIC_FACT,
         assumptions=(ACTIVATE_STARTS, *update.assumptions),
         declared_at=locate_declaration(),
