@@ -95,7 +95,8 @@ def _make_asker(client: HttpClient, names: NamesMode) -> Callable[[Fact], tuple[
         answer = client.start(request)()
         if names == "original":
             answer = translation.read_answer(operation, answer)
-        if answer.status != fact.exchange.response.status:
+        is_same = answer.status == fact.exchange.response.status
+        if not is_same or (answer.is_success and answer.is_list and not answer.records):
             return fact, f"{answer.status}: the server has other records or rights"
         return fact, Sent(request.target, answer)
 

@@ -32,6 +32,7 @@ from mock_platform.verification.fidelity.points import (
     Point,
     ValueForms,
     compare,
+    compare_forms,
     has_form,
     list_leaves,
 )
@@ -312,6 +313,8 @@ def _list_points(
     body: Any = answer.json
     if body is ABSENT:
         body = answer.body.decode("utf-8", "replace")
+    if by_form:
+        yield from compare_forms(fact.body, body)
+        return
     cut = _CUT if fact.is_edited else None
-    forms = ValueForms(instrument.list_live(fact.operation), by_form, cut)
-    yield from compare(fact.body, body, forms)
+    yield from compare(fact.body, body, ValueForms(instrument.list_live(fact.operation), cut))

@@ -43,14 +43,12 @@ class ValueForms(Struct, frozen=True):
 
     live: Sequence[str] = ()
     """Patterns of places."""
-    everywhere: bool = False
-    """Whether all values are compared by their form."""
     cut: int | None = None
     """The length of lists that were cut: what is behind it is no difference."""
 
     def covers(self, where: str) -> bool:
         """Whether a place is among them."""
-        return self.everywhere or any(is_like(where, each) for each in self.live)
+        return any(is_like(where, each) for each in self.live)
 
 
 def compare(expected: Any, got: Any, forms: ValueForms, where: str = "") -> Iterator[Point]:
@@ -78,6 +76,40 @@ def compare(expected: Any, got: Any, forms: ValueForms, where: str = "") -> Iter
         if not matches and forms.covers(where):
             matches = has_form(expected, got)
         yield Point(where or "(body)", _show(expected), _show(got), matches)
+
+
+_OF_RECORDS = frozenset({"data", "includes", "errors"})
+
+
+def compare_forms(expected: Any, got: Any) -> Iterator[Point]:
+    """Yield the points of two bodies with other records: a place each, and its forms.
+
+    Example:
+        >>> [(p.where, p.matches) for p in compare_forms({"a": ["x1"]}, {"a": ["y", "z3"]})]
+        [('a[]', True)]
+    """
+    if isinstance(expected, dict) and isinstance(got, dict):  # what only one has is of its records
+        alone = (expected.keys() ^ got.keys()) & _OF_RECORDS
+        expected, got = (
+            {n: x for n, x in each.items() if n not in alone} for each in (expected, got)
+        )
+    here, there = _group_leaves(expected), _group_leaves(got)
+    for where in dict.fromkeys([*here, *there]):
+        one, other = here.get(where, []), there.get(where, [])
+        matches = any(has_form(x, y) for x in one for y in other)
+        yield Point(where, _show_first(one), _show_first(other), matches)
+
+
+def _group_leaves(value: Any) -> dict[str, list[Any]]:
+    """Return the values by their places."""
+    found: dict[str, list[Any]] = {}
+    for where, each in list_leaves(value, ""):
+        found.setdefault(where, []).append(each)
+    return found
+
+
+def _show_first(values: list[Any]) -> str:
+    return _show(values[0]) if values else ABSENT_TEXT
 
 
 def list_leaves(value: Any, where: str) -> Iterator[tuple[str, Any]]:
