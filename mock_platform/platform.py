@@ -435,8 +435,8 @@ def load_base(settings: Settings) -> Base:
     Raises:
         BadFixtures: The fixtures have faults.
     """
-    folders = [shipped.folder("fixtures")] if settings.default_fixtures else []
+    own = shipped.folder("fixtures") if settings.default_fixtures else None
     more = settings.default_fixtures and settings.dataset != "small"
     now = settings.freeze or machine_now()
     dataset = make_dataset(settings.dataset, now) if more else None
-    return fixtures.load([*folders, *settings.fixtures], TABLES, now, dataset)
+    return fixtures.load(settings.fixtures, TABLES, now, dataset, own)
