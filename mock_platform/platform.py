@@ -23,6 +23,7 @@ from mock_platform.api.served import (
 )
 from mock_platform.api.v2 import description as openapi
 from mock_platform.api.v2.compliance.causes import record_changes
+from mock_platform.api.v2.published_ids import PUBLISHED_IDS
 from mock_platform.api.v2.streams.open_streams import OpenStreams
 from mock_platform.api.v2.user_relations.changes import accept_when_public
 from mock_platform.core import installed as shipped
@@ -48,6 +49,7 @@ from mock_platform.core.journal_entries import make_entry, make_markers, sort_as
 from mock_platform.core.limits import OAUTH_LIMIT
 from mock_platform.core.operation import Operation, table
 from mock_platform.core.operation_routes import OperationRoutes
+from mock_platform.core.original_names.description import write_description
 from mock_platform.core.original_names.exchange import BOTH_NAMES_ARE_TAKEN, choose_names
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASE_CLOCK, compile_operation
 from mock_platform.core.tables import fixtures
@@ -112,7 +114,7 @@ class Platform:
     ) -> None:
         self.settings = settings = settings or Settings()
         self.tables: Tables = {table.name: table for table in TABLES}
-        self.description = Description(self._describe)
+        self.description = Description(self._describe, self.write_original)
         """Return the v2 interface as an OpenAPI document."""
         self.operations: tuple[Operation, ...] = table(
             OPERATIONS, [openapi.make_operation(self.description.at)]
@@ -386,12 +388,17 @@ class Platform:
             self.settings,
             original_names=ORIGINAL_NAMES,
             spec_sentences=SPEC_SENTENCES,
+            published_ids=PUBLISHED_IDS,
             title="Platform API v2",
             version=V2_VERSION,
             text="The v2 interface, as this sandbox serves it. `x-mock-spec` names the heading of "
             "the specification that an operation rests on, `x-mock-assumptions` what the "
             "specification does not show.",
         )
+
+    def write_original(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return a description of these operations with original names."""
+        return write_description(document, self.operations, ORIGINAL_NAMES)
 
     def _refuse_unstored(self, call: Call, fault: StoreError) -> Reply:
         """Return the reply to a call that changed nothing, because the store has a fault."""

@@ -33,13 +33,13 @@ from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
     PARTIAL_ERRORS,
     ObjectAnswer,
-    ObjectList,
     PostSelectionQuery,
     collect,
     hide_record,
     may_see,
     start_answer,
 )
+from mock_platform.api.v2.objects.object_types import POST_OBJECT
 from mock_platform.api.v2.objects.post_view import (
     CARD_URI,
     LONG_TEXT,
@@ -185,9 +185,13 @@ class SeveralPostsQuery(PostSelectionQuery):
 class SinglePostAnswer(ObjectAnswer):
     """A post with the selected fields, and what it refers to."""
 
+    data = POST_OBJECT.one(required=True)
 
-class PostsAnswer(ObjectList):
+
+class PostsAnswer(ObjectAnswer):
     """Posts with the selected fields, what they refer to, and what was not found."""
+
+    data = POST_OBJECT.several()
 
 
 def make_create(settings: Settings) -> Handler:
