@@ -1,6 +1,6 @@
-"""The ids that the public description of v2 gives to its operations, by ours.
+"""The ids of operations in the public description of v2, for the description that is served.
 
-Clients that were generated from it name their methods after them.
+Generated clients have methods of these names.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class _Place(Struct, frozen=True):
     names: Names
     values: Mapping[str, Names]
 
-    def inside(self, key: str) -> _Place:
+    def go_into(self, key: str) -> _Place:
         """Return the names below a key."""
         if key in self.pairs.free:
             return _NOTHING
@@ -136,7 +136,7 @@ class _Writer:
                 written[word] = self._refer(value, place, key)
             elif word == "properties":
                 written[word] = {
-                    place.names.get(name, name): self.write(inner, place.inside(name), name)
+                    place.names.get(name, name): self.write(inner, place.go_into(name), name)
                     for name, inner in value.items()
                 }
             elif word == "required" and isinstance(value, list):

@@ -130,7 +130,7 @@ class Table(Struct, frozen=True, dict=True):
         return list_fields(self.schema)
 
     @cached_property
-    def _bound(self) -> Mapping[str, Field[Any]]:
+    def _fields_of_instance(self) -> Mapping[str, Field[Any]]:
         return {f.data_key or name: f for name, f in self._loader.load_fields.items()}
 
     @cached_property
@@ -245,7 +245,7 @@ class Table(Struct, frozen=True, dict=True):
                     yield name, self._explain_unknown_key(name)
             elif value is not None and not isinstance(value, dict):
                 try:
-                    self._bound[name].deserialize(value, name, part)
+                    self._fields_of_instance[name].deserialize(value, name, part)
                 except ValidationError as fault:
                     yield from (
                         (at, text.explanation) for at, text in flatten({name: fault.messages})

@@ -115,7 +115,7 @@ class _MatchingRule(Schema):
 class PostLine(ObjectAnswer):
     """A line of the filtered stream: a post with all rules that match it."""
 
-    data = POST_OBJECT.one(required=True)
+    data = POST_OBJECT.one()
     matching_rules = ListOf(Nested(_MatchingRule), required=True)
 
 
@@ -211,7 +211,7 @@ class StreamRule(Schema):
 
 class _RulesMeta(Schema):
     sent = Instant(millis=True, required=True)
-    result_count = Integer(required=True)
+    result_count = Integer()
     next_token = make_token_field(short=True)
 
 

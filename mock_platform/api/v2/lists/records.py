@@ -143,7 +143,7 @@ class ListPageQuery(ListSelectionQuery):
 class SingleListAnswer(ObjectAnswer):
     """A list with the selected fields, and its owner if that was asked for."""
 
-    data = LIST_OBJECT.one(required=True)
+    data = LIST_OBJECT.one()
 
 
 class _ListCount(Schema):

@@ -111,7 +111,7 @@ def _find_seen(world: World, key: str, viewer_id: str | None, parameter: str) ->
 class SingleMediaAnswer(ObjectAnswer):
     """Media with the selected fields."""
 
-    data = MEDIA_OBJECT.one(required=True)
+    data = MEDIA_OBJECT.one()
 
 
 class SeveralMediaAnswer(ObjectAnswer):

@@ -104,7 +104,7 @@ class DirectMessagePage(ObjectAnswer):
 class DirectMessageAnswer(ObjectAnswer):
     """A single event, with what its expansions refer to."""
 
-    data = DM_EVENT_OBJECT.one(required=True)
+    data = DM_EVENT_OBJECT.one()
 
 
 class Attachment(Schema):

@@ -170,7 +170,7 @@ MadePostAnswer = wrap_data(
     "_Made",
     id=Text(required=True),
     text=Text(required=True),
-    edit_history_post_ids=ListOf(Text(), required=True),
+    edit_history_post_ids=ListOf(Text()),
     community_id=Text(),
 )
 DeletedPostAnswer = wrap_data("DeletedPostAnswer", deleted=Flag(required=True))
@@ -185,7 +185,7 @@ class SeveralPostsQuery(PostSelectionQuery):
 class SinglePostAnswer(ObjectAnswer):
     """A post with the selected fields, and what it refers to."""
 
-    data = POST_OBJECT.one(required=True)
+    data = POST_OBJECT.one()
 
 
 class PostsAnswer(ObjectAnswer):

@@ -125,7 +125,7 @@ class SearchAnswer(ObjectAnswer):
     """A page of the posts that were found."""
 
     data = POST_OBJECT.several()
-    meta = Nested(_SearchMeta, required=True)
+    meta = Nested(_SearchMeta)
 
 
 class _Bucket(Schema):

@@ -121,7 +121,7 @@ class BuyerPageQuery(UserPageQuery):
 class SingleSpaceAnswer(ObjectAnswer):
     """A Space with the selected fields, and what it refers to."""
 
-    data = SPACE_OBJECT.one(required=True)
+    data = SPACE_OBJECT.one()
 
 
 class SpacesAnswer(ObjectAnswer):

@@ -5,8 +5,9 @@ from mock_platform.api.v2.users import lists, operations
 from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (*operations.OPERATIONS, *lists.OPERATIONS)
+_RENAMED = ("repost_count", "reposted")
 PRODUCT_NAMES = {
-    each.id: Pairs(POST_OBJECT_NAMES, free=FREE_KEYS)
+    each.id: Pairs({name: POST_OBJECT_NAMES[name] for name in _RENAMED}, free=FREE_KEYS)
     for each in OPERATIONS
     if each.path.startswith("/1.1/")
 }

@@ -107,7 +107,7 @@ class UsersByNameQuery(UserSelectionQuery):
 class SingleUserAnswer(ObjectAnswer):
     """A user with the selected fields, and what it refers to."""
 
-    data = USER_OBJECT.one(required=True)
+    data = USER_OBJECT.one()
 
 
 class UsersAnswer(ObjectAnswer):

@@ -142,7 +142,7 @@ class LikeStreamQuery(WindowQuery, UserSelectionQuery):
 class PublicPostLine(ObjectAnswer):
     """A line: a public post, and what it refers to."""
 
-    data = POST_OBJECT.one(required=True)
+    data = POST_OBJECT.one()
 
 
 LikeLine = wrap_data(
