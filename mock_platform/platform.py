@@ -50,7 +50,7 @@ from mock_platform.core.limits import OAUTH_LIMIT
 from mock_platform.core.operation import Operation, table
 from mock_platform.core.operation_routes import OperationRoutes
 from mock_platform.core.original_names.description import write_description
-from mock_platform.core.original_names.exchange import BOTH_NAMES_ARE_TAKEN, choose_names
+from mock_platform.core.original_names.exchange import BOTH_NAMES_ARE_TAKEN
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASE_CLOCK, compile_operation
 from mock_platform.core.tables import fixtures
 from mock_platform.core.tables.fixtures import Overlays
@@ -61,6 +61,7 @@ from mock_platform.core.unanswered import (
     reply_to_unknown_world,
 )
 from mock_platform.core.unread import IGNORED_PARAMETERS
+from mock_platform.core.wire import RECORDED_WIRE, choose_names, choose_wire
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.delivery.sender import Stale
 from mock_platform.scenario.director import CustomAnswers, ServerScenarios, bind_stages, find_engine
@@ -94,6 +95,7 @@ _CORE = (
     RELEASE_CLOCK,
     STATUS_BY_TYPE,
     PROBLEM_TITLES,
+    RECORDED_WIRE,
 )
 Answerer = Callable[[Call, World, Exception | None], tuple[Reply, Sequence[Change]]]
 """Answers a call in a world, or refuses it; also returns what was changed."""
@@ -142,6 +144,7 @@ class Platform:
                 journal_entries=settings.journal_entries,
                 journal_bytes=settings.journal_bytes,
                 names=settings.names,
+                wire=settings.wire,
                 refuse_warnings=settings.warnings == "error",
                 all_releases=settings.releases == "all",
             ),
@@ -274,6 +277,7 @@ class Platform:
     ) -> tuple[Reply, Sequence[Change]]:
         """Return the answer of a call's operation, or its refusal, and what it changed."""
         call.names = choose_names(call, world.names)
+        call.wire = choose_wire(call, world.wire)
         changes: Sequence[Change] = ()
         try:
             if refused is not None:

@@ -113,6 +113,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "Without it, neutral, or as the server at --mock-platform-url does.",
     )
     group.addoption(
+        "--mock-wire",
+        choices=["spec", "recorded"],
+        help="Answers as documented, or as the real service was recorded where that differs. "
+        "Without it, spec, or as the server at --mock-platform-url does.",
+    )
+    group.addoption(
         "--mock-block-network",
         action="store_true",
         help="Refuse connections and look-ups beyond this machine in the whole run, and name the "
@@ -187,17 +193,17 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 def _make_servers(config: pytest.Config) -> Any:
     url, warnings = config.getoption("--mock-platform-url"), config.getoption("--mock-warnings")
-    names = config.getoption("--mock-names")
+    names, wire = config.getoption("--mock-names"), config.getoption("--mock-wire")
     if url is None:
         from mock_platform.client.testing.servers import LocalServers
 
-        return LocalServers(warnings or "ignore", names or "neutral")
+        return LocalServers(warnings or "ignore", names, wire)
     from mock_platform.client.testing.servers import SharedServer, name_worker
     from mock_platform.core.errors import Refused, Unreachable
 
     world = name_worker(getattr(config, "workerinput", {}))
     try:
-        return SharedServer(url, world, warnings, names)
+        return SharedServer(url, world, warnings, names, wire)
     except (Refused, Unreachable) as fault:
         problem = str(fault)
     return pytest.fail(f"mock_platform: --mock-platform-url: {problem}", pytrace=False)

@@ -14,6 +14,8 @@ LOOPBACK_HOSTS = frozenset({"127.0.0.1", "::1", "localhost"})
 
 NamesMode = Literal["neutral", "original"]
 NAMES: tuple[NamesMode, ...] = ("neutral", "original")
+WireMode = Literal["spec", "recorded"]
+WIRES: tuple[WireMode, ...] = ("spec", "recorded")
 Durability = Literal["snapshot", "log", "fsync"]
 """What remains after a crash: `snapshot`, the last snapshot; `log`, every commit if the process was
 killed; `fsync`, every commit even if the power failed.
@@ -114,8 +116,12 @@ class Settings:
     """Whether a request of which something would be ignored is answered, or refused with 400."""
     strict: bool = False
     markers: bool = True
-    names: NamesMode = "neutral"
-    """Which names answers have; with `original` both are taken on input."""
+    names: NamesMode | None = None
+    """Which names answers have; with `original` both are taken on input. Unless set, `original` for
+    requests to the platform's own hosts, else `neutral`."""
+    wire: WireMode | None = None
+    """Whether answers are as documented or as they were recorded, where the two differ. Unless set,
+    `recorded` for requests to the platform's own hosts, else `spec`."""
     limits: Literal["spec", "public", "off"] = "spec"
     tiers: Literal["off", "on"] = "off"
     """Whether an app's `_tier` decides if it may call what is for enterprises only."""

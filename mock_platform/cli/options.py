@@ -336,7 +336,11 @@ SETTINGS: tuple[Setting, ...] = (
                         "parameter, or refuse it with 400.", click.Choice(["ignore", "error"])),
     Setting("strict", "Refuse with 501 what the specification does not show.", flag=True),
     Setting("names", "Names of the answers: neutral, or the original ones of the platform; with "
-                     "original both are taken.", click.Choice(["neutral", "original"])),
+                     "original both are taken.", click.Choice(["neutral", "original"]),
+            plain_default="original for the platform's own hosts, else neutral"),
+    Setting("wire", "Answers as documented (spec), or as the real service was recorded where that "
+                    "differs.", click.Choice(["spec", "recorded"]),
+            plain_default="recorded for the platform's own hosts, else spec"),
     Setting("no-markers", "Leave the X-Mock-… headers out of the answers.", flag=True),
     Setting("limits", "Rate limits to enforce: those of the specification, also those that only "
                       "the public interface names, or none.",

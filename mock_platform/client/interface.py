@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from mock_platform.scenario.outline import UnfiredRule
     from mock_platform.serving.in_process.session import AuthScheme, BasedSession
-    from mock_platform.settings import NamesMode
+    from mock_platform.settings import NamesMode, WireMode
     from mock_platform.world.clock import Instant
 
 
@@ -107,8 +107,9 @@ class WorldFace(Protocol):
     ) -> dict[str, Any]:
         """Let something happen to a user; return the answer of `POST /_mock/events`.
 
-        Without a payload a believable one is made, and the record changes with it. `created_at` may
-        also count from now, such as `now-2h`.
+        `user` is an id or a screen name; without it, the first user. Without a payload a
+        believable one is made, and the record changes with it. `created_at` may also count from
+        now, such as `now-2h`.
 
         Raises:
             BadEvent: Fields are missing or wrong; nothing happened.
@@ -294,13 +295,16 @@ class PlatformFace(WorldFace, Protocol):
         own_credentials: bool = False,
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
+        wire: WireMode | None = None,
     ) -> WorldFace:
         """Return another world; make a missing one, from fixtures or as a copy of `source`.
 
         With `freeze` its clock is stopped at that moment, at the start and after each reset.
         With `own_credentials` its apps and tokens have keys that choose the world by themselves,
         without a prefix or a header. With `warnings="error"` it refuses requests of which something
-        would be ignored. `names="original"` lets its clients use the platform's original names.
+        would be ignored. `names="original"` lets its clients use the platform's original names,
+        `wire="recorded"` answers as the real service was recorded where that differs from the
+        specification.
 
         Raises:
             BadWorldName: The name is not allowed for a world.
@@ -308,7 +312,7 @@ class PlatformFace(WorldFace, Protocol):
             TooManyWorlds: The server has the maximum number of worlds.
             TypeError: `seed` is not an integer.
             ValueError: `freeze` is not a moment, has no offset from UTC, or is out of bounds; or
-                `warnings` or `names` has another value.
+                `warnings`, `names` or `wire` has another value.
         """
 
     def drop_world(self, name: str) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from mock_platform.client.arguments import check_names, is_error
+from mock_platform.client.arguments import check_names, check_wire, is_error
 from mock_platform.client.interface import PlatformFace
 from mock_platform.client.late_application import (
     LateApplication,
@@ -30,7 +30,7 @@ from mock_platform.serving.flask.wsgi import Edge
 from mock_platform.serving.http import ServerThread
 from mock_platform.serving.http.tls import TlsMaterial
 from mock_platform.serving.restoring import Opened, open_platform, override_settings
-from mock_platform.settings import NamesMode, Settings
+from mock_platform.settings import NamesMode, Settings, WireMode
 from mock_platform.world import redact
 from mock_platform.world.clock import Instant, moment
 from mock_platform.world.names import DEFAULT
@@ -103,6 +103,7 @@ class LocalPlatform(LocalWorld, PlatformFace):
         own_credentials: bool = False,
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
+        wire: WireMode | None = None,
     ) -> LocalWorld:
         self._platform.worlds.create(
             name,
@@ -112,6 +113,7 @@ class LocalPlatform(LocalWorld, PlatformFace):
             change=replace_credentials if own_credentials else None,
             refuse_warnings=is_error(warnings),
             names=check_names(names),
+            wire=check_wire(wire),
         )
         return LocalWorld(self._platform, name, self._server.url, self._application)
 

@@ -16,7 +16,7 @@ from mock_platform.core.cluster_peers import NoAnswer
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Text
 from mock_platform.core.schema import Schema
 from mock_platform.platform import Platform
-from mock_platform.settings import NAMES
+from mock_platform.settings import NAMES, WIRES
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.names import (
     DEFAULT,
@@ -45,6 +45,9 @@ class WorldBody(Schema):
         metadata={"description": "the moment at which its clock is stopped, also after each reset"},
     )
     names = Choice(NAMES, metadata={"description": "the names that its clients use and get"})
+    wire = Choice(
+        WIRES, metadata={"description": "answers as documented, or as recorded where these differ"}
+    )
     own_credentials = Flag(
         load_default=False,
         metadata={
@@ -101,6 +104,7 @@ def put_world(request: ControlRequest) -> dict[str, Any]:
             change=replace_credentials if body["own_credentials"] else None,
             refuse_warnings=None if warnings is None else warnings == "error",
             names=body.get("names"),
+            wire=body.get("wire"),
         )
     except UnknownWorld as fault:
         raise ControlRefusal(422, f"from: {fault}") from fault

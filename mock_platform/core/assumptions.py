@@ -101,6 +101,7 @@ SPEC_SENTENCES: Mapping[str, str] = {
     "problem": _PROBLEMS,
     "releases": "Release history items that fix behavior",
     "strict": _OTHER_V2,
+    "wire": _OTHER_V2,
 }
 """What the specification says, by the id of an assumption, or by the part before the dot."""
 

@@ -12,7 +12,7 @@ from mock_platform.core.assumptions import Assumption
 from mock_platform.core.failures.errors import Failure
 from mock_platform.core.jsonio import MAX_VALUES, BadJson, loads
 from mock_platform.core.pairs import MAX_PAIRS, Pairs, decode_pairs
-from mock_platform.settings import NamesMode
+from mock_platform.settings import NamesMode, WireMode
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -91,6 +91,8 @@ class Call(Struct):
 
     names: NamesMode = "neutral"
     """Which names the client uses and gets."""
+    wire: WireMode = "spec"
+    """Whether it gets answers as documented or as recorded, where the two differ."""
     neutral_body: bytes | None = None
     """The JSON body with neutral names, if it was translated."""
     operation: str | None = None

@@ -87,6 +87,8 @@ def make_markers(call: Call, assumptions: Sequence[str]) -> Pairs:
         headers.append(("X-Mock-Custom", call.custom))
     if call.names != "neutral":
         headers.append(("X-Mock-Names", call.names))
+    if call.wire != "spec":
+        headers.append(("X-Mock-Wire", call.wire))
     if call.rule is not None:
         headers.append(("X-Mock-Rule", f"{call.rule['scenario']}/{call.rule['rule']}"))
     if call.coded_warnings:

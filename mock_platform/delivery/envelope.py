@@ -28,13 +28,13 @@ _DESCRIPTIONS = {
 }
 
 
-def make_body(event: Record, owner_id: str, names: NamesMode = "neutral") -> dict[str, Any]:
+def make_body(event: Record, owner_id: str, names: NamesMode | None = None) -> dict[str, Any]:
     """Return an event as its product delivers it, with neutral or original names.
 
     `owner_id` as for `make_activity`.
     """
     body = _make_neutral_body(event, owner_id)
-    if names == "neutral":
+    if names != "original":
         return body
     written: dict[str, Any] = ORIGINAL_NAMES.write_event(body, event.get("_product"))
     return written

@@ -65,6 +65,7 @@ class World:
         self.moved = False
         """Whether it was closed here alone: it rests in the archive, or another process has it."""
         self.names = settings.names
+        self.wire = settings.wire
         self.refuses_warnings = settings.refuse_warnings
         self.has_all_releases = settings.all_releases
         self.clock = Clock(settings.freeze, lock=self.lock, record=self._record_jump)

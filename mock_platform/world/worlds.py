@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mock_platform.settings import NamesMode
+from mock_platform.settings import NamesMode, WireMode
 from mock_platform.world.blueprint import Blueprint
 from mock_platform.world.ids import check_seed
 from mock_platform.world.names import DEFAULT, TooManyWorlds, UnknownWorld, check_name
@@ -47,6 +47,7 @@ def pack_world(world: World, base: Base) -> dict[str, Any]:
         "next_seq": saved.records.next_seq,
         "meta": saved.meta,
         "names": settings.names,
+        "wire": settings.wire,
         "refuse_warnings": settings.refuse_warnings,
         "freeze": None if settings.freeze is None else settings.freeze.isoformat(),
     }
@@ -68,6 +69,7 @@ def unpack_world(packed: Mapping[str, Any], base: Base) -> WorldCopy:
         SavedWorld(Snapshot(rows, packed["next_seq"]), packed["meta"]),
         {
             "names": packed["names"],
+            "wire": packed["wire"],
             "refuse_warnings": packed["refuse_warnings"],
             "freeze": None if freeze is None else datetime.fromisoformat(freeze),
         },
@@ -216,6 +218,7 @@ class Worlds:
         change: Callable[[World], None] | None = None,
         refuse_warnings: bool | None = None,
         names: NamesMode | None = None,
+        wire: WireMode | None = None,
     ) -> World:
         """Return a new world, a copy of `source` if given. An existing one is returned unchanged.
 
@@ -223,7 +226,7 @@ class Worlds:
 
         With `freeze` its clock is stopped at that moment, at the start and after each reset. What
         `change` changes in the new world belongs to its start, too.
-        `refuse_warnings` and `names` are those of the server or of the source unless given.
+        `refuse_warnings`, `names` and `wire` are those of the server or of the source unless given.
 
         Raises:
             BadWorldName: The name has another form.
@@ -245,7 +248,7 @@ class Worlds:
             # becomes part of its blueprint, because a reset has to return to it.
             saved, blueprint = self._find_source(source)
             own: dict[str, Any] = {
-                "freeze": freeze, "refuse_warnings": refuse_warnings, "names": names,
+                "freeze": freeze, "refuse_warnings": refuse_warnings, "names": names, "wire": wire,
             }  # fmt: skip
             own = {name: value for name, value in own.items() if value is not None}
             if own:

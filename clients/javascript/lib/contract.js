@@ -24,6 +24,7 @@ const OPTIONS = {
   warnings: "warnings",
   strict: "strict",
   names: "names",
+  wire: "wire",
   markers: "markers",
   limits: "limits",
   tiers: "tiers",

@@ -11,7 +11,7 @@ const { World } = require("./world.js");
 
 const DEFAULT = "default";
 const WORLD_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const WORLD_OPTIONS = ["source", "seed", "freeze", "ownCredentials", "warnings", "names"];
+const WORLD_OPTIONS = ["source", "seed", "freeze", "ownCredentials", "warnings", "names", "wire"];
 
 class MockPlatform extends World {
   /**

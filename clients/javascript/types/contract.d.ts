@@ -63,6 +63,8 @@ export interface Settings {
    * taken.
    */
   names?: "neutral" | "original";
+  /** Answers as documented (spec), or as the real service was recorded where that differs. */
+  wire?: "spec" | "recorded";
   /** With false: leave the X-Mock-… headers out of the answers. */
   markers?: boolean;
   /**

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +17,7 @@ import requests
 
 from mock_platform.client.arguments import (
     check_names,
+    check_wire,
     copy_as_json,
     count_seconds,
     describe_event,
@@ -36,7 +37,7 @@ from mock_platform.client.world_parts import ClockFace
 from mock_platform.core.auth.tester_access import choose_answer, is_address
 from mock_platform.core.errors import NotInProcess, UnknownScenario
 from mock_platform.scenario.outline import SCENARIO_NAME, UnfiredRule
-from mock_platform.settings import NamesMode
+from mock_platform.settings import NamesMode, WireMode
 from mock_platform.world.clock import UPTIME, Instant, parse_instant
 from mock_platform.world.ids import check_seed
 from mock_platform.world.names import DEFAULT, UnknownWorld, check_name, is_name
@@ -67,12 +68,19 @@ class RemoteClock(ClockFace):
         return self._put(action="freeze", **({} if to is None else {"to": format_moment(to)}))
 
     def travel(self, to: Instant) -> datetime:
-        return self._put(action="travel", to=format_moment(to))
+        return self._put(action="travel", to=to if to == "now" else format_moment(to))
 
     def advance(
-        self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0
+        self,
+        step: float | str | timedelta | None = None,
+        /,
+        *,
+        days: float = 0,
+        hours: float = 0,
+        minutes: float = 0,
+        seconds: float = 0,
     ) -> datetime:
-        step = count_seconds(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        step = count_seconds(step, days=days, hours=hours, minutes=minutes, seconds=seconds)
         return self._put(action="advance", seconds=step)
 
     def resume(self) -> datetime:
@@ -315,6 +323,7 @@ class RemotePlatform(RemoteWorld, PlatformFace):
         own_credentials: bool = False,
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
+        wire: WireMode | None = None,
     ) -> RemoteWorld:
         is_error(warnings)
         wanted = {
@@ -324,6 +333,7 @@ class RemotePlatform(RemoteWorld, PlatformFace):
             "own_credentials": own_credentials or None,
             "warnings": warnings,
             "names": check_names(names),
+            "wire": check_wire(wire),
         }
         body = {key: value for key, value in wanted.items() if value is not None}
         made = self._control.ask("PUT", f"/worlds/{check_name(name)}", body)

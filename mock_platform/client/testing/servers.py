@@ -29,7 +29,7 @@ from mock_platform.core.warning_counts import WarningDocument, strip_origin
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
 from mock_platform.scenario.outline import is_file
-from mock_platform.settings import NamesMode
+from mock_platform.settings import NamesMode, WireMode
 
 if TYPE_CHECKING:
     from mock_platform.client.local_platform import LocalPlatform
@@ -198,10 +198,12 @@ class LocalServers:
     def __init__(
         self,
         warnings: Literal["ignore", "error"] = "ignore",
-        names: NamesMode = "neutral",
+        names: NamesMode | None = None,
+        wire: WireMode | None = None,
     ) -> None:
         self._warnings = warnings
         self._names_mode = names
+        self._wire = wire
         self._lock = threading.Lock()
         self._names: dict[str, str] = {}
         self._strays: Counter[Stray] = Counter()
@@ -277,7 +279,9 @@ class LocalServers:
         return self._strict
 
     def _start(self, **settings: Any) -> MockPlatform:
-        server = MockPlatform.start(warnings=self._warnings, names=self._names_mode, **settings)
+        server = MockPlatform.start(
+            warnings=self._warnings, names=self._names_mode, wire=self._wire, **settings
+        )
         server.on_stray(self._count_stray)
         return server
 
@@ -321,10 +325,12 @@ class SharedServer:
         world: str,
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
+        wire: WireMode | None = None,
     ) -> None:
         """Make a world for this worker on the server at `url`; replaces one of the same name.
 
-        Without `warnings`, the server decides whether they are errors; so it does with `names`.
+        Without `warnings`, the server decides whether they are errors; so it does with `names`
+        and `wire`.
 
         Raises:
             Refused: The server refuses.
@@ -334,7 +340,7 @@ class SharedServer:
         if world in self.main.worlds:
             self.main.drop_world(world)
         self._make: Callable[..., RemoteWorld] = partial(
-            self.main.world, warnings=warnings, names=names
+            self.main.world, warnings=warnings, names=names, wire=wire
         )
         self._world = self._make(world)
         self._ended: str | None = None

@@ -18,7 +18,6 @@ from mock_platform.core.jsonio import MAX_VALUES, BadJson, dumps, loads
 from mock_platform.core.operation import Dialect, Operation, dialect_of
 from mock_platform.core.original_names.translation import Pairs, Reading, Spelling
 from mock_platform.core.unread import REPEATED_PARAMETER, Shape, shape_of
-from mock_platform.settings import NAMES, NamesMode
 
 BOTH_NAMES_ARE_TAKEN = public_fact(
     "names.original",
@@ -28,24 +27,10 @@ BOTH_NAMES_ARE_TAKEN = public_fact(
     "they quote from the request. Version 11 of the advertising interface answers as version 12.",
     "original names, section 1",
 )
-HEADER = "X-Mock-Names"
-UNKNOWN_NAMES = "unknown-names"
 _MOST_LEVELS = 256
 _GZIP = "application/gzip"
 _API_VERSION = "x-current-api-version"
 _VERSION = re.compile(r"/12/")
-
-
-def choose_names(call: Call, names: NamesMode) -> NamesMode:
-    """Return the names of a call: those of its header, else those of its world."""
-    asked = call.header(HEADER)
-    for known in NAMES:
-        if asked == known:
-            return known
-    if asked is not None:
-        known_ones = ", ".join(NAMES)
-        call.warn(f"{HEADER} is one of {known_ones}; {asked!r} was ignored", UNKNOWN_NAMES)
-    return names
 
 
 class Translator:

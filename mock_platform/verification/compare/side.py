@@ -20,9 +20,9 @@ from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.call import ABSENT, FORM, Call
 from mock_platform.core.jsonio import BadJson, dumps, loads
 from mock_platform.core.operation import Operation
-from mock_platform.core.original_names.exchange import HEADER
 from mock_platform.core.original_names.translation import Spelling
 from mock_platform.core.pairs import decode_pairs
+from mock_platform.core.wire import NAMES_HEADER
 from mock_platform.platform import Platform
 from mock_platform.settings import NamesMode
 from mock_platform.verification.compare.answers import ComparedAnswer
@@ -45,7 +45,7 @@ _MARK = " (its neutral name)"
 
 def shows_names(answer: ComparedAnswer) -> NamesMode:
     """Return the names of an answer: those that a sandbox says, else those of its body."""
-    named = answer.markers.get(HEADER.lower())
+    named = answer.markers.get(NAMES_HEADER.lower())
     original = shows_original_names(answer.body) if named is None else named == "original"
     return "original" if original else "neutral"
 
@@ -284,7 +284,7 @@ class OwnSandbox:
         path, _, query = request.target.partition("?")
         pairs = [("Host", "localhost"), ("Accept", "application/json"), *headers.items()]
         if request.names == "original":
-            pairs.append((HEADER, "original"))
+            pairs.append((NAMES_HEADER, "original"))
         call = Call(request.method, url, path, _HERE, pairs, query_string=query)
         reply = self.platform.handle(call)
         return ComparedAnswer(reply.status, reply.headers, reply.body)

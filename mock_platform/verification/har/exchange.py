@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from msgspec import Struct, field
 
 from mock_platform.api.served import ORIGINAL_NAMES
-from mock_platform.core.original_names.exchange import HEADER
 from mock_platform.core.original_names.translation import Pairs as NamePairs
+from mock_platform.core.wire import NAMES_HEADER
 from mock_platform.settings import NamesMode
 
 Pairs = tuple[tuple[str, str], ...]
@@ -136,7 +136,7 @@ def recognize_names(exchange: HarExchange, real_hosts: Collection[str] = ()) -> 
     """
     request, response = exchange.request, exchange.response
     names = {name.lower(): value for name, value in response.headers}
-    if names.get(HEADER.lower()) == "original":
+    if names.get(NAMES_HEADER.lower()) == "original":
         return "original"
     if any(name.startswith(_SANDBOX) for name in names):
         return "neutral"

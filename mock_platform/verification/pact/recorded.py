@@ -353,6 +353,6 @@ def _read_deliveries(
         needed = f"{event['id']} {event['webhook_id']}"
         state = make_beginning(None, [], history.describe(needed))
         found[each["event_id"]] = PactDelivery(
-            each["event_id"], event["event_type"], each["body"], (state,), world.names
+            each["event_id"], event["event_type"], each["body"], (state,), world.names or "neutral"
         )
     return list(found.values())
