@@ -74,7 +74,7 @@ from mock_platform.api.v2.posts.creation import (
     take_media_of_post,
 )
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
-from mock_platform.core.assumptions import public_fact
+from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
@@ -105,6 +105,12 @@ _REQUIRE_TIER_TO_QUOTE = require_enterprise_from("2026-04-20")
 REPLY_SETTINGS = ("following", "mentionedUsers", "subscribers", "verified")
 _MADE = ("id", "text", "edit_history_post_ids", "community_id")
 _make_id = partial(make_id_field, "an id of ")
+MEDIA_DETAILS = expectation(
+    "posts.media-details",
+    "What a new post says about its media is kept: post.fields=media_metadata shows title and "
+    "description of each. embeddable, preview_media_id and call_to_actions change nothing else.",
+)
+_MEDIA_DETAILS = ("call_to_actions", "description", "embeddable", "preview_media_id", "title")
 
 
 class NewReply(Schema):
@@ -116,11 +122,38 @@ class NewReply(Schema):
     auto_populate_reply_metadata = Flag()
 
 
+class AppStores(Schema):
+    """Where an app is installed from."""
+
+    app_store_id = Text()
+    ipad_app_store_id = Text()
+    play_store_id = Text()
+
+
+class LinkToFollow(Schema):
+    """The address that a call to action leads to."""
+
+    url = Text(required=True)
+
+
+class CallsToAction(Schema):
+    """What viewers of media are asked to do."""
+
+    app_install = Nested(AppStores)
+    visit_site = Nested(LinkToFollow)
+    watch_now = Nested(LinkToFollow)
+
+
 class NewMedia(Schema):
-    """The media of a new post, and the users shown on them."""
+    """The media of a new post, the users shown on them, and what is said about them."""
 
     media_ids = ListOf(_make_id(), least=1, most=4, required=True)
     tagged_user_ids = ListOf(_make_id(), most=10)
+    call_to_actions = Nested(CallsToAction)
+    description = Text()
+    embeddable = Flag()
+    preview_media_id = _make_id()
+    title = Text()
 
 
 class NewPoll(Schema):
@@ -256,7 +289,12 @@ def _read_fields(call: Call, world: World, params: dict[str, Any]) -> Record:
         found["card_uri"] = params["card_uri"]
     if params.get("nullcast"):
         found |= {"nullcast": True, "scopes": {"followers": False}}
-    found["_tagged_user_ids"] = params.get("media", {}).get("tagged_user_ids", [])
+    media = params.get("media", {})
+    found["_tagged_user_ids"] = media.get("tagged_user_ids", [])
+    details = {name: media[name] for name in _MEDIA_DETAILS if name in media}
+    if details:
+        call.assume(MEDIA_DETAILS)
+        found["_media_details"] = details
     found["_excluded_reply_user_ids"] = params.get("reply", {}).get("exclude_reply_user_ids", [])
     if "geo" in params:
         call.assume(ANY_PLACE)
@@ -349,6 +387,7 @@ OPERATIONS = (
             ANY_PLACE,
             KNOWN_COMMUNITY,
             USABLE_MEDIA,
+            MEDIA_DETAILS,
         ),
         example=Example(json={"text": "Fresh from the roaster"}),
     ),
