@@ -127,7 +127,8 @@ def make_message(request: ControlRequest) -> Response:
         webhook = world.store.get("webhooks", event["webhook_id"] or "")
         app = None if webhook is None else world.store.get("apps", webhook["_app_id"])
         owner = "" if app is None else app.get("_owner_user_id") or ""
-        made = make_body(event, owner, params.get("names", world.names))
+        own = world.names or (webhook or {}).get("_names")
+        made = make_body(event, owner, params.get("names", own))
     metadata = base64.b64encode(dumps({"contentType": "application/json"})).decode()
     return Response(
         dumps(made), content_type="application/json", headers={"Pact-Message-Metadata": metadata}
