@@ -50,6 +50,8 @@ def counter(operation: Operation, settings: Settings, wire: WireMode = "spec") -
         # fewest calls left, which is the one that the client will meet first.
         tightest: dict[str, WindowState] = {}
         exceeded: Limit | None = None
+        if wire != "spec":
+            call.assume(RECORDED_LIMITS)
         for limit in limits:
             if limit.when is not None and not limit.when(call):
                 continue
