@@ -34,13 +34,7 @@ Counter = Callable[[Call, World], None]
 
 def counter(operation: Operation, settings: Settings, wire: WireMode = "spec") -> Counter | None:
     """Return the counter for the calls of one operation; `None` if no limit is in force."""
-    limits = [limit for limit in operation.limits if _is_in_force(limit, settings, wire)]
-    if operation.dialect == "oauth" and settings.oauth_limit is not None:
-        limits.append(
-            Limit(operation.id, settings.oauth_limit, 900, "app", assumptions=(OAUTH_LIMIT,))
-        )
-    if operation.set_limits is not None:
-        limits += operation.set_limits(settings)
+    limits = _list_limits(operation, settings, wire)
     if not limits:
         return None
 
@@ -73,6 +67,17 @@ def counter(operation: Operation, settings: Settings, wire: WireMode = "spec") -
             raise exceeded.refusal()
 
     return count
+
+
+def _list_limits(operation: Operation, settings: Settings, wire: WireMode) -> list[Limit]:
+    limits = [limit for limit in operation.limits if _is_in_force(limit, settings, wire)]
+    if operation.dialect == "oauth" and settings.oauth_limit is not None:
+        limits.append(
+            Limit(operation.id, settings.oauth_limit, 900, "app", assumptions=(OAUTH_LIMIT,))
+        )
+    if operation.set_limits is not None:
+        limits += operation.set_limits(settings)
+    return limits
 
 
 def _name_headers(limit: Limit) -> str:
