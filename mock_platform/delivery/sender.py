@@ -105,9 +105,16 @@ def find_receiver(world: World, webhook_id: str, *, even_invalid: bool = False) 
     if app is None:
         return f"webhook {webhook_id} belongs to no app"
     owner = app.get("_owner_user_id") or ""
-    names = world.names or webhook.get("_names")
     url, secret = webhook["url"], app["consumer_secret"]
-    return Receiver(world, world.epoch, webhook_id, url, secret, owner, names)
+    return Receiver(
+        world, world.epoch, webhook_id, url, secret, owner, find_names(world, webhook_id)
+    )
+
+
+def find_names(world: World, webhook_id: str) -> NamesMode | None:
+    """Return the names of deliveries: those of the world, else of who registered the webhook."""
+    webhook: Record = world.store.get("webhooks", webhook_id) or {}
+    return world.names or webhook.get("_names")
 
 
 class Sender:
