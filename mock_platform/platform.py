@@ -50,6 +50,7 @@ from mock_platform.core.operation import Operation, table
 from mock_platform.core.operation_routes import OperationRoutes
 from mock_platform.core.original_names.exchange import BOTH_NAMES_ARE_TAKEN
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASE_CLOCK, compile_operation
+from mock_platform.core.reasons import explain
 from mock_platform.core.tables import fixtures
 from mock_platform.core.tables.fixtures import Overlays
 from mock_platform.core.tables.table import Tables
@@ -259,10 +260,13 @@ class Platform:
                 reply.headers.append(("Content-Length", str(len(reply.body))))
             reply.body = b""
         assumptions = sort_assumptions(tuple(call.assumptions))
+        why = explain(call, reply)
         if self.settings.markers:
-            reply.headers += make_markers(call, assumptions)
+            reply.headers += make_markers(call, assumptions, why)
         milliseconds = (UPTIME() - started) * 1000
-        entry = make_entry(call, reply, world.name, at, milliseconds, assumptions, changes, failed)
+        reply.entry = entry = make_entry(
+            call, reply, world.name, at, milliseconds, assumptions, changes, failed, why
+        )
         world.journal.add(entry)
         for observe in self.observers:
             observe(entry)
@@ -415,7 +419,8 @@ class Platform:
             _LOG.warning("%s", fault)
             reply = reply_to_closed_world(fault)
         if self.settings.markers:
-            reply.headers += make_markers(call, sort_assumptions(tuple(call.assumptions)))
+            assumptions = sort_assumptions(tuple(call.assumptions))
+            reply.headers += make_markers(call, assumptions, explain(call, reply))
         return reply
 
     def _stray(self, call: Call, world: str) -> None:

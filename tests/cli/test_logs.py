@@ -125,11 +125,12 @@ def test_json_lines_have_names(logged: Callable[..., Logged]) -> None:
     server.session.post("/oauth2/token", data={"grant_type": "client_credentials"})
 
     (line,) = [json.loads(line) for line in server.lines()]
-    assert {"event", "level", "timestamp", "method", "url", "status", "ms", "operation", "id"} == (
-        set(line)
-    )
+    assert {
+        "event", "level", "timestamp", "method", "url", "status", "ms", "operation", "id", "why",
+    } == set(line)  # fmt: skip
     assert (line["event"], line["level"], line["status"]) == ("request", "info", 403)
     assert isinstance(line["ms"], float)
+    assert line["why"] == "No credentials; this operation takes HTTP Basic."
 
 
 def logged_warnings(form: logs.LogFormat, level: logs.LogLevel = "info", count: int = 1) -> str:

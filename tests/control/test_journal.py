@@ -59,9 +59,9 @@ def test_one_entry(box: Sandbox) -> None:
     entry = call(box, "GET", "/requests/r2").get_json()
 
     assert [
-        "id", "at", "world", "operation", "custom", "method", "url", "status", "milliseconds",
-        "caller", "rule", "near_misses", "changes", "assumptions", "warnings", "diagnosis",
-        "request", "response",
+        "id", "at", "world", "operation", "custom", "method", "url", "status", "ended", "why",
+        "milliseconds", "handler_milliseconds", "caller", "rule", "near_misses", "changes",
+        "assumptions", "warnings", "diagnosis", "request", "response",
     ] == list(entry)  # fmt: skip
     assert ("r2", "2026-03-01T00:01:00.000Z", "default") == (
         entry["id"],

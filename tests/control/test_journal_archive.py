@@ -147,7 +147,7 @@ def made(body: bytes, **more: Any) -> dict[str, Any]:
         "method": "POST",
         "url": "http://localhost/x?oauth_token=abc",
         "status": 302,
-        "milliseconds": 1.5,
+        "handler_milliseconds": 1.5,
         "request_headers": [("Content-Type", "text/plain"), ("Cookie", "session=abc; theme=dark")],
         "request_body": body,
         "response_body": body,

@@ -2,7 +2,7 @@
 
 const { checkOptions, formatMoment } = require("./values.js");
 
-const FILTERS = ["operation", "status", "method", "path", "rule", "since"];
+const FILTERS = ["operation", "status", "method", "path", "rule", "ended", "since"];
 
 /** @implements {Face} @typedef {import("../types/index").Entry} Face */
 class Entry {
@@ -15,7 +15,11 @@ class Entry {
     /** @type {string} */ this.method = document.method;
     /** @type {string} */ this.url = document.url;
     /** @type {number} */ this.status = document.status;
+    /** @type {import("../types/index").Ended | null} */
+    this.ended = readEnded(document.ended);
+    /** @type {string | null} */ this.why = document.why;
     /** @type {number} */ this.milliseconds = document.milliseconds;
+    /** @type {number} */ this.handlerMilliseconds = document.handler_milliseconds;
     /** @type {string | null} */ this.operation = document.operation;
     /** @type {string | null} */ this.custom = document.custom ?? null;
     /** @type {Record<string, any> | null} */ this.caller = document.caller;
@@ -73,6 +77,13 @@ class Journal {
   async *[Symbol.asyncIterator]() {
     yield* await this.find();
   }
+}
+
+/** @param {any} ended */
+function readEnded(ended) {
+  if (ended === null) return null;
+  const { how, bytes, late_milliseconds: lateMilliseconds } = ended;
+  return { how, bytes, lateMilliseconds };
 }
 
 /** @param {any} change */

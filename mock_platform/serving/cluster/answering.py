@@ -273,6 +273,7 @@ class TakenRequest:
         """Send what the application made to the front."""
         assert isinstance(answer, TakenAnswer)
         if self._ended:  # the client has left meanwhile
+            self._handle.lose_answer(0)
             self._backend.close(answer)
             return
         if self._handle.is_taken:

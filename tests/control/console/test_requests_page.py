@@ -150,7 +150,7 @@ def test_rules_that_acted(box: Sandbox) -> None:
     page = Page(call(box, "GET", "/?rule=outage"))
 
     assert ["r1"] == page.requests
-    assert "rule of scenario outage" in page.text
+    assert "Rule 0 of scenario outage acted: " in page.text
 
 
 @pytest.mark.parametrize(
