@@ -14,6 +14,7 @@ from typing import Any
 
 from mock_platform.api.datasets import make_dataset
 from mock_platform.api.served import (
+    ASSUMPTIONS,
     KINDS,
     NOT_SERVED,
     OPERATIONS,
@@ -338,7 +339,7 @@ class Platform:
         """Return the register of all assumptions, by id."""
         left_out = (entry.assumption for entry in NOT_SERVED)
         declared = (operation.all_assumptions for operation in self.operations)
-        return register(_CORE, left_out, *declared)
+        return register(_CORE, ASSUMPTIONS, left_out, *declared)
 
     def reload(self, base: Base) -> None:
         """Reset the default world with other fixtures; new worlds start with them as well."""

@@ -183,7 +183,8 @@ def _describe_entry(entry: RemoteEntry) -> str:
     if is_unusual(entry.ended):
         text += f"  {describe_end(entry.ended)}"
     notes = [] if entry.why is None else [entry.why]
-    return "\n".join([text, *(f"    {note}" for note in [*notes, *entry.warnings])])
+    notes += [warning for warning in entry.warnings if f"{warning}." != entry.why]
+    return "\n".join([text, *(f"    {note}" for note in notes)])
 
 
 def _read_number(entry: Any) -> int:

@@ -54,6 +54,10 @@ class Connection(Protocol):
         """Whether the body of an answer may contain a `Pause`."""
 
     @property
+    def is_stream(self) -> bool:
+        """Whether it is one stream of HTTP/2, which ends with a reset if it has no answer."""
+
+    @property
     def is_taken(self) -> bool:
         """Whether a fault was performed, so that no answer will be written."""
 

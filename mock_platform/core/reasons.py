@@ -43,7 +43,7 @@ def explain(call: Call, reply: Reply) -> str | None:
     elif reply.status >= 400:
         text = _explain_refusal(call, reply)
     else:
-        text = _capitalize(call.without_effect or "")
+        text = call.without_effect or ""
     return _write(text) if text else None
 
 
@@ -81,8 +81,8 @@ def _explain_rule(rule: Mapping[str, Any], call: Call, reply: Reply) -> str:
         if sending.fault is not None:
             kept = "the changes were kept" if sending.is_committed else "nothing was changed"
             done.append(f"{_FAULTS[sending.fault]}, and {kept}")
-    if reply.status >= 400:
-        done.append(read_message(reply.body) or f"{reply.status} {phrase(reply.status)}")
+    if reply.status >= 400 and (sending is None or sending.fault is None):
+        done.append(_explain_refusal(call, reply))
     return f"{text}: {'; '.join(done)}" if done else text
 
 

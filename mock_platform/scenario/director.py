@@ -180,7 +180,7 @@ def _find_requested_rules(call: Call, operation: Operation, engine: Engine) -> l
             others = ", ".join(
                 dict.fromkeys(on for active_rule in rules for on in active_rule.rule.on)
             )
-            text = f"the scenario {name!r} has no rule for {operation.id}, only: {others}"
+            text = f"The scenario {name!r} has no rule for {operation.id}, only: {others}"
             call.without_effect = text
             call.warn(text)
     preference = call.header("prefer")
@@ -193,7 +193,7 @@ def _explain_miss(call: Call) -> str:
     """Return why the scenario that a request named for itself did not act."""
     name = (call.header(HEADER) or "").strip()
     own = [miss["difference"] for miss in call.near_misses if miss["scenario"] == name]
-    return f"the scenario {name!r} did not act: {own[0] if own else 'another rule came first'}"
+    return f"The scenario {name!r} did not act: {own[0] if own else 'another rule came first'}"
 
 
 def make_refusal(fault: Exception) -> Reply:

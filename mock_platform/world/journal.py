@@ -103,9 +103,9 @@ class JournalEntry(Struct, gc=False):
         return shown
 
     def lose(self, sent: int | None = None, after: float = 0.0) -> None:
-        """The client left before it had an answer that was complete here."""
-        ending = self.ending
-        if ending is not None and ending.how == "complete":
+        """The client left before it had the answer, whether that was complete here or not."""
+        ending = self.ending or Ending("complete", is_late=self.rule is not None)
+        if ending.how == "complete":
             after = max(after, 0.0) or ending.after
             self.ending = Ending("disconnected", sent, after, ending.is_late)
 

@@ -262,6 +262,22 @@ def test_an_answer_is_logged_when_it_is_over() -> None:
 
 
 @pytest.mark.live
+def test_a_line_says_how_an_answer_was_cut_and_why(logged: Callable[..., Logged]) -> None:
+    """It comes from the journal: an answer that never came has no markers."""
+    server = logged("text", Settings(markers=False, scenarios=("flaky-network",)))
+    with pytest.raises(requests.ConnectionError):
+        server.session.get("/12/accounts")
+
+    (line,) = server.lines()
+
+    assert " --- GET /12/accounts ms=" in line
+    assert line.endswith(
+        ' operation=accounts.list id=r1 ended=reset why="Rule 0 of scenario flaky-network acted: '
+        'the connection was broken, and nothing was changed."'
+    )
+
+
+@pytest.mark.live
 def test_requests_are_written_while_the_server_runs(logged: Callable[..., Logged]) -> None:
     """There is no need to stop the server to see what it answered."""
     server = logged("text")

@@ -43,6 +43,8 @@ def found(box: Sandbox, query: str) -> list[str]:
         ("?path=oauth2", ["r2", "r3"]),
         ("?since=2026-03-01T00:01:00Z", ["r2", "r3"]),
         ("?rule=usage-capped", []),
+        ("?ended=complete", ["r1", "r2", "r3"]),
+        ("?ended=reset", []),
         ("?limit=2", ["r2", "r3"]),
         ("?limit=0", []),
         ("?path=o&limit=1", ["r3"]),

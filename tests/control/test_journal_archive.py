@@ -10,6 +10,7 @@ import pytest
 from mock_platform.control.journal import archive
 from mock_platform.verification.har.writer import MAX_BODY_BYTES
 from mock_platform.world.clock import parse_instant
+from mock_platform.world.endings import Ending
 from mock_platform.world.journal import JournalEntry
 from tests.control.support import call
 from tests.support import ACCOUNT, HARBOR, Sandbox
@@ -180,6 +181,29 @@ def test_long_bodies_are_cut(more: int, cut: bool) -> None:
     assert cut == ("comment" in shown["response"]["content"])
     assert MAX_BODY_BYTES == len(shown["response"]["content"]["text"])
     assert MAX_BODY_BYTES + more == shown["response"]["content"]["size"]
+
+
+@pytest.mark.parametrize(
+    ("ending", "status", "text"),
+    [
+        (Ending("truncated", 2), 302, "bo"),
+        (Ending("reset", 0), 0, None),
+        (Ending("disconnected", 0, 250.0), 0, None),
+        (Ending("disconnected"), 302, "body"),
+        (None, 302, "body"),
+    ],
+)
+def test_what_the_client_got(ending: Ending | None, status: int, text: str | None) -> None:
+    """An answer that was cut is as long as the client got it; status 0 says that none came."""
+    shown = made(b"body", ending=ending)
+
+    assert (status, text) == (
+        shown["response"]["status"],
+        shown["response"]["content"].get("text"),
+    )
+    assert 302 == shown["_mock"]["status"]
+    assert (None if ending is None else ending.how) == (shown["_mock"]["ended"] or {}).get("how")
+    assert (1.5 if ending is None else 1.5 + ending.after) == shown["time"]
 
 
 def test_redirects_and_cookies_of_answers() -> None:

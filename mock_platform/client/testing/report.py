@@ -92,7 +92,8 @@ def _request(number: int, entry: Entry, same: int, *, whole: bool) -> list[str]:
     notes += _changes(entry["changes"])
     if entry["why"] is not None:
         notes.append(f"why: {entry['why']}")
-    notes += [f"warning: {warning}" for warning in entry["warnings"]]
+    others = (warning for warning in entry["warnings"] if f"{warning}." != entry["why"])
+    notes += [f"warning: {warning}" for warning in others]
     if not whole and entry["status"] >= 400:
         notes.append(f"answer: {_shorten(_body(entry, 'response'))}")
     if whole:

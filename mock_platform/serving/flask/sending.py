@@ -34,6 +34,10 @@ _HOW: Mapping[FaultKind, How] = {
 }
 
 
+_AS_RESET = frozenset({"empty", "garbage"})
+"""What a client of HTTP/2 meets as a reset of its stream."""
+
+
 class AnswerEnd:
     """Notes in the journal how an answer ended that is not sent whole at once.
 
@@ -54,14 +58,12 @@ class AnswerEnd:
         """Bytes of the whole body, if that is known."""
         self.expected: How = "complete"
         """How it ends with its last byte."""
-        self.is_over = False
 
     def note(self, how: How) -> None:
         """Note how the answer ended, unless it had ended already."""
         entry = self._entry
-        if self.is_over or entry is None:
+        if entry is None or entry.ending is not None:
             return
-        self.is_over = True
         skipped = 0.0 if self._connection is None else self._connection.skipped
         after = (UPTIME() - self._begun + skipped) * 1000
         entry.ending = Ending(how, self.sent, after, self._is_late)
@@ -129,6 +131,8 @@ def break_connection(
     """
     if fault == "timeout" and connection is not None:
         connection.hold()
+    if connection is not None and connection.is_stream and fault in _AS_RESET:
+        how = how or "reset"
     end.note(how or _HOW[fault])
     if connection is None:
         raise NoConnection(fault)

@@ -36,6 +36,11 @@ class ClientSocket:
         """Whether it is closed, or will be when all is sent."""
         return self._transport.is_closing()
 
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is a stream of HTTP/2."""
+        return bool(self._transport.get_extra_info("stream"))
+
     def send(self, data: bytes, *, last: bool) -> None:
         """Write a piece of an answer; the last one perhaps with the answers to other clients."""
         # Only a last piece may wait for the end of the round: anything that is written to this
@@ -174,8 +179,10 @@ class Handle:
         write: Callable[[bytes], object],
         resume: Callable[..., object],
         descriptor: Callable[[], int],
+        is_stream: bool = False,
     ) -> None:
         self._backend = backend
+        self.is_stream = is_stream
         self._reset = reset
         self._end = end
         self._write = write
@@ -193,7 +200,7 @@ class Handle:
         self._held_since = 0.0
 
     def lose_answer(self, sent: int | None = None, waited: float = 0.0) -> None:
-        """Note that the client left before it had an answer that was complete here.
+        """Note that the client left before it had the answer.
 
         `waited` is for how many seconds it had waited in all, if that is known.
         """

@@ -205,7 +205,7 @@ class _CallerConnection:
         self._silent += seconds
         closing.wait(seconds)
 
-    is_stopping = is_slow = False
+    is_stopping = is_slow = is_stream = False
     """A session is read by its caller, so it is neither stopped nor slow."""
 
     def is_gone(self) -> bool:
