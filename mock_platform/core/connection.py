@@ -44,10 +44,8 @@ class Connection(Protocol):
 
     entry: JournalEntry | None
     """The entry in the journal of the request that is answered, once there is one."""
-
-    @property
-    def skipped(self) -> float:
-        """Seconds of waits that did not really pass, because the caller stops to wait anyway."""
+    skipped: float
+    """Seconds of waits that did not really pass, because the caller stops to wait anyway."""
 
     @property
     def pauses(self) -> bool:

@@ -91,7 +91,7 @@ def test_an_answer_without_anything_odd_has_no_reason(box: Sandbox) -> None:
 
 
 def test_a_scenario_whose_rule_does_not_match(box: Sandbox) -> None:
-    """The first difference is told where the request named the scenario itself."""
+    """A request that named the scenario itself gets the first difference."""
     document = {
         "name": "s",
         "rules": [

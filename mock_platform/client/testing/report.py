@@ -86,12 +86,9 @@ def _request(number: int, entry: Entry, same: int, *, whole: bool) -> list[str]:
     if is_unusual(entry["ended"]):
         lines[0] += f", {describe_end(entry['ended'])}"
     notes = [] if same == number else [f"the same request as {same}"]
-    rule = entry["rule"]
-    if rule is not None:
-        notes.append(f"rule {rule['scenario']}/{rule['rule']} acted")
-    notes += _changes(entry["changes"])
     if entry["why"] is not None:
         notes.append(f"why: {entry['why']}")
+    notes += _changes(entry["changes"])
     others = (warning for warning in entry["warnings"] if f"{warning}." != entry["why"])
     notes += [f"warning: {warning}" for warning in others]
     if not whole and entry["status"] >= 400:

@@ -37,7 +37,7 @@ class Wire:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """The clock of the edge, which stands still."""
+    """The clock of the edge, which the test moves."""
     found = SimpleNamespace(now=100.0)
     monkeypatch.setattr("mock_platform.serving.flask.sending.UPTIME", lambda: found.now)
     return found
