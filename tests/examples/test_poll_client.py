@@ -104,8 +104,8 @@ def test_the_hasty_client_is_found_out(pytester: pytest.Pytester) -> None:
     )
     assert [
         f"1. {request}, reset after 0 bytes",
-        "     why: Rule 0 of scenario answer-lost acted: the connection was broken, and the changes "
-        "were kept.",
+        "     why: Rule 0 of scenario answer-lost acted: the connection was broken, and the "
+        "changes were kept.",
         "     created: poll_cards 1990000000004313240",
         f"2. {request}",
         "     the same request as 1",
