@@ -53,7 +53,7 @@ WRONG = Keys("hbrDeskKey7uE2qXn0Zt4Wc9", "wrong", "2244994945-nobody", "wrong")
             "GET",
             "/12/accounts",
             {"headers": {"Prefer": "code=429"}},
-            "Prefer asked for this failure: Too many requests.",
+            "Prefer asked for this failure: Rate limit exceeded.",
         ),
         (
             "GET",
