@@ -143,6 +143,8 @@ class JournalEntry(Struct, gc=False):
             size += _OF_NEAR_MISS * len(self.kept_near_misses)
         if self.kept_warnings:
             size += len("".join(self.kept_warnings))
+        if self.why is not None:
+            size += len(self.why)
         if self.diagnosis is not None:
             said = [value for value in self.diagnosis.values() if isinstance(value, str)]
             size += _OF_DIAGNOSIS + len("".join(said))

@@ -42,6 +42,13 @@ class Entry {
   asJson() {
     return /** @type {any} */ (this)._document;
   }
+
+  toString() {
+    const { method, url, status, operation, custom, why } = this;
+    const address = url.replace(/^\w+:\/\/[^/]+(\/~[^/]+)?/, "");
+    const text = `${method} ${address} -> ${status} ${operation ?? custom ?? "no operation"}`;
+    return `${text}${describeEnd(this.ended)}${why === null ? "" : `: ${why}`}`;
+  }
 }
 
 class Journal {
@@ -84,6 +91,15 @@ function readEnded(ended) {
   if (ended === null) return null;
   const { how, bytes, late_milliseconds: lateMilliseconds } = ended;
   return { how, bytes, lateMilliseconds };
+}
+
+/** @param {import("../types/index").Ended | null} ended Nothing is said of a usual end. */
+function describeEnd(ended) {
+  if (ended === null) return ", still being sent";
+  const { how, bytes, lateMilliseconds } = ended;
+  const late = lateMilliseconds === undefined ? "" : `, ${Math.round(lateMilliseconds)} ms late`;
+  if (how === "complete") return late;
+  return `, ${how}${bytes === undefined ? "" : ` after ${bytes} bytes`}${late}`;
 }
 
 /** @param {any} change */

@@ -257,6 +257,8 @@ export interface Entry {
   readonly responseBody: string;
   /** Returns the entry in the form of `GET /_mock/requests/ID`. */
   asJson(): Record<string, any>;
+  /** Returns a line for people: request, status, operation, how the answer ended, and why. */
+  toString(): string;
 }
 
 /** The ways in which an answer can end. */
