@@ -205,7 +205,10 @@ export interface Journal extends AsyncIterable<Entry> {
   clear(): Promise<void>;
 }
 
-/** One request in the journal, its answer, and the reasons for it; without credentials. */
+/**
+ * One request in the journal, its answer, and the reasons for it; without credentials. As text it
+ * is a line for people: request, status, operation, how the answer ended, and why.
+ */
 export interface Entry {
   /** The id of the request, as in `X-Mock-Request-Id` of the answer. */
   readonly id: string;
@@ -257,8 +260,6 @@ export interface Entry {
   readonly responseBody: string;
   /** Returns the entry in the form of `GET /_mock/requests/ID`. */
   asJson(): Record<string, any>;
-  /** Returns a line for people: request, status, operation, how the answer ended, and why. */
-  toString(): string;
 }
 
 /** The ways in which an answer can end. */
