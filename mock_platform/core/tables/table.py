@@ -76,7 +76,7 @@ class Shown(Struct, frozen=True):
     operations: tuple[str, ...] = ()
     """The operations whose `data` has such records."""
     known_by: str = ""
-    """The key by which they are known in the `data` of other operations; they may be included."""
+    """The key by which they are known in the `data` of other operations."""
     key: str = "id"
     is_of_app: bool = False
     """Whether they belong to the app that asked."""

@@ -21,7 +21,7 @@ from mock_platform.api.v2.conventions import (
     make_id_field,
 )
 from mock_platform.api.v2.media.uploads import explain_unusable, find_own_media, keep_media
-from mock_platform.api.v2.objects.post_view import find_entities
+from mock_platform.api.v2.objects.post_text import find_entities
 from mock_platform.api.v2.objects.relations import takes_messages_of
 from mock_platform.api.v2.objects.users import show_user
 from mock_platform.core.assumptions import expectation, public_fact
@@ -246,7 +246,7 @@ def _store_event(
     content: Record,
 ) -> Record:
     event: Record = {
-        "id": world.ids.snowflake(),
+        "id": world.ids.snowflake(world.clock.now()),
         "event_type": event_type,
         "dm_conversation_id": conversation_id,
         "sender_id": sender_id,

@@ -48,7 +48,7 @@ from mock_platform.api.v2.objects.answers import (
     make_names_field,
     start_answer,
 )
-from mock_platform.api.v2.objects.post_view import show_entities
+from mock_platform.api.v2.objects.post_text import show_entities
 from mock_platform.api.v2.pages import (
     MESSAGES,
     TOKEN_FORMS,
@@ -186,7 +186,7 @@ def create_group(call: Call, world: World) -> dict[str, Any]:
     sender = get_user_id(call)
     participants = list(dict.fromkeys([sender, *call.params["participant_ids"]]))
     require_users(world, "participant_ids", participants, sender)
-    conversation = world.ids.snowflake()
+    conversation = world.ids.snowflake(world.clock.now())
     store_join(world, conversation, participants, sender)
     return _send(call, world, conversation, participants, call.params["message"])
 

@@ -13,9 +13,9 @@ from marshmallow import missing
 from msgspec import Struct
 
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
+from mock_platform.api.v2.objects.post_text import find_entities
 from mock_platform.api.v2.objects.post_view import (
     find_conversation,
-    find_entities,
     find_references,
     list_versions,
     show_whole_post,
@@ -81,10 +81,9 @@ def create_post(
     `reply_to`, `quoted` and `reposted` are stored posts, `previous` is the version that the post
     replaces. `fields` are further fields of the record, in stored form.
     """
-    number = world.ids.snowflake()
-    record = make_post_record(
-        number, author["id"], created_at or wire_millis(world.clock.now()), text
-    )
+    now = world.clock.now()
+    number = world.ids.snowflake(now)
+    record = make_post_record(number, author["id"], created_at or wire_millis(now), text)
     record["entities"] = find_entities(world, text)
     if reply_to is not None:
         record |= _refer_to_reply(world, reply_to)
