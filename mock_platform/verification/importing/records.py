@@ -205,6 +205,9 @@ class RecordCollection:
         """Return the records by table, without those that no folder may hold."""
         self._add_shown()
         self._check_records()
+        # Of equal times, the post that was stored last is the newest, and answers begin with it.
+        found = sorted(self.records.get("posts", {}).items(), key=lambda each: int(each[0]))
+        self.records["posts"] = dict(found)
         while missing := self._find_missing():
             for name, key, other, target in missing:
                 if self._follow(other, target, self.records[name].get(key)):
@@ -283,7 +286,7 @@ class RecordCollection:
             known = self.read_defaults(name).get(key)
             if known is None and isinstance(record, str):
                 self.notes.append((source, f"{name}/{key} is no record: {record}"))
-            elif isinstance(record, dict):
+            elif isinstance(record, dict) and (known is None or name in _IDENTITY):
                 own = {each: value for each, value in (known or {}).items() if each[0] == "_"}
                 self.records.setdefault(name, {})[key] = {**own, **record, AS: RECORDED}
                 self._sources[name, key] = source

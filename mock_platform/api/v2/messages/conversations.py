@@ -22,6 +22,7 @@ from mock_platform.api.v2.conventions import (
 )
 from mock_platform.api.v2.media.uploads import explain_unusable, find_own_media, keep_media
 from mock_platform.api.v2.objects.post_text import find_entities
+from mock_platform.api.v2.objects.posts import read_entities
 from mock_platform.api.v2.objects.relations import takes_messages_of
 from mock_platform.api.v2.objects.users import show_user
 from mock_platform.core.assumptions import expectation, public_fact
@@ -337,10 +338,21 @@ def _add_participants(message: Record) -> Record | str:
     return {**message, "_participants": list(found)}
 
 
+def _read_v2_object(message: Record) -> Record:
+    """Return a message of a v2 answer as it is stored; a stored one passes unchanged."""
+    own = {name: value for name, value in message.items() if value is not None}
+    if isinstance(own.get("attachments"), dict):
+        own["_media_keys"] = own.pop("attachments").get("media_keys") or []
+    if own.get("entities"):
+        own["entities"] = read_entities(own["entities"])
+    return own
+
+
 TABLES = (
     Table(
         TABLE,
         DirectMessageRecord,
+        from_public=_read_v2_object,
         references=(
             Reference("sender_id", "users"),
             Reference("_participants", "users"),

@@ -276,6 +276,7 @@ def show_event(call: Call, event: Record, answer: PostAnswer) -> dict[str, Any]:
         "participant_ids": event.get("participant_ids"),
         "attachments": {"media_keys": keys} if (keys := event["_media_keys"]) else None,
         "entities": show_entities(event["entities"]),
+        "referenced_posts": event.get("referenced_posts"),
     }
     if "sender_id" in expansions:
         answer.include_user("sender_id", event["sender_id"])

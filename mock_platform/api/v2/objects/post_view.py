@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from mock_platform.api.v2.objects.post_text import (
@@ -50,19 +51,31 @@ def show_post(
 ) -> dict[str, Any]:
     """Return these fields of a post as a v2 object, with short links if there are any."""
     shown: dict[str, Any] = {}
-    if not _OF_TEXT.isdisjoint(fields):
+    chosen = frozenset(fields)
+    if not _OF_TEXT.isdisjoint(chosen):
         post = write_post(world, post, links)
-    for name in _POST_VALUES:
-        if name in fields:
-            value = _POST_VALUES[name](world, post)
-            if value is not None:
-                shown[name] = value
+    for name, find_value in _choose_values(chosen):
+        value = find_value(world, post)
+        if value is not None:
+            shown[name] = value
     return shown
 
 
-def show_whole_post(world: World, post: Record) -> dict[str, Any]:
-    """Return a post as payloads of events hold one, each number also as text under NAME_str."""
-    shown = show_post(world, post, PAYLOAD_FIELDS, find_links(world))
+@lru_cache(maxsize=256)
+def _choose_values(fields: frozenset[str]) -> list[tuple[str, Callable[[World, Record], Any]]]:
+    """Return how these fields are found: a page asks for the same ones with each post."""
+    return [(name, find_value) for name, find_value in _POST_VALUES.items() if name in fields]
+
+
+def show_whole_post(world: World, post: Record, *, is_new: bool = False) -> dict[str, Any]:
+    """Return a post as payloads of events hold one, each number also as text under NAME_str.
+
+    With one that `is_new` nobody has done anything yet, so that is not counted.
+    """
+    fields = _NEW_FIELDS if is_new else PAYLOAD_FIELDS
+    shown = show_post(world, post, fields, find_links(world))
+    if is_new:
+        shown["public_metrics"] = _read_counts(post)
     for name in ("public_metrics", "edit_controls"):
         shown[name] = add_texts(shown[name])
     reply = post.get("in_reply_to_status_id_str")
@@ -211,8 +224,12 @@ def _show_paid_partnership(world: World, post: Record) -> bool | None:
     return bool(post.get("_paid_partnership")) if known else None
 
 
+def _read_counts(post: Record) -> dict[str, int]:
+    return {name: post.get(stored) or 0 for name, stored in COUNTS.items()}
+
+
 def _show_counts(world: World, post: Record) -> dict[str, int]:
-    counts = {name: post.get(stored) or 0 for name, stored in COUNTS.items()}
+    counts = _read_counts(post)
     related = {
         "like_count": LIKES.count_sources(world, post["id_str"]),
         "bookmark_count": BOOKMARKS.count_sources(world, post["id_str"]),
@@ -275,6 +292,7 @@ PAYLOAD_FIELDS = frozenset(_POST_VALUES) - {
     *("scopes", "source", "card_uri", "context_annotations", "article_title", *_RECORDED),
 }
 """The fields of posts in payloads of events."""
+_NEW_FIELDS = PAYLOAD_FIELDS - {"public_metrics"}
 
 
 CARD_URI = r"card://[0-9]{1,19}"

@@ -109,7 +109,7 @@ def _read_v2_object(post: Record) -> Record:
     if isinstance(counts, Mapping):
         own |= {stored: counts[name] for name, stored in COUNTS.items() if name in counts}
     if isinstance(own.get("entities"), dict):
-        own["entities"] = _read_entities(own["entities"])
+        own["entities"] = read_entities(own["entities"])
     attached = (own.get("attachments") if recorded else own.pop("attachments", None)) or {}
     for name, stored in _ATTACHED.items():
         if name in attached:
@@ -139,7 +139,7 @@ def _read_references(own: Record) -> None:
             own |= {"in_reply_to_status_id": int(target), "in_reply_to_status_id_str": target}
 
 
-def _read_entities(entities: dict[str, Any]) -> dict[str, Any]:
+def read_entities(entities: dict[str, Any]) -> dict[str, Any]:
     """Return entities in the 1.1 form, with `indices` in place of `start` and `end`."""
     if entities.keys() & {"symbols", "user_mentions"}:
         return entities

@@ -129,7 +129,7 @@ def record_post(world: World, post: Record) -> list[FanOut]:
     author = world.store.get("users", post["_user_id"])
     if author is None or author.get("protected"):
         return []
-    payload = show_whole_post(world, post)
+    payload = show_whole_post(world, post, is_new=not post["_edit_history"])
     referenced = _find_referenced_posts(world, post)
     users = dict.fromkeys([author["id"], *(one["_user_id"] for one in referenced)])
     known = [user for user in map(world.store.get, ["users"] * len(users), users) if user]
