@@ -369,6 +369,7 @@ TABLES = (
                 "dm_conversations.list",
                 "dm_conversations.list_with_user",
             ),
+            kept=("referenced_posts",),
             complete=_add_participants,
         ),
     ),

@@ -225,7 +225,8 @@ def _show_paid_partnership(world: World, post: Record) -> bool | None:
 
 
 def _read_counts(post: Record) -> dict[str, int]:
-    return {name: post.get(stored) or 0 for name, stored in COUNTS.items()}
+    known = post.get("public_metrics", COUNTS)  # of a recorded post those that it was shown with
+    return {name: post.get(stored) or 0 for name, stored in COUNTS.items() if name in known}
 
 
 def _show_counts(world: World, post: Record) -> dict[str, int]:
@@ -235,7 +236,9 @@ def _show_counts(world: World, post: Record) -> dict[str, int]:
         "bookmark_count": BOOKMARKS.count_sources(world, post["id_str"]),
         "repost_count": world.store.count("posts", {"_reposted_post_id": post["id_str"]}),
     }
-    return counts | {name: count_at_least(counts[name], n) for name, n in related.items()}
+    return counts | {
+        name: count_at_least(counts[name], n) for name, n in related.items() if name in counts
+    }
 
 
 def _read(stored: str) -> Callable[[World, Record], Any]:
@@ -255,6 +258,11 @@ _RECORDED = (
     *("suggested_source_links", "suggested_source_links_with_counts"),
 )
 """Fields that only posts have that were recorded with them."""
+KEPT_AS_RECORDED = (
+    *_RECORDED,
+    *("attachments", "edit_controls", "note_post", "public_metrics", "text", "withheld"),
+)
+"""The keys of a recorded post that are shown as they are, in place of what its record says."""
 
 _POST_VALUES: Mapping[str, Callable[[World, Record], Any]] = {
     "id": _read("id_str"),

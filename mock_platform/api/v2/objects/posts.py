@@ -21,7 +21,7 @@ from mock_platform.api.v2.objects.older_forms import (
     parse_post_time,
 )
 from mock_platform.api.v2.objects.post_text import Links, write_post
-from mock_platform.api.v2.objects.post_view import CARD_URI, COUNTS
+from mock_platform.api.v2.objects.post_view import CARD_URI, COUNTS, KEPT_AS_RECORDED
 from mock_platform.api.v2.objects.users import UserObject
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import (
@@ -105,7 +105,7 @@ def _read_v2_object(post: Record) -> Record:
         for name in ("note_post", "edit_controls", *(("text",) if "full_text" in own else ())):
             own.pop(name, None)
     _read_references(own)
-    counts = own.pop("public_metrics", None)
+    counts = own.get("public_metrics") if recorded else own.pop("public_metrics", None)
     if isinstance(counts, Mapping):
         own |= {stored: counts[name] for name, stored in COUNTS.items() if name in counts}
     if isinstance(own.get("entities"), dict):
@@ -364,6 +364,8 @@ POSTS = Table(
     complete=_complete,
     check=_check,
     from_public=to_stored_form,
-    shown=Shown(("text",), "post.fields", known_by="text", complete=_complete_shown),
+    shown=Shown(
+        ("text",), "post.fields", known_by="text", kept=KEPT_AS_RECORDED, complete=_complete_shown
+    ),
 )
 TABLES = (POSTS,)

@@ -97,7 +97,9 @@ def _read_v2_object(user: Record) -> Record:
     """Return a user object of the v2 interface with the keys of a record."""
     own = {name: value for name, value in user.items() if value is not None}
     own["screen_name"] = own.pop("username")
-    counts = own.pop("public_metrics", None)
+    counts = own.get("public_metrics")
+    if own.get(AS) != RECORDED:
+        own.pop("public_metrics", None)
     if isinstance(counts, dict):
         own |= {stored: counts[name] for name, stored in PUBLIC_COUNTS.items() if name in counts}
     if "profile_image_url" in own:
@@ -134,7 +136,12 @@ USERS = Table(
     "users",
     UserRecord,
     from_public=_to_stored_form,
-    shown=Shown(("name", "username"), "user.fields", known_by="username"),
+    shown=Shown(
+        ("name", "username"),
+        "user.fields",
+        known_by="username",
+        kept=("entities", "public_metrics"),
+    ),
 )
 
 
@@ -222,6 +229,7 @@ def find_newest_post(world: World, user_id: str) -> Record | None:
 
 
 def _count(world: World, user: Record) -> dict[str, int]:
+    known = user.get("public_metrics", PUBLIC_COUNTS)  # of a recorded one what was shown
     counts = {name: user.get(stored) or 0 for name, stored in PUBLIC_COUNTS.items()}
     related = {
         "followers_count": FOLLOWS.count_sources(world, user["id"]),
@@ -229,7 +237,8 @@ def _count(world: World, user: Record) -> dict[str, int]:
         "like_count": LIKES.count_targets(world, user["id"]),
         "listed_count": _count_public_lists(world, user["id"], counts["listed_count"]),
     }
-    return counts | {name: count_at_least(counts[name], n) for name, n in related.items()}
+    counts |= {name: count_at_least(counts[name], n) for name, n in related.items()}
+    return {name: counts[name] for name in counts if name in known}
 
 
 def _count_public_lists(world: World, user_id: str, stored: int) -> int:
