@@ -83,6 +83,8 @@ _SHOWN_PATH = 15
 """Characters of a path that `display_url` shows of a short link."""
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _SPECIAL = re.compile("[&<>]")
+_LONGEST_REPOST = 140
+_REPEATED = re.compile(r"RT @\w+: ")
 _ADDRESSED = re.compile(r"(?:@\w{1,15}\s+)+", re.ASCII)
 _VIDEOS = ("7_", "13_")
 
@@ -106,6 +108,9 @@ def write_post(
         return post
     if post.get(AS) == RECORDED:
         return post
+    if links is not None and post.get("_reposted_post_id"):
+        post = _repeat(world, post, links)
+        text = post["full_text"]
     entities = post.get("entities") or {}
     written = write_text(world, text, entities, links)
     ends = [] if links is None else _list_ends(world, post, links)
@@ -131,6 +136,35 @@ def write_post(
         found = {**found, "urls": [*found.get("urls", ()), {**end, **place}]}
     shown["text" if "text" in shown else "full_text"] = text
     return post | shown | {"entities": found}
+
+
+def _repeat(world: World, repost: Record, links: Links) -> Record:
+    """Return a repost with the text of the original as it is with short links, and then cut."""
+    original = world.store.get("posts", repost["_reposted_post_id"])
+    begin = _REPEATED.match(repost["full_text"])
+    if original is None or begin is None or original.get(AS) == RECORDED:
+        return repost
+    entities = original.get("entities") or {}
+    written = write_text(world, original["full_text"], entities, links, escape=False)
+    text = cut_repost(f"{begin[0]}{written.text}")
+    found: dict[str, list[Any]] = {
+        "user_mentions": [
+            one
+            for one in _list(repost.get("entities") or {}, "user_mentions")
+            if one["indices"][1] < begin.end()
+        ]
+    }
+    for name, values in written.entities.items():
+        for one in values:
+            place = [begin.end() + at for at in one.get("indices", ())]
+            if place and (place[1] < len(text) or text.endswith(written.text)):
+                found.setdefault(name, []).append({**one, "indices": place})
+    return repost | {"full_text": text, "entities": found, "display_text_range": [0, len(text)]}
+
+
+def cut_repost(text: str) -> str:
+    """Return the text of a repost, which is as long as texts once were."""
+    return text if len(text) <= _LONGEST_REPOST else f"{text[: _LONGEST_REPOST - 1]}\u2026"
 
 
 class WrittenText(Struct, frozen=True):

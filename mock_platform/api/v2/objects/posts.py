@@ -78,6 +78,8 @@ def to_stored_form(record: Record) -> Record:
         del own["user"]
     if "text" in own and own.setdefault("full_text", own["text"]) == own["text"]:
         del own["text"]
+    if "possibly_sensitive" in own:
+        own["_possibly_sensitive"] = own.pop("possibly_sensitive")
     if isinstance(own.get("id_str"), str):
         own.setdefault("post_id", own["id_str"])
     created = own.get("created_at")

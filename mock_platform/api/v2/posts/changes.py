@@ -13,7 +13,7 @@ from marshmallow import missing
 from msgspec import Struct
 
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
-from mock_platform.api.v2.objects.post_text import find_entities
+from mock_platform.api.v2.objects.post_text import cut_repost, find_entities
 from mock_platform.api.v2.objects.post_view import (
     find_conversation,
     find_references,
@@ -46,7 +46,6 @@ DELETED_VERSIONS = public_fact(
     "post.delete, for the id that was deleted.",
     "section 7.1 of the named endpoints, DELETE",
 )
-_LONGEST_REPOST = 140
 _DEFAULTS = {
     name: field.load_default
     for name, field in PostRecord().load_fields.items()
@@ -110,9 +109,7 @@ def repost(
 ) -> MadePost:
     """Store a user's repost of a post; its text is the beginning of the original's."""
     author = world.store.get("users", post["_user_id"]) or {}
-    text = f"RT @{author.get('screen_name')}: {post['full_text']}"
-    if len(text) > _LONGEST_REPOST:
-        text = f"{text[: _LONGEST_REPOST - 1]}\u2026"
+    text = cut_repost(f"RT @{author.get('screen_name')}: {post['full_text']}")
     described = {"lang": post.get("lang"), **(fields or {})}
     return create_post(world, user, text, reposted=post, created_at=created_at, fields=described)
 

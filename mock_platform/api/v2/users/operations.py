@@ -223,7 +223,8 @@ def _show_older(call: Call, world: World, user: Record) -> Record:
     shown = make_user_object(user | profile)
     if not _reads(call, "include_entities", _FALSE):
         shown["entities"] = {
-            name: {"urls": found.get("urls", [])} for name, found in profile["entities"].items()
+            name: {"urls": [_place(one) for one in found.get("urls", ())]}
+            for name, found in (user.get("entities") or profile["entities"]).items()
         }
     if not _reads(call, "skip_status", _TRUE):
         post = _find_status(world, user["id"], links)
@@ -236,6 +237,14 @@ def _reads(call: Call, name: str, words: frozenset[str]) -> bool:
     return call.params.get(name, "").lower() in words
 
 
+def _place(link: Record) -> Record:
+    """Return a link with its place in the 1.1 form; one that was recorded may have the other."""
+    if "indices" in link:
+        return link
+    shown = {name: value for name, value in link.items() if name not in {"start", "end"}}
+    return {**shown, "indices": [link.get("start", 0), link.get("end", 0)]}
+
+
 def _find_status(world: World, user_id: str, links: Links | None) -> Record | None:
     """Return the last post of a user that all can see, in the compatible form, or `None`."""
     match = {"_user_id": user_id, "nullcast": False}
@@ -246,6 +255,8 @@ def _find_status(world: World, user_id: str, links: Links | None) -> Record | No
     hidden |= {"post_type", "post_id", "scheduled_at", "scheduled_status", "name", "scopes"}
     whole = make_post_object(world, found[0].record, trim=True, links=links)
     shown = {name: value for name, value in whole.items() if name not in hidden}
+    if (shown.get("entities") or {}).get("urls"):
+        shown["possibly_sensitive"] = bool(found[0].record.get("_possibly_sensitive"))
     return shown | {"text": whole["full_text"]}
 
 

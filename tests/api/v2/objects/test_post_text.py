@@ -10,7 +10,7 @@ import pytest
 from mock_platform.api.v2.objects.post_text import cut_text, find_entities, find_user, weigh_text
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.ids import find_moment
-from tests.support import BEARER, Sandbox, bearer, body_of, sandbox
+from tests.support import BEARER, NORTHBIKE, Sandbox, bearer, body_of, sandbox
 
 
 @pytest.mark.parametrize(
@@ -154,3 +154,17 @@ def test_ids_have_their_time() -> None:
 
     assert found[0] < found[1]
     assert found[2] < found[3] < found[0]
+
+
+def test_a_repost_is_cut_with_short_links() -> None:
+    """As recorded, the text of a repost has the short links of the original, as far as they fit."""
+    box = sandbox()
+    made = body_of(box.call("POST", "/2/posts", json={"text": f"{ADDRESS} & {'a' * 99} #b"}), 201)
+    own = {"post_id": made["data"]["id"]}
+    body_of(box.call("POST", "/2/users/3805104374/reposts", keys=NORTHBIKE, json=own))
+    found = box.read("/2/users/3805104374/posts", max_results=5)["data"][0]
+
+    shown = show(box, found["id"], **{"X-Mock-Wire": "recorded"})
+    assert 140 == len(unescape(shown["text"]))
+    assert [ADDRESS] == [one["expanded_url"] for one in shown["entities"]["urls"]]
+    assert "hashtags" not in shown["entities"]
