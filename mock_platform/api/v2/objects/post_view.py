@@ -70,7 +70,7 @@ def _choose_values(fields: frozenset[str]) -> list[tuple[str, Callable[[World, R
 def show_whole_post(world: World, post: Record, *, is_new: bool = False) -> dict[str, Any]:
     """Return a post as payloads of events hold one, each number also as text under NAME_str.
 
-    With one that `is_new` nobody has done anything yet, so that is not counted.
+    Likes and reposts of a post are counted, unless it `is_new`.
     """
     fields = _NEW_FIELDS if is_new else PAYLOAD_FIELDS
     shown = show_post(world, post, fields, find_links(world))
