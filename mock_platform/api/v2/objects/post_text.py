@@ -120,7 +120,7 @@ def write_post(
         shown["note_post"] = {name: value for name, value in note.items() if value is not None}
         beginning = cut_text(text, USUAL_LENGTH - 1)
         kept = {
-            name: [one for one in found if _find_end(one) <= len(beginning)]
+            name: [one for one in found or () if _find_end(one) <= len(beginning)]
             for name, found in entities.items()
         }
         written = write_text(world, f"{beginning}\u2026", kept, links)
@@ -213,7 +213,7 @@ def write_text(
         "".join([*parts, text[at:]]), {}, [stop for _, stop, _ in edits], list(sizes)
     )
     for name, values in entities.items():
-        written.entities[name] = [_move(written, one, short) for one in values]
+        written.entities[name] = [_move(written, one, short) for one in values or ()]
     return written
 
 
