@@ -19,12 +19,12 @@ from mock_platform.api.served import (
     NOT_SERVED,
     OPERATIONS,
     ORIGINAL_NAMES,
+    PUBLISHED_IDS,
     SPEC_SENTENCES,
     TABLES,
 )
 from mock_platform.api.v2 import description as openapi
 from mock_platform.api.v2.compliance.causes import record_changes
-from mock_platform.api.v2.published_ids import PUBLISHED_IDS
 from mock_platform.api.v2.streams.open_streams import OpenStreams
 from mock_platform.api.v2.user_relations.changes import accept_when_public
 from mock_platform.core import installed as shipped

@@ -47,6 +47,7 @@ from mock_platform.api.v2.objects.answers import (
     read_selection,
 )
 from mock_platform.api.v2.objects.object_types import POST_OBJECT
+from mock_platform.api.v2.objects.post_text import find_links
 from mock_platform.api.v2.pages import TOKEN_PAGES, make_token_field, show_list, take_page
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.api.v2.search.query import RULE_LANGUAGE, RULE_NESTING
@@ -129,7 +130,9 @@ def make_open(settings: Settings) -> Handler:
         reached = find_reached_cap(world, app)
         if reached is not None:
             raise ProblemFailure(reached, MONTHLY_CAP, STREAM_CAPPED)
-        endpoint = _make_endpoint(world, app, read_selection(call.params), call.base_url)
+        endpoint = _make_endpoint(
+            world, app, read_selection(call.params, find_links(call)), call.base_url
+        )
         return open_stream(call, world, endpoint, settings)
 
     return open_

@@ -49,7 +49,7 @@ from mock_platform.api.v2.objects.answers import (
     start_answer,
 )
 from mock_platform.api.v2.objects.object_types import DM_EVENT_OBJECT
-from mock_platform.api.v2.objects.post_view import show_entities
+from mock_platform.api.v2.objects.post_text import show_entities
 from mock_platform.api.v2.pages import (
     MESSAGES,
     TOKEN_FORMS,
@@ -165,7 +165,7 @@ def create_group(call: Call, world: World) -> dict[str, Any]:
     sender = get_user_id(call)
     participants = list(dict.fromkeys([sender, *call.params["participant_ids"]]))
     require_users(world, "participant_ids", participants, sender)
-    conversation = world.ids.snowflake()
+    conversation = world.ids.snowflake(world.clock.now())
     store_join(world, conversation, participants, sender)
     return _send(call, world, conversation, participants, call.params["message"])
 
@@ -255,6 +255,7 @@ def show_event(call: Call, event: Record, answer: PostAnswer) -> dict[str, Any]:
         "participant_ids": event.get("participant_ids"),
         "attachments": {"media_keys": keys} if (keys := event["_media_keys"]) else None,
         "entities": show_entities(event["entities"]),
+        "referenced_posts": event.get("referenced_posts"),
     }
     if "sender_id" in expansions:
         answer.include_user("sender_id", event["sender_id"])

@@ -22,9 +22,9 @@ from mock_platform.api.v2.objects.object_types import (
     POST_OBJECT,
     USER_OBJECT,
 )
+from mock_platform.api.v2.objects.post_text import Links, find_links, find_user
 from mock_platform.api.v2.objects.post_view import (
     find_references,
-    find_user,
     list_versions,
     show_place,
     show_poll,
@@ -173,9 +173,11 @@ class Selection(Struct, frozen=True):
     poll: frozenset[str]
     place: frozenset[str]
     expansions: frozenset[str]
+    links: Links | None = None
+    """How links are written; `None`: as they were sent."""
 
 
-def read_selection(params: Mapping[str, Any]) -> Selection:
+def read_selection(params: Mapping[str, Any], links: Links | None = None) -> Selection:
     """Return what the checked parameters of a selection ask for.
 
     `params` has the names of the schemas above: `post_fields`, `expansions` and so on.
@@ -189,7 +191,7 @@ def read_selection(params: Mapping[str, Any]) -> Selection:
         **{kind: set(params.get(f"{kind}_fields") or ()) for kind in ("media", "poll", "place")},
     }
     found = {kind: default | asked[kind] for kind, default in _DEFAULTS.items()}
-    return Selection(**found, expansions=expansions)
+    return Selection(**found, expansions=expansions, links=links)
 
 
 PARTIAL_ERRORS = public_fact(
@@ -222,7 +224,7 @@ class PostAnswer(Struct):
         for post in posts:
             wanted = self.selection.post
             private, hidden = find_private_metrics(self.world, post, wanted, self.viewer_id)
-            self.data.append(show_post(self.world, post, wanted) | private)
+            self.data.append(show_post(self.world, post, wanted, self.selection.links) | private)
             self._add_error(*hidden)
             self._expand_post(post)
 
@@ -272,7 +274,10 @@ class PostAnswer(Struct):
         return show_list(self.data, **self.parts(), **parts)
 
     def _select_user(self, user: Record) -> dict[str, Any]:
-        return select_user(self.world, user, self.selection.user, viewer_id=self.viewer_id)
+        wanted = self.selection
+        return select_user(
+            self.world, user, wanted.user, viewer_id=self.viewer_id, links=wanted.links
+        )
 
     def _show_media(self, media: Record, section: str = "includes") -> dict[str, Any]:
         wanted, viewer = self.selection.media, self.viewer_id
@@ -295,6 +300,9 @@ class PostAnswer(Struct):
             self._include_mentioned(post)
         if "attachments.media_keys" in wanted:
             self.include_media(post)
+        if "attachments.media_source_post" in wanted:
+            for each in post.get("_media_source_post_ids") or ():
+                self.include_post("attachments.media_source_post", each)
         if "article.cover_media" in wanted and post.get("_article_id"):
             self._include_cover(post["_article_id"])
         if "attachments.poll_ids" in wanted and post.get("_poll"):
@@ -342,7 +350,8 @@ class PostAnswer(Struct):
             self.add_hidden_post(parameter, post_id)
             return None
         else:
-            self._include("posts", post_id, show_post(self.world, post, self.selection.post))
+            wanted = self.selection
+            self._include("posts", post_id, show_post(self.world, post, wanted.post, wanted.links))
         return post
 
     def include_user(self, parameter: str, user_id: str) -> None:
@@ -381,7 +390,8 @@ class PostAnswer(Struct):
 
 def start_answer(call: Call, world: World) -> PostAnswer:
     """Return an empty answer for the caller of a call, with the selection that was asked for."""
-    return PostAnswer(world, read_selection(call.params), call.base_url, get_viewer_id(call))
+    selection = read_selection(call.params, find_links(call))
+    return PostAnswer(world, selection, call.base_url, get_viewer_id(call))
 
 
 def get_viewer_id(call: Call) -> str | None:

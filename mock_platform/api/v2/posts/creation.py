@@ -12,16 +12,19 @@ from typing import Any
 
 from mock_platform.api.v2.conventions import forbid
 from mock_platform.api.v2.media.uploads import explain_unusable, find_own_media, keep_media
-from mock_platform.api.v2.objects.post_view import (
+from mock_platform.api.v2.objects.post_text import (
     ADDRESS_WEIGHT,
-    MAX_EDITS,
     TEXT_WEIGHT,
     USUAL_LENGTH,
+    weigh_post,
+    weigh_text,
+)
+from mock_platform.api.v2.objects.post_view import (
+    MAX_EDITS,
     find_editable_until,
     is_edit_eligible,
     list_versions,
     name_reply_setting,
-    weigh_text,
 )
 from mock_platform.api.v2.objects.relations import FOLLOWS, may_see_posts_of
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
@@ -145,7 +148,7 @@ def find_faults(
         yield "share_with_followers", "share_with_followers needs community_id"
 
 
-def require_length(call: Call, user: Record, text: str) -> None:
+def require_length(call: Call, user: Record, text: str, *, is_reply: bool = False) -> None:
     """Require that a text is not too long for its author.
 
     Raises:
@@ -165,7 +168,7 @@ def require_length(call: Call, user: Record, text: str) -> None:
             f"Your Post is too long: its weighted length is more than {most:,}{hint}.",
             POST_REFUSALS,
         )
-    weight = weigh_text(text)
+    weight = weigh_post(text, is_reply=is_reply)
     if weight > most:
         raise forbid(
             f"Your Post is too long: its weighted length is {weight:,} of {most:,}{hint}.",

@@ -13,7 +13,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.api.v2.objects.post_view import COUNTS, find_user, list_versions
+from mock_platform.api.v2.objects.post_text import find_user
+from mock_platform.api.v2.objects.post_view import COUNTS, list_versions
 from mock_platform.api.v2.objects.relations import make_sight_of
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.release_history import is_in_force
