@@ -95,6 +95,10 @@ class DirectMessageQuery(TokenPageQuery, DirectMessageSelectionQuery):
     event_types = CommaList(Choice(EVENT_TYPES))
 
 
+class _MessagePost(Schema):
+    id = Text(required=True)
+
+
 class DirectMessageEvent(Schema):
     """An event of a conversation; `participant_ids` only in joins and leaves."""
 
@@ -107,7 +111,7 @@ class DirectMessageEvent(Schema):
     participant_ids = ListOf(Text())
     attachments = Json()
     entities = Json()
-    referenced_posts = Json()
+    referenced_posts = ListOf(Nested(_MessagePost))
 
 
 class DirectMessagePage(Schema):
@@ -208,8 +212,9 @@ def _find_media(call: Call, world: World, attachments: list[Record]) -> list[str
     keys = [take_media_key(world, get_user_id(call), id_) for id_ in ids]
     unknown = [id_ for id_, key in zip(ids, keys, strict=True) if key is None]
     if unknown:
-        text = f"Your media IDs are invalid: {', '.join(unknown)}"
-        raise InvalidParameters([("attachments", Fault(text))], call.params)
+        hint = f"The user has no media {', '.join(unknown)}"
+        wrong = Fault("Your media IDs are invalid.", hint=hint)
+        raise InvalidParameters([("attachments", wrong)], call.params)
     return [key for key in keys if key is not None]
 
 
@@ -255,6 +260,7 @@ def show_page(call: Call, world: World, conversation_id: str | None) -> dict[str
         form=MESSAGES,
         where=lambda event: event["event_type"] in types and user_id in event["_participants"],
         scope=user_id,
+        endless=call.wire == "recorded",
     )
     answer = start_answer(call, world)
     data = [show_event(call, event, answer) for event in page.records]
