@@ -204,7 +204,8 @@ def _list_in_query(operation: Operation, schema: Schema | None) -> list[str]:
     if schema is None or operation.location is Location.JSON:
         return list(operation.in_query)
     found = [name for name, attr in _list_names(schema) if not attr.startswith("older_")]
-    return sorted(found, key=lambda name: (name.endswith(".fields"), name == "expansions"))
+    last = ("expansions", "user.fields")
+    return sorted(found, key=lambda name: (name.endswith(".fields"), name in last))
 
 
 def _read_text(call: Call) -> tuple[Any, list[Finding]]:

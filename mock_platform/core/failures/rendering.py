@@ -40,7 +40,7 @@ from mock_platform.core.failures.errors import (
     WarningsRefused,
 )
 from mock_platform.core.failures.problems import MEDIA_TYPE, Problem, problem
-from mock_platform.core.faults import INVALID, MISSING, V2_WORDS, cut
+from mock_platform.core.faults import INVALID, MAX_FAULTS, MISSING, V2_WORDS, cut
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Dialect, dialect_of
 
@@ -283,6 +283,8 @@ def _repeat_value(sent: Any, name: str, shown: dict[str, list[str]]) -> list[str
     if head not in shown:
         if isinstance(value, bytes):  # not sent, or the content of a file
             shown[head] = []
+        elif isinstance(value, list) and name.startswith("$"):
+            shown[head] = [cut(dumps(each).decode()) for each in value[:MAX_FAULTS]]
         else:
             is_text = isinstance(value, str) and not name.startswith("$")
             shown[head] = [cut(value if is_text else dumps(value).decode())]

@@ -71,6 +71,9 @@ REFUSED = [
              shows={"errors": [{
                  "message": "$.reply.in_reply_to_post_id: is missing but it is required",
                  "parameters": {"$.reply": ["{}"]}}]}),
+    recorded("POST /2/posts", "an empty list, as recorded", 400, json={"media": {"media_ids": []}},
+             shows=error("$.media.media_ids: there must be a minimum of 1 item in the array",
+                         **{"$.media.media_ids": []})),
     recorded(f"GET {COUNTS}", "an unknown parameter, as recorded", 400, keys=BEARER,
              query={"query": "a", "previous_token": "b", "granularity": "x"},
              messages=["The query parameter [previous_token] is not one of [query,start_time,"
@@ -118,7 +121,7 @@ def test_names_of_refusals_are_original(box: Sandbox) -> None:
     )
 
     unknown, listed = (each["message"] for each in answer.get_json()["errors"])
-    assert "sort_order,expansions,tweet.fields,user.fields" in unknown
+    assert "sort_order,expansions,tweet.fields,media.fields" in unknown
     assert "edit_history_tweet_ids" in listed
     assert "post" not in unknown + listed
 
