@@ -14,6 +14,7 @@ from typing import Any
 
 from mock_platform.api.datasets import make_dataset
 from mock_platform.api.served import (
+    ASSUMPTIONS,
     KINDS,
     NOT_SERVED,
     OPERATIONS,
@@ -55,6 +56,7 @@ from mock_platform.core.operation import Operation, table
 from mock_platform.core.operation_routes import TRAILING_SLASH_TAKEN, OperationRoutes
 from mock_platform.core.original_names.exchange import BOTH_NAMES_ARE_TAKEN
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASE_CLOCK, compile_operation
+from mock_platform.core.reasons import explain
 from mock_platform.core.recorded_headers import RECORDED_HEADERS, compress, dress_recorded
 from mock_platform.core.tables import fixtures
 from mock_platform.core.tables.fixtures import Overlays
@@ -271,10 +273,13 @@ class Platform:
         if call.wire != "spec":
             dress_recorded(call, reply, world, (UPTIME() - started) * 1000)
         assumptions = sort_assumptions(tuple(call.assumptions))
+        why = explain(call, reply)
         if self.settings.markers:
-            reply.headers += make_markers(call, assumptions)
+            reply.headers += make_markers(call, assumptions, why)
         milliseconds = (UPTIME() - started) * 1000
-        entry = make_entry(call, reply, world.name, at, milliseconds, assumptions, changes, failed)
+        reply.entry = entry = make_entry(
+            call, reply, world.name, at, milliseconds, assumptions, changes, failed, why
+        )
         self._record(entry, call, world)
         if call.wire != "spec":
             compress(call, reply)
@@ -346,7 +351,7 @@ class Platform:
         """Return the register of all assumptions, by id."""
         left_out = (entry.assumption for entry in NOT_SERVED)
         declared = (operation.all_assumptions for operation in self.operations)
-        return register(_CORE, left_out, *declared)
+        return register(_CORE, ASSUMPTIONS, left_out, *declared)
 
     def reload(self, base: Base) -> None:
         """Reset the default world with other fixtures; new worlds start with them as well."""
@@ -427,7 +432,8 @@ class Platform:
             _LOG.warning("%s", fault)
             reply = reply_to_closed_world(fault)
         if self.settings.markers:
-            reply.headers += make_markers(call, sort_assumptions(tuple(call.assumptions)))
+            assumptions = sort_assumptions(tuple(call.assumptions))
+            reply.headers += make_markers(call, assumptions, explain(call, reply))
         return reply
 
     def _record(self, entry: JournalEntry, call: Call, world: World) -> None:

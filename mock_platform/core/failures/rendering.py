@@ -116,7 +116,6 @@ def _render_in_dialect(failure: Failure, call: Call) -> Reply:
 def _render_as_recorded(failure: Failure, shown: Problem, call: Call) -> Reply:
     call.assume(RECORDED_STATUSES)
     if isinstance(failure, RouteNotFound):
-        call.why = cut(shown.detail).encode("ascii", "replace").decode()  # it becomes a header
         return Reply(404)
     headers = [("Content-Type", JSON), *_name_realm(failure.headers)]
     if call.until_2023 and shown.repeated and call.method == "GET":
