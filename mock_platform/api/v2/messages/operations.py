@@ -187,8 +187,9 @@ def _find_media(call: Call, world: World, attachments: list[Record]) -> list[str
     keys = [take_media_key(world, get_user_id(call), id_) for id_ in ids]
     unknown = [id_ for id_, key in zip(ids, keys, strict=True) if key is None]
     if unknown:
-        text = f"Your media IDs are invalid: {', '.join(unknown)}"
-        raise InvalidParameters([("attachments", Fault(text))], call.params)
+        hint = f"The user has no media {', '.join(unknown)}"
+        wrong = Fault("Your media IDs are invalid.", hint=hint)
+        raise InvalidParameters([("attachments", wrong)], call.params)
     return [key for key in keys if key is not None]
 
 
@@ -234,6 +235,7 @@ def show_page(call: Call, world: World, conversation_id: str | None) -> dict[str
         form=MESSAGES,
         where=lambda event: event["event_type"] in types and user_id in event["_participants"],
         scope=user_id,
+        endless=call.wire == "recorded",
     )
     answer = start_answer(call, world)
     data = [show_event(call, event, answer) for event in page.records]

@@ -129,7 +129,7 @@ def find_early_fields(
             since = f"The release history adds it on {find_release(row).date}"
             hint = f"{since}, after the world's clock; --releases all knows it always"
             fault = unlisted(known, value).naming(name)
-            yield name, Fault(fault, hint=hint)
+            yield name, Fault(fault, hint=hint, said=fault.said)
 
 
 class _CommonFields(Schema):
@@ -199,7 +199,8 @@ PARTIAL_ERRORS = public_fact(
     "What is missing among several posts or users, or what an expansion does not find, is named in "
     "errors of a 200; the rest is in data. A single missing one answers 404 with the problem at "
     "the top and once more in errors. A suspended user is missing with the title Forbidden and the "
-    "detail User has been suspended; a deactivated one like any other.",
+    "detail User has been suspended; a deactivated one like any other. What several posts refer to "
+    "and an expansion does not find is named once for each.",
     "section 7.2 of the named endpoints, a missing one among several",
 )
 _ASKED_FOR = {"id", "ids", "media_key", "media_keys"}
@@ -240,18 +241,18 @@ class PostAnswer(Struct):
 
     def add_missing(self, kind: str, parameter: str, value: str) -> None:
         """Add the error for a post, user, medium or place that does not exist."""
-        self._add_error(find_nothing(kind, parameter, value))
+        self._add_absence(find_nothing(kind, parameter, value))
 
     def add_hidden_post(self, parameter: str, value: str) -> None:
         """Add the error for a post that the caller may not see."""
-        self._add_error(hide_record(parameter, value))
+        self._add_absence(hide_record(parameter, value))
 
     def find_shown(self, user: Record | None, parameter: str, value: str) -> Record | None:
         """Return a user who can be shown; of another one add the error."""
         absence = find_absence(user, parameter, value)
         if absence is None:
             return user
-        self._add_error(absence)
+        self._add_absence(absence)
         return None
 
     def parts(self) -> dict[str, Any]:
@@ -285,6 +286,10 @@ class PostAnswer(Struct):
         if not own:
             self._add_error(*refuse_private_fields("media", media["media_key"], wanted, section))
         return show_media(self.world, media, wanted, private=own)
+
+    def _add_absence(self, absence: Problem) -> None:
+        """Add the error for what cannot be shown: once for each object that refers to it."""
+        self.errors.append(absence.as_item(self.base_url))
 
     def _add_error(self, *found: Problem) -> None:
         shown = [each.as_item(self.base_url) for each in found]
@@ -364,8 +369,8 @@ class PostAnswer(Struct):
             self._include("users", shown["id"], self._select_user(shown))
 
     def _include_mentioned(self, post: Record) -> None:
-        for mention in (post.get("entities") or {}).get("user_mentions") or ():
-            name = str(mention.get("screen_name") or "")
+        mentions = (post.get("entities") or {}).get("user_mentions") or ()
+        for name in dict.fromkeys(str(each.get("screen_name") or "") for each in mentions):
             self._include_user("entities.mentions.username", name, find_user(self.world, name))
 
     def _include_cover(self, article_id: str) -> None:
