@@ -221,7 +221,7 @@ def show_older(call: Call, world: World) -> Record:
 def _show_older(call: Call, world: World, user: Record) -> Record:
     shown = make_user_object(user)
     if not _reads(call, "include_entities", _FALSE):
-        shown["entities"] = _find_addresses(user)
+        shown["entities"] = find_addresses(user)
     if not _reads(call, "skip_status", _TRUE):
         post = _find_status(world, user["id"])
         if post is not None:
@@ -233,7 +233,7 @@ def _reads(call: Call, name: str, words: frozenset[str]) -> bool:
     return call.params.get(name, "").lower() in words
 
 
-def _find_addresses(user: Record) -> dict[str, Any]:
+def find_addresses(user: Record) -> dict[str, Any]:
     """Return the entities of a profile: the address of its website, if it has one."""
     address = user.get("url")
     if not address:
