@@ -47,6 +47,12 @@ def check_files(
         complaints += checked.complaints
         odd += checked.warnings
         named = checked.named
+    empty = [path for path in paths if path.is_dir() and not library.list_files(path)]
+    if empty:
+        raise CheckFailed(
+            f"{empty[0]} has no fixtures and no scenarios: it has no files that end with .json, "
+            ".yaml or .yml."
+        )
     others = [path for path in paths if not _contains_only_scenarios(path, named)]
     if others:
         complaints = [*fixtures.check([*under, *others], TABLES, odd.append), *complaints]
@@ -115,9 +121,12 @@ def _fetch_coverage(url: str, token: str | None, ca: Path | None) -> CoverageDoc
             )
             body = answer.json()
         except (requests.RequestException, OSError) as fault:
+            why = str(fault)  # which quotes the inner workings of a library if nobody listens
+            if isinstance(fault, requests.ConnectionError) and "refused" in why:
+                why = "no server answers there"
             raise CheckFailed(
-                f"{url} has no coverage: {fault}. Is `mock-platform serve` running "
-                "there? Set its address with --url."
+                f"{url} has no coverage: {why}. Start one with `mock-platform serve`, or set its "
+                "address with --url."
             ) from fault
     if answer.status_code != 200 or not isinstance(body, dict) or "percent" not in body:
         detail = body.get("detail") if isinstance(body, dict) else None

@@ -85,7 +85,9 @@ def reset(**server: Any) -> None:
         reset_world(world)
 
 
-@click.command("clock", cls=CheckedCommand)
+@click.command(
+    "clock", cls=CheckedCommand, context_settings={"ignore_unknown_options": True}
+)  # so that -7d is a duration
 @server_options
 @click.argument(
     "action", required=False, type=click.Choice(["freeze", "travel", "advance", "resume"])
@@ -95,8 +97,8 @@ def clock(*, action: str | None, value: str | None, **server: Any) -> None:
     """Print the clock of a world, or change it and print it.
 
     freeze [MOMENT] stops it, now or at a moment such as 2026-03-25T16:00:00Z. travel MOMENT sets
-    it. advance DURATION moves it forward: seconds, or 500ms, 90s, 15m, 1h, 1d. resume starts it
-    again.
+    it; travel now sets it to the time of the machine. advance DURATION moves it: seconds, or 500ms,
+    90s, 15m, 1h, 1d, and back with -7d. resume starts it again.
     """
     from mock_platform.cli.remote_commands import change_clock, open_world, show_clock
 
@@ -107,7 +109,9 @@ def clock(*, action: str | None, value: str | None, **server: Any) -> None:
         show_clock(world)
 
 
-def _read_step(action: str | None, value: str | None) -> tuple[datetime | None, float]:
+def _read_step(
+    action: str | None, value: str | None
+) -> tuple[datetime | Literal["now"] | None, float]:
     """Return the moment or the seconds of a change of the clock."""
     if action in {"travel", "advance"} and value is None:
         wanted = "a moment: clock travel 2026-03-25T16:00:00Z"
@@ -118,7 +122,10 @@ def _read_step(action: str | None, value: str | None) -> tuple[datetime | None, 
         raise click.UsageError(f"clock resume takes nothing more, and {value!r} was given.")
     try:
         if action == "advance" and value is not None:
-            return None, SECONDS.parse(value)
+            back = -1 if value.startswith("-") else 1
+            return None, back * SECONDS.parse(value.removeprefix("-"))
+        if action == "travel" and value == "now":
+            return "now", 0.0
         return (None if value is None else INSTANT.parse(value)), 0.0
     except ValueError as fault:
         raise click.UsageError(f"{fault}.") from fault

@@ -19,6 +19,7 @@ from mock_platform.client.remote.journal import RemoteEntry
 from mock_platform.client.remote.world import RemotePlatform
 from mock_platform.core.errors import (
     BadParameters,
+    BadQuery,
     BadScenario,
     CannotPerform,
     Refused,
@@ -112,7 +113,9 @@ def show_clock(world: WorldFace) -> None:
     click.echo(f"{wire_millis(world.clock.now())} {state}")
 
 
-def change_clock(world: WorldFace, action: str, moment: datetime | None, seconds: float) -> None:
+def change_clock(
+    world: WorldFace, action: str, moment: datetime | Literal["now"] | None, seconds: float
+) -> None:
     """Change the clock of a world: `freeze` and `travel` to a moment, `advance`, or `resume`.
 
     Raises:
@@ -120,7 +123,7 @@ def change_clock(world: WorldFace, action: str, moment: datetime | None, seconds
     """
     try:
         if action == "freeze":
-            world.clock.freeze(moment)
+            world.clock.freeze(None if moment == "now" else moment)
         elif action == "travel" and moment is not None:
             world.clock.travel(moment)
         elif action == "advance":
@@ -218,7 +221,7 @@ def _convert_refusals() -> Iterator[None]:
     """Convert what the Python interface raises into the message and status of a command."""
     try:
         yield
-    except (Refused, Unreachable, UnknownScenario, BadParameters, CannotPerform) as fault:
+    except (Refused, Unreachable, UnknownScenario, BadParameters, BadQuery, CannotPerform) as fault:
         text = str(fault.args[0]) if isinstance(fault, LookupError) else str(fault)
         raise CheckFailed(text) from fault
     except BadScenario as fault:

@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -338,7 +338,11 @@ def _list_more(server: MockPlatform, options: RunOptions) -> Iterator[Mapping[st
         yield {}
         return
     wanted = options.intercept
-    with server.intercept(allow_hosts=wanted.allow_hosts, hosts=wanted.hosts) as found:
+    with ExitStack() as stack:
+        with convert_errors():
+            found = stack.enter_context(
+                server.intercept(allow_hosts=wanted.allow_hosts, hosts=wanted.hosts)
+            )
         yield found
 
 

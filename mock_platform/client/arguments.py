@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from mock_platform.core import jsonio
 from mock_platform.core.errors import MissingCredentials, did_you_mean
 from mock_platform.settings import NAMES, WIRES, NamesMode, WireMode
-from mock_platform.world.clock import Instant, moment
+from mock_platform.world.clock import Instant, moment, parse_step
 
 if TYPE_CHECKING:
     from mock_platform.core.auth.tester_access import Credentials
@@ -30,15 +30,31 @@ def format_moment(value: Instant) -> str:
     return moment(value).astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
 
 
-def count_seconds(*, days: float, hours: float, minutes: float, seconds: float) -> float:
-    """Return a duration in seconds.
+def count_seconds(
+    step: float | str | timedelta | None,
+    /,
+    *,
+    days: float,
+    hours: float,
+    minutes: float,
+    seconds: float,
+) -> float:
+    """Return the seconds of a step of the clock, given as one value, or in parts.
 
     Raises:
         OverflowError: The duration is infinite or too large.
-        ValueError: A part is not a number (`nan`).
-        TypeError: A part has another type.
+        ValueError: A part is not a number (`nan`), or a text is not a duration.
+        TypeError: A part has another type, or there are both a step and parts.
     """
-    return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds).total_seconds()
+    parts = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+    if step is None:
+        return parts.total_seconds()
+    if parts:
+        raise TypeError("give the step as one value (advance('1h')) or in parts (hours=1)")
+    if isinstance(step, timedelta):
+        return step.total_seconds()
+    seconds = parse_step(step) if isinstance(step, str) else step
+    return timedelta(seconds=seconds).total_seconds()
 
 
 # What `emit` sends: the body of `POST /_mock/events`.

@@ -107,8 +107,9 @@ class WorldFace(Protocol):
     ) -> dict[str, Any]:
         """Let something happen to a user; return the answer of `POST /_mock/events`.
 
-        Without a payload a believable one is made, and the record changes with it. `created_at` may
-        also count from now, such as `now-2h`.
+        `user` is an id or a screen name; without it, the first user. Without a payload a
+        believable one is made, and the record changes with it. `created_at` may also count from
+        now, such as `now-2h`.
 
         Raises:
             BadEvent: Fields are missing or wrong; nothing happened.

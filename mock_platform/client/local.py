@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -44,7 +44,7 @@ from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
 from mock_platform.scenario.outline import UnfiredRule
-from mock_platform.world.clock import Clock, Instant, moment
+from mock_platform.world.clock import Clock, Instant, machine_now, moment
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.names import DEFAULT
 from mock_platform.world.world import World
@@ -73,13 +73,20 @@ class LocalClock(ClockFace):
         return self._move(lambda clock: clock.freeze(at))
 
     def travel(self, to: Instant) -> datetime:
-        at = moment(to)
+        at = machine_now() if to == "now" else moment(to)
         return self._move(lambda clock: clock.travel(at))
 
     def advance(
-        self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0
+        self,
+        step: float | str | timedelta | None = None,
+        /,
+        *,
+        days: float = 0,
+        hours: float = 0,
+        minutes: float = 0,
+        seconds: float = 0,
     ) -> datetime:
-        step = count_seconds(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        step = count_seconds(step, days=days, hours=hours, minutes=minutes, seconds=seconds)
         return self._move(lambda clock: clock.advance(step))
 
     def resume(self) -> datetime:

@@ -10,7 +10,7 @@ from collections.abc import (
     Sequence,
     ValuesView,
 )
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 if TYPE_CHECKING:
@@ -52,18 +52,31 @@ class ClockFace(Protocol):
     def travel(self, to: Instant) -> datetime:
         """Set the clock to a moment and return it; a running clock continues from there.
 
+        `"now"` is the time of the machine on which the sandbox runs.
+
         Raises:
             ValueError: `to` is not a moment, has no offset from UTC, or is out of bounds.
         """
 
     def advance(
-        self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0
+        self,
+        step: float | str | timedelta | None = None,
+        /,
+        *,
+        days: float = 0,
+        hours: float = 0,
+        minutes: float = 0,
+        seconds: float = 0,
     ) -> datetime:
         """Move the clock by a duration (negative: back); return the new moment.
 
+        `step` is a number of seconds, a text such as `"1h"` or `"-7d"`, or a `timedelta`.
+
         Raises:
             OverflowError: The result is not a possible date.
-            ValueError: The result is out of bounds, or a part is not a number.
+            ValueError: The result is out of bounds, or a part is not a number, or `step` is not a
+                duration.
+            TypeError: Both `step` and parts were given.
         """
 
     def resume(self) -> datetime:

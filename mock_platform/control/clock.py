@@ -18,32 +18,56 @@ from mock_platform.world.clock import (
     EARLIEST,
     LATEST,
     Clock,
+    machine_now,
     parse_duration,
     parse_instant,
+    parse_step,
     wire_millis,
 )
 from mock_platform.world.world import World
-
-# The field of a duration in bodies of the control plane.
 
 
 class Duration(Number):
     """A number of seconds, or a text with units such as `15m`."""
 
     kind = f"Number of seconds, or a duration ({DURATION_EXAMPLES})"
+    pattern = DURATION_PATTERN
+    parse = staticmethod(parse_duration)
 
-    @staticmethod
-    def json_schema() -> dict[str, Any]:
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
         """The description of such a value."""
-        return {"type": ["number", "string"], "pattern": f"^{DURATION_PATTERN}$"}
+        return {"type": ["number", "string"], "pattern": f"^{cls.pattern}$"}
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> float:
         if not isinstance(value, str):
             return super()._deserialize(value, attr, data, **kwargs)
         try:
-            return parse_duration(value)
+            return self.parse(value)
         except ValueError as fault:
             raise self._unreadable(value) from fault
+
+
+class Step(Duration):
+    """A duration by which a clock moves; a negative one moves it back."""
+
+    kind = f"Number of seconds, or a duration ({DURATION_EXAMPLES}, -7d)"
+    pattern = f"-?{DURATION_PATTERN}"
+    parse = staticmethod(parse_step)
+
+
+class MomentOrNow(Instant):
+    """A moment, or `now`: that of the machine."""
+
+    kind = "time or now"
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """The description of such a value."""
+        return {"anyOf": [{"type": "string", "format": "date-time"}, {"const": "now"}]}
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        return value if value == "now" else super()._deserialize(value, attr, data, **kwargs)
 
 
 _TAKES = {"freeze": ("to",), "travel": ("to",), "advance": ("seconds",), "resume": ()}
@@ -65,8 +89,11 @@ class ClockBody(Schema):
         )
     )
     action = Choice(tuple(_TAKES), required=True)
-    to = Instant(as_sent=True, metadata={"description": "freeze: optional; travel: required"})
-    seconds = Duration(metadata={"description": "advance: required; may be negative"})
+    to = MomentOrNow(
+        as_sent=True,
+        metadata={"description": "freeze: optional; travel: required; now is the machine's time"},
+    )
+    seconds = Step(metadata={"description": "advance: required; may be negative"})
 
     @validates_schema(skip_on_field_errors=True)
     def check(self, data: dict[str, Any], **_: Any) -> None:
@@ -115,7 +142,7 @@ def put_clock(request: ControlRequest) -> dict[str, Any]:
 
 
 def _act(clock: Clock, action: str, to: str | None = None, seconds: float = 0) -> None:
-    moment = None if to is None else parse_instant(to)
+    moment = machine_now() if to == "now" else None if to is None else parse_instant(to)
     if action == "advance":
         clock.advance(seconds)
     elif action == "resume":

@@ -288,7 +288,11 @@ def _pairs(
     """Return the parameters with their first values, and the unknown ones."""
     unread: list[Finding] = []
     pairs = list(call.query)
-    if operation.location is Location.FORM:
+    if operation.location is Location.FORM and pairs and call.wire == "recorded":
+        call.warn(
+            "parameters of this operation stand in a form body; those of the query were taken"
+        )
+    elif operation.location is Location.FORM:
         unread += find_unknown_parameters(pairs, frozenset(), call.path_params, _IN_FORM)
         pairs = []
     if operation.location is Location.OAUTH:

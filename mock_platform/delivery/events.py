@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from mock_platform.api.oauth.consent.pages import find_user
 from mock_platform.api.sample_events import (
     CannotHappen,
     happen,
@@ -27,6 +28,7 @@ from mock_platform.api.v2.release_history import (
 from mock_platform.api.v2.streams.open_streams import OpenStreams
 from mock_platform.api.v2.streams.stream import Stream
 from mock_platform.api.v2.webhooks.event_log import EVENTS, request_delivery
+from mock_platform.core.auth.lookup import first
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.errors import BadEvent
 from mock_platform.core.tables.table import Table, find_missing_references
@@ -93,8 +95,9 @@ def add_event(world: World, given: Mapping[str, Any]) -> LoggedEvent:
 def add_activity(world: World, given: Mapping[str, Any]) -> tuple[FanOut, tuple[str, ...]]:
     """Let something happen to a user; return what became of it, and what to know of the type.
 
-    `given` holds `event_type`, `user_id`, and optionally `payload` (else a believable one is made,
-    and the record changes with it), `includes`, `direction` and `created_at`.
+    `given` holds `event_type`, and optionally `user_id` (an id or a screen name; else the first
+    user, as where a user answers an app), `payload` (else a believable one is made, and the record
+    changes with it), `includes`, `direction` and `created_at`.
 
     Raises:
         BadEvent: Fields are missing, unknown or wrong; nothing happened.
@@ -109,6 +112,8 @@ def add_activity(world: World, given: Mapping[str, Any]) -> tuple[FanOut, tuple[
         ]  # fmt: skip
         record = {name: value for name, value in given.items() if name in HAPPENED}
         record["created_at"] = _fill_moment(record.get("created_at"), now)
+        if record.get("event_type") != "news.new":  # which happens to nobody
+            record |= _name_user(world, record)
         made_up = "payload" not in record and _is_happening(record)
         if made_up:
             record["payload"] = {}
@@ -126,6 +131,18 @@ def add_activity(world: World, given: Mapping[str, Any]) -> tuple[FanOut, tuple[
     assert name is not None
     warnings += find_name_warnings(name, parse_instant(loaded["created_at"]))
     return fan_out, tuple(warnings)
+
+
+def _name_user(world: World, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the id of the user of an activity; what cannot be one is left to the checks."""
+    if "user_id" not in given:
+        anyone = first(world, "users", {})
+        return {} if anyone is None else {"user_id": anyone["id"]}
+    named = given["user_id"]
+    if not isinstance(named, str) or world.store.get("users", named) is not None:
+        return {}
+    found = find_user(world, named.removeprefix("@"))
+    return {} if found is None else {"user_id": found["id"]}
 
 
 def _is_happening(record: Mapping[str, Any]) -> bool:

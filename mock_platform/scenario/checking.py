@@ -29,6 +29,7 @@ from mock_platform.scenario.forms import (
     Report,
     find_reference_at,
     find_references,
+    list_nearest,
     parse_reference,
     quote,
     substitute,
@@ -53,7 +54,6 @@ _WORDS = {
     "json": "JSON parameter",
 }
 _PLACE_WORDS = {"query": "the query", "form": "a form", "json": "its JSON body"}
-_MAX_LISTED = 24
 
 
 def find_served(on: Any, catalog: Catalog) -> list[Served] | None:
@@ -164,9 +164,7 @@ def _describe_unknown(subject: str, source: str, name: str, known: Sequence[str]
     word = _WORDS[source]
     has = "has a" if subject.startswith("no") else "has no"
     hint = did_you_mean(name, known)
-    listed = ", ".join(known[:_MAX_LISTED]) or "none"
-    more = f", … ({len(known)} in all)" if len(known) > _MAX_LISTED else ""
-    return f"{subject} {has} {word} {name!r}.{hint} Known: {listed}{more}."
+    return f"{subject} {has} {word} {name!r}.{hint} Known: {list_nearest(known, name) or 'none'}."
 
 
 def check_references(document: Mapping[str, Any], catalog: Catalog, report: Report) -> None:

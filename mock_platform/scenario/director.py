@@ -102,6 +102,8 @@ def _make_error(code: str, operation: Operation) -> dict[str, Any]:
 
 def _find_failure(status: int, operation: Operation) -> dict[str, Any]:
     """Return the failure that an operation documents for a status, else the usual one."""
+    if status == 429:  # with the headers and the text of a limit that is used up
+        return {"rate_limit": {"limit": 0, "window": 900}}
     if operation.dialect == "v2":
         for slug in operation.errors:
             if slug in PROBLEM_TYPES and PROBLEM_TYPES[slug].status == status:

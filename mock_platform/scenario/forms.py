@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, Protocol
 
 from msgspec import Struct, field
@@ -26,6 +27,7 @@ NAME = r"[a-z][a-z0-9_]*"
 _REFERENCE = re.compile(rf"\$({NAME})", re.ASCII)
 _MAX_QUOTED_CHARACTERS = 80
 _MAX_LISTED = 24
+_MAX_NEAREST = 8
 
 
 def parse_reference(value: Any) -> str | None:
@@ -47,10 +49,19 @@ def quote(value: Any) -> str:
 
 def describe_allowed(allowed: Sequence[Any], value: Any) -> str:
     """Describe what is allowed instead of a value: the nearest, then the list."""
-    hint = did_you_mean(str(value), [str(each) for each in allowed])
-    listed = ", ".join(str(each) for each in allowed[:_MAX_LISTED])
-    more = f", … ({len(allowed)} in all)" if len(allowed) > _MAX_LISTED else ""
-    return f"{hint} Allowed: {listed}{more}."
+    names = [str(each) for each in allowed]
+    return f"{did_you_mean(str(value), names)} Allowed: {list_nearest(names, str(value))}."
+
+
+def list_nearest(names: Sequence[str], value: str) -> str:
+    """Return names as a list; of many, those that are like a value, or else the first ones."""
+    if len(names) <= _MAX_LISTED:
+        return ", ".join(names)
+    if names[0].isdecimal():  # a number is not near another one because it has the same digits
+        shown = list(names[:_MAX_LISTED])
+    else:
+        shown = get_close_matches(value, names, _MAX_NEAREST, 0.5) or sorted(names)[:_MAX_LISTED]
+    return f"{', '.join(shown)}, … ({len(names)} in all)"
 
 
 class Form(Protocol):

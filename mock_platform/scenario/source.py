@@ -28,6 +28,7 @@ MAX_DEPTH = 32
 MAX_VALUES = 20_000
 
 _MAX_INTEGER_DIGITS = 20
+_OPENS = re.compile(r"while (?:scanning a quoted|parsing a flow)", re.ASCII)
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}", re.ASCII)
 _FLOAT = re.compile(
     r"(?=[^eE]*[.eE])[-+]?(?:\.[0-9]{1,40}|[0-9]{1,40}(?:\.[0-9]{0,40})?)(?:[eE][-+]?[0-9]{1,3})?",
@@ -143,11 +144,15 @@ def _read_yaml(file: FilePath, text: str) -> Source:
     try:
         return _Builder(file, YAML(typ="safe", pure=True).parse(text)).build()
     except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+        mark, opened = error.problem_mark or error.context_mark, error.context_mark
+        words = error.problem or error.context
+        # A quotation mark or bracket that is never closed is noticed lines later, often at the end
+        # of the file; who has to repair it needs the place where it opens.
+        if opened is not None and mark.line > opened.line and _OPENS.match(error.context or ""):
+            words = f"what opens here is not closed; line {mark.line + 1}: {words}"
+            mark = opened
         line, column = (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
-        raise Malformed(
-            f"not valid YAML: {error.problem or error.context}", line, column
-        ) from error
+        raise Malformed(f"not valid YAML: {words}", line, column) from error
     except (YAMLError, ValueError, RecursionError) as error:
         words = " ".join(str(error).split())[:200]
         raise Malformed(f"not valid YAML: {words}") from error

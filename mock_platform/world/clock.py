@@ -319,6 +319,15 @@ def parse_duration(text: str) -> float:
     return round(sum(float(number) * _DURATIONS_UNITS[unit] for number, unit in parts), 6)
 
 
+def parse_step(text: str) -> float:
+    """Return the seconds of a step of a clock: a duration, with `-` before it to go back.
+
+    Raises:
+        ValueError: The text has another form.
+    """
+    return -parse_duration(text[1:]) if text.startswith("-") else parse_duration(text)
+
+
 def read_seconds(value: float | str) -> float:
     """Return the seconds of a number of them, or of a duration that is written with units.
 

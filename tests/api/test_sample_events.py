@@ -389,9 +389,21 @@ def test_protected_users(box: Sandbox) -> None:
     assert [] == activities(box)
 
 
-def test_a_user_is_needed(box: Sandbox) -> None:
-    """Without one, and without a payload, nothing can happen."""
-    answer = box.client.post("/_mock/events", json={"event_type": "post.create"})
+@pytest.mark.parametrize(
+    "named", [{}, {"user_id": "harbor_roasters"}, {"user_id": "@Harbor_Roasters"}]
+)
+def test_a_user_by_default_or_by_name(box: Sandbox, named: dict[str, str]) -> None:
+    """Without a user it happens to the first one; a screen name is as good as an id."""
+    answer = box.client.post("/_mock/events", json={"event_type": "post.create", **named})
 
-    assert 422 == answer.status_code
-    assert "user_id is required for post.create" in answer.get_data(as_text=True)
+    assert answer.get_json()["activity"]["user_id"] == OWN
+
+
+def test_a_user_is_needed(box: Sandbox) -> None:
+    """A user that is null, or that does not exist, is refused."""
+    nobody = box.client.post("/_mock/events", json={"event_type": "post.create", "user_id": None})
+    unknown = box.client.post("/_mock/events", json={"event_type": "post.create", "user_id": "no"})
+
+    assert (422, 422) == (nobody.status_code, unknown.status_code)
+    assert "user_id is required for post.create" in nobody.text
+    assert "'no', which is not in users" in unknown.text

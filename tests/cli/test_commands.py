@@ -522,6 +522,14 @@ def test_sound_fixtures_pass(run: Run, tmp_path: Path) -> None:
     assert result.stderr == f"No faults in {tmp_path}.\n"
 
 
+def test_a_folder_without_files_is_no_success(run: Run, tmp_path: Path) -> None:
+    """A misspelt folder would pass for a checked one."""
+    result = run("check", str(tmp_path))
+
+    assert result.exit_code == 1
+    assert "has no fixtures and no scenarios" in result.stderr
+
+
 def test_faults_are_told_where_they_stand(run: Run, tmp_path: Path) -> None:
     """File, line, column, record, field, what is wrong; status 1."""
     text = '[\n  {"id": "9", "screen_name": "no spaces", "name": "x"},\n  {"id": "8"}\n]'

@@ -122,7 +122,7 @@ def test_no_server(run: Run) -> None:
     result = run("--url", bound.url)
 
     assert 1 == result.exit_code
-    assert "Is `mock-platform serve` running there?" in result.stderr
+    assert "no server answers there. Start one with `mock-platform serve`" in result.stderr
 
 
 def test_another_server(run: Run, platform: MockPlatform) -> None:

@@ -124,6 +124,9 @@ def test_on_takes_a_file(run: Run, server: MockPlatform, tmp_path: Path) -> None
         (("clock", "advance", "soon"), 2, "'soon' is not a duration"),
         (("clock", "resume", "1h"), 2, "clock resume takes nothing more"),
         (("clock", "advance", "9999999d"), 1, "the last year is 9999"),
+        (("clock", "advance", "-soon"), 2, "'soon' is not a duration"),
+        (("requests", "--operation", "line_items.creat"), 1, "Did you mean 'line_items.create'?"),
+        (("requests", "--method", "FETCH"), 1, "must be one of GET, HEAD, POST"),
         (("scenarios", "usage-caped"), 1, "Did you mean 'usage-capped'?"),
         (("scenarios", "--scenario", "outage"), 2, "--scenario is for the package's list"),
     ],
@@ -168,6 +171,8 @@ def test_clock(run: Run) -> None:
     assert "2026-01-01T01:30:00.000Z stopped\n" == run("clock", "advance", "90m").stdout
     assert "2027-02-03T00:00:00.000Z stopped\n" == run("clock", "travel", "2027-02-03").stdout
     assert "2027-02-03T00:00:00.000Z stopped\n" == run("clock").stdout
+    assert "2027-01-27T00:00:00.000Z stopped\n" == run("clock", "advance", "-7d").stdout
+    assert "2027-02-03" > run("clock", "travel", "now").stdout
     assert run("clock", "resume").stdout.endswith(" running\n")
     assert run("clock", "freeze").stdout.endswith(" stopped\n")
 

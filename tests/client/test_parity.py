@@ -407,6 +407,10 @@ def test_the_clock_obeys(world: WorldFace) -> None:
     moved = clock.advance(days=1, hours=2, minutes=3, seconds=4.5)
     assert NOON + timedelta(days=1, hours=2, minutes=3, seconds=4.5) == moved
     assert NOON == clock.travel(NOON)
+    assert NOON + timedelta(hours=1) == clock.advance("1h")
+    assert NOON == clock.advance(-3600) == clock.advance(timedelta())
+    assert NOON < clock.travel("now")
+    clock.travel(NOON)
     assert datetime(2027, 1, 1, tzinfo=UTC) == clock.freeze("2027-01-01") == clock.now()
     assert clock.resume() >= datetime(2027, 1, 1, tzinfo=UTC)
     assert not clock.frozen

@@ -82,6 +82,8 @@ IN_WORLD: dict[str, tuple[type[Exception], Mistake]] = {
     "advancing by too much": (OverflowError, lambda w: w.clock.advance(days=1e20)),
     "advancing out of bounds": (ValueError, lambda w: w.clock.advance(days=-300_000)),
     "advancing by no number": (ValueError, lambda w: w.clock.advance(hours=float("nan"))),
+    "advancing by no duration": (ValueError, lambda w: w.clock.advance("soon")),
+    "advancing twice": (TypeError, lambda w: w.clock.advance("1h", hours=1)),
     "advancing by text": (TypeError, lambda w: w.clock.advance(hours="1")),
     "finding an unknown operation": (BadQuery, lambda w: w.journal.find(operation="account.list")),
     "finding an unknown method": (BadQuery, lambda w: w.journal.find(method="FETCH")),

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.world.clock import parse_instant
+from mock_platform.world.clock import machine_now, parse_instant, wire_millis
 from tests.control.support import call
 from tests.support import Sandbox
 
@@ -61,6 +61,27 @@ def test_advance(box: Sandbox) -> None:
 
     assert "2026-03-01T13:00:00.500Z" == act(box, action="advance", seconds=3600.5)["now"]
     assert "2026-03-01T12:00:00.500Z" == act(box, action="advance", seconds=-3600)["now"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [("1h30m", "2026-03-01T13:30:00.000Z"), ("-7d", "2026-02-22T12:00:00.000Z")],
+)
+def test_advance_by_a_duration(box: Sandbox, seconds: str, expected: str) -> None:
+    """A step may have units, and a minus to go back."""
+    act(box, action="freeze", to=MOMENT)
+
+    assert expected == act(box, action="advance", seconds=seconds)["now"]
+
+
+def test_travel_to_now(box: Sandbox) -> None:
+    """`now` is the time of the machine, wherever the clock was."""
+    act(box, action="travel", to=MOMENT)
+    before = machine_now()
+
+    shown = act(box, action="travel", to="now")
+
+    assert wire_millis(before) <= shown["now"] <= wire_millis(machine_now())
 
 
 def test_resume(box: Sandbox) -> None:

@@ -280,7 +280,7 @@ def test_the_clock_refuses_other_texts(box: Sandbox) -> None:
     answer = box.client.put("/_mock/clock", json={"action": "advance", "seconds": "soon"})
 
     assert 422 == answer.status_code
-    assert "(500ms, 90s, 15m, 1h, 1d)" in answer.get_json()["detail"]
+    assert "(500ms, 90s, 15m, 1h, 1d, -7d)" in answer.get_json()["detail"]
 
 
 def test_transitions_take_units(box: Sandbox) -> None:

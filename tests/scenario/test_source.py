@@ -81,6 +81,8 @@ def test_places() -> None:
         ("a: 1\na: 2", 2, 1, 'key "a" occurs twice'),
         ("a: 1\n---\nb: 1", 2, 1, "second document"),
         ("a: 1\nb: [", 2, 5, "not valid YAML"),
+        ("a: 1\nb: [1,\n2\nc: 3", 2, 4, "what opens here is not closed; line 4: expected"),
+        ('a: "b\nc: d\n', 1, 4, "what opens here is not closed; line 3: found"),
         ("? [a]\n: b", 1, 3, "a key must be plain text"),
         ("", 1, 1, "the file is empty"),
         ("a: \x01", 1, 1, "not valid YAML"),

@@ -44,6 +44,17 @@ def test_prefer_a_code(box: Sandbox, prefer: str, status: int, code: Any) -> Non
     assert 200 == ask(box).status_code
 
 
+def test_prefer_429(box: Sandbox) -> None:
+    """It is that of a limit that is used up: its text, and headers that say when it resets."""
+    answer = ask(box, Prefer="code=429")
+
+    assert (429, "Rate limit exceeded") == (
+        answer.status_code, answer.get_json()["errors"][0]["message"],
+    )  # fmt: skip
+    assert "0" == answer.headers["x-rate-limit-remaining"]
+    assert int(answer.headers["x-rate-limit-reset"]) > box.world.clock.now().timestamp()
+
+
 @pytest.mark.parametrize(
     ("prefer", "status", "slug"),
     [

@@ -27,11 +27,17 @@ class Clock {
 
   /** @param {Date | string} to */
   async travel(to) {
-    return this._put({ action: "travel", to: formatMoment(to) });
+    return this._put({ action: "travel", to: to === "now" ? to : formatMoment(to) });
   }
 
-  /** @param {import("../types/index").Duration} duration */
+  /** @param {import("../types/index").Duration | number | string} duration */
   async advance(duration) {
+    if (typeof duration === "number" || typeof duration === "string") {
+      if (typeof duration === "number" && !Number.isFinite(duration)) {
+        throw new ValueError(`clock.advance: seconds must be a finite number, not ${duration}.`);
+      }
+      return this._put({ action: "advance", seconds: duration });
+    }
     checkOptions("clock.advance", duration, Object.keys(UNITS));
     let seconds = 0;
     for (const [unit, count] of Object.entries(withoutMissing(duration))) {

@@ -145,6 +145,13 @@ test("the clock obeys", async (t) => {
   await assert.rejects(clock.travel("9500-01-01"), ValueError);
   await assert.rejects(clock.travel(new Date("noon")), ValueError);
   await assert.rejects(clock.travel(5), TypeError);
+  const noon = new Date("2026-03-01T12:00:00Z");
+  await clock.freeze(noon);
+  assert.deepEqual(await clock.advance("1h"), new Date("2026-03-01T13:00:00Z"));
+  assert.deepEqual(await clock.advance(-3600), noon);
+  assert.ok((await clock.travel("now")) > noon);
+  await assert.rejects(clock.advance("soon"), ValueError);
+  await assert.rejects(clock.advance(NaN), ValueError);
   await assert.rejects(clock.advance({ hours: NaN }), ValueError);
   await assert.rejects(clock.advance({ days: 3e6 }), OverflowError);
   await assert.rejects(clock.advance({ hour: 1 }), { message: /Did you mean 'hours'/ });

@@ -175,10 +175,16 @@ export interface Clock {
   frozen(): Promise<boolean>;
   /** Stop the clock, now or at a moment; returns the moment. */
   freeze(to?: Instant): Promise<Date>;
-  /** Set the clock to a moment and return it; a running clock continues from there. */
-  travel(to: Instant): Promise<Date>;
-  /** Move the clock by a duration (negative: back); returns the new moment. */
-  advance(duration: Duration): Promise<Date>;
+  /**
+   * Set the clock to a moment and return it; a running clock continues from there. `"now"` is the
+   * time of the machine on which the sandbox runs.
+   */
+  travel(to: Instant | "now"): Promise<Date>;
+  /**
+   * Move the clock by a duration (negative: back): seconds, a text such as `"1h"` or `"-7d"`, or
+   * parts; returns the new moment.
+   */
+  advance(duration: Duration | number | string): Promise<Date>;
   /** Start the clock again at its current moment; returns the moment. */
   resume(): Promise<Date>;
 }

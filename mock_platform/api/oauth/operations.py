@@ -14,6 +14,7 @@ from mock_platform.api.oauth.consent.tokens import REVOKE_EVENT, record_revocati
 from mock_platform.api.v2.activity.account_activity_delivery import REVOKED_ACCESS
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import USER, Auth
+from mock_platform.core.auth.oauth1_caller import LOOSE_EXCHANGE
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat, Pairwise
 from mock_platform.core.failures.errors import (
@@ -50,6 +51,12 @@ CALLBACK_NOT_APPROVED = public_fact(
     "oauth_callback must equal one of the app's callback_urls, character by character, or be oob, "
     "which needs one registered as well; otherwise 403 with code 415.",
     "section 4, callback not registered",
+)
+NO_CALLBACK = public_fact(
+    "oauth.callback-as-recorded",
+    "With --wire recorded, a request token without oauth_callback is an out-of-band one, as "
+    "programs that run against the real service show.",
+    "section 4, request_token 200",
 )
 ACCESS_LEVEL = expectation(
     "oauth.access-level",
@@ -99,8 +106,10 @@ class RequestTokenRequest(Schema):
     """Parameters of the address oauth/request_token."""
 
     oauth_callback = Text(
-        required=True,
-        metadata={"description": "a registered callback, or oob for out-of-band PIN mode"},
+        metadata={
+            "description": "a registered callback, or oob for out-of-band PIN mode",
+            "x_required": True,
+        },
     )
     x_auth_access_type = Choice(
         ("read", "write"), metadata={"description": "overrides the requested access level"}
@@ -142,7 +151,11 @@ def request_token(call: Call, world: World) -> dict[str, str]:
     """Issue a request token for a callback that the app registered, or for out-of-band mode."""
     app = call.caller.app
     assert app is not None
-    callback = call.params["oauth_callback"]
+    callback = call.params.get("oauth_callback")
+    if callback is None and call.wire == "recorded":
+        callback = OUT_OF_BAND
+        call.assume(NO_CALLBACK)
+        call.warn("oauth_callback is required; the request token without it was made for oob")
     if not callback:
         raise NumericFailure(38, "oauth_callback parameter is missing.")
     if not call.caller.assumed:
@@ -283,7 +296,7 @@ OPERATIONS = (
         statuses=(403,),
         oauth_step=True,
         assumptions=(FORM_ENCODED, tokens.TOKEN_SHAPES),
-        may_assume=(CALLBACK_NOT_APPROVED, ACCESS_LEVEL, OAUTH_CODES),
+        may_assume=(CALLBACK_NOT_APPROVED, NO_CALLBACK, ACCESS_LEVEL, OAUTH_CODES),
         example=Example(
             form={"oauth_callback": PUBLISHED_CALLBACK, "x_auth_access_type": "write"},
             is_refused=True,
@@ -312,6 +325,7 @@ OPERATIONS = (
             tokens.SAME_PAIR_AGAIN,
             tokens.REGENERATED_PAIR,
             tokens.REQUEST_TOKEN_LIFETIME,
+            LOOSE_EXCHANGE,
         ),
         example=Example(is_refused=True, page_values={"oauth_verifier": NEW_VERIFIER}),
     ),

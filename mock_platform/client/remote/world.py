@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -68,12 +68,19 @@ class RemoteClock(ClockFace):
         return self._put(action="freeze", **({} if to is None else {"to": format_moment(to)}))
 
     def travel(self, to: Instant) -> datetime:
-        return self._put(action="travel", to=format_moment(to))
+        return self._put(action="travel", to=to if to == "now" else format_moment(to))
 
     def advance(
-        self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0
+        self,
+        step: float | str | timedelta | None = None,
+        /,
+        *,
+        days: float = 0,
+        hours: float = 0,
+        minutes: float = 0,
+        seconds: float = 0,
     ) -> datetime:
-        step = count_seconds(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        step = count_seconds(step, days=days, hours=hours, minutes=minutes, seconds=seconds)
         return self._put(action="advance", seconds=step)
 
     def resume(self) -> datetime:

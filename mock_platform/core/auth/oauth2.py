@@ -162,7 +162,8 @@ def authenticate_client(call: Call, world: World) -> Caller:
             a confidential client without its secret, `signature` for a wrong secret.
     """
     scheme, _, rest = (call.header("authorization") or "").strip().partition(" ")
-    sent = first_values(call.form)[0].get("client_id", "")
+    pairs = [*call.query, *call.form] if call.wire == "recorded" else call.form
+    sent = first_values(pairs)[0].get("client_id", "")
     if scheme.lower() == "basic":
         client_id, secret = read_basic_pair(rest.strip())
         app = _require_client(world, client_id)
