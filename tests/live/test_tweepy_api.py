@@ -238,7 +238,9 @@ def test_a_call(shop: Shop, name: str) -> None:
 def test_pages(shop: Shop) -> None:
     """Tweepy walks through all pages by their cursors, and through timelines by max_id."""
     users = shop.world.state["users"]
-    like_ines = {name: users.get(INES)[name] for name in ("name", "created_at")}
+    ines = users.get(INES)
+    assert ines is not None
+    like_ines = {name: ines[name] for name in ("name", "created_at")}
     for number in range(1, 31):
         users.put({"id": str(number), "screen_name": f"rider_{number}", **like_ines})
         shop.world.state["follows"].put(

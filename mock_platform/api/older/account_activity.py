@@ -10,7 +10,7 @@ from functools import partial
 from mock_platform.api.older import conventions as older
 from mock_platform.api.older.conventions import declare, number_refusals, run
 from mock_platform.api.v2.activity import account_activity_delivery as subscriptions
-from mock_platform.api.v2.conventions import Rates, get_app, get_user_id
+from mock_platform.api.v2.conventions import Rates, get_app, get_user_id, make_schema
 from mock_platform.api.v2.webhooks import operations as webhooks
 from mock_platform.api.v2.webhooks import validation
 from mock_platform.core.assumptions import expectation
@@ -19,7 +19,6 @@ from mock_platform.core.call import Call, Challenge
 from mock_platform.core.failures.errors import NumericFailure
 from mock_platform.core.fields import Flag, Json, ListOf, Text
 from mock_platform.core.operation import Handler
-from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -32,27 +31,18 @@ ONE_ENVIRONMENT = expectation(
 )
 
 
-class OlderWebhook(Schema):
-    """A webhook of the app."""
-
-    id = Text(required=True)
-    url = Text(required=True)
-    valid = Flag(required=True)
-    created_timestamp = Text(required=True)
-
-
-class Environments(Schema):
-    """The environments with their webhooks."""
-
-    environments = ListOf(Json(), required=True)
-
-
-class Subscribers(Schema):
-    """The users who are subscribed in the environment."""
-
-    environment = Text(required=True)
-    application_id = Text(required=True)
-    subscriptions = ListOf(Json(), required=True)
+OlderWebhook = make_schema(
+    "OlderWebhook",
+    valid=Flag(required=True),
+    **{name: Text(required=True) for name in ("id", "url", "created_timestamp")},
+)
+Environments = make_schema("OlderEnvironments", environments=ListOf(Json(), required=True))
+Subscribers = make_schema(
+    "OlderSubscribers",
+    environment=Text(required=True),
+    application_id=Text(required=True),
+    subscriptions=ListOf(Json(), required=True),
+)
 
 
 def require_environment(call: Call, _world: World) -> None:

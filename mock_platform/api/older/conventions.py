@@ -92,6 +92,19 @@ class Switch(Flag):
         return str(value).lower() in {"true", "t", "1"}
 
 
+class NumberOrText(Text):
+    """An id in JSON, which some programs send as a number."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        return super()._deserialize(str(value) if is_number else value, attr, data, **kwargs)
+
+
+def make_json_id() -> NumberOrText:
+    """Return the field of an id in JSON: 1 to 19 digits."""
+    return NumberOrText(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
+
+
 class OlderParameters(Schema):
     """Parameters, of which empty ones are as good as absent."""
 
@@ -186,6 +199,7 @@ class Cursors(Schema):
 _CODES_OF_KINDS = {"user": 50, "post": 144, "list": 34, "media": 325}
 _CODES = {
     "media.media_ids": 324,
+    "attachments": 324,
     "reply.in_reply_to_post_id": 385,
     "quote_post_id": 44,
     "card_uri": 44,
@@ -202,7 +216,6 @@ _CODES = {
     "You cannot follow an account": 162,
     "You do not have permission to DM": 349,
     "You are not allowed to add members": 104,
-    "Your media IDs": 324,
     "WebhookIdInvalid": 34,
     "DuplicateUrlFailed": 214,
     "WebhookLimitExceeded": 214,
@@ -369,7 +382,8 @@ def declare(
     id_: str = "", also: Sequence[str] = (), errors: str = "", facts: Sequence[Assumption] = (),
     limit: Rates | tuple[Limit, ...] = (), gates: tuple[Gate, ...] = (), reads: bool | None = None,
     query: Mapping[str, str] | None = None, path: Mapping[str, str] | None = None,
-    json: Any = None, before: tuple[str, str] | None = None, configure: Callable[[Settings], Handler] | None = None, **options: Any,
+    json: Any = None, before: tuple[str, str] | None = None,
+    configure: Callable[[Settings], Handler] | None = None, **options: Any,
 ) -> Operation:  # fmt: skip
     """Return an operation of the older interface: `route` is its method, and its path below `/1.1`.
 
@@ -380,10 +394,17 @@ def declare(
     names = [segment for segment in rest.split("/") if not segment.startswith(":")]
     reads = method == "GET" if reads is None else reads
     auth = options.setdefault("auth", APP_OR_USER if reads else USER)
-    place = "form" if method == "POST" and json is None else "query"
     if configure is not None:
         options["configure"] = lambda settings: number_refusals(configure(settings))
-    is_refused = "bearer" not in auth.schemes  # examples are not signed
+    form = query if method == "POST" and json is None else None
+    example = Example(
+        path=path or {},
+        query=query if form is None else {},
+        form=form,
+        json=json,
+        before=before,
+        is_refused="bearer" not in auth.schemes,  # examples are not signed
+    )
     return declare_named(
         f"older.{id_ or '.'.join(names)}",
         f"{method} /1.1/{rest}",
@@ -400,8 +421,6 @@ def declare(
         assumptions=(OLDER_INTERFACE, OLDER_RULES, *facts),
         may_assume=(failures.OAUTH_CODES, WRITE_ACCESS),
         also=(*_list_paths(f"/1.1/{rest}"), *also),
-        example=Example(
-            path=path or {}, json=json, is_refused=is_refused, before=before, **{place: query}
-        ),
+        example=example,
         **options,
     )

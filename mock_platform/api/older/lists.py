@@ -16,7 +16,7 @@ from mock_platform.api.older.objects import (
     show_read_posts,
     show_user,
 )
-from mock_platform.api.v2.conventions import Rates, make_id_field
+from mock_platform.api.v2.conventions import Rates, make_id_field, make_schema
 from mock_platform.api.v2.lists import lists_of_users, operations, records
 from mock_platform.api.v2.lists.records import LIST_FOLLOWERS, LIST_MEMBERS
 from mock_platform.api.v2.objects.answers import get_viewer_id
@@ -29,7 +29,6 @@ from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure
 from mock_platform.core.fields import Choice, Flag, Integer, ListOf, Long, Nested, Text
 from mock_platform.core.operation import Handler
-from mock_platform.core.schema import Schema
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.store.interface import Record, Within
 from mock_platform.world.world import World
@@ -43,22 +42,17 @@ LIST_NAMES = expectation(
 _SEPARATORS = re.compile(r"[^a-z0-9]+")
 
 
-class OlderList(Schema):
-    """A list with its owner."""
-
-    id = Long(required=True)
-    id_str = Text(required=True)
-    name = Text(required=True)
-    uri = Text(required=True)
-    subscriber_count = Integer(required=True)
-    member_count = Integer(required=True)
-    mode = Choice(("public", "private"), required=True)
-    description = Text(required=True)
-    slug = Text(required=True)
-    full_name = Text(required=True)
-    created_at = Text(required=True)
-    following = Flag(required=True)
-    user = Nested(OlderUser, required=True)
+_TEXTS = ("id_str", "name", "uri", "description", "slug", "full_name", "created_at")
+OlderList = make_schema(
+    "OlderList",
+    id=Long(required=True),
+    subscriber_count=Integer(required=True),
+    member_count=Integer(required=True),
+    mode=Choice(("public", "private"), required=True),
+    following=Flag(required=True),
+    user=Nested(OlderUser, required=True),
+    **{name: Text(required=True) for name in _TEXTS},
+)
 
 
 class ListPage(older.Cursors):
@@ -135,52 +129,27 @@ def create(call: Call, world: World) -> Record:
     return show_list(call, world, made["data"]["id"])
 
 
-def update(call: Call, world: World) -> Record:
-    """Change a list of the caller."""
-    list_id = require_list(call, world)
-    run(operations.update, call, world, {"id": list_id}, **_read_change(call))
-    return show_list(call, world, list_id)
+def write(
+    handler: Handler, path: tuple[str, ...], sent: tuple[str, ...], call: Call, world: World
+) -> Record:
+    """Let an operation of the v2 interface change a list, and return the list.
 
-
-def destroy(call: Call, world: World) -> Record:
-    """Delete a list of the caller, and return it."""
+    `path` and `sent` are the names of what that operation takes in its path and its body.
+    """
     list_id = require_list(call, world)
-    shown = show_list(call, world, list_id)
-    run(operations.delete, call, world, {"id": list_id})
-    return shown
+    shown, known = show_list(call, world, list_id), {"id": list_id, "list_id": list_id}
+    if "user_id" in {*path, *sent}:
+        known["user_id"] = older.require_target(call, world)["id"]
+    values: dict[str, Any] = known | _read_change(call)
+    body = {name: values[name] for name in sent if name in values}
+    run(handler, call, world, {name: values[name] for name in path}, **body)
+    is_gone = world.store.get("lists", list_id) is None
+    return shown if is_gone else show_list(call, world, list_id)
 
 
 def show(call: Call, world: World) -> Record:
     """Return the list that the parameters name."""
     return show_list(call, world, require_list(call, world))
-
-
-def add_member(call: Call, world: World) -> Record:
-    """Add a user to a list of the caller, and return the list."""
-    list_id, user_id = require_list(call, world), older.require_target(call, world)["id"]
-    run(operations.create_member, call, world, {"id": list_id}, user_id=user_id)
-    return show_list(call, world, list_id)
-
-
-def remove_member(call: Call, world: World) -> Record:
-    """Take a user out of a list of the caller, and return the list."""
-    list_id, user_id = require_list(call, world), older.require_target(call, world)["id"]
-    run(operations.delete_member, call, world, {"id": list_id, "user_id": user_id})
-    return show_list(call, world, list_id)
-
-
-def subscribe(call: Call, world: World) -> Record:
-    """Follow a list, and return it."""
-    list_id = require_list(call, world)
-    run(lists_of_users.follow, call, world, list_id=list_id)
-    return show_list(call, world, list_id)
-
-
-def unsubscribe(call: Call, world: World) -> Record:
-    """Unfollow a list, and return it."""
-    list_id = require_list(call, world)
-    run(lists_of_users.unfollow, call, world, {"list_id": list_id})
-    return show_list(call, world, list_id)
 
 
 def list_users(handler: Handler, call: Call, world: World) -> Record:
@@ -224,22 +193,28 @@ _ListedQuery = add_fields(OneListQuery, older.CursorQuery)
 _RULES = (LIST_NAMES, records.PRIVATE_LISTS, records.LIST_REFUSALS, records.LIST_CEILINGS)
 _declare = partial(declare, facts=_RULES, query=_LIST)
 _write = partial(_declare, returns=OlderList, params=OneListQuery, errors="34 50 63 87 112")
+_MEMBER_ERRORS = "34 50 63 87 104 108 112"
 _read = partial(_declare, errors="25 34 44 50 63 112 179")
 OPERATIONS = (
     _write("POST lists/create", create, "Make a list",
            params=add_fields(older.FormQuery, name=_name(required=True), **_CHANGE),
            errors="87", query={"name": "Where we drink coffee"}),
-    _write("POST lists/update", update, "Change a list",
-           params=add_fields(OneListQuery, name=_name(), **_CHANGE),
+    _write("POST lists/update",
+           partial(write, operations.update, ("id",), ("name", "description", "private")),
+           "Change a list", params=add_fields(OneListQuery, name=_name(), **_CHANGE),
            query=_LIST | {"description": "Cups within a walk"}),
-    _write("POST lists/destroy", destroy, "Delete a list"),
-    _write("POST lists/members/create", add_member, "Add a user to a list", params=_MemberQuery,
-           errors="34 50 63 87 104 108 112", query=_LIST | {"user_id": "2790441185"}),
-    _write("POST lists/members/destroy", remove_member, "Take a user out of a list",
-           params=_MemberQuery, errors="34 50 63 87 108 112",
-           query=_LIST | {"user_id": "3805104374"}),
-    _write("POST lists/subscribers/create", subscribe, "Follow a list", query=_OTHERS_LIST),
-    _write("POST lists/subscribers/destroy", unsubscribe, "Unfollow a list", query=_OTHERS_LIST),
+    _write("POST lists/destroy", partial(write, operations.delete, ("id",), ()), "Delete a list"),
+    _write("POST lists/members/create",
+           partial(write, operations.create_member, ("id",), ("user_id",)), "Add a user to a list",
+           params=_MemberQuery, errors=_MEMBER_ERRORS, query=_LIST | {"user_id": "2790441185"}),
+    _write("POST lists/members/destroy",
+           partial(write, operations.delete_member, ("id", "user_id"), ()), "Take a user out of a list",
+           params=_MemberQuery, errors=_MEMBER_ERRORS, query=_LIST | {"user_id": "3805104374"}),
+    _write("POST lists/subscribers/create", partial(write, lists_of_users.follow, (), ("list_id",)),
+           "Follow a list", query=_OTHERS_LIST),
+    _write("POST lists/subscribers/destroy",
+           partial(write, lists_of_users.unfollow, ("list_id",), ()), "Unfollow a list",
+           query=_OTHERS_LIST),
     _read("GET lists/show", show, "Read a list", OlderList, OneListQuery,
           limit=Rates(app=75, user=75)),
     _read("GET lists/members", partial(list_users, operations.list_members),

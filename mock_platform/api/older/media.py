@@ -8,8 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mock_platform.api.older.conventions import Empty, NoContent, add_fields, declare, run
-from mock_platform.api.v2.conventions import get_user_id, limit_users, make_id_field
+from mock_platform.api.older.conventions import (
+    Empty,
+    NoContent,
+    add_fields,
+    declare,
+    make_json_id,
+    run,
+)
+from mock_platform.api.v2.conventions import get_user_id, limit_users, make_id_field, make_schema
 from mock_platform.api.v2.media import metadata, operations, uploads
 from mock_platform.api.v2.media.operations import MEDIA_PROCESSING, UPLOAD_RULES, CategoryName
 from mock_platform.core.assumptions import expectation
@@ -58,30 +65,20 @@ class OlderUpload(Schema):
     shared = Text()
 
 
-class OlderMedia(Schema):
-    """Uploaded media, or an upload that has begun."""
-
-    media_id = Integer(required=True)
-    media_id_string = Text(required=True)
-    media_key = Text()
-    size = Integer()
-    expires_after_secs = Integer()
-    image = Json()
-    video = Json()
-    processing_info = Json()
-
-
-class OlderAltText(Schema):
-    """The words in place of an image."""
-
-    text = Text(required=True, max_length=1000)
-
-
-class OlderMetadata(Schema):
-    """What is said about media."""
-
-    media_id = make_id_field("a media id of ", required=True)
-    alt_text = Nested(OlderAltText)
+OlderMedia = make_schema(
+    "OlderMedia",
+    media_id=Integer(required=True),
+    media_id_string=Text(required=True),
+    media_key=Text(),
+    size=Integer(),
+    expires_after_secs=Integer(),
+    **{name: Json() for name in ("image", "video", "processing_info")},
+)
+OlderMetadata = make_schema(
+    "OlderMetadata",
+    media_id=make_json_id(),
+    alt_text=Nested(make_schema("OlderAltText", text=Text(required=True, max_length=1000))),
+)
 
 
 class _Steps(Flat, frozen=True):
@@ -101,8 +98,10 @@ def upload(call: Call, world: World) -> Record | None:
     if command == _INIT:
         _require(call, "media_type", "total_bytes")
         _refuse(operations.find_initialize_faults(sent, call, world, Settings()))
-        names = ("media_type", "total_bytes", "media_category", "additional_owners")
+        category = uploads.find_category(sent.get("media_category"), sent["media_type"])
+        names = ("media_type", "total_bytes", "additional_owners")
         begun = {name: sent[name] for name in names if name in sent}
+        begun["media_category"] = category.name
         return _show(run(operations.initialize, call, world, **begun)["data"])
     _require(call, "media_id")
     if command == _FINALIZE:
@@ -144,15 +143,15 @@ def _require_content(call: Call) -> bytes:
 
 
 def _upload_whole(call: Call, world: World, content: bytes) -> Record:
-    image, name = uploads.read_image(content), call.params.get("media_category")
+    image = uploads.read_image(content)
     kind = call.params.get("media_type") or (image.media_type if image else "image/jpeg")
-    category, size = uploads.find_category(name, kind), len(content)
+    category, size = uploads.find_category(call.params.get("media_category"), kind), len(content)
     if kind not in category.accepts or category.media_type not in {"IMAGE", "GIF"}:
         raise NumericFailure(324, f"{kind} cannot be {category.name} in one request")
     if not 0 < size <= category.most_bytes:
         raise NumericFailure(324, f"media must have 1 to {category.most_bytes} bytes, got {size}")
     owners = call.params.get("additional_owners", ())
-    begun = uploads.begin_upload(world, get_user_id(call), name, kind, size, owners=owners)
+    begun = uploads.begin_upload(world, get_user_id(call), category.name, kind, size, owners=owners)
     media = uploads.finish_upload(world, uploads.add_segment(world, begun, 0, content, image))
     about = {"image_type": kind, "w": media["_width"] or 0, "h": media["_height"] or 0}
     return _show(uploads.show_media(world, media), image=about)

@@ -39,7 +39,7 @@ def _nest(name: str, *, required: bool = True, **parts: Any) -> Nested:
     return Nested(make_schema(f"OlderMessage{name}", **parts), required=required)
 
 
-_Media = _nest("Media", id=make_id_field("a media id of ", required=True))
+_Media = _nest("Media", id=older.make_json_id())
 _Content = _nest(
     "Data",
     text=Text(min_length=1),
@@ -47,7 +47,7 @@ _Content = _nest(
     quick_reply=Json(),
     ctas=ListOf(Json()),
 )
-_Target = _nest("Target", recipient_id=make_id_field("a user id of ", required=True))
+_Target = _nest("Target", recipient_id=older.make_json_id())
 _Create = _nest("Create", target=_Target, message_data=_Content)
 _Event = _nest("Event", type=Choice((_CREATE,), required=True), message_create=_Create)
 NewEvent = make_schema("OlderNewMessage", event=_Event)
@@ -161,5 +161,6 @@ OPERATIONS = (
     _read(f"GET {_EVENTS}/show", show, "Read a direct message", MessageAnswer, _NamedMessage,
           errors="34 93", query=_OWN),
     _write(f"DELETE {_EVENTS}/destroy", destroy, "Delete a direct message", older.NOTHING,
-           _NamedMessage, errors="34 87 93", facts=(MESSAGE_LISTS, events.DELETION_RULES), query=_OWN),
+           _NamedMessage, errors="34 87 93", query=_OWN,
+           facts=(MESSAGE_LISTS, events.DELETION_RULES)),
 )  # fmt: skip

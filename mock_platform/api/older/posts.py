@@ -144,7 +144,7 @@ def _read_new(call: Call, world: World) -> dict[str, Any]:
             "in_reply_to_post_id": sent["in_reply_to_status_id"],
             "exclude_reply_user_ids": excluded,
         }
-    ignored = [name for name in ("lat", "long", "display_coordinates") if name in sent]
+    ignored = [name for name in ("lat", "long") if name in sent]
     if ignored:
         call.warn(f"{', '.join(ignored)} have no effect: posts have places alone", NO_EFFECT)
     return new
@@ -320,9 +320,7 @@ _POST, _OTHERS_POST, _NOT_LIKED = (f"178990000000000000{number}" for number in (
 _UPDATES = limit_users("statuses/update", 300, 10_800)
 _NAMED = (POST_FORMS, NAMED_POSTS)
 _POSTS = older.Listing(OlderPost)
-_TimelineQuery = older.add_fields(
-    older.PostRangeQuery, exclude_replies=Switch(load_default=False), contributor_details=Switch()
-)
+_TimelineQuery = older.add_fields(older.PostRangeQuery, exclude_replies=Switch(load_default=False))
 _declare = partial(declare, facts=(POST_FORMS,))
 OPERATIONS = (
     _declare("POST statuses/update", make_update(Settings()), "Post as a user", OlderPost,
@@ -368,7 +366,7 @@ OPERATIONS = (
     _declare("POST favorites/destroy", unlike, "End the like of a post", OlderPost, _NamedPost,
              errors="144 179", facts=(*_NAMED, PRIVATE_LIKES), query={"id": _OTHERS_POST}),
     _declare("GET favorites/list", list_likes, "List the posts that a user likes", _POSTS,
-             older.add_fields(older.PostRangeQuery, older.OneUserQuery), limit=Rates(app=75, user=75),
-             errors="25 50 63", facts=(POST_FORMS, PRIVATE_LIKES),
+             older.add_fields(older.PostRangeQuery, older.OneUserQuery),
+             limit=Rates(app=75, user=75), errors="25 50 63", facts=(POST_FORMS, PRIVATE_LIKES),
              query={"screen_name": "harbor_roasters"}),
 )  # fmt: skip

@@ -8,7 +8,13 @@ from urllib.parse import quote_plus
 from mock_platform.api.older import conventions as older
 from mock_platform.api.older.conventions import OneUserQuery, Switch, add_fields, declare, run
 from mock_platform.api.older.objects import OlderUser, UserPage, show_found_users, show_user
-from mock_platform.api.v2.conventions import Rates, get_user, get_user_id, make_id_field
+from mock_platform.api.v2.conventions import (
+    Rates,
+    get_user,
+    get_user_id,
+    make_id_field,
+    make_schema,
+)
 from mock_platform.api.v2.objects.post_view import find_user
 from mock_platform.api.v2.objects.relations import (
     FOLLOW_REQUESTS,
@@ -28,7 +34,6 @@ from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure
 from mock_platform.core.fields import CommaList, Flag, Integer, Json, ListOf, Text
 from mock_platform.core.operation import Handler
-from mock_platform.core.schema import Schema
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -54,38 +59,25 @@ class IdPage(older.Cursors):
     total_count = Integer(allow_none=True)
 
 
-class Friendship(Schema):
-    """What two users are to each other, as each of them sees it."""
-
-    relationship = Json(required=True)
-
-
-class AccountSettings(Schema):
-    """The settings of the caller."""
-
-    screen_name = Text(required=True)
-    protected = Flag(required=True)
-    geo_enabled = Flag(required=True)
-    language = Text(required=True)
-    time_zone = Json()
-    sleep_time = Json()
-    always_use_https = Flag()
-    discoverable_by_email = Flag()
-    discoverable_by_mobile_phone = Flag()
-    use_cookie_personalization = Flag()
-    allow_contributor_request = Text()
-    allow_dms_from = Text()
-    allow_dm_groups_from = Text()
-    translator_type = Text()
-
-
-class PlaceTrends(Schema):
-    """The trends of a place."""
-
-    trends = ListOf(Json(), required=True)
-    as_of = Text(required=True)
-    created_at = Text(required=True)
-    locations = ListOf(Json(), required=True)
+Friendship = make_schema("OlderFriendship", relationship=Json(required=True))
+_TEXTS = ("screen_name", "language", "translator_type", "allow_contributor_request",
+          "allow_dms_from", "allow_dm_groups_from")  # fmt: skip
+_OFF = ("discoverable_by_email", "discoverable_by_mobile_phone", "use_cookie_personalization")
+_FLAGS = ("protected", "geo_enabled", "always_use_https", *_OFF)
+AccountSettings = make_schema(
+    "OlderSettings",
+    time_zone=Json(),
+    sleep_time=Json(),
+    **{name: Text(required=True) for name in _TEXTS},
+    **{name: Flag(required=True) for name in _FLAGS},
+)
+PlaceTrends = make_schema(
+    "OlderTrends",
+    trends=ListOf(Json(), required=True),
+    as_of=Text(required=True),
+    created_at=Text(required=True),
+    locations=ListOf(Json(), required=True),
+)
 
 
 def look_up(call: Call, world: World) -> list[Record]:
@@ -181,14 +173,13 @@ def show_friendship(call: Call, world: World) -> Record:
 def show_settings(call: Call, _world: World) -> Record:
     """Return the settings of the caller."""
     user = get_user(call)
-    off = ("discoverable_by_email", "discoverable_by_mobile_phone", "use_cookie_personalization")
     return {
         **{name: user[name] for name in ("screen_name", "protected", "geo_enabled")},
         "language": user.get("lang") or "en",
         "time_zone": {"name": "UTC", "tzinfo_name": "Etc/UTC", "utc_offset": 0},
         "sleep_time": {"enabled": False, "start_time": None, "end_time": None},
         "always_use_https": True,
-        **dict.fromkeys(off, False),
+        **dict.fromkeys(_OFF, False),
         "allow_contributor_request": "none",
         "allow_dms_from": "following" if user.get("receives_your_dm") is False else "all",
         "allow_dm_groups_from": "following",
