@@ -48,7 +48,7 @@ Subscribers = make_schema(
 def require_environment(call: Call, _world: World) -> None:
     """Require, as a gate, the one environment that there is."""
     if call.path_params["env"] != ENVIRONMENT:
-        raise NumericFailure(200)
+        raise NumericFailure(200, "Forbidden.", status=403)
 
 
 def _list_webhooks(call: Call, world: World) -> list[Record]:
@@ -152,7 +152,7 @@ _PATH = {"env": ENVIRONMENT}
 _WEBHOOK = _PATH | {"webhook_id": "1146654567674912770"}
 _declare = partial(declare, params=None, limit=Rates(app=15, user=15), facts=(ONE_ENVIRONMENT,))
 _of_env = partial(_declare, gates=(require_environment,), auth=USER, returns=older.NOTHING,
-                  errors="34 200", path=_PATH)  # fmt: skip
+                  errors="34", path=_PATH)  # fmt: skip
 OPERATIONS = (
     _declare(f"GET {_ALL}/webhooks", list_environments, "List the environments and their webhooks",
              Environments, id_=f"{_ID}.environments", auth=BEARER),
@@ -160,17 +160,17 @@ OPERATIONS = (
             returns=older.Listing(OlderWebhook), id_=f"{_ID}.webhooks.list", auth=APP_OR_USER),
     _of_env(f"POST {_ENV}/webhooks", make_create(Settings()), "Register a webhook",
             returns=OlderWebhook, params=_Address, id_=f"{_ID}.webhooks.create",
-            configure=make_create, challenge=number_refusals(challenge_new), errors="200 214",
+            configure=make_create, challenge=number_refusals(challenge_new), errors="214",
             facts=(ONE_ENVIRONMENT, validation.ALLOWED_ADDRESS, validation.FIRST_CHALLENGE,
                    validation.WEBHOOK_CAP),
             query={"url": "http://127.0.0.1:8099/webhooks/new"}),
     _of_env(f"PUT {_ENV}/webhooks/:webhook_id", partial(_run_on_path, webhooks.validate),
             "Challenge a webhook again", id_=f"{_ID}.webhooks.validate", path=_WEBHOOK,
-            challenge=number_refusals(webhooks.challenge_known), errors="34 200 214"),
+            challenge=number_refusals(webhooks.challenge_known), errors="34 214"),
     _of_env(f"DELETE {_ENV}/webhooks/:webhook_id", partial(_run_on_path, webhooks.delete),
             "Delete a webhook", id_=f"{_ID}.webhooks.delete", path=_WEBHOOK),
     _of_env(f"POST {_ENV}/subscriptions", subscribe, "Subscribe an environment to the calling user",
-            id_=f"{_ID}.subscriptions.create", errors="34 200 214 355",
+            id_=f"{_ID}.subscriptions.create", errors="34 214 355",
             facts=(ONE_ENVIRONMENT, subscriptions.SUBSCRIPTION_CAP)),
     _of_env(f"GET {_ENV}/subscriptions", show_subscription,
             "Say whether the calling user is subscribed", id_=f"{_ID}.subscriptions.show",

@@ -75,7 +75,6 @@ _CODES = (
     NumericCode(186, 403, "Post needs to be a bit shorter."),
     NumericCode(187, 403, "Status is a duplicate."),
     NumericCode(195, 403, "Missing or invalid url parameter."),
-    NumericCode(200, 403, "Forbidden."),
     NumericCode(214, 400, "Webhook URL does not meet the requirements."),
     NumericCode(215, 400, "Bad Authentication data."),
     NumericCode(220, 403, "Your credentials do not allow access to this resource"),
