@@ -163,11 +163,14 @@ def add_fields(*bases: type[Schema], **parts: fields.Field[Any]) -> type[Schema]
 
 
 class Listing(Flat, frozen=True):
-    """An array of objects without anything around it."""
+    """An array of objects without anything around it; or if `by_id`, an object with them."""
+
+    by_id: bool = False
 
     def describe_body(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return the JSON Schema of the body: an array."""
-        return {"type": "array", "items": data}
+        array = {"type": "array", "items": data}
+        return {"anyOf": [array, {"type": "object"}]} if self.by_id else array
 
 
 class NoContent(Schema):

@@ -42,19 +42,20 @@ _HIDDEN = {
 NO_ENTITIES: dict[str, Any] = {"hashtags": [], "symbols": [], "user_mentions": [], "urls": []}
 
 
+class OlderUser(ShownUser):
+    """A user, with the addresses in the profile and the last post."""
+
+
 class OlderPost(CreatedPost):
     """A post: with `text`, or in extended mode with `full_text` and its range."""
 
+    user = Nested(OlderUser, required=True)
     is_quote_status = Flag(required=True)
     quoted_status_id = Long()
     quoted_status_id_str = Text()
     quoted_status = Json()
     reposted_status = Json()
     possibly_sensitive = Flag()
-
-
-class OlderUser(ShownUser):
-    """A user, with the addresses in the profile and the last post."""
 
 
 class UserPage(Cursors):
