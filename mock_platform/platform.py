@@ -47,7 +47,7 @@ from mock_platform.core.failures.rendering import make_internal_error, render
 from mock_platform.core.journal_entries import make_entry, make_markers, sort_assumptions
 from mock_platform.core.limits import OAUTH_LIMIT
 from mock_platform.core.operation import Operation, table
-from mock_platform.core.operation_routes import OperationRoutes
+from mock_platform.core.operation_routes import TRAILING_SLASH_TAKEN, OperationRoutes
 from mock_platform.core.original_names.exchange import BOTH_NAMES_ARE_TAKEN
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASE_CLOCK, compile_operation
 from mock_platform.core.tables import fixtures
@@ -93,6 +93,7 @@ _CORE = (
     RELEASE_CLOCK,
     STATUS_BY_TYPE,
     PROBLEM_TITLES,
+    TRAILING_SLASH_TAKEN,
     RECORDED_WIRE,
 )
 Answerer = Callable[[Call, World, Exception | None], tuple[Reply, Sequence[Change]]]

@@ -42,20 +42,23 @@ class Keys:
 
 
 HARBOR = Keys(
-    "hbrDeskKey7uE2qXn0Zt4Wc9",
-    "hbrDeskSecret5mVd81JpQkL3sYx6RgTa2NfB0oCwUiEz9",
+    "hbrDeskKey7uE2qXn0Zt4Wc9R",
+    "hbrDeskSecret5mVd81JpQkL3sYx6RgTa2NfB0oCwUiEz9h4Yt",
     "2244994945-hRbDeskAccessTokenQ4mZ8sV1xK7tY2wL9pN5c3",
     "hRbDeskAccessSecret6fT0uG8kB3yM5qW2zE7rD9vH1",
 )
 """The well-known app and user."""
 NORTHBIKE = Keys(
-    "nbkPosterKey3aR6vLk8Ys1Df",
-    "nbkPosterSecret9bXe42HtMwQ7uZc5JoVr1KgP8iSnDlA6",
+    "nbkPosterKey3aR6vLk8Ys1Dg",
+    "nbkPosterSecret9bXe42HtMwQ7uZc5JoVr1KgP8iSnDlA6v3W",
     "3805104374-nBkPosterAccessTokenL2kX9vR5tM8qZ4wC7yBs",
     "nBkPosterAccessSecret3jN7hP1gV5xT9dQ2mK8rF4a",
 )
 """Another app and user, without early access."""
-BEARER = "AAAAAAAAAAAAAAAAAAAAAHbrDeskBearer7Kq2Vx9Lm4%2FtR8wYc3Zn6JsPd1Fg5HuEoBkTaXiQv0Me2%3D"
+BEARER = (
+    "AAAAAAAAAAAAAAAAAAAAAHbrDeskBearer7Kq2Vx9Lm4%2FtR8wYc3Zn6%3D"
+    "JsPd1Fg5HuEoBkTaXiQv0Me2nW5cR9yUe2ZbG7mD4kTq8sVx1LpHaC"
+)
 """The well-known app's bearer token."""
 USER_TOKEN = "aGJyRGVza1VzZXJUb2tlbjR1ak9lSHdkRmNBZWZBWmhuTTZKeThjMXJpaHQ6MToxOmF0OjE"
 """The OAuth 2.0 token of the well-known user, with all scopes."""

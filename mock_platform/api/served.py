@@ -53,6 +53,7 @@ SUBJECTS = (
     "ads.audiences",
     "ads.campaigns",
     "ads.line_items",
+    "ads.measurement",
     "ads.targeting",
     "ads.analytics",
     "ads.catalogs",

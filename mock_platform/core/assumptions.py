@@ -98,6 +98,7 @@ SPEC_SENTENCES: Mapping[str, str] = {
     "oauth2": _SCOPES,
     "oauth2.permissions-override": "they override OAuth 2.0 scopes",
     "parameters": _ADS_ERRORS,
+    "paths": _ADS_ERRORS,
     "problem": _PROBLEMS,
     "releases": "Release history items that fix behavior",
     "strict": _OTHER_V2,

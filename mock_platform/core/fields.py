@@ -260,6 +260,19 @@ class OneOf(validate.OneOf):
         return value
 
 
+class IntegerChoice(Integer):
+    """One of some whole numbers.
+
+    Example:
+        >>> IntegerChoice((1, 7, 14)).deserialize("7")
+        7
+    """
+
+    def __init__(self, values: Sequence[int], **options: Unpack[FieldOptions]) -> None:
+        super().__init__(**options)
+        self.validators.append(OneOf(values))
+
+
 COUNTRY = "an ISO 3166-1 alpha-2 code such as US"
 
 

@@ -6,11 +6,18 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call
 from mock_platform.core.operation import Dialect, Operation
 from mock_platform.core.pipeline import Compiled
 from mock_platform.core.routing import Found, Router, fix_parameters
+from mock_platform.core.unread import TRAILING_SLASH
 from mock_platform.settings import NamesMode
+
+TRAILING_SLASH_TAKEN = expectation(
+    "paths.trailing-slash",
+    "A slash at the end of a path is ignored with a warning in the journal.",
+)
 
 
 class _Route(NamedTuple):
@@ -48,7 +55,13 @@ class OperationRoutes:
     def find(self, call: Call) -> Found[Compiled]:
         """Return the operation of a call with its path parameters, or the allowed methods."""
         routers = self._neutral if call.names == "neutral" else self._original
-        found = routers[call.surface].find(call.method, call.path)
+        router = routers[call.surface]
+        found = router.find(call.method, call.path)
+        if found.target is None and call.path.endswith("/"):
+            found = _find_without_slash(router, call.method, call.path)
+            if found.target is not None:
+                call.assume(TRAILING_SLASH_TAKEN)
+                call.warn("the slash at the end of the path was ignored", TRAILING_SLASH)
         number = found.target
         if number is None:
             return Found(None, {}, found.allowed)
@@ -63,6 +76,8 @@ class OperationRoutes:
         """Return the operation for this method and path; with original names, either is taken."""
         routers = self._neutral if names == "neutral" else self._original
         found = routers[surface].find(method, path)
+        if found.target is None and path.endswith("/"):
+            found = _find_without_slash(routers[surface], method, path)
         return None if found.target is None else self._operations[found.target]
 
     def list_methods(self, path: str, surface: str = "plain") -> tuple[str, ...]:
@@ -128,6 +143,11 @@ def _make_router(
     for path in not_served:
         router.reserve(path)
     return router
+
+
+def _find_without_slash(router: Router[int], method: str, path: str) -> Found[int]:
+    """Return the match of a path without the slash at its end; of two slashes one is left."""
+    return router.find(method, path[:-1])
 
 
 def _list_challenging(operations: Iterable[Operation]) -> dict[str, tuple[str, ...]]:

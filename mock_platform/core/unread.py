@@ -38,6 +38,7 @@ CONTRADICTS_PATH = "contradicts-path"
 IGNORED_BODY = "ignored-body"
 IGNORED_AUTHORIZATION = "ignored-authorization"
 NO_EFFECT = "no-effect"
+TRAILING_SLASH = "trailing-slash"
 WARNINGS: Mapping[str, str] = {
     UNKNOWN_PARAMETER: "a parameter that the operation does not have, in the query or the form",
     UNKNOWN_KEY: "a key that a JSON body does not have at that place",
@@ -48,6 +49,7 @@ WARNINGS: Mapping[str, str] = {
     IGNORED_BODY: "a body for an operation that reads no body, or with a Content-Type that "
     "it does not read",
     IGNORED_AUTHORIZATION: "an Authorization header that cannot be read, under --auth off",
+    TRAILING_SLASH: "a slash at the end of the path",
     NO_EFFECT: "a value that was accepted but changes nothing, because of another parameter",
 }
 """The codes of `X-Mock-Warnings`, and what was ignored."""
@@ -135,7 +137,8 @@ def shape_of(schema: Schema) -> Shape:
     """Return the shape of a body that a schema reads, with the `older_keys` that it renames."""
     keys = {f.data_key or name: _shape_within(f) for name, f in schema.load_fields.items()}
     keys.update(dict.fromkeys(getattr(schema, "older_keys", ())))
-    return Shape(keys, array=getattr(schema, "array_body", None))
+    read_only = frozenset(schema.fields.keys() - schema.load_fields.keys())
+    return Shape(keys, read_only, getattr(schema, "array_body", None))
 
 
 def unknown_keys(shape: Shape, body: Any, path_params: Mapping[str, str]) -> list[Finding]:

@@ -29,6 +29,7 @@ SECRET_NAMES = (
     "refresh_token", "request_token", "user_token", "auth_token", "id_token", "session_token",
     "token_secret", "bearer_token", "control_token", "mock_control_token", "authenticity_token",
     "csrf_token", "xsrf_token", "crc_token", "response_token", "consumer_secret", "client_secret",
+    "former_secret",
     "client_assertion", "api_secret", "api_key", "secret_key", "private_key", "secret",
     "code_verifier", "code_challenge", "verifier", "auth_password", "password", "passwd",
     "passphrase", "signature", "session_id", "proxy_authorization", "authorization", "pin",

@@ -16,6 +16,8 @@ from tests.support import Sandbox
         ("/12/accounts/1/promoted_tweets", "plain", "neutral", None),
         ("/12/accounts/1/promoted_posts", "sandbox", "neutral", "promoted_posts.list"),
         ("/2/webhooks", "plain", "neutral", "webhooks.list"),
+        ("/2/webhooks/", "plain", "neutral", "webhooks.list"),
+        ("/2/webhooks//", "plain", "neutral", None),
         ("/2/webhooks", "sandbox", "neutral", None),
     ],
 )
@@ -39,6 +41,7 @@ def test_the_methods_of_a_path_are_listed(box: Sandbox) -> None:
     [
         ("POST", "/2/webhooks", True),
         ("PUT", "/2/webhooks/1", True),
+        ("PUT", "/2/webhooks/1/", True),
         ("GET", "/2/webhooks", False),
         ("POST", "/2/webhooks/replay", False),
     ],
@@ -46,3 +49,17 @@ def test_the_methods_of_a_path_are_listed(box: Sandbox) -> None:
 def test_only_challenges_may_block(box: Sandbox, method: str, path: str, may: bool) -> None:
     """A request may wait for an address only where its operation challenges one."""
     assert may is box.platform.may_block(method, path)
+
+
+@pytest.mark.parametrize(
+    "path", ["/2/users/me/", "/12/accounts/", "/sandbox/12/accounts/", "/1.1/users/show.json/"]
+)
+def test_a_slash_at_the_end_is_ignored(box: Sandbox, path: str) -> None:
+    """The operation answers as without it, and a warning says what was ignored."""
+    query = {"screen_name": "harbor_roasters"} if "show" in path else {}
+    answers = [box.call("GET", each, query_string=query) for each in (path, path[:-1])]
+
+    assert answers[0].get_json() == answers[1].get_json()
+    assert [each.status_code for each in answers] == [200, 200]
+    warned = [each.headers.get("X-Mock-Warnings") for each in answers]
+    assert warned == ["trailing-slash", None]

@@ -120,7 +120,6 @@ def test_quick_start(shop: Shop) -> None:
     item = make_line_item(shop, made)
     item.save()
     criterion = make_criterion(shop, item.id, "LOCATION", "00a8b25e420adc94")
-    criterion.operator_type = "EQ"
     criterion.save()
 
     assert shop.account.campaigns(made.id).name == "my first campaign"
@@ -385,7 +384,7 @@ def test_media_library(shop: Shop) -> None:
 
 
 def test_poll_card(shop: Shop) -> None:
-    """A poll with the first video of the library, and a post that asks."""
+    """A poll with the first video of the library, and a post that asks, on either wire."""
     library = creative.MediaLibrary(shop.account).all(
         shop.account, media_type=enum.MEDIA_TYPE.VIDEO
     )
@@ -403,6 +402,8 @@ def test_poll_card(shop: Shop) -> None:
     with pytest.raises(error.BadRequest) as refused:
         campaign.Tweet.create(shop.account, **post)
     assert refused.value.details[0]["parameter"] == "as_user_id"
+    shop.client.headers["X-Mock-Wire"] = "recorded"
+    assert campaign.Tweet.create(shop.account, **post)["card_uri"] == poll.card_uri
 
 
 def test_cards_fetch(shop: Shop) -> None:

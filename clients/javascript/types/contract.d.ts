@@ -250,6 +250,10 @@ export interface Tables {
   readonly promoted_accounts: Table;
   readonly targeting_criteria: Table;
   readonly line_item_curated_categories: Table;
+  readonly recommendations: Table;
+  readonly app_event_tags: Table;
+  readonly web_event_tags: Table;
+  readonly conversions: Table;
   readonly targeting_options: Table;
   readonly pinned_figures: Table;
   readonly stats_jobs: Table;

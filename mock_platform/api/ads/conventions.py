@@ -12,7 +12,7 @@ from marshmallow import Schema
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mock_platform.api.ads.lists import PageOf
+from mock_platform.api.ads.lists import COUNT_CLAMPED, PageOf, clamp_count
 from mock_platform.core.assumptions import Assumption, public_fact, settled
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call, Reply
@@ -80,6 +80,8 @@ class One(Struct, frozen=True):
     media_type: str = "application/json"
     card: bool = False
     in_array: bool = False
+    data_type: str | None = None
+    """The kind of the record, in those answers that name it."""
 
     def configure(self, settings: Settings) -> One:
         """With `--card-envelope array`, returns cards in an array, as the public samples do."""
@@ -87,12 +89,16 @@ class One(Struct, frozen=True):
 
     def describe_body(self, data: JsonObject) -> JsonObject:
         """Return the JSON Schema of the body: the record under `data`."""
-        return _body(data={"type": "array", "items": data} if self.in_array else data)
+        kind = {} if self.data_type is None else {"data_type": {"const": self.data_type}}
+        return _body(**kind, data={"type": "array", "items": data} if self.in_array else data)
 
     def reply(self, call: Call, result: Record) -> Reply:
         """Return the reply for one record."""
         shown = remove_internal_keys(result)
-        body = {"request": {"params": call.echo}, "data": [shown] if self.in_array else shown}
+        body: JsonObject = {"request": {"params": call.echo}}
+        if self.data_type is not None:
+            body["data_type"] = self.data_type
+        body["data"] = [shown] if self.in_array else shown
         return Reply(self.status, dumps(body), [JSON_TYPE])
 
 
@@ -330,6 +336,10 @@ def ads(
         first.append(may_write)
     if scoped and ":account_id" in path:
         first.append(account_scope)
+    clamps = [] if params is None else clamp_count(params)
+    if clamps:
+        assumed = particulars.get("may_assume", ())
+        particulars["may_assume"] = (*assumed, COUNT_CLAMPED)
     return Operation(
         id=id_,
         method=method,
@@ -342,7 +352,7 @@ def ads(
         params=params,
         location=location,
         origin=origin,
-        gates=(*first, *gates),
+        gates=(*first, *gates, *clamps),
         limits=(*limits, *(_public_limits(method, path, most_reads) if public_limits else ())),
         errors=errors,
         statuses=statuses,

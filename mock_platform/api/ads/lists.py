@@ -5,19 +5,21 @@ Document B, "Common conventions".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import marshmallow
 from marshmallow import ValidationError, fields, validates_schema
 from msgspec import Struct
 
-from mock_platform.core.assumptions import public_fact, settled
+from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.cursors import BadCursor, make_cursor, read_cursor
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import Fault, exclusive, expected
-from mock_platform.core.fields import Choice, CommaList, Flag, Integer, Text
-from mock_platform.core.operation import Limit
+from mock_platform.core.fields import Between, Choice, CommaList, Flag, Integer, Text
+from mock_platform.core.operation import Gate, Limit
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.world.store.interface import Order, Position, Record, Term, Within
@@ -40,6 +42,13 @@ TOTAL_WINDOW = settled(
     "fixed window that starts with its first request.",
 )
 
+COUNT_CLAMPED = expectation(
+    "ads.count-clamped",
+    "With --wire recorded, a count beyond the largest page is taken as that, with a warning in the "
+    "journal; otherwise it is refused.",
+)
+
+_NUMBER = re.compile(r"[0-9]{1,19}", re.ASCII)
 _SORTED_BY = {"paused": "entity_status"}
 """The fields by which attributes sort that records do not have any more."""
 TOTAL_COUNT_LIMIT = Limit(
@@ -118,6 +127,26 @@ def list_parameters(
         else type(base.__name__, (base, _ListParameters), {})
     )
     return type(name, (parts,), common | dict(filters))
+
+
+def clamp_count(params: type[marshmallow.Schema]) -> list[Gate]:
+    """Return the gate that bounds `count` on the recorded wire, if the parameters have one."""
+    count = params._declared_fields.get("count")  # noqa: SLF001 - an instance takes a while
+    found = () if count is None else count.validators
+    most = next((check.max for check in found if isinstance(check, Between)), None)
+    if most is None:
+        return []
+
+    def gate(call: Call, world: World) -> None:
+        if call.wire != "recorded":
+            return
+        for index, (name, value) in enumerate(call.query):
+            if name == "count" and _NUMBER.fullmatch(value) and int(value) > most:
+                call.query[index] = (name, str(most))
+                call.assume(COUNT_CLAMPED)
+                call.warn(f"count={value} was taken as {most}, the largest page")
+
+    return [gate]
 
 
 def order_of(call: Call) -> Order:

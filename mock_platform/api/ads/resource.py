@@ -13,7 +13,7 @@ from typing import Any, Unpack
 
 from marshmallow import fields
 from msgspec import Struct
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from mock_platform.api.ads.conventions import Many, One, ads, not_found
 from mock_platform.api.ads.filters import Filter, apply_filters
@@ -49,6 +49,15 @@ CHILDREN_OF_DELETED = public_fact(
     "Records below a deleted one (a campaign, a line item) keep deleted: false; lists and reads of "
     "one show them only with_deleted. They can still be deleted.",
     "adjacent operations, section 1",
+)
+
+
+ACTIVATE_STARTS = public_fact(
+    "ads.activate",
+    "PUT …/activate sets entity_status ACTIVE, takes no parameters, and answers like the update. "
+    "The server for agents has it for campaigns and line items; the spec does not show it.",
+    "the platform's page on its server for agents",
+    gap=True,
 )
 
 
@@ -446,6 +455,28 @@ class Resource(Struct, frozen=True):
             assumptions=(*self.assumptions, *assumptions),
             **particulars,
         )
+
+
+def make_activation(update: Operation) -> Operation:
+    """Return the operation that starts what `update` changes, by its entity_status alone."""
+
+    def activate(call: Call, world: World) -> Record:
+        call.params = {"entity_status": "ACTIVE"}
+        record: Record = update.handler(call, world)
+        return record
+
+    return replace(
+        update,
+        id=update.id.replace(".update", ".activate"),
+        path=f"{update.path}/activate",
+        handler=activate,
+        summary=update.summary.replace("Change", "Start"),
+        params=None,
+        errors=update.errors[:1],  # not found; the others are about parameters
+        origin=Origin.PUBLIC_FACT,
+        assumptions=(ACTIVATE_STARTS, *update.assumptions),
+        declared_at=locate_declaration(),
+    )
 
 
 def find_own(call: Call, world: World, table: str, key: str) -> Record | None:

@@ -160,7 +160,8 @@ def find_outstanding(world: World, app: Record) -> Record | None:
 
 
 def _issue(world: World, app: Record) -> Record:
-    value = f"AAAAAAAAAAAAAAAAAAAAA{world.ids.alphanumeric(24)}%2F{world.ids.alphanumeric(48)}%3D"
+    head, middle, tail = map(world.ids.alphanumeric, (24, 10, 50))
+    value = f"AAAAAAAAAAAAAAAAAAAAA{head}%2F{middle}%3D{tail}"
     record = {
         "id": value,
         "kind": "bearer",

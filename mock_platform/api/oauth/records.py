@@ -28,6 +28,9 @@ class AppRecord(Schema):
     name = Text(required=True)
     consumer_key = Text(required=True, min_length=1)
     consumer_secret = Text(required=True, min_length=1)
+    former_key = Text(load_default=None, allow_none=True, min_length=1)
+    former_secret = Text(load_default=None, allow_none=True, min_length=1)
+    """The pair that was published in place of this one before, and is still accepted."""
     client_id = Text(load_default=None, allow_none=True, min_length=1)
     client_secret = Text(load_default=None, allow_none=True, min_length=1)
     callback_urls = ListOf(
@@ -72,7 +75,7 @@ class TokenRecord(Schema):
 
     id = Text(required=True, min_length=1)
     former_id = Text(load_default=None, allow_none=True, min_length=1)
-    """The access token that was published in place of this one before, and is still accepted."""
+    """The token that was published in place of this one before, and is still accepted."""
     kind = Choice(TOKEN_KINDS, required=True)
     state = Choice(
         ("pending", "granted", "denied", "used", "active", "invalidated"), load_default="active"

@@ -19,6 +19,7 @@ from mock_platform.core.auth.lookup import (
     credential_hints,
     find_app,
     find_bearer,
+    find_calling_app,
     find_client,
     first,
     read_basic_pair,
@@ -177,7 +178,7 @@ class Authenticator:
         if scheme == "bearer":
             return self._bearer(call, world, rest.strip(), auth)
         if scheme == "basic":
-            caller = self._basic(world, rest.strip())
+            caller = self._basic(call, world, rest.strip())
             return self._require_scheme("basic", caller, auth)
         if scheme not in {"", "oauth"}:
             raise Unauthorized("malformed", f"unknown authentication scheme {scheme!r}")
@@ -218,9 +219,9 @@ class Authenticator:
         owner = world.store.get("users", app.get("_owner_user_id") or "")
         return Caller("bearer", app, owner, token, "bearer token of the app")
 
-    def _basic(self, world: World, value: str) -> Caller:
+    def _basic(self, call: Call, world: World, value: str) -> Caller:
         key, secret = read_basic_pair(value)
-        app = find_app(world, key)
+        app = find_calling_app(call, world, key)
         if app is None:
             raise Unauthorized("consumer", f"no app has the API key {key!r}")
         if not hmac.compare_digest(app["consumer_secret"].encode(), secret.encode()):

@@ -15,6 +15,10 @@ from mock_platform.world.store.interface import Change, Record
 from mock_platform.world.store.memory import Base
 from mock_platform.world.world import World
 
+_REPLACED = (
+    "this published {} was replaced and will be refused by a later version: `mock-platform "
+    "credentials` prints the new one"
+)
 _HINT = re.compile(r'oauth_(token|consumer_key)="?([^"&,\s]+)', re.ASCII)
 _LOOKED_AT = 65_536
 """Bytes of a body that may have credentials; other requests wait for the look at them."""
@@ -38,6 +42,20 @@ def find_app(world: World, consumer_key: str) -> Record | None:
     return first(world, "apps", {"consumer_key": consumer_key})
 
 
+def find_calling_app(call: Call, world: World, consumer_key: str) -> Record | None:
+    """Return the app with this API key and its secret.
+
+    A published pair that was replaced is found as well. The journal warns of it.
+    """
+    app = find_app(world, consumer_key)
+    if app is None:
+        app = first(world, "apps", {"former_key": consumer_key})
+        if app is not None:
+            call.warn(_REPLACED.format("API key"))
+            app = app | {"consumer_key": consumer_key, "consumer_secret": app["former_secret"]}
+    return app
+
+
 def find_client(world: World, client_id: str) -> Record | None:
     """Return the app with this `client_id`."""
     return first(world, "apps", {"client_id": client_id})
@@ -53,10 +71,7 @@ def find_signing_token(call: Call, world: World, value: str) -> Record | None:
     if token is None:
         token = first(world, "tokens", {"former_id": value})
         if token is not None:
-            call.warn(
-                "this published access token was replaced and will be refused by a later version: "
-                "`mock-platform credentials` prints the new one"
-            )
+            call.warn(_REPLACED.format("access token"))
     return token
 
 
@@ -67,6 +82,10 @@ def find_bearer(call: Call, world: World, value: str) -> Record | None:
         token = world.store.get("tokens", quote(value, safe=""))
         if token is not None:
             call.assume(BEARER_DECODED)
+        else:
+            token = first(world, "tokens", {"former_id": quote(unquote(value), safe="")})
+            if token is not None:
+                call.warn(_REPLACED.format("bearer token"))
     return token if token is not None and token["kind"] == "bearer" else None
 
 
@@ -163,11 +182,12 @@ def replace_credentials(world: World) -> None:
     """Give all apps and tokens of a world credentials of the same form that no other world has."""
     with world.work():
         for entry in world.store.page("apps"):
-            changes = {
+            changes: dict[str, str | None] = {
                 name: _draw_like(world, value)
                 for name in _APP_CREDENTIALS
                 if (value := entry.record.get(name)) is not None
             }
+            changes |= {"former_key": None, "former_secret": None}
             world.store.put("apps", entry.key, entry.record | changes)
         for entry in world.store.page("tokens"):
             token = entry.record | {"id": _draw_like(world, entry.key), "former_id": None}

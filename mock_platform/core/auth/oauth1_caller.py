@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from mock_platform.core.assumptions import expectation, public_fact
-from mock_platform.core.auth.lookup import find_app, find_signing_token
+from mock_platform.core.auth.lookup import find_calling_app, find_signing_token
 from mock_platform.core.auth.oauth1 import (
     VERSION,
     Credentials,
@@ -90,7 +90,7 @@ class SignatureAuthenticator:
         if credentials is None:
             return None
         _note_liberties(call, credentials)
-        app = find_app(world, credentials.consumer_key)
+        app = find_calling_app(call, world, credentials.consumer_key)
         if app is None:
             known = [entry.record["consumer_key"] for entry in world.store.page("apps", limit=5)]
             why = (

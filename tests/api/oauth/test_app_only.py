@@ -86,7 +86,7 @@ def test_token_answers_with_the_bearer_token_payload(box: Sandbox) -> None:
     )
     assert ["token_type", "access_token"] == list(body)
     assert "bearer" == body["token_type"]
-    assert re.fullmatch(r"AAAA[A-Za-z0-9]+%2F[A-Za-z0-9]+%3D", body["access_token"])
+    assert re.fullmatch(r"AAAA[A-Za-z0-9]+%2F[A-Za-z0-9]+%3D[A-Za-z0-9]+", body["access_token"])
     assert response.headers["cache-control"].startswith("no-cache, no-store")
 
 

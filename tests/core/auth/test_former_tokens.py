@@ -1,4 +1,4 @@
-"""Published access tokens, and those that were published before in their place."""
+"""Published keys and tokens, and those that were published before in their place."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support import ACCOUNT, HARBOR, NORTHBIKE, OTHER_ACCOUNT, Keys, Sandbox, sandbox
+from tests.support import ACCOUNT, BEARER, HARBOR, NORTHBIKE, OTHER_ACCOUNT, Keys, Sandbox, sandbox
 
 FORMER = replace(HARBOR, token="2244994945-hRbDeskAccessTokenQ4mZ8sV1xK7tY2wL9pN5cJ3")
+FORMER_SECRET = "hbrDeskSecret5mVd81JpQkL3sYx6RgTa2NfB0oCwUiEz9"
+FORMER_BEARER = (
+    "AAAAAAAAAAAAAAAAAAAAAHbrDeskBearer7Kq2Vx9Lm4%2FtR8wYc3Zn6JsPd1Fg5HuEoBkTaXiQv0Me2%3D"
+)
 FORMER_OTHER = replace(NORTHBIKE, token="3805104374-nBkPosterAccessTokenL2kX9vR5tM8qZ4wC7yB1s")
 OWNER = {HARBOR: ACCOUNT, NORTHBIKE: OTHER_ACCOUNT, FORMER: ACCOUNT, FORMER_OTHER: OTHER_ACCOUNT}
 
@@ -32,6 +36,27 @@ def test_published_access_tokens_have_the_public_form(box: Sandbox, keys: Keys) 
     assert re.fullmatch(r"[0-9]+-[A-Za-z0-9]{40}", keys.token, re.ASCII)
     assert read(box, keys) == 200
     assert [] == box.world.journal.find()[-1].warnings
+
+
+@pytest.mark.parametrize("keys", [HARBOR, NORTHBIKE])
+def test_published_keys_have_the_usual_lengths(keys: Keys) -> None:
+    """Programs that check what they are configured with take them."""
+    assert (len(keys.key), len(keys.secret)) == (25, 50)
+    assert re.fullmatch(r"A{21}[A-Za-z0-9%]{80,}", BEARER, re.ASCII)
+
+
+def test_the_former_pair_and_bearer_are_accepted_with_a_warning(box: Sandbox) -> None:
+    """An app that was configured before still signs, and reads with its bearer token."""
+    app = replace(HARBOR, key="hbrDeskKey7uE2qXn0Zt4Wc9", secret=FORMER_SECRET)
+    wrong = replace(app, secret=HARBOR.secret)
+
+    calls = [
+        box.call("GET", f"/12/accounts/{ACCOUNT}", keys=k) for k in (app, wrong, FORMER_BEARER)
+    ]
+
+    assert [200, 401, 200] == [answer.status_code for answer in calls]
+    told = [entry.warnings for entry in box.world.journal.find()]
+    assert all("`mock-platform credentials` prints the new one" in each[0] for each in told)
 
 
 @pytest.mark.parametrize("keys", [FORMER, FORMER_OTHER])

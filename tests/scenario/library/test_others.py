@@ -335,6 +335,15 @@ def test_an_audience_takes_its_time(box: Sandbox) -> None:
     assert other["targetable"] is True
 
 
+def test_a_conversion_is_attributed(box: Sandbox) -> None:
+    """The answer names the ad; the rest of it stays."""
+    answer = Stage("conversion-attributed", box, campaign_id="8wku2").ask("conversion_event.report")
+    data = answer.get_json()["data"]
+
+    assert "8wku2" == data["platform_attribution"]["promoted_properties"]["campaign_id"]
+    assert (data["conversion_type"], data["tpn_attribution"]) == ("INSTALL", None)
+
+
 @pytest.mark.parametrize(
     "operation", ["notes.create", "notes.list_written", "notes.evaluate", "evaluate_note.create"]
 )

@@ -127,6 +127,8 @@ REFUSED: dict[str, tuple[str, tuple[str, ...], int, dict[str, Any]]] = {
         "An audience of this account has this name", "name"),
     "do-not-reach-list-exists": refusal("do_not_reach_lists.create", 400, "INVALID_PARAMETER",
         "This account has a do-not-reach list already", ""),
+    "conversion-event-foreign": refusal("conversions.report", 404, "NOT_FOUND",
+        "event_id (abc) does not belong to provided account", "event_id"),
     "sandbox-only": refusal("accounts.create", 405, "METHOD_NOT_ALLOWED", "Method not allowed"),
 }  # fmt: skip
 """Operation, conditions on its query, status and error of each."""

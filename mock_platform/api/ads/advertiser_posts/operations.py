@@ -12,6 +12,7 @@ from typing import Any
 
 from marshmallow import ValidationError, validates_schema
 
+from mock_platform.api.ads.accounts.users_and_apps import find_full_user
 from mock_platform.api.ads.cards.records import CARD_TABLES
 from mock_platform.api.ads.conventions import One, ads, fail
 from mock_platform.api.ads.media.media_library import find_media
@@ -74,6 +75,11 @@ MEDIA_MIX = expectation(
     "Media beyond 4 images, 1 GIF or 1 video, or of several kinds, answer 400 INVALID_PARAMETER; "
     "unknown media 404 MEDIA_NOT_FOUND, unknown cards 404 CARD_NOT_FOUND.",
 )
+AUTHOR_DEFAULT = expectation(
+    "post.author-default",
+    "With --wire recorded, as_user_id may be missing, as in a published example of the platform's "
+    "own client: then it is the FULL promotable user, and the journal warns.",
+)
 _MOST = {"IMAGE": 4, "GIF": 1, "VIDEO": 1}
 _ENTITY_TYPES = {"IMAGE": "photo", "GIF": "animated_gif", "VIDEO": "video"}
 MODES = ("compat", "extended")
@@ -109,6 +115,17 @@ class PostCreate(Schema):
             faults[cta if value in original else value] = [Fault(text, INCLUSIVE)]
         if faults:
             raise ValidationError(faults)
+
+
+def default_author(call: Call, world: World) -> None:
+    """Add, as a gate on the recorded wire, the FULL promotable user where no author was sent."""
+    if call.wire != "recorded" or "as_user_id" in dict([*call.query, *call.form]):
+        return
+    author = find_full_user(world, call.path_params["account_id"])
+    if author is not None:
+        call.query.append(("as_user_id", author))
+        call.assume(AUTHOR_DEFAULT)
+        call.warn(f"as_user_id is missing and taken as {author}; the specification requires it")
 
 
 def create(call: Call, world: World) -> Record:
@@ -353,7 +370,8 @@ OPERATIONS: tuple[Operation, ...] = (
         params=PostCreate,
         echo=Echo(names={"tweet_mode": "post_mode"}),
         assumptions=(POST_SHAPE, GRANT_NEEDED, REPEATED_TEXT),
-        may_assume=(TEXT_REQUIRED, TWEET_MODE, MEDIA_MIX, VIDEO_CTA),
+        gates=(default_author,),
+        may_assume=(TEXT_REQUIRED, TWEET_MODE, MEDIA_MIX, VIDEO_CTA, AUTHOR_DEFAULT),
         errors=(
             "USER_NOT_FOUND",
             "ACTION_NOT_ALLOWED",

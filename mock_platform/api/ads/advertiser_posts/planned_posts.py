@@ -13,9 +13,11 @@ from marshmallow import ValidationError, validates_schema
 from msgspec import Struct
 
 from mock_platform.api.ads.advertiser_posts.operations import (
+    AUTHOR_DEFAULT,
     GRANT_NEEDED,
     MEDIA_MIX,
     TEXT_REQUIRED,
+    default_author,
     find_text_faults,
 )
 from mock_platform.api.ads.advertiser_posts.plans import (
@@ -290,7 +292,8 @@ OPERATIONS: tuple[Operation, ...] = (
         errors=("USER_NOT_FOUND", "ACTION_NOT_ALLOWED", *_UNKNOWN, _BLANK),
         statuses=(403, 404),
         assumptions=(PLANS_SERVED, GRANT_NEEDED),
-        may_assume=(TEXT_REQUIRED, MEDIA_MIX),
+        gates=(default_author,),
+        may_assume=(TEXT_REQUIRED, MEDIA_MIX, AUTHOR_DEFAULT),
         example=Example(query={"as_user_id": "2244994945", "text": "Fresh from the roaster"}),
     ),
     _declare(
@@ -363,7 +366,8 @@ OPERATIONS: tuple[Operation, ...] = (
         errors=("USER_NOT_FOUND", "ACTION_NOT_ALLOWED", *_UNKNOWN, _FULL, _BLANK),
         statuses=(403, 404),
         assumptions=(PLANS_SERVED, SCHEDULED_MOMENT, POST_LIMIT, GRANT_NEEDED),
-        may_assume=(TEXT_REQUIRED, MEDIA_MIX),
+        gates=(default_author,),
+        may_assume=(TEXT_REQUIRED, MEDIA_MIX, AUTHOR_DEFAULT),
         example=Example(
             query={
                 "as_user_id": "2244994945",

@@ -3,6 +3,7 @@
 from mock_platform.api.ads import FIELDS_NOT_SHOWN
 from mock_platform.api.ads.audiences import (
     do_not_reach_lists,
+    flexible,
     operations,
     permissions,
     records,
@@ -12,6 +13,7 @@ from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (
     *operations.OPERATIONS,
+    *flexible.OPERATIONS,
     *do_not_reach_lists.OPERATIONS,
     *permissions.OPERATIONS,
     *users.OPERATIONS,

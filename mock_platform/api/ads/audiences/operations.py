@@ -20,6 +20,7 @@ from mock_platform.api.ads.audiences.permissions import (
 from mock_platform.api.ads.audiences.records import (
     AUDIENCE,
     AUDIENCES,
+    FLEXIBLE,
     PERMISSIONS,
     PROCESSING,
     TOO_SMALL,
@@ -184,6 +185,10 @@ def update(call: Call, world: World) -> Record:
     record = _find_audience(call, world)
     granted = find_permission(world, record, account_id) or {}
     own = record["owner_account_id"] == account_id
+    if record["audience_type"] == FLEXIBLE:
+        raise fail(
+            "INVALID_PARAMETER", "Flexible audiences cannot be changed", "custom_audience_id"
+        )
     if not own and granted.get("permission_level") != "READ_WRITE":
         call.assume(AUDIENCE_RIGHTS)
         raise fail("ACTION_NOT_ALLOWED", "This account may not change this audience")
@@ -267,6 +272,25 @@ _declare_write = partial(
     errors=("NOT_FOUND", "ACTION_NOT_ALLOWED"),
     statuses=(403, 404),
 )
+UPDATE = _declare_write(
+    "custom_audiences.update",
+    "PUT",
+    BASE,
+    update,
+    summary="Change a custom audience",
+    returns=One(OwnAudience),
+    params=AudienceUpdate,
+    assumptions=(AUDIENCES_SERVED, UNIQUE_NAME, AUDIENCE_RIGHTS),
+)
+DELETE = _declare_write(
+    "custom_audiences.delete",
+    "DELETE",
+    BASE,
+    delete,
+    summary="Delete one custom audience",
+    returns=One(CustomAudience),
+    assumptions=(AUDIENCES_SERVED, AUDIENCE_RIGHTS),
+)
 
 OPERATIONS: tuple[Operation, ...] = (
     _declare(
@@ -312,25 +336,8 @@ OPERATIONS: tuple[Operation, ...] = (
         assumptions=(AUDIENCES_SERVED, YOUNG_AUDIENCE, UNIQUE_NAME),
         example=Example(query={"name": "Gift buyers"}),
     ),
-    _declare_write(
-        "custom_audiences.update",
-        "PUT",
-        BASE,
-        update,
-        summary="Change a custom audience",
-        returns=One(OwnAudience),
-        params=AudienceUpdate,
-        assumptions=(AUDIENCES_SERVED, UNIQUE_NAME, AUDIENCE_RIGHTS),
-    ),
-    _declare_write(
-        "custom_audiences.delete",
-        "DELETE",
-        BASE,
-        delete,
-        summary="Delete one custom audience",
-        returns=One(CustomAudience),
-        assumptions=(AUDIENCES_SERVED, AUDIENCE_RIGHTS),
-    ),
+    UPDATE,
+    DELETE,
     ads(
         "custom_audiences.targeted",
         "GET",

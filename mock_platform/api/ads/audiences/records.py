@@ -23,6 +23,8 @@ PERMISSIONS = "audience_permissions"
 USERS = "audience_users"
 PROCESSING = "PROCESSING"
 PROCESSED = "PROCESSED"
+FLEXIBLE = "FLEXIBLE"
+"""The type of audiences that are combinations of others."""
 TOO_SMALL = "TOO_SMALL"
 SMALLEST_TARGETABLE_USERS = 100
 PERMISSION_LEVELS = ("READ_ONLY", "READ_WRITE")
@@ -61,10 +63,12 @@ class OwnAudience(CustomAudience):
 class CustomAudienceRecord(OwnAudience):
     """A custom audience as stored; tailored audiences of version 5 are the same records.
 
-    `_size` is how many users it has while it is being processed and does not show its size.
+    `_size` is how many users it has while it is being processed and does not show its size;
+    `_segments` are the audiences of which a flexible one is made.
     """
 
     _size = Integer(low=0, load_default=None, allow_none=True)
+    _segments = Json(load_default=None, allow_none=True)
 
 
 class AudiencePermission(Stamped):

@@ -36,6 +36,7 @@ from mock_platform.api.ads.resource import (
     apply_changes,
     draw_unused_id,
     find_own,
+    make_activation,
     make_timestamps,
 )
 from mock_platform.api.ads.user_rights import may_use_campaigns
@@ -290,6 +291,7 @@ _OF_CAMPAIGNS: tuple[Operation, ...] = (
     CAMPAIGNS.get(show=_show),
     CREATE,
     UPDATE,
+    make_activation(UPDATE),
     DELETE,
     declare_batch(
         CAMPAIGNS,

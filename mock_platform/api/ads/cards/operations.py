@@ -38,7 +38,7 @@ from mock_platform.api.ads.resource import (
     make_timestamps,
     mark_deleted,
 )
-from mock_platform.api.v2.media.records import is_video
+from mock_platform.api.v2.media.records import compute_aspect, is_video
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.description.schemas import exclusive
@@ -93,6 +93,13 @@ DELETE_BY_ID = public_fact(
     gap=True,
 )
 
+MEDIA_METADATA = public_fact(
+    "cards.media-metadata",
+    "With --wire recorded, each media component of a card has media_metadata: for each of its "
+    "media keys type, url, width and height, of videos video_duration and video_aspect_ratio too; "
+    "nothing of media that the account no longer has. Sent back, it is ignored with a warning.",
+    "wire, section 3",
+)
 ALL_KINDS_SERVED = public_fact(
     "cards-all.all",
     "Cards of every kind are read by address, without next_cursor, or by id: those of the card "
@@ -200,7 +207,7 @@ def create(call: Call, world: World) -> Record:
         "_legacy": False,
     }
     world.store.put("cards", card_id, record)
-    return record
+    return _show(call, world, record)
 
 
 def update(call: Call, world: World) -> Record:
@@ -212,7 +219,7 @@ def update(call: Call, world: World) -> Record:
         text = f"{record['id']} is a legacy card, which cannot be updated; create a card instead"
         raise fail(INVALID, text, "card_id")
     if not sent:
-        return record
+        return _show(call, world, record)
     after = apply_changes(world, record, {"name": sent.get("name", record["name"])})
     if content:
         kept = {
@@ -224,7 +231,7 @@ def update(call: Call, world: World) -> Record:
             | {"card_type": derive_card_type(content, _find_videos(call, world, content))}
         )
     world.store.put("cards", record["id"], after)
-    return after
+    return _show(call, world, after)
 
 
 def delete(call: Call, world: World) -> Record:
@@ -244,6 +251,43 @@ def delete(call: Call, world: World) -> Record:
         noun = f"legacy card of the type {kind}"
         raise not_found("CARD_NOT_FOUND", noun, "card_id", record["id"])
     return CARDS.remove(world, record["id"], record)
+
+
+def _show(call: Call, world: World, record: Record) -> Record:
+    """Return a card with what the recorded wire says of its media."""
+    if call.wire != "recorded":
+        return record
+    call.assume(MEDIA_METADATA)
+    account_id = record["_account_id"]
+    content = _pick_content(record)
+    return record | {name: _add_media(world, account_id, part) for name, part in content.items()}
+
+
+def _add_media(world: World, account_id: str, part: Any) -> Any:
+    if isinstance(part, list):
+        return [_add_media(world, account_id, each) for each in part]
+    keys = [part["media_key"]] if "media_key" in part else part.get("media_keys", ())
+    if not keys or "media_metadata" in part:
+        return part
+    described = {key: _describe_media(find_media(world, account_id, key)) for key in keys}
+    return part | {"media_metadata": described}
+
+
+def _describe_media(media: Record | None) -> Record:
+    if media is None:
+        return {}
+    shown = {
+        "type": media["media_type"],
+        "url": media["media_url"],
+        "width": media["_width"],
+        "height": media["_height"],
+    }
+    if is_video(media):
+        shown |= {
+            "video_duration": media.get("duration"),
+            "video_aspect_ratio": ":".join(compute_aspect(media)),
+        }
+    return shown
 
 
 def _assume_filters(call: Call) -> None:
@@ -358,9 +402,15 @@ OPERATIONS: tuple[Operation, ...] = (
         sort=_SORT,
         extra={"include_legacy_cards": Flag(load_default=False)},
         where=_assume_filters,
-        may_assume=(CARD_IDS, LEGACY_CARDS),
+        show=_show,
+        may_assume=(CARD_IDS, LEGACY_CARDS, MEDIA_METADATA),
     ),
-    CARDS.get(assumptions=(SINGLE_IN_OBJECT,), may_assume=(LEGACY_CARDS,), example=_EXAMPLE),
+    CARDS.get(
+        show=_show,
+        assumptions=(SINGLE_IN_OBJECT,),
+        may_assume=(LEGACY_CARDS, MEDIA_METADATA),
+        example=_EXAMPLE,
+    ),
     ads(
         "cards.create",
         "POST",
@@ -372,7 +422,7 @@ OPERATIONS: tuple[Operation, ...] = (
         params=CardCreate,
         location=Location.JSON,
         assumptions=_WRITE,
-        may_assume=(SLIDE_RULES,),
+        may_assume=(SLIDE_RULES, MEDIA_METADATA),
         errors=("MEDIA_NOT_FOUND",),
         statuses=(404,),
         example=Example(
@@ -403,7 +453,7 @@ OPERATIONS: tuple[Operation, ...] = (
         params=CardUpdate,
         location=Location.JSON,
         assumptions=_WRITE,
-        may_assume=(SLIDE_RULES, LEGACY_CARDS),
+        may_assume=(SLIDE_RULES, LEGACY_CARDS, MEDIA_METADATA),
         errors=("CARD_NOT_FOUND", "MEDIA_NOT_FOUND"),
         statuses=(404,),
         example=Example(path=_EXAMPLE.path, json={"name": "Cold brew at home"}),

@@ -15,7 +15,7 @@ from marshmallow import EXCLUDE, ValidationError, validates_schema
 from mock_platform.api.v2.objects.post_view import CARD_URI
 from mock_platform.core.description.schemas import either, form
 from mock_platform.core.faults import INCLUSIVE, Fault, exclusive, invalid, missing
-from mock_platform.core.fields import COUNTRY, Choice, CountryCode, Flag, ListOf, Nested, Text
+from mock_platform.core.fields import COUNTRY, Choice, CountryCode, Flag, Json, ListOf, Nested, Text
 from mock_platform.core.schema import Schema, Stamped
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.store.interface import Record
@@ -154,6 +154,7 @@ class Component(Schema):
     title = Text(min_length=1)
     label = Nested(Label)
     destination = Nested(Destination)
+    media_metadata = Json()
 
     @validates_schema(pass_original=True, skip_on_field_errors=False)
     def check_type(self, data: Record, original: Any, **_: Any) -> None:
@@ -195,6 +196,7 @@ class SentComponent(Component):
     )
     label = Nested(Label, unknown=EXCLUDE)
     destination = Nested(SentDestination, unknown=EXCLUDE)
+    media_metadata = Json(dump_only=True)
 
 
 class CardContent(Schema):

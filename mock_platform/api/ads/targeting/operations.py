@@ -45,14 +45,15 @@ from mock_platform.world.world import World
 TARGETING_CRITERIA_ALL = public_fact(
     "targeting-criteria.all",
     "Targeting criteria are listed, read, created and deleted as documented publicly; the spec "
-    "only names them. Every answer has operator_type, which the creation requires.",
+    "only names them. Every answer has operator_type.",
     "adjacent operations, section 6",
     gap=True,
 )
 
-BATCH_OPERATOR = public_fact(
-    "targeting-criteria.batch-operator",
-    "In a batch operator_type may be missing, as in the public sample; then it is EQ.",
+OPERATOR_DEFAULT = public_fact(
+    "targeting-criteria.operator-default",
+    "operator_type may be missing, as in the public samples; then it is EQ. The journal warns of "
+    "it in a single creation, which the public page says requires it.",
     "adjacent operations, section 6",
 )
 MOST_IN_BATCH = 500
@@ -77,12 +78,6 @@ class CriterionCreate(Schema):
     line_item_id = Text(required=True, min_length=1)
     targeting_type = CriterionType(required=True)
     targeting_value = Text(required=True, min_length=1)
-    operator_type = Choice(OPERATORS, required=True)
-
-
-class BatchCriterionCreate(CriterionCreate):
-    """Parameters of a creation in a batch, where clients leave out operator_type."""
-
     operator_type = Choice(OPERATORS, load_default="EQ")
 
 
@@ -96,6 +91,8 @@ def create(call: Call, world: World) -> Record:
     if errors:
         call.assume(CATEGORY_SETS)
         raise AdsFailure(*errors)
+    if "operator_type" not in call.sent:
+        call.warn("operator_type is missing and taken as EQ; the public page requires it")
     return _add(call, world)
 
 
@@ -141,7 +138,12 @@ CREATE = CRITERIA.create(
     create,
     CriterionCreate,
     "Add a targeting criterion to a line item",
-    assumptions=(TARGETING_CRITERIA_LIMITS, TARGETING_CRITERIA_VALUES, TARGETING_CRITERIA_TV_SHOWS),
+    assumptions=(
+        TARGETING_CRITERIA_LIMITS,
+        TARGETING_CRITERIA_VALUES,
+        TARGETING_CRITERIA_TV_SHOWS,
+        OPERATOR_DEFAULT,
+    ),
     may_assume=(HISTORY_ENTRIES, CATEGORY_SETS),
     errors=(
         "LINE_ITEM_NOT_FOUND",
@@ -173,11 +175,10 @@ OPERATIONS: tuple[Operation, ...] = (
     DELETE,
     declare_batch(
         CRITERIA,
-        (replace(CREATE, params=BatchCriterionCreate, handler=_add), DELETE),
+        (replace(CREATE, handler=_add), DELETE),
         most=MOST_IN_BATCH,
         data_type="targeting_criterion",
         check_together=_check_categories,
-        assumptions=(BATCH_OPERATOR,),
         example=Example(json=[{"operation_type": "Create", "params": _EXAMPLE}]),
     ),
 )

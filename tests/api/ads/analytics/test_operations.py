@@ -108,12 +108,14 @@ class TestQuestion:
         assert ask(box, entity_ids=ids).status_code == status
 
     def test_mobile_conversions_are_asked_alone(self, box: Sandbox) -> None:
-        """Alone they are answered, as null; with another group they are refused."""
+        """They are answered, as null; the journal warns where another group is asked for too."""
         alone = metrics(box, metric_groups="MOBILE_CONVERSION")
 
         assert alone == dict.fromkeys(METRIC_GROUPS["MOBILE_CONVERSION"])
-        mixed = ask(box, metric_groups="MOBILE_CONVERSION,BILLING")
-        assert refusal(mixed) == (400, [("INVALID_PARAMETER", "metric_groups")])
+        mixed = metrics(box, metric_groups="MOBILE_CONVERSION,BILLING")
+        assert mixed.keys() == {*METRIC_GROUPS["MOBILE_CONVERSION"], *METRIC_GROUPS["BILLING"]}
+        before, last = box.world.journal.find()[-2:]
+        assert (before.warnings, len(last.warnings)) == ([], 1)
 
     def test_two_hundred_and_fifty_in_fifteen_minutes(self, sandboxes: Sandboxes) -> None:
         """The public limit of analytics, counted in one window."""

@@ -213,3 +213,19 @@ def test_history_of_a_campaign(box: Sandbox) -> None:
         "frequency_cap", "duration_in_days", "purchase_order_number", "created_at", "updated_at",
         "deleted",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "table"), [
+    (f"{PATH}/8wmq4", "campaigns"),
+    (f"/12/accounts/{ACCOUNT}/line_items/iu0p9", "line_items"),
+])  # fmt: skip
+def test_started(box: Sandbox, path: str, table: str) -> None:
+    """What is paused is started by its own path, and is in the history; nothing unknown is."""
+    key = path.rpartition("/")[2]
+    box.change(table, key, entity_status="PAUSED")
+    answer = box.call("PUT", f"{path}/activate")
+
+    assert answer.get_json()["data"]["entity_status"] == "ACTIVE"
+    assert (box.world.store.get(table, key) or {})["entity_status"] == "ACTIVE"
+    assert "entity_status" not in answer.get_json()["request"]["params"]
+    assert box.call("PUT", f"{path}x/activate").status_code == 404

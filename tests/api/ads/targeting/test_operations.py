@@ -131,7 +131,7 @@ def refuse(
     sent = {"line_item_id": line_item, "targeting_type": type_, "targeting_value": value}
     return Refusal(
         f"POST {BASE}/targeting_criteria", holds, status, errors or [WRONG_VALUE],
-        query=sent | ({"operator_type": operator} if operator else {}), messages=messages,
+        query=sent | {"operator_type": operator}, messages=messages,
     )  # fmt: skip
 
 
@@ -148,8 +148,6 @@ REFUSED = [
     *(refuse(f"a duration with {operator}", "NETWORK_ACTIVATION_DURATION", "3", operator,
              WRONG_OPERATOR) for operator in ("EQ", "NE")),
     refuse("an unknown operator", "BROAD_KEYWORD", "a", "IN", WRONG_OPERATOR),
-    refuse("no operator", "BROAD_KEYWORD", "a", "", ("MISSING_PARAMETER", "operator_type"),
-           messages=('"operator_type" is a required parameter',)),
     refuse("an audience that is too small", "CUSTOM_AUDIENCE", SMALL),
     refuse("a foreign audience", "CUSTOM_AUDIENCE", FOREIGN_AUDIENCE, "EQ", UNKNOWN, status=404),
     refuse("a deleted audience", "CUSTOM_AUDIENCE_EXPANDED", GONE, "EQ", UNKNOWN, status=404),
@@ -179,6 +177,17 @@ REFUSED = [
 def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
     """A criterion that breaks a rule of its type is refused, in the live service's words."""
     row.check(box)
+
+
+def test_without_an_operator(box: Sandbox) -> None:
+    """As in the public sample it is EQ then; the journal warns, and does not if it was sent."""
+    sent = {"line_item_id": EMPTY, "targeting_type": "BROAD_KEYWORD", "targeting_value": "a"}
+    made = box.call("POST", f"{BASE}/targeting_criteria", query_string=sent)
+    add(box, "BROAD_KEYWORD", "b", "EQ")
+    warnings = [entry.warnings for entry in box.world.journal.find()[-2:]]
+
+    assert data(made)["operator_type"] == "EQ"
+    assert [len(each) for each in warnings] == [1, 0]
 
 
 @pytest.mark.parametrize(
