@@ -43,13 +43,18 @@ from mock_platform.core.failures.errors import (
     ProblemFailure,
 )
 from mock_platform.core.failures.problems import PROBLEM_TITLES, STATUS_BY_TYPE, problem
-from mock_platform.core.failures.rendering import make_internal_error, render
+from mock_platform.core.failures.rendering import (
+    RECORDED_STATUSES,
+    make_internal_error,
+    render,
+)
 from mock_platform.core.journal_entries import make_entry, make_markers, sort_assumptions
-from mock_platform.core.limits import OAUTH_LIMIT
+from mock_platform.core.limits import OAUTH_LIMIT, RECORDED_LIMITS
 from mock_platform.core.operation import Operation, table
 from mock_platform.core.operation_routes import TRAILING_SLASH_TAKEN, OperationRoutes
 from mock_platform.core.original_names.exchange import BOTH_NAMES_ARE_TAKEN
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASE_CLOCK, compile_operation
+from mock_platform.core.recorded_headers import RECORDED_HEADERS, compress, dress_recorded
 from mock_platform.core.tables import fixtures
 from mock_platform.core.tables.fixtures import Overlays
 from mock_platform.core.tables.table import Tables
@@ -95,6 +100,9 @@ _CORE = (
     PROBLEM_TITLES,
     TRAILING_SLASH_TAKEN,
     RECORDED_WIRE,
+    RECORDED_STATUSES,
+    RECORDED_HEADERS,
+    RECORDED_LIMITS,
 )
 Answerer = Callable[[Call, World, Exception | None], tuple[Reply, Sequence[Change]]]
 """Answers a call in a world, or refuses it; also returns what was changed."""
@@ -256,19 +264,17 @@ class Platform:
         # entry is made.
         reply.headers += call.extra_headers
         if call.method == "HEAD":
-            if reply.header("content-length") is None and not reply.is_open_ended:
-                reply.headers.append(("Content-Length", str(len(reply.body))))
-            reply.body = b""
+            _remove_body(reply)
+        if call.wire != "spec":
+            dress_recorded(call, reply, world, (UPTIME() - started) * 1000)
         assumptions = sort_assumptions(tuple(call.assumptions))
         if self.settings.markers:
             reply.headers += make_markers(call, assumptions)
         milliseconds = (UPTIME() - started) * 1000
         entry = make_entry(call, reply, world.name, at, milliseconds, assumptions, changes, failed)
-        world.journal.add(entry)
-        for observe in self.observers:
-            observe(entry)
-        if world.closed:  # dropped while it answered
-            self._stray(call, world.name)
+        self._record(entry, call, world)
+        if call.wire != "spec":
+            compress(call, reply)
         return reply
 
     def answer(
@@ -276,7 +282,9 @@ class Platform:
     ) -> tuple[Reply, Sequence[Change]]:
         """Return the answer of a call's operation, or its refusal, and what it changed."""
         call.names = choose_names(call, world.names)
-        call.wire = choose_wire(call, world.wire)
+        wire = choose_wire(call, world.wire)
+        if wire != "spec":
+            call.wire, call.until_2023 = "recorded", wire != "recorded"
         changes: Sequence[Change] = ()
         try:
             if refused is not None:
@@ -419,6 +427,13 @@ class Platform:
             reply.headers += make_markers(call, sort_assumptions(tuple(call.assumptions)))
         return reply
 
+    def _record(self, entry: JournalEntry, call: Call, world: World) -> None:
+        world.journal.add(entry)
+        for observe in self.observers:
+            observe(entry)
+        if world.closed:  # dropped while it answered
+            self._stray(call, world.name)
+
     def _stray(self, call: Call, world: str) -> None:
         for listen in self.stray_listeners:
             listen(call, world)
@@ -432,6 +447,13 @@ class Platform:
     def _prepare_world(self, world: World) -> None:
         for prepare in self._prepare:
             prepare(world)
+
+
+def _remove_body(reply: Reply) -> None:
+    """Turn the reply to a GET into that to a HEAD."""
+    if reply.header("content-length") is None and not reply.is_open_ended:
+        reply.headers.append(("Content-Length", str(len(reply.body))))
+    reply.body = b""
 
 
 def load_base(settings: Settings) -> Base:

@@ -92,7 +92,11 @@ class Call(Struct):
     names: NamesMode = "neutral"
     """Which names the client uses and gets."""
     wire: WireMode = "spec"
-    """Whether it gets answers as documented or as recorded, where the two differ."""
+    """`spec` or `recorded`: answers as documented or as recorded, where the two differ."""
+    until_2023: bool = False
+    """Whether recorded answers are those of the years until 2023."""
+    why: str = ""
+    """Why there is no answer, if the answer itself has no place to say so."""
     neutral_body: bytes | None = None
     """The JSON body with neutral names, if it was translated."""
     operation: str | None = None

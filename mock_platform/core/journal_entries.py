@@ -88,9 +88,11 @@ def make_markers(call: Call, assumptions: Sequence[str]) -> Pairs:
     if call.names != "neutral":
         headers.append(("X-Mock-Names", call.names))
     if call.wire != "spec":
-        headers.append(("X-Mock-Wire", call.wire))
+        headers.append(("X-Mock-Wire", f"{call.wire}-2023" if call.until_2023 else call.wire))
     if call.rule is not None:
         headers.append(("X-Mock-Rule", f"{call.rule['scenario']}/{call.rule['rule']}"))
+    if call.why:
+        headers.append(("X-Mock-Why", call.why))
     if call.coded_warnings:
         codes = sorted({code for code, _ in call.coded_warnings})
         headers.append(("X-Mock-Warnings", ",".join(codes)))

@@ -412,7 +412,7 @@ export interface WorldOptions {
   /** With `original`, clients may use the original names of the platform. */
   names?: "neutral" | "original";
   /** Answers as documented, or as the real service was recorded where that differs. */
-  wire?: "spec" | "recorded";
+  wire?: "spec" | "recorded" | "recorded-2023";
 }
 
 /** What a test runner passes to a test: `t` of node:test, or the context of vitest. */

@@ -38,6 +38,7 @@ KINDS = (
             "docs/clients",
             "docs/original-names",
             "docs/older-interface",
+            "docs/wire",
             "docs/record-and-import",
             "docs/oauth2",
             "docs/posts-and-users",

@@ -150,7 +150,11 @@ def test_bodies_and_statuses(document: Mapping[str, Any], operation: Operation) 
 _WINDOWS = {"15min": 900, "24hrs": 86_400, "sec": 1}
 
 
-@pytest.mark.parametrize("operation", NEW, ids=lambda operation: operation.id)
+@pytest.mark.parametrize(
+    "operation",
+    [each for each in SERVED if each in NEW or "limits" in ROWS.get(shape(each), {})],
+    ids=lambda operation: operation.id,
+)
 def test_limits(operation: Operation) -> None:
     """The windows are those of the public page, by app and by user."""
     published = {

@@ -9,6 +9,7 @@ from marshmallow import ValidationError, validates_schema
 
 from mock_platform.api.v2.conventions import (
     ANY_USER,
+    Rates,
     declare_named,
     get_app,
     get_user_id,
@@ -22,11 +23,9 @@ from mock_platform.api.v2.messages.conversations import (
     MESSAGE_ACTIVITIES,
     MESSAGE_SHAPES,
     NOT_A_RESOURCE_TYPE,
-    READ_LIMIT,
     READ_PERMISSION,
     TABLE,
     TAKES_NO_MESSAGES,
-    WRITE_LIMIT,
     find_participants,
     name_conversation,
     require_event,
@@ -298,7 +297,7 @@ _declare_send = partial(
     since=None,
     returns=Flat(SentAnswer, status=201),
     auth=Auth(ANY_USER, scopes=("dm.write", "post.read", "users.read")),
-    limit=WRITE_LIMIT,
+    limit=Rates(user=15, app_daily=1440, user_daily=1440),
     errors=("invalid-request", "93", "about:blank", "resource-not-found"),
     assumptions=(MESSAGE_SHAPES, CONVERSATION_RULES, MESSAGE_ACTIVITIES),
     may_assume=(TAKES_NO_MESSAGES,),
@@ -311,7 +310,7 @@ _declare_read = partial(
     since=None,
     returns=DirectMessagePage,
     auth=Auth(ANY_USER, scopes=("dm.read", "post.read", "users.read")),
-    limit=READ_LIMIT,
+    limit=Rates(user=15),
     errors=("invalid-request", "93", "resource-not-found"),
     assumptions=(
         MESSAGE_SHAPES,

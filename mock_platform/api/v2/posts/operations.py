@@ -12,7 +12,6 @@ from typing import Any
 from mock_platform.api.v2.conventions import (
     ANY_CALLER,
     ANY_USER,
-    DAY_SECONDS,
     ENTERPRISE_ONLY,
     OLDER_NAMES,
     Rates,
@@ -88,7 +87,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.operation import Example, Handler, Limit, Location
+from mock_platform.core.operation import Example, Handler, Location
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
@@ -329,10 +328,7 @@ OPERATIONS = (
         rules=find_faults,
         also=("/2/tweets",),
         returns=Flat(MadePostAnswer, status=201),
-        limit=(
-            *limit_users("public_posts.create", 100),
-            Limit("public_posts.create.daily", 10_000, DAY_SECONDS, per="app", source="public"),
-        ),
+        limit=Rates(user=100, app_daily=10_000),
         errors=("invalid-request", "about:blank"),
         assumptions=(POST_SHAPES, POST_ACTIVITIES, OLDER_NAMES),
         may_assume=(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from mock_platform.api.v2.conventions import declare_named, get_app, wrap_data
+from mock_platform.api.v2.conventions import Rates, declare_named, get_app, wrap_data
 from mock_platform.api.v2.pages import TOKEN_PAGES, PageMeta, make_token_field, show_list, take_page
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.api.v2.streams.open_streams import CONNECTIONS
@@ -263,7 +263,7 @@ OPERATIONS = (
         delete_all,
         "Disconnect every connection of an app",
         returns=KillsAnswer,
-        limit=25,
+        limit=Rates(app=25, user=25),
         assumptions=(CONNECTION_SHAPES, STREAM_ENDING),
     ),
     _declare(
