@@ -97,7 +97,7 @@ def test_an_unknown_path(path: str, markers: bool) -> None:
     assert (404, b"", {"content-length": "0"}) == (
         answer.status_code, answer.data, own_headers(answer),
     )  # fmt: skip
-    assert (why or "").startswith("No operation answers /2/tw") is markers
+    assert (why or "").startswith("No operation has the path /2/tw") is markers
 
 
 @pytest.mark.parametrize(

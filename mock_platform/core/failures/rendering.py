@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from mock_platform.core.assumptions import public_fact
-from mock_platform.core.call import Call, Reply
+from mock_platform.core.call import FORM, Call, Reply
 from mock_platform.core.failures.errors import (
     OWN_REALM,
     AdsError,
@@ -42,7 +42,7 @@ from mock_platform.core.failures.errors import (
 )
 from mock_platform.core.failures.problems import MEDIA_TYPE, Problem, problem
 from mock_platform.core.faults import INVALID, MISSING, cut
-from mock_platform.core.jsonio import dumps
+from mock_platform.core.jsonio import MAX_VALUES, BadJson, dumps, loads
 from mock_platform.core.operation import Dialect, dialect_of
 from mock_platform.core.pairs import Pairs
 
@@ -115,7 +115,6 @@ def _render_in_dialect(failure: Failure, call: Call) -> Reply:
 def _render_as_recorded(failure: Failure, shown: Problem, call: Call) -> Reply:
     call.assume(RECORDED_STATUSES)
     if isinstance(failure, RouteNotFound):
-        call.why = cut(shown.detail).encode("ascii", "replace").decode()  # it becomes a header
         return Reply(404)
     headers = [("Content-Type", JSON), *_name_realm(failure.headers)]
     if call.until_2023 and shown.repeated and call.method == "GET":
@@ -228,21 +227,41 @@ def _(failure: UnsupportedAuthentication, call: Call) -> Problem:
 
 @_as_problem.register
 def _(failure: InvalidParameters, call: Call) -> Problem:
-    return problem("invalid-request", errors=_list_faults(failure))
+    return problem("invalid-request", errors=_list_faults(failure, call))
 
 
-def _list_faults(failure: InvalidParameters) -> list[dict[str, Any]]:
+def _list_faults(failure: InvalidParameters, call: Call) -> list[dict[str, Any]]:
     shown: dict[str, list[str]] = {}  # many faults may be inside the same large value
+    sent = {**failure.sent, **_find_values_as_sent(failure, call)}
     return [
-        {"message": str(text), "parameters": _repeat_value(failure.sent, name, shown)}
+        {"message": str(text), "parameters": _repeat_value(sent, name, shown)}
         for name, text in failure.faults
     ]
+
+
+def _find_values_as_sent(failure: InvalidParameters, call: Call) -> dict[str, Any]:
+    """Return objects and arrays of a JSON body with the names that the client gave to their keys.
+
+    The operation may have read older names of keys as those that replaced them.
+    """
+    if not any(isinstance(value, dict | list) for value in failure.sent.values()):
+        return {}
+    try:
+        body = loads(call.body, max_values=MAX_VALUES) if call.media_type != FORM else None
+    except BadJson:  # the operation takes other bodies
+        return {}
+    sent = body if isinstance(body, dict) else {}
+    return {
+        name: sent[name]
+        for name, value in failure.sent.items()
+        if isinstance(value, dict | list) and isinstance(sent.get(name), dict | list)
+    }
 
 
 @_as_problem.register
 def _(failure: WarningsRefused, call: Call) -> Problem:
     errors = [{"message": text, "parameters": {}} for text in failure.messages]
-    faults = [] if failure.beside is None else _list_faults(failure.beside)
+    faults = [] if failure.beside is None else _list_faults(failure.beside, call)
     return problem("invalid-request", errors=errors + faults)
 
 

@@ -115,7 +115,7 @@ def journal_entry(
     """The journal entry of a request."""
     return JournalEntry(
         id="r1", at=AT, world=world, method="GET", url="http://localhost/", status=status,
-        milliseconds=1.0, operation=operation, response_body=body, sent=sent,
+        handler_milliseconds=1.0, operation=operation, response_body=body, sent=sent,
     )  # fmt: skip
 
 

@@ -41,10 +41,12 @@ from mock_platform.api.v2.filtered_stream.rules import (
 )
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
+    ObjectAnswer,
     PostSelectionQuery,
     Selection,
     read_selection,
 )
+from mock_platform.api.v2.objects.object_types import POST_OBJECT
 from mock_platform.api.v2.pages import TOKEN_PAGES, make_token_field, show_list, take_page
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.api.v2.search.query import RULE_LANGUAGE, RULE_NESTING
@@ -111,13 +113,11 @@ class _MatchingRule(Schema):
     tag = Text(required=True)
 
 
-class PostLine(Schema):
+class PostLine(ObjectAnswer):
     """A line of the filtered stream: a post with all rules that match it."""
 
-    data = Json(required=True)
-    includes = Json()
+    data = POST_OBJECT.one()
     matching_rules = ListOf(Nested(_MatchingRule), required=True)
-    errors = ListOf(Json())
 
 
 def make_open(settings: Settings) -> Handler:
@@ -212,7 +212,7 @@ class StreamRule(Schema):
 
 class _RulesMeta(Schema):
     sent = Instant(millis=True, required=True)
-    result_count = Integer(required=True)
+    result_count = Integer()
     next_token = make_token_field(short=True)
 
 

@@ -42,11 +42,13 @@ from mock_platform.api.v2.objects.answers import (
     PARTIAL_ERRORS,
     POST_FIELDS,
     USER_FIELDS,
+    ObjectAnswer,
     PostAnswer,
     find_early_fields,
     make_names_field,
     start_answer,
 )
+from mock_platform.api.v2.objects.object_types import DM_EVENT_OBJECT
 from mock_platform.api.v2.objects.post_view import show_entities
 from mock_platform.api.v2.pages import (
     MESSAGES,
@@ -62,16 +64,13 @@ from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.faults import Fault
-from mock_platform.core.fields import Choice, CommaList, Instant, Json, ListOf, Nested, Text
+from mock_platform.core.fields import Choice, CommaList, ListOf, Nested, Text
 from mock_platform.core.operation import Example, Location
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-FIELDS = (
-    "attachments", "created_at", "dm_conversation_id", "entities", "event_type", "id",
-    "participant_ids", "referenced_posts", "sender_id", "text",
-)  # fmt: skip
+FIELDS = tuple(DM_EVENT_OBJECT.keys)
 _EXPANSIONS = ("attachments.media_keys", "participant_ids", "referenced_posts.id", "sender_id")
 _DEFAULTS = {"id", "event_type", "text"}
 
@@ -94,36 +93,17 @@ class DirectMessageQuery(TokenPageQuery, DirectMessageSelectionQuery):
     event_types = CommaList(Choice(EVENT_TYPES))
 
 
-class DirectMessageEvent(Schema):
-    """An event of a conversation; `participant_ids` only in joins and leaves."""
-
-    id = Text(required=True)
-    event_type = Choice(EVENT_TYPES)
-    text = Text()
-    sender_id = Text()
-    dm_conversation_id = Text()
-    created_at = Instant(millis=True)
-    participant_ids = ListOf(Text())
-    attachments = Json()
-    entities = Json()
-    referenced_posts = Json()
-
-
-class DirectMessagePage(Schema):
+class DirectMessagePage(ObjectAnswer):
     """A page of events."""
 
-    data = ListOf(Nested(DirectMessageEvent))
-    includes = Json()
-    errors = ListOf(Json())
+    data = DM_EVENT_OBJECT.several()
     meta = Nested(PageMeta, required=True)
 
 
-class DirectMessageAnswer(Schema):
+class DirectMessageAnswer(ObjectAnswer):
     """A single event, with what its expansions refer to."""
 
-    data = Nested(DirectMessageEvent, required=True)
-    includes = Json()
-    errors = ListOf(Json())
+    data = DM_EVENT_OBJECT.one()
 
 
 class Attachment(Schema):

@@ -21,10 +21,12 @@ from mock_platform.api.v2.conventions import (
 )
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
-    ObjectList,
+    ObjectAnswer,
     PostSelectionQuery,
+    make_names_field,
     start_answer,
 )
+from mock_platform.api.v2.objects.object_types import POST_OBJECT
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.pages import TOKEN, TOKEN_PAGES, PageMeta, make_token_field, read_token
 from mock_platform.api.v2.search.query import ACCEPTED_ONLY, RULE_LANGUAGE, RULE_NESTING
@@ -105,6 +107,10 @@ class PostCountsQuery(_Query):
     """What counts take: a query, a window and the size of their buckets."""
 
     granularity = Choice(GRANULARITIES, load_default="hour")
+    search_count_fields = make_names_field(
+        ("end", "post_count", "start"), data_key="search_count.fields"
+    )
+    """All three are in each bucket, whatever is asked for."""
 
 
 class _SearchMeta(PageMeta):
@@ -112,10 +118,11 @@ class _SearchMeta(PageMeta):
     oldest_id = Text()
 
 
-class SearchAnswer(ObjectList):
+class SearchAnswer(ObjectAnswer):
     """A page of the posts that were found."""
 
-    meta = Nested(_SearchMeta, required=True)
+    data = POST_OBJECT.several()
+    meta = Nested(_SearchMeta)
 
 
 class _Bucket(Schema):

@@ -5,12 +5,13 @@ from mock_platform.api.v2.users import lists, operations
 from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (*operations.OPERATIONS, *lists.OPERATIONS)
+_RENAMED = ("repost_count", "reposted")
 PRODUCT_NAMES = {
-    each.id: Pairs(POST_OBJECT_NAMES, free=FREE_KEYS)
+    each.id: Pairs({name: POST_OBJECT_NAMES[name] for name in _RENAMED}, free=FREE_KEYS)
     for each in OPERATIONS
-    if each.dialect == "oauth"
+    if each.path.startswith("/1.1/")
 }
-"""The last post of a user has the names of version 1.1 there."""
+"""The last post of a user is in the 1.1 form."""
 SPEC_SENTENCES = {
     "older-users": OTHER_SHAPES,
     "users": OTHER_SHAPES,
