@@ -64,6 +64,7 @@ SUBJECTS = (
     "ads.media",
     "ads.cards",
     "ads.advertiser_posts",
+    "older",
 )
 """The folders below `mock_platform.api`, one for each subject."""
 

@@ -146,7 +146,7 @@ QUOTES = TokenForm(36, 62)
 RULES = TokenForm(36, 82)
 
 
-class Place(Struct, frozen=True):
+class PagePlace(Struct, frozen=True):
     """Where a page begins: behind a position, or before it when `back`."""
 
     position: Position
@@ -155,7 +155,7 @@ class Place(Struct, frozen=True):
     back: bool = False
 
 
-def _write_place(form: TokenForm, place: Place, scope: bytes) -> str:
+def _write_place(form: TokenForm, place: PagePlace, scope: bytes) -> str:
     key, seq = place.position
     number = seq | place.back << _SEQ_BITS
     used = _SEQ_BITS + 1
@@ -173,7 +173,7 @@ def _write_place(form: TokenForm, place: Place, scope: bytes) -> str:
     return form.write(form.top | seal << used | number)
 
 
-def _read_place(form: TokenForm, text: str, scope: bytes) -> Place:
+def _read_place(form: TokenForm, text: str, scope: bytes) -> PagePlace:
     """Return the place that a token holds.
 
     Raises:
@@ -191,7 +191,7 @@ def _read_place(form: TokenForm, text: str, scope: bytes) -> Place:
             rest >>= _MILLIS_BITS
         if form.bits > _SHORT_BITS:
             served = rest & ((1 << _SERVED_BITS) - 1)
-        place = Place((key, seq), served, back)
+        place = PagePlace((key, seq), served, back)
         if _write_place(form, place, scope) != text:
             raise BadCursor(text)
     except (ValueError, OverflowError) as fault:
@@ -239,10 +239,10 @@ def take_page(
 
 def make_token(call: Call, form: TokenForm, position: Position, rating: int = 0) -> str:
     """Return the token of the page that begins behind a position."""
-    return _write_place(form, Place(position, min(rating, _MOST_SERVED)), _make_scope(call, ""))
+    return _write_place(form, PagePlace(position, min(rating, _MOST_SERVED)), _make_scope(call, ""))
 
 
-def read_token(call: Call, form: TokenForm, name: str = TOKEN) -> Place | None:
+def read_token(call: Call, form: TokenForm, name: str = TOKEN) -> PagePlace | None:
     """Return the place of the page that a token asks for; `None` without one.
 
     Raises:
@@ -317,7 +317,7 @@ def take_page_both_ways(
     has_previous = endless or (more if back else place is not None)
 
     def write(entry: Entry, served: int, *, back: bool) -> str:
-        return _write_place(form, Place(entry.position, served, back), sealed)
+        return _write_place(form, PagePlace(entry.position, served, back), sealed)
 
     return TokenPage(
         [entry.record for entry in page],
@@ -342,7 +342,7 @@ def take_slice(
     end = start + count
 
     def write(served: int) -> str:
-        return _write_place(form, Place(((), 0), served), sealed)
+        return _write_place(form, PagePlace(((), 0), served), sealed)
 
     return TokenPage(
         list(records[start:end]),
@@ -360,7 +360,7 @@ def _make_scope(call: Call, scope: str) -> bytes:
     return dumps([call.operation, scope, sorted(call.path_params.items()), sorted(asked.items())])
 
 
-def _read_place_of(call: Call, form: TokenForm, name: str, scope: bytes) -> Place | None:
+def _read_place_of(call: Call, form: TokenForm, name: str, scope: bytes) -> PagePlace | None:
     text = call.params.get(name)
     if text is None:
         return None

@@ -368,9 +368,9 @@ def _as_numeric(failure: Failure) -> Failure:
     if isinstance(failure, Unauthorized):
         return NumericFailure(_AUTH_CODES.get(failure.fault, 32))
     if isinstance(failure, InvalidParameters):
-        missing = [name for name, text in failure.faults if text.code == MISSING]
-        if missing:
-            return NumericFailure(38, f"{missing[0]} parameter is missing.")
+        # One number has one sentence: what is invalid is said before what is missing.
+        if all(text.code == MISSING for _, text in failure.faults):
+            return NumericFailure(38, f"{failure.faults[0][0]} parameter is missing.")
         return NumericFailure(38, str(failure), status=400)
     codes: list[tuple[type[Failure], NumericFailure]] = [
         (RouteNotFound, NumericFailure(34)),

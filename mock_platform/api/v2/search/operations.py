@@ -33,7 +33,7 @@ from mock_platform.api.v2.pages import (
     TOKEN_FORMS,
     TOKEN_PAGES,
     PageMeta,
-    Place,
+    PagePlace,
     make_token,
     make_token_field,
     read_token,
@@ -232,7 +232,7 @@ def _start(call: Call, world: World, window: Window, settings: Settings, longest
     return Search(world, checked.tree, window, None if user is None else user["id"])
 
 
-def _read_token(call: Call) -> Place | None:
+def _read_token(call: Call) -> PagePlace | None:
     """Return the place of the page that a token asks for, under either of its names.
 
     Raises:

@@ -223,13 +223,9 @@ def show_older(call: Call, world: World) -> Record:
 
 def _show_older(call: Call, world: World, user: Record) -> Record:
     links = find_links(call)
-    profile = write_profile(world, user, links)
-    shown = make_user_object(user | profile)
-    if not _reads(call, "include_entities", _FALSE):
-        shown["entities"] = {
-            name: {"urls": [_place(one) for one in found.get("urls", ())]}
-            for name, found in (user.get("entities") or profile["entities"]).items()
-        }
+    shown = make_older_user(
+        world, user, links, entities=not _reads(call, "include_entities", _FALSE)
+    )
     if not _reads(call, "skip_status", _TRUE):
         post = _find_status(world, user["id"], links)
         if post is not None:
@@ -239,6 +235,18 @@ def _show_older(call: Call, world: World, user: Record) -> Record:
 
 def _reads(call: Call, name: str, words: frozenset[str]) -> bool:
     return call.params.get(name, "").lower() in words
+
+
+def make_older_user(world: World, user: Record, links: Links | None, *, entities: bool) -> Record:
+    """Return a user in the 1.1 form, with the addresses in the profile if `entities`."""
+    profile = write_profile(world, user, links)
+    shown = make_user_object(user | profile)
+    if entities:
+        shown["entities"] = {
+            name: {"urls": [_place(one) for one in found.get("urls", ())]}
+            for name, found in (user.get("entities") or profile["entities"]).items()
+        }
+    return shown
 
 
 def _place(link: Record) -> Record:
