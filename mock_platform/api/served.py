@@ -2,8 +2,8 @@
 
 A subject is a folder; its `__init__` has `OPERATIONS`, and may have `TABLES`, `KINDS` (slow changes
 of state), `NOT_SERVED`, `EXAMPLE_PATHS`, `ORIGINAL_NAMES`, `PRODUCT_NAMES` (of events) and
-`SPEC_SENTENCES`. Nothing else has a list of operations, tables or subjects, and nothing
-registers itself as a side effect of an import.
+`SPEC_SENTENCES`, `PUBLISHED_IDS`. Nothing else has a list of operations, tables or subjects, and
+nothing registers itself as a side effect of an import.
 """
 
 from __future__ import annotations
@@ -12,7 +12,11 @@ from collections.abc import Mapping
 from importlib import import_module
 
 from mock_platform.api import ads, v2
+from mock_platform.api.ads.conventions import ACCOUNT_SCOPE, READ_ONLY
+from mock_platform.api.ads.lists import SORT_BY
+from mock_platform.api.ads.user_rights import USER_RIGHTS
 from mock_platform.api.v2.description import DESCRIPTION_ID
+from mock_platform.api.v2.release_history import NAMES_EFFECTIVE, PUBLIC_NAMES
 from mock_platform.core import assumptions
 from mock_platform.core.operation import Dialect, NotServed, Operation, table
 from mock_platform.core.original_names.exchange import Translator
@@ -60,6 +64,7 @@ SUBJECTS = (
     "ads.media",
     "ads.cards",
     "ads.advertiser_posts",
+    "older",
 )
 """The folders below `mock_platform.api`, one for each subject."""
 
@@ -76,6 +81,16 @@ TABLES: tuple[Table, ...] = tuple(
     entry for folder in _FOLDERS for entry in getattr(folder, "TABLES", ())
 )
 """All tables of records."""
+
+ASSUMPTIONS = (
+    ACCOUNT_SCOPE,
+    READ_ONLY,
+    SORT_BY,
+    USER_RIGHTS,
+    PUBLIC_NAMES,
+    NAMES_EFFECTIVE,
+)
+"""Assumptions that answers of many operations may name, and that none declares."""
 
 NOT_SERVED: tuple[NotServed, ...] = tuple(
     path for folder in _FOLDERS for path in getattr(folder, "NOT_SERVED", ())
@@ -109,6 +124,16 @@ SPEC_SENTENCES: Mapping[str, str] = {
     for id_, sentence in sentences.items()
 }
 """What the specification says, by the id of an assumption, or by the part before the dot."""
+
+PUBLISHED_IDS: Mapping[str, str] = {
+    DESCRIPTION_ID: "getOpenApiSpec",
+    **{
+        id_: published
+        for folder in _FOLDERS
+        for id_, published in getattr(folder, "PUBLISHED_IDS", {}).items()
+    },
+}
+"""The ids of operations in the public description of v2, by ours: names of methods in clients."""
 
 _DIALECTS: tuple[Dialect, ...] = ("ads", "v2", "oauth")
 ORIGINAL_NAMES = Translator(

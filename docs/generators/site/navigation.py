@@ -37,6 +37,8 @@ KINDS = (
             "docs/console",
             "docs/clients",
             "docs/original-names",
+            "docs/older-interface",
+            "docs/wire",
             "docs/record-and-import",
             "docs/oauth2",
             "docs/posts-and-users",

@@ -52,6 +52,7 @@ def test_a_failing_test_tells_its_story(run: Run) -> None:
     result.assert_outcomes(failed=1)
     assert [
         "1. 12:00:00.000 GET /12/accounts?count=x -> 400 accounts.list",
+        '     why: Expected Integer, got "x" for count.',
         '     answer: {"errors":[{"code":"INVALID_PARAMETER","message":"Expected Integer, got '
         '\\"x\\" for count","parameter":"count","details":"invalid number","value":"x"}],'
         '"request":{"params":{}}}',
@@ -60,6 +61,7 @@ def test_a_failing_test_tells_its_story(run: Run) -> None:
         "     changed: line_items itttx",
         "3. 12:00:00.000 DELETE /12/accounts/18ce54d4x5t/line_items/itttx -> 404 line_items.delete",
         "     the same request as 2",
+        "     why: line_item_id: No line item has the id 'itttx'.",
         '     answer: {"errors":[{"code":"LINE_ITEM_NOT_FOUND","message":"No line item has the id '
         '\'itttx\'","parameter":"line_item_id"}],"request":{"params":{'
         '"account_id":"18ce54d4x5t","line_item_id":"itttx"}}}',
@@ -93,13 +95,18 @@ def test_the_whole_journal_is_shown_on_demand(run: Run) -> None:
     body = (
         f'{{"type":"{base_url}/2/problems/invalid-request","title":"Invalid Request","detail":"One '
         'or more parameters to your request was invalid.","status":400,"errors":[{"message":'
-        '"\\"webhook_id\\" is a required parameter","parameters":{"webhook_id":[]}},{"message":'
-        '"Expected yyyymmddhhmm (12 digits, UTC), got \\"now\\" for from_date","parameters":'
-        '{"from_date":["now"]}},{"message":"\\"to_date\\" is a required parameter","parameters":'
+        '"$.webhook_id: is missing but it is required","parameters":{"webhook_id":[]}},{"message":'
+        '"$.from_date: does not match the regex pattern ^[0-9]{12}$","parameters":'
+        '{"from_date":["now"]}},{"message":"$.to_date: is missing but it is required","parameters":'
         '{"to_date":[]}}]}'
+    )
+    why = (
+        "$.webhook_id: is missing but it is required; $.from_date: does not match the regex "
+        "pattern ^[0-9]{12}$; $.to_date: is missing but it is required."
     )
     assert [
         "1. 12:00:00.000 POST /2/webhooks/replay?oauth_token=[redacted] -> 400 webhooks.replay",
+        f"     why: {why}",
         f"     request Host: {urlsplit(base_url).netloc}",
         f"     request User-Agent: python-requests/{requests.__version__}",
         "     request Accept-Encoding: gzip, deflate",
@@ -112,7 +119,8 @@ def test_the_whole_journal_is_shown_on_demand(run: Run) -> None:
         "     response Content-Type: application/problem+json",
         "     response X-Mock-Request-Id: r1",
         "     response X-Mock-Operation: webhooks.replay",
-        "     response X-Mock-Assumptions: problem.status-by-type,problem.titles",
+        f"     response X-Mock-Why: {why}",
+        "     response X-Mock-Assumptions: problem.status-by-type,problem.titles,v2.refusals",
         f"     response Content-Length: {len(body)}",
         f"     response body: {body}",
     ] == section(result, "mock_platform journal")

@@ -41,11 +41,20 @@ from mock_platform.api.v2.filtered_stream.rules import (
 )
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
+    ObjectAnswer,
     PostSelectionQuery,
     Selection,
     read_selection,
 )
-from mock_platform.api.v2.pages import TOKEN_PAGES, make_token_field, show_list, take_page
+from mock_platform.api.v2.objects.object_types import POST_OBJECT
+from mock_platform.api.v2.objects.post_text import find_links
+from mock_platform.api.v2.pages import (
+    RULES,
+    TOKEN_PAGES,
+    make_token_field,
+    show_list,
+    take_page,
+)
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.api.v2.search.query import RULE_LANGUAGE, RULE_NESTING
 from mock_platform.api.v2.streams.endpoint import Line, StreamEndpoint
@@ -60,9 +69,10 @@ from mock_platform.api.v2.usage.counting import (
 )
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import BEARER
-from mock_platform.core.call import Call
-from mock_platform.core.envelope import Lines
+from mock_platform.core.call import Call, Reply
+from mock_platform.core.envelope import Flat, Lines
 from mock_platform.core.failures.errors import ProblemFailure
+from mock_platform.core.failures.rendering import RECORDED_STATUSES
 from mock_platform.core.fields import (
     Choice,
     CommaList,
@@ -110,13 +120,11 @@ class _MatchingRule(Schema):
     tag = Text(required=True)
 
 
-class PostLine(Schema):
+class PostLine(ObjectAnswer):
     """A line of the filtered stream: a post with all rules that match it."""
 
-    data = Json(required=True)
-    includes = Json()
+    data = POST_OBJECT.one()
     matching_rules = ListOf(Nested(_MatchingRule), required=True)
-    errors = ListOf(Json())
 
 
 def make_open(settings: Settings) -> Handler:
@@ -128,7 +136,9 @@ def make_open(settings: Settings) -> Handler:
         reached = find_reached_cap(world, app)
         if reached is not None:
             raise ProblemFailure(reached, MONTHLY_CAP, STREAM_CAPPED)
-        endpoint = _make_endpoint(world, app, read_selection(call.params), call.base_url)
+        endpoint = _make_endpoint(
+            world, app, read_selection(call.params, find_links(call)), call.base_url
+        )
         return open_stream(call, world, endpoint, settings)
 
     return open_
@@ -169,7 +179,7 @@ class RulesQuery(Schema):
 
     ids = CommaList(Text(min_length=1), most=MOST_AT_ONCE, repeatable=True)
     max_results = Integer(low=1, high=1000, load_default=1000)
-    pagination_token = make_token_field(short=True)
+    pagination_token = make_token_field(longest=16)
 
 
 class NewRule(Schema):
@@ -189,6 +199,7 @@ class RulesToDelete(Schema):
 class RulesChange(Schema):
     """Rules to add or to delete; the first two parameters are in the query."""
 
+    body_refusal = "JSON doesn't match expected schema"
     dry_run = Flag(load_default=False)
     delete_all = Flag(load_default=False)
     add = ListOf(Nested(NewRule), least=1, most=MOST_AT_ONCE)
@@ -211,8 +222,8 @@ class StreamRule(Schema):
 
 class _RulesMeta(Schema):
     sent = Instant(millis=True, required=True)
-    result_count = Integer(required=True)
-    next_token = make_token_field(short=True)
+    result_count = Integer()
+    next_token = make_token_field(longest=16)
 
 
 class RulesPage(Schema):
@@ -264,7 +275,7 @@ RuleCounts = wrap_data(
 def list_(call: Call, world: World) -> dict[str, Any]:
     """List the rules of the caller's app."""
     match = {"_app_id": get_app(call)["id"]}
-    page = take_page(call, world, TABLE, match, keys=call.params.get("ids"), short=True)
+    page = take_page(call, world, TABLE, match, keys=call.params.get("ids"), form=RULES)
     meta = {"sent": wire_millis(world.clock.now()), **page.meta()}
     return show_list([show_rule(record) for record in page.records], meta=meta)
 
@@ -355,6 +366,17 @@ def count(call: Call, world: World) -> dict[str, Any]:
     return {"data": {name: value for name, value in data.items() if name in wanted}}
 
 
+class _Changed(Flat, frozen=True):
+    """The answer to a change of rules: on the recorded wire, 201 if any was made."""
+
+    def reply(self, call: Call, result: Any) -> Reply:
+        reply = super().reply(call, result)
+        if call.wire == "recorded" and result["meta"]["summary"].get("created"):
+            call.assume(RECORDED_STATUSES)
+            reply.status = 201
+        return reply
+
+
 _SPEC = "Versioning: 2025-09-09"
 _RULES = "/2/posts/search/stream/rules"
 _OLDER = "/2/tweets/search/stream"
@@ -418,7 +440,7 @@ OPERATIONS = (
         in_query=("dry_run", "delete_all"),
         rules=find_change_faults,
         also=(f"{_OLDER}/rules",),
-        returns=RulesAnswer,
+        returns=_Changed(RulesAnswer),
         limit=100,
         errors=("invalid-request", "rule-cap", "invalid-rules", "duplicate-rules"),
         assumptions=(RULE_SHAPES, PARTIAL_SUCCESS, AT_ONCE, RULE_LANGUAGE, RULE_NESTING),

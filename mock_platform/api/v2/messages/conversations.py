@@ -21,14 +21,14 @@ from mock_platform.api.v2.conventions import (
     make_id_field,
 )
 from mock_platform.api.v2.media.uploads import explain_unusable, find_own_media, keep_media
-from mock_platform.api.v2.objects.post_view import find_entities
+from mock_platform.api.v2.objects.post_text import find_entities
+from mock_platform.api.v2.objects.posts import read_entities
 from mock_platform.api.v2.objects.relations import takes_messages_of
 from mock_platform.api.v2.objects.users import show_user
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure, ProblemFailure
 from mock_platform.core.fields import Choice, Instant, Json, ListOf, Text
-from mock_platform.core.operation import Limit
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Shown, Table
 from mock_platform.world.clock import epoch_millis, parse_instant, wire_millis
@@ -42,12 +42,6 @@ LEAVE = "ParticipantsLeave"
 EVENT_TYPES = (MESSAGE, JOIN, LEAVE)
 NEWEST_FIRST = Order("created_at", descending=True)
 LONGEST_TEXT = 10_000
-MESSAGE_LIMITS = expectation(
-    "direct-messages.limits",
-    "A user may make 15 requests in 15 minutes to each endpoint of direct messages.",
-)
-READ_LIMIT = (Limit("dm_events", 15, 900, source="public", assumptions=(MESSAGE_LIMITS,)),)
-WRITE_LIMIT = (Limit("dm_messages", 15, 900, source="public", assumptions=(MESSAGE_LIMITS,)),)
 MESSAGE_SHAPES = public_fact(
     "direct-messages.shapes",
     "The endpoints of direct messages have their public shapes; the spec names the permission and "
@@ -246,7 +240,7 @@ def _store_event(
     content: Record,
 ) -> Record:
     event: Record = {
-        "id": world.ids.snowflake(),
+        "id": world.ids.snowflake(world.clock.now()),
         "event_type": event_type,
         "dm_conversation_id": conversation_id,
         "sender_id": sender_id,
@@ -337,10 +331,21 @@ def _add_participants(message: Record) -> Record | str:
     return {**message, "_participants": list(found)}
 
 
+def _read_v2_object(message: Record) -> Record:
+    """Return a message of a v2 answer as it is stored; a stored one passes unchanged."""
+    own = {name: value for name, value in message.items() if value is not None}
+    if isinstance(own.get("attachments"), dict):
+        own["_media_keys"] = own.pop("attachments").get("media_keys") or []
+    if own.get("entities"):
+        own["entities"] = read_entities(own["entities"])
+    return own
+
+
 TABLES = (
     Table(
         TABLE,
         DirectMessageRecord,
+        from_public=_read_v2_object,
         references=(
             Reference("sender_id", "users"),
             Reference("_participants", "users"),
@@ -357,6 +362,7 @@ TABLES = (
                 "dm_conversations.list",
                 "dm_conversations.list_with_user",
             ),
+            kept=("referenced_posts",),
             complete=_add_participants,
         ),
     ),
