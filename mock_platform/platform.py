@@ -275,7 +275,8 @@ class Platform:
         if call.wire != "spec":
             dress_recorded(call, reply, world, (UPTIME() - started) * 1000)
         assumptions = sort_assumptions(tuple(call.assumptions))
-        why = explain(call, reply)
+        is_plain = reply.status < 400 and call.rule is None and call.without_effect is None
+        why = None if is_plain else explain(call, reply)
         if self.settings.markers:
             reply.headers += make_markers(call, assumptions, why)
         milliseconds = (UPTIME() - started) * 1000

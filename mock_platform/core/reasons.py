@@ -36,8 +36,6 @@ _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]+")
 
 def explain(call: Call, reply: Reply) -> str | None:
     """Return the reason for a refusal, or for what a scenario did; ASCII, one line, no secrets."""
-    if reply.status < 400 and call.rule is None and call.without_effect is None:
-        return None
     if call.rule is not None:
         text = _explain_rule(call.rule, call, reply)
     elif reply.status >= 400:
