@@ -28,8 +28,8 @@ ENVIRONMENT = "dev"
 ONE_ENVIRONMENT = expectation(
     "older.environments",
     "A world has one environment of account activity, dev; another name is refused with 403 and "
-    "code 200. It has all webhooks of the app, and a user is subscribed at all of them at once. The "
-    "count of subscriptions is that of the v2 interface, without its `data`.",
+    "code 200. It has all webhooks of the app, and a user is subscribed at all of them at once. "
+    "The count of subscriptions is that of the v2 interface, without its `data`.",
 )
 
 
