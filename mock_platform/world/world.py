@@ -35,6 +35,30 @@ T = TypeVar("T")
 _KEPT_DELIVERIES = 10_000
 
 
+class DeliveryLog(deque[dict[str, Any]]):
+    """What was delivered, oldest first; the oldest ones are dropped."""
+
+    def __init__(self) -> None:
+        super().__init__(maxlen=_KEPT_DELIVERIES)
+        self.added = 0
+        """How many were ever added."""
+        self.settle: Callable[[], None] | None = None
+        """Counts what deliveries cost: before some are dropped."""
+
+    def append(self, delivery: dict[str, Any]) -> None:
+        """Add a delivery."""
+        if len(self) == self.maxlen and self.settle is not None:
+            self.settle()
+        super().append(delivery)
+        self.added += 1
+
+    def clear(self) -> None:
+        """Forget all deliveries."""
+        if self.settle is not None:
+            self.settle()
+        super().clear()
+
+
 _Begun = tuple[
     AbstractContextManager[list[Change]], list[Change], int, ClockState, dict[str, Pace], int
 ]
@@ -75,7 +99,7 @@ class World:
         )
         self.windows = Windows(self.clock)
         self.nonces = Nonces()
-        self.deliveries: deque[dict[str, Any]] = deque(maxlen=_KEPT_DELIVERIES)
+        self.deliveries = DeliveryLog()
         self.snapshots: dict[str, SavedWorld] = {}
         self.origin: SavedWorld | None = None
         """The origin of a copied world; `None` for a world that started with the fixtures."""

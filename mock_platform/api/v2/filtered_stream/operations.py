@@ -46,6 +46,7 @@ from mock_platform.api.v2.objects.answers import (
     read_selection,
 )
 from mock_platform.api.v2.pages import TOKEN_PAGES, make_token_field, show_list, take_page
+from mock_platform.api.v2.prices import POST_READ
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.api.v2.search.query import RULE_LANGUAGE, RULE_NESTING
 from mock_platform.api.v2.streams.endpoint import Line, StreamEndpoint
@@ -408,6 +409,7 @@ OPERATIONS = (
             MONTHLY_CAP,
             STREAM_CAPPED,
         ),
+        price=POST_READ,
     ),
     _declare(
         "stream_rules.list",

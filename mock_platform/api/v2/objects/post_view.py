@@ -303,7 +303,7 @@ TEXT_WEIGHT = public_fact(
     "section 7.1 of the named endpoints, text",
 )
 ADDRESS_WEIGHT = 23
-_URL = re.compile(r"https?://[^\s<>\"]*[^\s<>\".,;:!?')\]]")
+ADDRESS = re.compile(r"https?://[^\s<>\"]*[^\s<>\".,;:!?')\]]")
 _HASHTAG = re.compile(r"(?<![\w#&/])#(\w*[^\W\d_]\w*)")
 _SYMBOL = re.compile(r"(?<![\w$])\$([A-Za-z]{1,6})\b")
 _MENTION = re.compile(r"(?<![\w@/])@([A-Za-z0-9_]{1,15})")
@@ -324,9 +324,9 @@ def find_entities(world: World, text: str) -> dict[str, Any]:
 
     Only users who exist are mentioned.
     """
-    urls = list(_URL.finditer(text))
+    urls = list(ADDRESS.finditer(text))
     # Text inside an address is not a hashtag or mention.
-    rest = _URL.sub(lambda found: " " * len(found.group()), text)
+    rest = ADDRESS.sub(lambda found: " " * len(found.group()), text)
     mentions = []
     for found in _MENTION.finditer(rest):
         user = find_user(world, found[1])
@@ -372,7 +372,7 @@ def find_user(world: World, name: str) -> dict[str, Any] | None:
 
 def weigh_text(text: str) -> int:
     """Return the weighted length of a text (`posts.weighted-length`)."""
-    rest, addresses = _URL.subn("", unicodedata.normalize("NFC", text))
+    rest, addresses = ADDRESS.subn("", unicodedata.normalize("NFC", text))
     rest, emoji = (rest, 0) if rest.isascii() else _EMOJI.subn("", rest)
     return ADDRESS_WEIGHT * addresses + 2 * emoji + _weigh_characters(rest)
 
