@@ -24,8 +24,8 @@ NOON = datetime(2026, 8, 22, 12, tzinfo=UTC)
 OWN, OTHER, APP = "2244994945", "3805104374", "11827"
 POST, MENTION = "1789900000000000004", "1789900000000000002"
 """A post of another user, and one of that user that mentions the caller."""
-UNASKED = "1789900000000000006"
-"""A post that neither mentions nor quotes the caller."""
+UNASKED = "1789900000000000001"
+"""A post of the caller, which mentions nobody."""
 USERS = (OWN, OTHER, "2790441185", "1500007919")
 
 

@@ -12,6 +12,7 @@ import pytest
 from mock_platform.api.served import OPERATIONS
 from mock_platform.verification.costs.document import write_usd
 from mock_platform.verification.costs.prices import BadPrices, read_prices
+from tests.live.pages import Page
 
 TODAY = date(2026, 8, 22)
 
@@ -54,6 +55,18 @@ def test_own_prices_come_first(tmp_path: Path) -> None:
     assert "Trends" not in after.classes
     assert prices.includes_are_free
     assert after.since == date(2026, 8, 1)
+
+
+def test_the_file_of_the_page(tmp_path: Path) -> None:
+    """What the documentation shows can be used."""
+    (block,) = Page("docs/costs.md").blocks("yaml")
+    file = tmp_path / "prices.yaml"
+    file.write_text(block, "utf-8")
+    prices = read_prices(file)
+
+    assert write_usd(prices.find(TODAY).classes["Posts: Read"]) == "0.004"
+    assert prices.includes_are_free
+    assert prices.bare_hosts_are_text
 
 
 FAULTS = {
