@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct, field
 
-from mock_platform.api.v2.objects.post_view import ADDRESS
 from mock_platform.api.v2.posts.creation import mentions_user
 from mock_platform.api.v2.prices import POST_CREATE, POST_READ, USER_READ
 from mock_platform.api.v2.release_history import canonicalize_name
@@ -32,6 +31,7 @@ from mock_platform.world.world import World
 
 OWNED = "Owned Reads"
 _WITH_ADDRESS, _SUMMONED = "Post: Create (with URL)", "Post: Create (summoned)"
+_ADDRESS = re.compile(r"https?://[^\s<>\"]", re.IGNORECASE)
 _BARE_HOST = re.compile(
     r"(?<![\w@.-])(?:[a-z0-9-]+\.)+(?:com|net|org|io|co|dev|app|ai|edu|gov|info|biz|example)\b",
     re.IGNORECASE | re.ASCII,
@@ -230,7 +230,7 @@ class Ledger:
 
     def _has_address(self, post: Record) -> bool:
         text = post.get("full_text") or ""
-        if post.get("_quoted_post_id") or ADDRESS.search(text):
+        if post.get("_quoted_post_id") or _ADDRESS.search(text):
             return True
         return not self._prices.bare_hosts_are_text and _BARE_HOST.search(text) is not None
 
