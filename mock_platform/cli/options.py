@@ -114,7 +114,7 @@ class UsdKind(OptionKind):
     name = "amount"
 
     def parse(self, text: str) -> Decimal:
-        """Return the amount."""
+        """Return the amount, which is exact."""
         from decimal import Decimal  # few commands need it
 
         if _USD.fullmatch(text) is None:

@@ -46,14 +46,14 @@ class DeliveryLog(deque[dict[str, Any]]):
         """Counts what deliveries cost: before some are dropped."""
 
     def append(self, delivery: dict[str, Any]) -> None:
-        """Add a delivery."""
+        """Add a delivery, in the place of the oldest one if the log is full."""
         if len(self) == self.maxlen and self.settle is not None:
             self.settle()
         super().append(delivery)
         self.added += 1
 
     def clear(self) -> None:
-        """Forget all deliveries."""
+        """Forget all deliveries, once their costs were counted."""
         if self.settle is not None:
             self.settle()
         super().clear()

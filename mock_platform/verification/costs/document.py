@@ -24,7 +24,7 @@ class Sum(Struct):
     unpriced: int = 0
 
     def add(self, other: Sum) -> None:
-        """Add another sum."""
+        """Add what other calls cost to this sum."""
         self.calls += other.calls
         self.resources += other.resources
         self.usd += other.usd

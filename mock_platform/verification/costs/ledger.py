@@ -71,7 +71,7 @@ _Resource = tuple[str, str]
 """The kind of a resource and its id."""
 
 
-class Ledger:
+class CostLedger:
     """The costs of one world since its start or its last reset. Safe for concurrent use."""
 
     def __init__(
@@ -96,7 +96,7 @@ class Ledger:
             self._charge_deliveries()
 
     def read(self) -> dict[Key, Sum]:
-        """Return all sums."""
+        """Return the sums, with what was called until now."""
         self.settle()
         with self._lock:
             return dict(self._sums)

@@ -10,7 +10,7 @@ from typing import Any
 
 from mock_platform.platform import Platform
 from mock_platform.verification.costs.document import By, CostsDocument, Sum, make_document
-from mock_platform.verification.costs.ledger import Key, Ledger
+from mock_platform.verification.costs.ledger import CostLedger, Key
 from mock_platform.verification.costs.prices import read_prices
 from mock_platform.world.attached import RETURNED, Notice
 from mock_platform.world.world import World
@@ -44,7 +44,7 @@ class CostRecorder:
 
     def document(self, world: World, by: By = "operation") -> CostsDocument:
         """Return the costs of a world since its start or its last reset."""
-        sums = world.find_attachment(Ledger).read()
+        sums = world.find_attachment(CostLedger).read()
         rows = [(_choose_key(key, world.name, by), sum_) for key, sum_ in sums.items()]
         return self._describe(rows, world.clock.now())
 
@@ -53,7 +53,7 @@ class CostRecorder:
         with self._lock:
             parts = [(name, dict(sums)) for name, sums in self._earlier.items()]
         parts += [
-            (each.name, each.find_attachment(Ledger).read()) for each in self._platform.worlds
+            (each.name, each.find_attachment(CostLedger).read()) for each in self._platform.worlds
         ]
         rows = [
             (_choose_key(key, name, by), sum_)
@@ -82,15 +82,15 @@ class CostRecorder:
         return make_document(whole, items, since)
 
     def _watch(self, world: World) -> None:
-        world.attach(Ledger(world, self._operations, self._prices))
+        world.attach(CostLedger(world, self._operations, self._prices))
         world.on_notice(self._hear)
 
     def _hear(self, world: World, notice: Notice) -> None:
         if notice.topic == RETURNED:
-            self._keep(world.name, world.find_attachment(Ledger).clear())
+            self._keep(world.name, world.find_attachment(CostLedger).clear())
 
     def _close(self, world: World) -> None:
-        self._keep(world.name, world.find_attachment(Ledger).close())
+        self._keep(world.name, world.find_attachment(CostLedger).close())
 
     def _keep(self, name: str, sums: _Sums) -> None:
         if not sums:
