@@ -200,7 +200,8 @@ def check_costs(costs: CostsDocument, most: Decimal) -> RunCheck:
             if Decimal(row["usd"])
         ]
     headline = f"{describe_costs(costs)}, more than --max-cost {most}"
-    return RunCheck("costs", "at most", faults, headline, [describe_costs(costs)])
+    notes = [] if faults else [describe_costs(costs)]
+    return RunCheck("costs", "at most", faults, headline, notes)
 
 
 def check_faults(faults: Iterable[BaseException]) -> RunCheck:

@@ -92,6 +92,11 @@ ASSUMPTIONS = (
         _SOURCE,
     ),
     expectation(
+        "costs.lost",
+        "A request whose answer was lost on the way is charged like any other.",
+        _SOURCE,
+    ),
+    expectation(
         "costs.unpriced",
         "What the public price list does not name costs nothing and is counted as unpriced. The "
         "advertising interface and OAuth are not billed by call.",
