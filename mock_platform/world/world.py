@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from itertools import islice
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
@@ -40,23 +41,34 @@ class DeliveryLog(deque[dict[str, Any]]):
 
     def __init__(self) -> None:
         super().__init__(maxlen=_KEPT_DELIVERIES)
-        self.added = 0
-        """How many were ever added."""
         self.settle: Callable[[], None] | None = None
-        """Counts what deliveries cost: before some are dropped."""
+        """Counts what deliveries cost (`take_new`): before some are dropped."""
+        self._new = 0
+        """How many were not counted yet."""
+        self._adding = threading.Lock()
 
     def append(self, delivery: dict[str, Any]) -> None:
         """Add a delivery, in the place of the oldest one if the log is full."""
         if len(self) == self.maxlen and self.settle is not None:
             self.settle()
-        super().append(delivery)
-        self.added += 1
+        with self._adding:
+            super().append(delivery)
+            self._new += 1
+
+    def take_new(self) -> list[dict[str, Any]]:
+        """Return the deliveries since the last call, oldest first."""
+        with self._adding:
+            found = [*islice(reversed(self), self._new)]
+            self._new = 0
+        return found[::-1]
 
     def clear(self) -> None:
         """Forget all deliveries, once their costs were counted."""
         if self.settle is not None:
             self.settle()
-        super().clear()
+        with self._adding:
+            super().clear()
+            self._new = 0
 
 
 _Begun = tuple[

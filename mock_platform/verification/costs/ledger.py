@@ -11,7 +11,6 @@ import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
-from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -37,6 +36,7 @@ _BARE_HOST = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 """A host without a scheme, with one of the usual endings."""
+_NO_APP = "no app"
 _MAX_DAYS = 7
 """Days of which the ids are kept: clocks of worlds go back."""
 
@@ -84,8 +84,6 @@ class CostLedger:
         self._sums: dict[Key, Sum] = {}
         self._paid: dict[date, set[tuple[str, str, str]]] = {}
         """App, kind and id of what was charged on each day."""
-        self._deliveries = 0
-        """The deliveries that were counted."""
         world.journal.settle = world.deliveries.settle = self.settle
 
     def settle(self) -> None:
@@ -122,11 +120,12 @@ class CostLedger:
         if operation is None:
             return
         day = entry.at.date()
-        app = (entry.caller or {}).get("app") or ""
+        app = (entry.caller or {}).get("app") or _NO_APP
         total = self._find_sum(operation.id, app, day)
         total.calls += 1
-        before = total.usd, total.resources
+        before, unpriced = (total.usd, total.resources), total.unpriced
         why = self._explain(operation.price, entry, app, self._prices.find(day), total)
+        total.unpriced = min(total.unpriced, unpriced + 1)
         usd, resources = total.usd - before[0], total.resources - before[1]
         entry.cost = {"usd": write_usd(usd), "resources": resources, "why": why}
 
@@ -147,7 +146,7 @@ class CostLedger:
         self, price: Price, entry: JournalEntry, app: str, prices: PricesOfDay, total: Sum
     ) -> str:
         if not entry.response_body:
-            return "lines of a stream are charged when they are sent"
+            return "an answer without a body is free; lines of a stream are charged one by one"
         try:
             answer = _read_answer(entry.response_body)
         except msgspec.DecodeError:
@@ -177,14 +176,15 @@ class CostLedger:
         found: Iterable[_Resource],
     ) -> str:
         """Add those resources that the app has not paid for on this day."""
+        if name not in prices.classes:
+            return self._add(total, name, prices, 0)
         paid = self._find_paid(day)
         keys = {(app, *resource) for resource in found}
         new = keys - paid
         paid |= new
         if not new:
             return f"{len(keys)} x {name}: charged on this day before"
-        if name in prices.classes:
-            total.resources += len(new)
+        total.resources += len(new)
         earlier = len(keys) - len(new)
         note = f", {earlier} more charged on this day before" if earlier else ""
         return self._add(total, name, prices, len(new)) + note
@@ -194,8 +194,7 @@ class CostLedger:
         price = prices.classes.get(name)
         if price is None:
             total.unpriced += 1
-            of = "there is no price list yet" if prices.since is None else f"that of {prices.since}"
-            return f"no price for {name}: {of}"
+            return f"the price list of this day has no price for {name}"
         total.usd += number * price
         return f"{number} x {name} at {write_usd(price)}"
 
@@ -242,24 +241,20 @@ class CostLedger:
     # -- deliveries ------------------------------------------------------------------------------
 
     def _charge_deliveries(self) -> None:
-        log = self._world.deliveries
-        new = log.added - self._deliveries
-        if new:
-            self._deliveries = log.added
-            for entry in reversed([*islice(reversed(log), new)]):
-                if entry["error"] is None and entry["event_id"]:
-                    self._charge_delivery(entry)
+        for entry in self._world.deliveries.take_new():
+            if entry["error"] is None and entry["event_id"]:
+                self._charge_delivery(entry)
 
     def _charge_delivery(self, entry: Mapping[str, Any]) -> None:
         store, day = self._world.store, parse_instant(entry["at"]).date()
         event = store.get("events", entry["event_id"]) or store.get("activities", entry["event_id"])
         if entry["kind"] == "stream":
             stream = store.get("connections", entry["stream_id"]) or {}
-            app, product = stream.get("_app_id", ""), stream.get("endpoint_name", "")
+            app, product = stream.get("_app_id", _NO_APP), stream.get("endpoint_name", "")
             operation = self._operations.get(f"{product}.open")
             price = None if operation is None else operation.price
         else:
-            app = (store.get("webhooks", entry["webhook_id"]) or {}).get("_app_id", "")
+            app = (store.get("webhooks", entry["webhook_id"]) or {}).get("_app_id", _NO_APP)
             product = "" if event is None else event.get("_product") or "activity"
             price = POST_READ if product == "filtered_stream" else None
         prices = self._prices.find(day)

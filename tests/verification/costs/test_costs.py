@@ -64,11 +64,18 @@ def ten_posts(box: Sandbox) -> None:
         box.put("posts", key, like | created | text)
 
 
+def read_a_liked_post(box: Sandbox) -> None:
+    """The list of the posts that the user likes, then one of them by its id."""
+    liked = box.read(f"/2/users/{OWN}/liked_posts", max_results=10)["data"]
+    box.read(f"/2/posts/{liked[0]['id']}")
+
+
 SEARCH = read(
     "/2/posts/search/recent", query="harbourlight", max_results=10, expansions="author_id"
 )
 LOOKUP = read("/2/posts", ids=f"1990000000000000000,1990000000000000001,{MENTION}")
 BOOKMARKS = read(f"/2/users/{OWN}/bookmarks", max_results=20)
+MAY = {"action": "travel", "to": "2026-05-10T12:00:00Z"}
 LIKE = f"/2/users/{OWN}/likes"
 Step = Callable[[Sandbox], object]
 EXAMPLES: dict[str, tuple[tuple[Step, ...], str]] = {
@@ -116,6 +123,14 @@ EXAMPLES: dict[str, tuple[tuple[Step, ...], str]] = {
     "the next day": (
         (read("/2/users/me"), lambda box: box.advance(hours=12), read("/2/users/me")),
         "0.020",
+    ),
+    "what has no price is not paid for": (
+        (
+            lambda box: box.client.put("/_mock/clock", json=MAY),
+            other_owner,
+            read_a_liked_post,
+        ),
+        "0.005",
     ),
     "advertising is not billed": ((read("/12/accounts"),), "0.000"),
 }
