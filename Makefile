@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 JOBS ?= 3
 ARGS ?=
 
-.PHONY: help serve test check format bench docs site wheel clean distclean
+.PHONY: help serve test check format fidelity bench docs site wheel clean distclean
 .DELETE_ON_ERROR:
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo "make test     run the tests                              (ARGS='-k replay …')"
 	@echo "make check    formatting, lint, types, import rules"
 	@echo "make format   put the formatting right"
+	@echo "make fidelity measure how true the answers are            (ARGS='--against FOLDER')"
 	@echo "make bench    measure"
 	@echo "make docs     write the generated pages in docs/"
 	@echo "make site     build the pages as a site, in build/site"
@@ -43,6 +44,9 @@ check: $(VENV)/.dev
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+fidelity: $(VENV)/.runtime
+	@$(BIN)/mock-platform fidelity $(ARGS)
 
 bench: $(VENV)/.dev
 	@set -e; for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script $(ARGS); done

@@ -14,6 +14,7 @@ from typing import Any
 
 from mock_platform.api.datasets import make_dataset
 from mock_platform.api.served import (
+    ASSUMPTIONS,
     KINDS,
     NOT_SERVED,
     OPERATIONS,
@@ -23,6 +24,7 @@ from mock_platform.api.served import (
 )
 from mock_platform.api.v2 import description as openapi
 from mock_platform.api.v2.compliance.causes import record_changes
+from mock_platform.api.v2.published_ids import PUBLISHED_IDS
 from mock_platform.api.v2.streams.open_streams import OpenStreams
 from mock_platform.api.v2.user_relations.changes import accept_when_public
 from mock_platform.core import installed as shipped
@@ -43,13 +45,20 @@ from mock_platform.core.failures.errors import (
     ProblemFailure,
 )
 from mock_platform.core.failures.problems import PROBLEM_TITLES, STATUS_BY_TYPE, problem
-from mock_platform.core.failures.rendering import make_internal_error, render
+from mock_platform.core.failures.rendering import (
+    RECORDED_STATUSES,
+    make_internal_error,
+    render,
+)
 from mock_platform.core.journal_entries import make_entry, make_markers, sort_assumptions
-from mock_platform.core.limits import OAUTH_LIMIT
+from mock_platform.core.limits import OAUTH_LIMIT, RECORDED_LIMITS
 from mock_platform.core.operation import Operation, table
 from mock_platform.core.operation_routes import TRAILING_SLASH_TAKEN, OperationRoutes
+from mock_platform.core.original_names.description import write_description
 from mock_platform.core.original_names.exchange import BOTH_NAMES_ARE_TAKEN
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASE_CLOCK, compile_operation
+from mock_platform.core.reasons import explain
+from mock_platform.core.recorded_headers import RECORDED_HEADERS, compress, dress_recorded
 from mock_platform.core.tables import fixtures
 from mock_platform.core.tables.fixtures import Overlays
 from mock_platform.core.tables.table import Tables
@@ -95,6 +104,9 @@ _CORE = (
     PROBLEM_TITLES,
     TRAILING_SLASH_TAKEN,
     RECORDED_WIRE,
+    RECORDED_STATUSES,
+    RECORDED_HEADERS,
+    RECORDED_LIMITS,
 )
 Answerer = Callable[[Call, World, Exception | None], tuple[Reply, Sequence[Change]]]
 """Answers a call in a world, or refuses it; also returns what was changed."""
@@ -115,7 +127,7 @@ class Platform:
     ) -> None:
         self.settings = settings = settings or Settings()
         self.tables: Tables = {table.name: table for table in TABLES}
-        self.description = Description(self._describe)
+        self.description = Description(self._describe, self.write_original)
         """Return the v2 interface as an OpenAPI document."""
         self.operations: tuple[Operation, ...] = table(
             OPERATIONS, [openapi.make_operation(self.description.at)]
@@ -256,19 +268,20 @@ class Platform:
         # entry is made.
         reply.headers += call.extra_headers
         if call.method == "HEAD":
-            if reply.header("content-length") is None and not reply.is_open_ended:
-                reply.headers.append(("Content-Length", str(len(reply.body))))
-            reply.body = b""
+            _remove_body(reply)
+        if call.wire != "spec":
+            dress_recorded(call, reply, world, (UPTIME() - started) * 1000)
         assumptions = sort_assumptions(tuple(call.assumptions))
+        why = explain(call, reply)
         if self.settings.markers:
-            reply.headers += make_markers(call, assumptions)
+            reply.headers += make_markers(call, assumptions, why)
         milliseconds = (UPTIME() - started) * 1000
-        entry = make_entry(call, reply, world.name, at, milliseconds, assumptions, changes, failed)
-        world.journal.add(entry)
-        for observe in self.observers:
-            observe(entry)
-        if world.closed:  # dropped while it answered
-            self._stray(call, world.name)
+        reply.entry = entry = make_entry(
+            call, reply, world.name, at, milliseconds, assumptions, changes, failed, why
+        )
+        self._record(entry, call, world)
+        if call.wire != "spec":
+            compress(call, reply)
         return reply
 
     def answer(
@@ -276,7 +289,9 @@ class Platform:
     ) -> tuple[Reply, Sequence[Change]]:
         """Return the answer of a call's operation, or its refusal, and what it changed."""
         call.names = choose_names(call, world.names)
-        call.wire = choose_wire(call, world.wire)
+        wire = choose_wire(call, world.wire)
+        if wire != "spec":
+            call.wire, call.until_2023 = "recorded", wire != "recorded"
         changes: Sequence[Change] = ()
         try:
             if refused is not None:
@@ -335,7 +350,7 @@ class Platform:
         """Return the register of all assumptions, by id."""
         left_out = (entry.assumption for entry in NOT_SERVED)
         declared = (operation.all_assumptions for operation in self.operations)
-        return register(_CORE, left_out, *declared)
+        return register(_CORE, ASSUMPTIONS, left_out, *declared)
 
     def reload(self, base: Base) -> None:
         """Reset the default world with other fixtures; new worlds start with them as well."""
@@ -391,12 +406,17 @@ class Platform:
             self.settings,
             original_names=ORIGINAL_NAMES,
             spec_sentences=SPEC_SENTENCES,
+            published_ids=PUBLISHED_IDS,
             title="Platform API v2",
             version=V2_VERSION,
             text="The v2 interface, as this sandbox serves it. `x-mock-spec` names the heading of "
             "the specification that an operation rests on, `x-mock-assumptions` what the "
             "specification does not show.",
         )
+
+    def write_original(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return a description of these operations with original names."""
+        return write_description(document, self.operations, ORIGINAL_NAMES)
 
     def _refuse_unstored(self, call: Call, fault: StoreError) -> Reply:
         """Return the reply to a call that changed nothing, because the store has a fault."""
@@ -416,8 +436,16 @@ class Platform:
             _LOG.warning("%s", fault)
             reply = reply_to_closed_world(fault)
         if self.settings.markers:
-            reply.headers += make_markers(call, sort_assumptions(tuple(call.assumptions)))
+            assumptions = sort_assumptions(tuple(call.assumptions))
+            reply.headers += make_markers(call, assumptions, explain(call, reply))
         return reply
+
+    def _record(self, entry: JournalEntry, call: Call, world: World) -> None:
+        world.journal.add(entry)
+        for observe in self.observers:
+            observe(entry)
+        if world.closed:  # dropped while it answered
+            self._stray(call, world.name)
 
     def _stray(self, call: Call, world: str) -> None:
         for listen in self.stray_listeners:
@@ -434,14 +462,21 @@ class Platform:
             prepare(world)
 
 
+def _remove_body(reply: Reply) -> None:
+    """Turn the reply to a GET into that to a HEAD."""
+    if reply.header("content-length") is None and not reply.is_open_ended:
+        reply.headers.append(("Content-Length", str(len(reply.body))))
+    reply.body = b""
+
+
 def load_base(settings: Settings) -> Base:
     """Return the fixtures for a server with these settings.
 
     Raises:
         BadFixtures: The fixtures have faults.
     """
-    folders = [shipped.folder("fixtures")] if settings.default_fixtures else []
+    own = shipped.folder("fixtures") if settings.default_fixtures else None
     more = settings.default_fixtures and settings.dataset != "small"
     now = settings.freeze or machine_now()
     dataset = make_dataset(settings.dataset, now) if more else None
-    return fixtures.load([*folders, *settings.fixtures], TABLES, now, dataset)
+    return fixtures.load(settings.fixtures, TABLES, now, dataset, own)

@@ -114,7 +114,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--mock-wire",
-        choices=["spec", "recorded"],
+        choices=["spec", "recorded", "recorded-2023"],
         help="Answers as documented, or as the real service was recorded where that differs. "
         "Without it, spec, or as the server at --mock-platform-url does.",
     )

@@ -14,8 +14,9 @@ LOOPBACK_HOSTS = frozenset({"127.0.0.1", "::1", "localhost"})
 
 NamesMode = Literal["neutral", "original"]
 NAMES: tuple[NamesMode, ...] = ("neutral", "original")
-WireMode = Literal["spec", "recorded"]
-WIRES: tuple[WireMode, ...] = ("spec", "recorded")
+WireMode = Literal["spec", "recorded", "recorded-2023"]
+WIRES: tuple[WireMode, ...] = ("spec", "recorded", "recorded-2023")
+"""As documented, or as recorded; the last one as until 2023, where that differs."""
 Durability = Literal["snapshot", "log", "fsync"]
 """What remains after a crash: `snapshot`, the last snapshot; `log`, every commit if the process was
 killed; `fsync`, every commit even if the power failed.

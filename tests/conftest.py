@@ -6,12 +6,15 @@ import gc
 import os
 import shutil
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import cache
 
 import pytest
 
 import tests.generated  # noqa: F401 - its settings are for every test, whichever are run
+from mock_platform.core.journal_entries import sort_assumptions
+from mock_platform.platform import Platform
 from tests.commands import FEW_PLUGINS
 from tests.compiling import TESTS, import_from
 from tests.engine import EngineServer
@@ -65,6 +68,22 @@ def fixtures_read_once() -> Iterator[None]:
     """The servers that tests start in this process have the packaged fixtures as read once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("mock_platform.serving.restoring.load_base", load_once)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def assumptions_are_registered() -> Iterator[None]:
+    """Whatever an answer of a platform in this process rests on is in the register."""
+    register = cache(lambda: Platform().assumptions().keys())
+
+    @cache
+    def check(ids: tuple[str, ...]) -> Sequence[str]:
+        unknown = sorted(set(ids) - register())
+        assert not unknown, f"an answer names assumptions that are in no register: {unknown}"
+        return sort_assumptions(ids)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mock_platform.platform.sort_assumptions", check)
         yield
 
 

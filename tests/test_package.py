@@ -51,11 +51,12 @@ def hatch_build(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_the_wheel_takes_the_package_and_its_data() -> None:
-    """Nothing but the package, fixtures, scenarios and what the hook adds is built in."""
+    """Nothing but the package, facts, fixtures, scenarios and what the hook adds is built in."""
     wheel = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert wheel == {
         "packages": ["mock_platform"],
         "force-include": {
+            "fidelity": "mock_platform/fidelity",
             "fixtures": "mock_platform/fixtures",
             "scenarios": "mock_platform/scenarios",
         },
@@ -87,7 +88,7 @@ def test_the_readme_says_how_large_a_plain_install_is(hatch_build: ModuleType) -
     hook.initialize("standard", build_data)
     site = str(ROOT / "build" / "site")
     files = [Path(each) for each in build_data["force_include"] if each != site]
-    for name in ("mock_platform", "fixtures", "scenarios"):
+    for name in ("mock_platform", "fidelity", "fixtures", "scenarios"):
         files += [each for each in (ROOT / name).rglob("*") if "__pycache__" not in each.parts]
     bytes_ = sum(each.stat().st_size for each in files if each.is_file())
     readme = " ".join((ROOT / "README.md").read_text("utf-8").split())

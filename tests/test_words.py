@@ -76,6 +76,8 @@ ALLOWED = {
     "client/remote/world.py: unfired_expectations": _PUBLIC,
     "client/interface.py: frozen": _PUBLIC,
     "world/clock.py: frozen": _PUBLIC,
+    "client/world_parts.py: ended": _PUBLIC,
+    "world/journal.py: ended": _PUBLIC,
     "core/assumptions.py: settled": "a basis of assumptions, like `public_fact` and `expectation`",
     "core/faults.py: expected": _FAULT,
     "core/faults.py: missing": _FAULT,

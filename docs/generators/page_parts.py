@@ -5,6 +5,7 @@ from __future__ import annotations
 from docs.generators.markdown import table
 from docs.generators.rooms import BESIDE, ROOT, find_direct_imports, read_rooms, read_subjects
 from mock_platform.verification.contract import RULES
+from mock_platform.verification.fidelity import measure_sandbox, read_packaged, write_page
 
 _END = "<!-- The end of what `make docs` makes. -->"
 
@@ -19,6 +20,12 @@ def write_contract() -> str:
     rows = [(rule.level, f"`{rule.id}`", rule.meaning) for rule in RULES.values()]
     lines = "\n".join(table(("level", "change", "what it means"), rows))
     return _renew("contract.md", "the rules", f"{lines}\n")
+
+
+def write_fidelity() -> str:
+    """Returns the page with the figures and the differences of the facts."""
+    lines = "\n".join(write_page(measure_sandbox(read_packaged())))
+    return _renew("fidelity.md", "the facts", f"{lines}\n")
 
 
 def _renew(page: str, source: str, part: str) -> str:

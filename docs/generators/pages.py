@@ -32,6 +32,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "javascript.md": javascript.write_page,
     "architecture.md": page_parts.write_architecture,
     "contract.md": page_parts.write_contract,
+    "fidelity.md": page_parts.write_fidelity,
     "../clients/javascript/package.json": javascript.write_package,
     "../clients/javascript/lib/contract.js": javascript.write_values,
     "../clients/javascript/types/contract.d.ts": javascript.write_types,

@@ -12,7 +12,11 @@ from collections.abc import Mapping
 from importlib import import_module
 
 from mock_platform.api import ads, v2
+from mock_platform.api.ads.conventions import ACCOUNT_SCOPE, READ_ONLY
+from mock_platform.api.ads.lists import SORT_BY
+from mock_platform.api.ads.user_rights import USER_RIGHTS
 from mock_platform.api.v2.description import DESCRIPTION_ID
+from mock_platform.api.v2.release_history import NAMES_EFFECTIVE, PUBLIC_NAMES
 from mock_platform.core import assumptions
 from mock_platform.core.operation import Dialect, NotServed, Operation, table
 from mock_platform.core.original_names.exchange import Translator
@@ -76,6 +80,16 @@ TABLES: tuple[Table, ...] = tuple(
     entry for folder in _FOLDERS for entry in getattr(folder, "TABLES", ())
 )
 """All tables of records."""
+
+ASSUMPTIONS = (
+    ACCOUNT_SCOPE,
+    READ_ONLY,
+    SORT_BY,
+    USER_RIGHTS,
+    PUBLIC_NAMES,
+    NAMES_EFFECTIVE,
+)
+"""Assumptions that answers of many operations may name, and that none declares."""
 
 NOT_SERVED: tuple[NotServed, ...] = tuple(
     path for folder in _FOLDERS for path in getattr(folder, "NOT_SERVED", ())

@@ -199,7 +199,7 @@ def read_server(
         click.UsageError: The address, the credentials or the consent are missing, or nothing could
             be compared.
     """
-    signing = _read_credentials(other.credentials_file)
+    signing = read_credentials(other.credentials_file)
     try:
         client = HttpClient(other.base_url, signing, other.ca, connections=other.connections)
     except BadBaseUrl as fault:
@@ -270,7 +270,7 @@ def read_shadow(
         base_url = check_base_url(upstream)
     except BadBaseUrl as fault:
         raise click.UsageError(str(fault)) from fault
-    held = None if credentials_file is None else _read_credentials(credentials_file)
+    held = None if credentials_file is None else read_credentials(credentials_file)
     if names is None and urlsplit(base_url).hostname in PLATFORM_HOSTS:
         names = "original"
     return ShadowSettings(base_url, writes, held, names)
@@ -394,7 +394,12 @@ def _require_consent(base_url: str, scope: DriftScope, *, yes: bool) -> None:
         raise click.UsageError(f"Nothing was sent. Use --yes to send signed requests to {host}.")
 
 
-def _read_credentials(file: Path | None) -> SigningCredentials:
+def read_credentials(file: Path | None) -> SigningCredentials:
+    """Return what requests are signed with: of a file, or of the environment.
+
+    Raises:
+        click.UsageError: It contains no credentials.
+    """
     variables = dict(os.environ) if file is None else _read_variables(file)
     found = SigningCredentials.from_variables(variables)
     if not found.is_usable:

@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 
 from mock_platform.cli.command import DEFAULT_URL, CheckedCommand
 from mock_platform.cli.options import INSTANT, SECONDS, make_ca_option, make_format_option
+from mock_platform.world.endings import HOWS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -139,6 +140,7 @@ def _read_step(
 @click.option("--method", metavar="METHOD", help="Only this method, in any case.")
 @click.option("--path", metavar="TEXT", help="Only addresses that contain this.")
 @click.option("--rule", metavar="NAME", help="Only where this scenario acted; NAME/0 for one rule.")
+@click.option("--ended", type=click.Choice(HOWS), help="Only answers that ended so at the client.")
 @click.option(
     "--limit", type=click.IntRange(min=0), default=20, show_default=True,
     help="The newest N that match.",
@@ -154,6 +156,7 @@ def requests(
     method: str | None,
     path: str | None,
     rule: str | None,
+    ended: str | None,
     limit: int,
     format: Literal["text", "json"],
     **server: Any,
@@ -161,7 +164,8 @@ def requests(
     """Print the journal of a world: each request, its answer, and the rule that acted."""
     from mock_platform.cli.remote_commands import open_world, show_requests
 
-    query = {"operation": operation, "status": status, "method": method, "path": path, "rule": rule}
+    query = {"operation": operation, "status": status, "method": method, "path": path}
+    query |= {"rule": rule, "ended": ended}
     with open_world(**server) as world:
         show_requests(world, query, limit, format, follow=follow)
 

@@ -92,6 +92,8 @@ class Answered(Struct, gc=False):
     status: str
     """Empty if the client got no answer."""
     headers: Sequence[tuple[str, str]]
+    entry: JournalEntry | None = None
+    """Its entry in the journal, if it has one in this process."""
 
 
 class LogHandler(logging.StreamHandler[TextIO]):
@@ -111,11 +113,12 @@ class LogHandler(logging.StreamHandler[TextIO]):
         headers: Sequence[tuple[str, str]],
         began: float,
         ended: float,
+        entry: JournalEntry | None = None,
     ) -> None:
         """Add a request, whose line `flush` writes."""
         if self._least > logging.INFO and not _is_error(status):
             return
-        kept = Answered(ended, began, request.method, request.target, status, headers)
+        kept = Answered(ended, began, request.method, request.target, status, headers, entry)
         self._answered.append(kept)
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -155,34 +158,40 @@ def _is_error(status: str) -> bool:
     return not status or status[0] == "5"
 
 
-def _read_markers(headers: Sequence[tuple[str, str]]) -> tuple[str | None, str | None]:
-    """Return the operation that answered, and the id of the request."""
-    operation = request_id = None
-    for name, value in headers:
-        if name == "X-Mock-Operation":
-            operation = value
-        elif name == "X-Mock-Request-Id":
-            request_id = value
-    return operation, request_id
+_MARKERS = {"X-Mock-Operation": "operation", "X-Mock-Request-Id": "id", "X-Mock-Why": "why"}
+
+
+def _find_notes(answered: Answered) -> dict[str, str]:
+    """Return the operation, the id of the request, how the answer ended, and why it is so.
+
+    They come from the journal; if that is in another process, from the marker headers.
+    """
+    entry = answered.entry
+    if entry is None:
+        sent = {_MARKERS[name]: value for name, value in answered.headers if name in _MARKERS}
+        return {name: sent[name] for name in ("operation", "id", "why") if name in sent}
+    notes = {} if entry.operation is None else {"operation": entry.operation}
+    notes["id"] = entry.id
+    if entry.ending is not None and entry.ending.how != "complete":
+        notes["ended"] = entry.ending.how
+    if entry.why is not None:
+        notes["why"] = entry.why
+    return notes
 
 
 def _format_line(time: str, answered: Answered) -> str:
     """Return the line of a request for people."""
-    operation, request_id = _read_markers(answered.headers)
     line = (
         f"{answered.status[:3] or '---'} {answered.method} {redact.address(answered.target)} "
         f"ms={(answered.ended - answered.began) * 1000:.1f}"
     )
-    if operation is not None:
-        line += f" operation={operation}"
-    if request_id is not None:
-        line += f" id={request_id}"
+    for name, value in _find_notes(answered).items():
+        line += f" {name}={_QUOTED(value) if name == 'why' else value}"
     return f"{time} {line if line.isprintable() else _escape(line)}\n"
 
 
 def _json_line(time: str, answered: Answered) -> str:
     """Return the line of a request for programs."""
-    operation, request_id = _read_markers(answered.headers)
     level = "error" if _is_error(answered.status) else "info"
     line = (
         f'{{"timestamp": "{time}", "level": "{level}", '
@@ -191,10 +200,8 @@ def _json_line(time: str, answered: Answered) -> str:
         f'"status": {answered.status[:3] or "null"}, '
         f'"ms": {(answered.ended - answered.began) * 1000:.1f}'
     )
-    if operation is not None:
-        line += f', "operation": {_QUOTED(operation)}'
-    if request_id is not None:
-        line += f', "id": {_QUOTED(request_id)}'
+    for name, value in _find_notes(answered).items():
+        line += f', "{name}": {_QUOTED(value)}'
     return _escape_delete(line + "}\n")
 
 

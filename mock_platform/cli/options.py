@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import click
 from msgspec import Struct
 
-from mock_platform.settings import ConnectionSettings, DeliverySettings, Settings
+from mock_platform.settings import WIRES, ConnectionSettings, DeliverySettings, Settings
 from mock_platform.world.clock import DURATION_EXAMPLES, parse_duration, parse_instant
 
 _SECONDS = re.compile(r"\d{1,12}(?:\.\d{1,6})?", re.ASCII)
@@ -339,7 +339,7 @@ SETTINGS: tuple[Setting, ...] = (
                      "original both are taken.", click.Choice(["neutral", "original"]),
             plain_default="original for the platform's own hosts, else neutral"),
     Setting("wire", "Answers as documented (spec), or as the real service was recorded where that "
-                    "differs.", click.Choice(["spec", "recorded"]),
+                    "differs: now, or until 2023.", click.Choice(WIRES),
             plain_default="recorded for the platform's own hosts, else spec"),
     Setting("no-markers", "Leave the X-Mock-… headers out of the answers.", flag=True),
     Setting("limits", "Rate limits to enforce: those of the specification, also those that only "

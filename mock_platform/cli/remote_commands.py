@@ -30,6 +30,7 @@ from mock_platform.core.errors import (
 from mock_platform.core.jsonio import dumps
 from mock_platform.scenario.outline import is_file
 from mock_platform.world.clock import wire_millis
+from mock_platform.world.endings import describe_end, is_unusual
 from mock_platform.world.names import DEFAULT
 
 _POLL_SECONDS = 0.3
@@ -182,7 +183,11 @@ def _describe_entry(entry: RemoteEntry) -> str:
     text = f"{wire_millis(entry.at)} {entry.status} {entry.method} {entry.url}  {operation}"
     if entry.rule is not None:
         text += f"  [{entry.rule['scenario']}/{entry.rule['rule']}]"
-    return "\n".join([text, *(f"    {warning}" for warning in entry.warnings)])
+    if is_unusual(entry.ended):
+        text += f"  {describe_end(entry.ended)}"
+    notes = [] if entry.why is None else [entry.why]
+    notes += [warning for warning in entry.warnings if f"{warning}." != entry.why]
+    return "\n".join([text, *(f"    {note}" for note in notes)])
 
 
 def _read_number(entry: Any) -> int:

@@ -233,5 +233,25 @@ def import_(
     import_file(har, to, options, format)
 
 
-SERVICE_COMMANDS: tuple[click.Command, ...] = (diff, record, import_)
+@click.command(cls=CheckedCommand)
+@click.option(
+    "--against", metavar="URL|FOLDER",
+    help="Other facts: a folder or file of recordings, or a server to ask what the facts ask.  "
+         "[default: the facts of the package]",
+)  # fmt: skip
+@make_format_option("text", "json")
+@click.option(
+    "--yes/--no-yes", help="Send signed requests to a server that is not on this machine."
+)
+def fidelity(*, against: str | None, format: Literal["text", "json"], yes: bool) -> None:
+    """Measure how true the sandbox's answers are: what is served, and which points match.
+
+    Without --against, exit status 1 if a figure is worse than the one that was kept.
+    """
+    from mock_platform.cli.fidelity import show_fidelity
+
+    show_fidelity(against, format, yes=yes)
+
+
+SERVICE_COMMANDS: tuple[click.Command, ...] = (diff, record, import_, fidelity)
 """The commands of this module."""

@@ -11,6 +11,7 @@ from mock_platform.core import jsonio
 from mock_platform.core.errors import MissingCredentials, did_you_mean
 from mock_platform.settings import NAMES, WIRES, NamesMode, WireMode
 from mock_platform.world.clock import Instant, moment, parse_step
+from mock_platform.world.endings import How
 
 if TYPE_CHECKING:
     from mock_platform.core.auth.tester_access import Credentials
@@ -96,6 +97,8 @@ class EntryQuery(TypedDict, total=False):
     """Part of the address."""
     rule: str | None
     """Name of a scenario, or one of its rules as NAME/0."""
+    ended: How | None
+    """How the answer ended at the client."""
     since: Instant | None
     """Moment on the world's clock."""
 

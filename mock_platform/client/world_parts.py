@@ -155,8 +155,23 @@ class EntryFace(Protocol):
         """The HTTP status of the answer."""
 
     @property
+    def ended(self) -> dict[str, Any] | None:
+        """How the answer ended at the client: `how`, `bytes`, `late_milliseconds`.
+
+        `None` while it is being sent.
+        """
+
+    @property
+    def why(self) -> str | None:
+        """Why the request was refused, or what a scenario did to it, in one sentence."""
+
+    @property
     def milliseconds(self) -> float:
-        """How long the answer took, in milliseconds of real time."""
+        """How long the client waited for the end of the answer, in milliseconds of real time."""
+
+    @property
+    def handler_milliseconds(self) -> float:
+        """How long the answer took to be made, in milliseconds of real time."""
 
     @property
     def operation(self) -> str | None:

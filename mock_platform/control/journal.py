@@ -9,11 +9,12 @@ from mock_platform.control.questions import ENTRY, find_world_of_entry
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.errors import BadQuery, did_you_mean
-from mock_platform.core.fields import Instant, Integer, ListOf, Nested, Text
+from mock_platform.core.fields import Choice, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.schema import Schema
 from mock_platform.platform import Platform
 from mock_platform.world.clock import parse_instant
+from mock_platform.world.endings import COMPLETE, HOWS
 from mock_platform.world.journal import JournalEntry, Query
 from mock_platform.world.world import World
 
@@ -36,6 +37,7 @@ class QueryOfRequests(Schema):
     )
     path = Text(metadata={"description": "part of the address"})
     rule = Text(metadata={"description": "the scenario whose rule acted, or NAME/0 for one rule"})
+    ended = Choice(HOWS, metadata={"description": "how the answer ended"})
     since = Instant(
         as_sent=True,
         metadata={"description": "at this moment of the world's clock or later"},
@@ -135,6 +137,7 @@ def read_query(platform: Platform, sent: Mapping[str, Any]) -> Query:
     """
     faults: list[tuple[str, str]] = []
     operation, method, since = sent.get("operation"), sent.get("method"), sent.get("since")
+    ended = sent.get("ended")
     if operation is not None:
         known = [entry.id for entry in platform.operations]
         if operation not in known:
@@ -142,6 +145,8 @@ def read_query(platform: Platform, sent: Mapping[str, Any]) -> Query:
             faults.append(("operation", f"{text} GET /_mock/operations lists all operations"))
     if method is not None and method.upper() not in METHODS:
         faults.append(("method", f"method must be one of {', '.join(METHODS)}, got {method!r}"))
+    if ended is not None and ended not in HOWS:
+        faults.append(("ended", f"ended must be one of {', '.join(HOWS)}, got {ended!r}"))
     if faults:
         raise BadQuery(faults)
     return Query(
@@ -150,13 +155,16 @@ def read_query(platform: Platform, sent: Mapping[str, Any]) -> Query:
         method=method,
         path=sent.get("path"),
         rule=sent.get("rule"),
+        ended=ended,
         since=None if since is None else parse_instant(since),
     )
 
 
 # The archive, which the developer tools of browsers can open. Most commands need no writer of it.
 
-_FRAME = frozenset({"request", "response", "url", "method", "status", "at", "milliseconds"})
+_FRAME = frozenset({"request", "response", "url", "method", "at", "milliseconds"})
+_UNANSWERED = frozenset({"lost", "reset", "empty", "garbage", "stalled", "disconnected"})
+"""The endings of answers of which the client may have got nothing."""
 
 
 def archive(entries: Sequence[JournalEntry], dropped: int) -> dict[str, Any]:
@@ -164,6 +172,8 @@ def archive(entries: Sequence[JournalEntry], dropped: int) -> dict[str, Any]:
 
     Credentials are redacted as in the journal. Data for which the format has no field is in `_mock`
     of each entry: operation, rule, assumptions and the other reasons for the answer.
+
+    A response is what the client got of it: its beginning, or with status 0 nothing.
     """
     from mock_platform.verification.har.writer import (
         MAX_BODY_BYTES,
@@ -174,6 +184,8 @@ def archive(entries: Sequence[JournalEntry], dropped: int) -> dict[str, Any]:
 
     def make(entry: JournalEntry) -> dict[str, Any]:
         reasons = {key: value for key, value in entry.summary().items() if key not in _FRAME}
+        ending = entry.ending or COMPLETE
+        unanswered = ending.how in _UNANSWERED and ending.bytes == 0
         exchange = RecordedExchange(
             started=entry.at,
             milliseconds=entry.milliseconds,
@@ -181,10 +193,10 @@ def archive(entries: Sequence[JournalEntry], dropped: int) -> dict[str, Any]:
             url=entry.url,
             request_headers=entry.request_headers,
             request_body=entry.request_body,
-            status=entry.status,
-            reason=entry.reason,
-            response_headers=entry.response_headers,
-            response_body=entry.response_body,
+            status=0 if unanswered else entry.status,
+            reason=None if unanswered else entry.reason,
+            response_headers=() if unanswered else entry.response_headers,
+            response_body=entry.response_body[: ending.bytes],
             own={"_mock": reasons},
         )
         return make_entry(exchange, MAX_BODY_BYTES)

@@ -54,7 +54,7 @@ class Metrics:
 
     def observe(self, entry: JournalEntry) -> None:
         """Add one request to the counts."""
-        seconds = entry.milliseconds / 1000
+        seconds = entry.handler_milliseconds / 1000
         name = entry.operation or ""
         with self._lock:
             series = self._series.get(name)

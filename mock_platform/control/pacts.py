@@ -18,6 +18,7 @@ from mock_platform.core.fields import Choice, Json, ListOf, Nested, Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.schema import Schema
 from mock_platform.delivery.envelope import make_body
+from mock_platform.delivery.sender import find_names
 from mock_platform.verification.pact import BEGINNING, EVENT, SIGNED, Parties, make_pact, read_world
 from mock_platform.verification.pact.recorded import FORM, begin_again
 from mock_platform.world.names import DEFAULT
@@ -127,7 +128,8 @@ def make_message(request: ControlRequest) -> Response:
         webhook = world.store.get("webhooks", event["webhook_id"] or "")
         app = None if webhook is None else world.store.get("apps", webhook["_app_id"])
         owner = "" if app is None else app.get("_owner_user_id") or ""
-        made = make_body(event, owner, params.get("names", world.names))
+        names = find_names(world, event["webhook_id"] or "")
+        made = make_body(event, owner, params.get("names", names))
     metadata = base64.b64encode(dumps({"contentType": "application/json"})).decode()
     return Response(
         dumps(made), content_type="application/json", headers={"Pact-Message-Metadata": metadata}

@@ -13,6 +13,7 @@ from mock_platform.core.failures.errors import Failure
 from mock_platform.core.jsonio import MAX_VALUES, BadJson, loads
 from mock_platform.core.pairs import MAX_PAIRS, Pairs, decode_pairs
 from mock_platform.settings import NamesMode, WireMode
+from mock_platform.world.journal import JournalEntry
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -92,7 +93,9 @@ class Call(Struct):
     names: NamesMode = "neutral"
     """Which names the client uses and gets."""
     wire: WireMode = "spec"
-    """Whether it gets answers as documented or as recorded, where the two differ."""
+    """`spec` or `recorded`: answers as documented or as recorded, where the two differ."""
+    until_2023: bool = False
+    """Whether recorded answers are those of the years until 2023."""
     neutral_body: bytes | None = None
     """The JSON body with neutral names, if it was translated."""
     operation: str | None = None
@@ -114,6 +117,8 @@ class Call(Struct):
     extra_headers: Pairs = field(default_factory=list)
     rule: dict[str, Any] | None = None
     """The scenario rule that acted: `scenario`, `rule`, `call`."""
+    without_effect: str | None = None
+    """Why the scenario that the request named for itself did nothing."""
     near_misses: list[dict[str, Any]] = field(default_factory=list)
     """The nearest rules that did not act, each with its first difference."""
     stream: LiveBody | None = None
@@ -241,6 +246,8 @@ class Sending(Struct, frozen=True):
     slow_body: float = 0.0
     """Seconds over which the body is sent."""
     fault: FaultKind | None = None
+    is_committed: bool = False
+    """Whether the request keeps its changes although its answer is lost."""
 
 
 class Resume(Protocol):
@@ -269,6 +276,10 @@ class LiveBody(Protocol):
         """The client has gone, or does not read what it was sent (`slow`). Idempotent."""
 
     @property
+    def is_silent(self) -> bool:
+        """Whether it sends nothing although its client waits, because it was asked to."""
+
+    @property
     def fault(self) -> FaultKind | None:
         """The network fault with which it ends, when `read` returned `None`."""
 
@@ -288,6 +299,8 @@ class Reply(Struct):
     """The body of a stream, in place of `body`."""
     is_verbatim: bool = False
     """Whether somebody wrote the body as it is to be sent, so that no name in it is translated."""
+    entry: JournalEntry | None = None
+    """Its entry in the journal, which whoever sends it completes."""
 
     @property
     def is_open_ended(self) -> bool:

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
+from mock_platform.world.journal import JournalEntry
+
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse
 
@@ -40,9 +42,18 @@ class Pause(Struct, frozen=True):
 class Connection(Protocol):
     """The client's connection, for network faults; to be used until the application returns."""
 
+    entry: JournalEntry | None
+    """The entry in the journal of the request that is answered, once there is one."""
+    skipped: float
+    """Seconds of waits that did not really pass, because the caller stops to wait anyway."""
+
     @property
     def pauses(self) -> bool:
         """Whether the body of an answer may contain a `Pause`."""
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is one stream of HTTP/2, which ends with a reset if it has no answer."""
 
     @property
     def is_taken(self) -> bool:

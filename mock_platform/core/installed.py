@@ -13,7 +13,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 
 def folder(name: str) -> Path:
-    """Return the packaged folder `fixtures`, `scenarios` or `docs`."""
+    """Return the packaged folder `fidelity`, `fixtures`, `scenarios` or `docs`."""
     inside = _PACKAGE / name
     return inside if inside.is_dir() else _PACKAGE.parent / name
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.pairs import Pairs
+from mock_platform.world.endings import COMPLETE
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.store.interface import Change
 
@@ -21,11 +22,13 @@ def make_entry(
     assumptions: Sequence[str],
     changes: Sequence[Change],
     failed: str | None,
+    why: str | None,
 ) -> JournalEntry:
     """Return the entry of an answered call in the world of this name.
 
     `at` is the start by the world's clock, `milliseconds` the real duration, `failed` the traceback
-    of an error in the sandbox. Changes to the sandbox's own tables (`_…`) are left out.
+    of an error in the sandbox, `why` the reason for the answer. Changes to the sandbox's own tables
+    (`_…`) are left out.
 
     A journal keeps thousands of entries, and the garbage collector looks at every list that they
     refer to. So there are tuples here, except for the headers of the answer: the edge adds to them.
@@ -37,7 +40,7 @@ def make_entry(
         method=call.method,
         url=call.url,
         status=reply.status,
-        milliseconds=milliseconds,
+        handler_milliseconds=milliseconds,
         operation=call.operation,
         caller=call.caller.as_json(),
         rule=call.rule,
@@ -55,6 +58,8 @@ def make_entry(
         response_body=reply.body,
         reason=reply.reason,
         sent=call.sent,
+        ending=None if reply.sending is not None or reply.is_open_ended else COMPLETE,
+        why=why,
     )
 
 
@@ -78,7 +83,7 @@ def _share_header(name: str, value: str) -> tuple[str, str]:
     return name, value
 
 
-def make_markers(call: Call, assumptions: Sequence[str]) -> Pairs:
+def make_markers(call: Call, assumptions: Sequence[str], why: str | None = None) -> Pairs:
     """Return the marker headers of the answer to a call; `assumptions` are sorted ids."""
     headers = [("X-Mock-Request-Id", call.request_id)]
     if call.operation is not None:
@@ -88,9 +93,11 @@ def make_markers(call: Call, assumptions: Sequence[str]) -> Pairs:
     if call.names != "neutral":
         headers.append(("X-Mock-Names", call.names))
     if call.wire != "spec":
-        headers.append(("X-Mock-Wire", call.wire))
+        headers.append(("X-Mock-Wire", f"{call.wire}-2023" if call.until_2023 else call.wire))
     if call.rule is not None:
         headers.append(("X-Mock-Rule", f"{call.rule['scenario']}/{call.rule['rule']}"))
+    if why is not None:
+        headers.append(("X-Mock-Why", why))
     if call.coded_warnings:
         codes = sorted({code for code, _ in call.coded_warnings})
         headers.append(("X-Mock-Warnings", ",".join(codes)))

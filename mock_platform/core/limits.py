@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from mock_platform.core.assumptions import expectation
+from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import RateLimited
 from mock_platform.core.operation import Limit, Operation
 from mock_platform.core.pairs import Pairs
-from mock_platform.settings import Settings
+from mock_platform.settings import Settings, WireMode
 from mock_platform.world.windows import WindowState
 from mock_platform.world.world import World
 
@@ -19,19 +19,22 @@ OAUTH_LIMIT = expectation(
     "for each endpoint, app and 15 minutes, with the headers of the v2 interface; off by default.",
     "A, Limits",
 )
+RECORDED_LIMITS = public_fact(
+    "wire.limits",
+    "On the recorded wire the limits of the public interface are in force unless --limits is off, "
+    "and a request counts once its caller is known, refused or not. Windows of a day have headers "
+    "of their own, x-user-limit-24hour-… and x-app-limit-24hour-…; that of one second is shown "
+    "only by the request that exceeds it.",
+    "wire, sections 2 and 4",
+)
+_DAY = 86_400
 
 Counter = Callable[[Call, World], None]
 
 
-def counter(operation: Operation, settings: Settings) -> Counter | None:
+def counter(operation: Operation, settings: Settings, wire: WireMode = "spec") -> Counter | None:
     """Return the counter for the calls of one operation; `None` if no limit is in force."""
-    limits = [limit for limit in operation.limits if _is_in_force(limit, settings)]
-    if operation.dialect == "oauth" and settings.oauth_limit is not None:
-        limits.append(
-            Limit(operation.id, settings.oauth_limit, 900, "app", assumptions=(OAUTH_LIMIT,))
-        )
-    if operation.set_limits is not None:
-        limits += operation.set_limits(settings)
+    limits = _list_limits(operation, settings, wire)
     if not limits:
         return None
 
@@ -41,17 +44,21 @@ def counter(operation: Operation, settings: Settings) -> Counter | None:
         # fewest calls left, which is the one that the client will meet first.
         tightest: dict[str, WindowState] = {}
         exceeded: Limit | None = None
+        if wire != "spec":
+            call.assume(RECORDED_LIMITS)
         for limit in limits:
             if limit.when is not None and not limit.when(call):
                 continue
             call.assume(*limit.assumptions)
             key = (limit.category or operation.id, limit.name, _whose(limit, call))
             state = world.windows.count(key, limit.count, limit.seconds)
-            prefix = "x-account-rate-limit" if limit.per == "account" else "x-rate-limit"
-            if prefix not in tightest or state.remaining < tightest[prefix].remaining:
-                tightest[prefix] = state
             if state.exceeded and exceeded is None:
                 exceeded = limit
+            if limit.seconds == 1 and not state.exceeded:
+                continue
+            prefix = _name_headers(limit)
+            if prefix not in tightest or state.remaining < tightest[prefix].remaining:
+                tightest[prefix] = state
         headers = rate_headers(tightest)
         if exceeded is not None and exceeded.refusal is None:
             raise RateLimited(headers)
@@ -60,6 +67,24 @@ def counter(operation: Operation, settings: Settings) -> Counter | None:
             raise exceeded.refusal()
 
     return count
+
+
+def _list_limits(operation: Operation, settings: Settings, wire: WireMode) -> list[Limit]:
+    limits = [limit for limit in operation.limits if _is_in_force(limit, settings, wire)]
+    if operation.dialect == "oauth" and settings.oauth_limit is not None:
+        limits.append(
+            Limit(operation.id, settings.oauth_limit, 900, "app", assumptions=(OAUTH_LIMIT,))
+        )
+    if operation.set_limits is not None:
+        limits += operation.set_limits(settings)
+    return limits
+
+
+def _name_headers(limit: Limit) -> str:
+    """Return how the names of a window's headers begin."""
+    if limit.per == "account":
+        return "x-account-rate-limit"
+    return f"x-{limit.per}-limit-24hour" if limit.seconds == _DAY else "x-rate-limit"
 
 
 def rate_headers(states: Mapping[str, WindowState]) -> Pairs:
@@ -75,10 +100,10 @@ def rate_headers(states: Mapping[str, WindowState]) -> Pairs:
     ]
 
 
-def _is_in_force(limit: Limit, settings: Settings) -> bool:
+def _is_in_force(limit: Limit, settings: Settings, wire: WireMode) -> bool:
     if settings.limits == "off":
         return False
-    return limit.source == "spec" or settings.limits == "public"
+    return limit.source == "spec" or settings.limits == "public" or wire != "spec"
 
 
 def _whose(limit: Limit, call: Call) -> str:

@@ -41,7 +41,7 @@ from mock_platform.core.limits import counter
 from mock_platform.core.operation import Location, Operation, Rules
 from mock_platform.core.pairs import MAX_PAIRS
 from mock_platform.core.unread import IGNORED_PARAMETERS
-from mock_platform.settings import Settings
+from mock_platform.settings import Settings, WireMode
 from mock_platform.world.store.interface import Change
 from mock_platform.world.world import World
 
@@ -251,11 +251,32 @@ def _checks(operation: Operation, settings: Settings) -> list[Check]:
             call.caller = authenticator.caller(call, world, auth)
 
         checks.append(authenticate)
+    # As it was recorded, a refused request counts as well. Only limits of the advertising interface
+    # depend on its parameters and its account.
+    counts = {wire: counter(operation, settings, wire) for wire in _WIRES}
+    early, late = counts["recorded"], counts["spec"]
+    if early is not None and operation.dialect != "ads":
+        checks.append(_limit_to_wire("recorded", early))
+        early = None
     if operation.tier_gate is not None and settings.tiers == "on":
         checks.append(operation.tier_gate)
     checks += [*operation.gates, _decode(operation, settings), _refuse_warnings]
-    count = counter(operation, settings)
-    return checks if count is None else [*checks, count]
+    if late is not None:
+        checks.append(_limit_to_wire("spec", late))
+    return checks if early is None else [*checks, _limit_to_wire("recorded", early)]
+
+
+_WIRES: tuple[WireMode, ...] = ("spec", "recorded")
+
+
+def _limit_to_wire(wire: WireMode, check: Check) -> Check:
+    """Return a check for the requests of one form of the wire."""
+
+    def check_some(call: Call, world: World) -> None:
+        if call.wire == wire:
+            check(call, world)
+
+    return check_some
 
 
 def _decode(operation: Operation, settings: Settings) -> Check:

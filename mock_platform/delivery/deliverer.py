@@ -336,7 +336,7 @@ class Deliverer:
         if event is None or to is None or isinstance(to, str):
             self._workers.submit((world, "events"), lambda: self._settle(mine, event_id))
             return
-        body = make_body(event, to.owner_id, world.names)
+        body = make_body(event, to.owner_id, to.names)
         lane = (world, to.epoch, "events", to.webhook_id)
 
         def deliver() -> None:

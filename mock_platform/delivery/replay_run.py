@@ -142,7 +142,7 @@ class ReplayRun:
             delivery_fault = self._sender.find_delivery_fault(
                 to, event, holding=postponed is not None
             )
-            body = make_body(event, to.owner_id, to.world.names)
+            body = make_body(event, to.owner_id, to.names)
             sent = Dispatch(to, body, self._job_id, event["id"], delivery_fault)
             if delivery_fault is not None and delivery_fault.reorder:
                 postponed, self._postponed, self._after = sent, event["id"], entry.position
@@ -161,7 +161,7 @@ class ReplayRun:
             event = world.store.get("events", event_id)
         if event is None:
             return None
-        return Dispatch(to, make_body(event, to.owner_id, to.world.names), self._job_id, event_id)
+        return Dispatch(to, make_body(event, to.owner_id, to.names), self._job_id, event_id)
 
     def _read_events(self, job: Record, to: Receiver) -> Iterator[Entry]:
         """Yield the webhook's events of the window that were attempted before, the oldest first."""

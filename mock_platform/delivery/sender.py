@@ -21,7 +21,7 @@ from mock_platform.delivery.envelope import (
     make_signature,
 )
 from mock_platform.delivery.outbound import Outbound, OutboundFault, ReceiverAnswer
-from mock_platform.settings import DeliverySettings
+from mock_platform.settings import DeliverySettings, NamesMode
 from mock_platform.version import __version__
 from mock_platform.world.attached import DeliveryFault
 from mock_platform.world.clock import UPTIME, wire_millis
@@ -61,6 +61,8 @@ class Receiver(Struct, frozen=True):
     url: str
     secret: str
     owner_id: str
+    names: NamesMode | None = None
+    """The names of the world, or of the webhook if the world has none set."""
 
     @contextmanager
     def lock_world(self) -> Iterator[World]:
@@ -103,7 +105,16 @@ def find_receiver(world: World, webhook_id: str, *, even_invalid: bool = False) 
     if app is None:
         return f"webhook {webhook_id} belongs to no app"
     owner = app.get("_owner_user_id") or ""
-    return Receiver(world, world.epoch, webhook_id, webhook["url"], app["consumer_secret"], owner)
+    url, secret = webhook["url"], app["consumer_secret"]
+    return Receiver(
+        world, world.epoch, webhook_id, url, secret, owner, find_names(world, webhook_id)
+    )
+
+
+def find_names(world: World, webhook_id: str) -> NamesMode | None:
+    """Return the names of deliveries: those of the world, else of who registered the webhook."""
+    webhook: Record = world.store.get("webhooks", webhook_id) or {}
+    return world.names or webhook.get("_names")
 
 
 class Sender:

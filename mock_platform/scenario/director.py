@@ -158,7 +158,10 @@ def bind_stages(operation: Operation) -> tuple[Stage, Stage]:
         if not (rules or call.switch):
             return proceed(call, world)
         call.rules_asked = True
-        return engine.rules.act(rules, call, proceed, call.switch or ())
+        reply = engine.rules.act(rules, call, proceed, call.switch or ())
+        if call.switch and call.rule is None:
+            call.without_effect = _explain_miss(call)
+        return reply
 
     return before_auth, before_handler
 
@@ -179,11 +182,20 @@ def _find_requested_rules(call: Call, operation: Operation, engine: Engine) -> l
             others = ", ".join(
                 dict.fromkeys(on for active_rule in rules for on in active_rule.rule.on)
             )
-            call.warn(f"the scenario {name!r} has no rule for {operation.id}, only: {others}")
+            text = f"The scenario {name!r} has no rule for {operation.id}, only: {others}"
+            call.without_effect = text
+            call.warn(text)
     preference = call.header("prefer")
     if preference is not None:
         found += parse_preference(preference, operation)
     return found
+
+
+def _explain_miss(call: Call) -> str:
+    """Return why the scenario that a request named for itself did not act."""
+    name = (call.header(HEADER) or "").strip()
+    own = [miss["difference"] for miss in call.near_misses if miss["scenario"] == name]
+    return f"The scenario {name!r} did not act: {own[0] if own else 'another rule came first'}"
 
 
 def make_refusal(fault: Exception) -> Reply:

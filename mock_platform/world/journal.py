@@ -18,9 +18,11 @@ from typing import Any
 from weakref import WeakSet
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mock_platform.world import redact
 from mock_platform.world.clock import wire_millis
+from mock_platform.world.endings import COMPLETE, AnswerEnding
 from mock_platform.world.store.interface import Change
 
 _SHOWN_BODY = 256 * 1024
@@ -51,7 +53,8 @@ class JournalEntry(Struct, gc=False):
     method: str
     url: str
     status: int
-    milliseconds: float
+    handler_milliseconds: float
+    """How long the answer took to be made, in milliseconds of real time."""
     operation: str | None = None
     caller: dict[str, Any] | None = None
     rule: dict[str, Any] | None = None
@@ -73,8 +76,43 @@ class JournalEntry(Struct, gc=False):
     """The reason phrase of the answer, if it is not the standard one."""
     sent: Iterable[str] = ()
     """Names of the operation's parameters that were sent; only for the coverage."""
+    ending: AnswerEnding | None = COMPLETE
+    """How the answer ended; `None` while it is being sent. The edge changes it, from any thread."""
+    why: str | None = None
+    """Why the request was refused, or what a scenario did to it, in one sentence."""
     shadow: dict[str, Any] | None = None
     """How the answer of the real service differs, if the request was sent there as well."""
+
+    @property
+    def milliseconds(self) -> float:
+        """How long the client waited for the answer's end; while it waits, how long it was made."""
+        return self.handler_milliseconds + (0.0 if self.ending is None else self.ending.after)
+
+    @property
+    def ended(self) -> dict[str, Any] | None:
+        """How the answer ended, in the form of JSON; `None` while it is being sent."""
+        ending = self.ending
+        if ending is None:
+            return None
+        shown: dict[str, Any] = {"how": ending.how}
+        sent = len(self.response_body) if ending is COMPLETE else ending.bytes
+        if sent is not None:
+            shown["bytes"] = sent
+        if ending.is_late:
+            shown["late_milliseconds"] = round(ending.after, 3)
+        return shown
+
+    def lose(self, sent: int | None = None, after: float = 0.0) -> None:
+        """The client left before it had the answer, whether that was complete here or not."""
+        ending = self.ending or AnswerEnding("complete", is_late=self.rule is not None)
+        if ending.how == "complete":
+            after = max(after, 0.0) or ending.after
+            self.ending = AnswerEnding("disconnected", sent, after, ending.is_late)
+
+    def prolong(self, milliseconds: float) -> None:
+        """The client waited longer for an answer that never came."""
+        if self.ending is not None:
+            self.ending = replace(self.ending, after=self.ending.after + milliseconds)
 
     @property
     def near_misses(self) -> list[dict[str, Any]]:
@@ -105,6 +143,8 @@ class JournalEntry(Struct, gc=False):
             size += _OF_NEAR_MISS * len(self.kept_near_misses)
         if self.kept_warnings:
             size += len("".join(self.kept_warnings))
+        if self.why is not None:
+            size += len(self.why)
         if self.diagnosis is not None:
             said = [value for value in self.diagnosis.values() if isinstance(value, str)]
             size += _OF_DIAGNOSIS + len("".join(said))
@@ -127,7 +167,10 @@ class JournalEntry(Struct, gc=False):
             "method": self.method,
             "url": redact.address(self.url),
             "status": self.status,
+            "ended": self.ended,
+            "why": self.why,
             "milliseconds": round(self.milliseconds, 3),
+            "handler_milliseconds": round(self.handler_milliseconds, 3),
             "caller": self.caller,
             "rule": self.rule,
             "near_misses": self.near_misses,
@@ -174,12 +217,14 @@ class Query(Struct, frozen=True):
     method: str | None = None
     path: str | None = None
     rule: str | None = None
+    ended: str | None = None
     since: datetime | None = None
 
     def matches(self, entry: JournalEntry) -> bool:
         """Whether an entry matches the search.
 
-        `path` is part of the URL; `rule` is a scenario's name, or one of its rules as NAME/0.
+        `path` is part of the URL; `rule` is a scenario's name, or one of its rules as NAME/0;
+        `ended` is one of `endings.HOWS`.
         """
         return (
             (self.operation is None or entry.operation == self.operation)
@@ -188,6 +233,7 @@ class Query(Struct, frozen=True):
             and (self.path is None or self.path in entry.url)
             and (self.since is None or entry.at >= self.since)
             and (self.rule is None or self.rule in _names(entry.rule))
+            and (self.ended is None or (entry.ending and entry.ending.how) == self.ended)
         )
 
 

@@ -125,11 +125,12 @@ def test_json_lines_have_names(logged: Callable[..., Logged]) -> None:
     server.session.post("/oauth2/token", data={"grant_type": "client_credentials"})
 
     (line,) = [json.loads(line) for line in server.lines()]
-    assert {"event", "level", "timestamp", "method", "url", "status", "ms", "operation", "id"} == (
-        set(line)
-    )
+    assert {
+        "event", "level", "timestamp", "method", "url", "status", "ms", "operation", "id", "why",
+    } == set(line)  # fmt: skip
     assert (line["event"], line["level"], line["status"]) == ("request", "info", 403)
     assert isinstance(line["ms"], float)
+    assert line["why"] == "No credentials; this operation takes HTTP Basic."
 
 
 def logged_warnings(form: logs.LogFormat, level: logs.LogLevel = "info", count: int = 1) -> str:
@@ -258,6 +259,22 @@ def test_an_answer_is_logged_when_it_is_over() -> None:
     assert ("/late", 200, "info") == (late["url"], late["status"], late["level"])
     assert late["ms"] >= 50
     assert ("/reset", None, "error") == (broken["url"], broken["status"], broken["level"])
+
+
+@pytest.mark.live
+def test_a_line_says_how_an_answer_was_cut_and_why(logged: Callable[..., Logged]) -> None:
+    """It comes from the journal: an answer that never came has no markers."""
+    server = logged("text", Settings(markers=False, scenarios=("flaky-network",)))
+    with pytest.raises(requests.ConnectionError):
+        server.session.get("/12/accounts")
+
+    (line,) = server.lines()
+
+    assert " --- GET /12/accounts ms=" in line
+    assert line.endswith(
+        ' operation=accounts.list id=r1 ended=reset why="Rule 0 of scenario flaky-network acted: '
+        'the connection was broken, and nothing was changed."'
+    )
 
 
 @pytest.mark.live

@@ -178,7 +178,7 @@ def test_clock(run: Run) -> None:
 
 
 def test_requests_are_a_line_each(run: Run, server: MockPlatform) -> None:
-    """Moment, status, request, operation, and the rule that acted; queries narrow them."""
+    """Moment, status, request, operation, the rule that acted, and why; queries narrow them."""
     call(server)
     run("on", "outage")
     call(server)
@@ -187,11 +187,25 @@ def test_requests_are_a_line_each(run: Run, server: MockPlatform) -> None:
     narrowed = run("requests", "--status", "503", "--format", "json")
 
     assert [f" 200 GET {server.base_url}/12/accounts  accounts.list",
-            f" 503 GET {server.base_url}/12/accounts  accounts.list  [outage/0]"] == [
-        line[line.index("Z") + 1 :] for line in lines
+            f" 503 GET {server.base_url}/12/accounts  accounts.list  [outage/0]",
+            "Rule 0 of scenario outage acted: The service is temporarily unavailable."] == [
+        line.strip() if line[0] == " " else line[line.index("Z") + 1 :] for line in lines
     ]  # fmt: skip
     assert [503] == [json.loads(line)["status"] for line in narrowed.stdout.splitlines()]
     assert "" == run("requests", "--operation", "accounts.get").stdout
+    assert "" == run("requests", "--ended", "reset").stdout
+
+
+def test_how_answers_ended(run: Run, server: MockPlatform) -> None:
+    """A line says how an answer was cut, and the filter finds it."""
+    run("on", "flaky-network")
+    with pytest.raises(requests.ConnectionError):
+        call(server)
+
+    line, why = run("requests", "--ended", "reset").stdout.splitlines()
+
+    assert line.endswith("  accounts.list  [flaky-network/0]  reset after 0 bytes")
+    assert "the connection was broken, and nothing was changed" in why
 
 
 @pytest.mark.live

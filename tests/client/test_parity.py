@@ -466,7 +466,9 @@ def test_an_entry_tells_the_same(world: WorldFace) -> None:
     assert (answer.content, b"") == (entry.response_body, entry.request_body)
     assert ("X-Own", "1") in entry.request_headers
     assert ("Content-Type", answer.headers["Content-Type"]) in entry.response_headers
-    assert entry.milliseconds > 0
+    assert entry.milliseconds == entry.handler_milliseconds > 0
+    assert ({"how": "complete", "bytes": len(answer.content)}, None) == (entry.ended, entry.why)
+    assert 1 == world.journal.count(ended="complete")
     assert ([], [], None, None, None) == (
         list(entry.warnings), entry.near_misses, entry.rule, entry.diagnosis, entry.traceback,
     )  # fmt: skip

@@ -68,7 +68,7 @@ def test_bodies_of_routes(box: Sandbox) -> None:
 
     assert ["freeze", "travel", "advance", "resume"] == clock["properties"]["action"]["enum"]
     assert ["action"] == clock["required"]
-    assert {"operation", "status", "method", "path", "rule", "since", "limit"} == {
+    assert {"operation", "status", "method", "path", "rule", "ended", "since", "limit"} == {
         parameter["name"] for parameter in requests["parameters"]
     }
 

@@ -43,6 +43,8 @@ def found(box: Sandbox, query: str) -> list[str]:
         ("?path=oauth2", ["r2", "r3"]),
         ("?since=2026-03-01T00:01:00Z", ["r2", "r3"]),
         ("?rule=usage-capped", []),
+        ("?ended=complete", ["r1", "r2", "r3"]),
+        ("?ended=reset", []),
         ("?limit=2", ["r2", "r3"]),
         ("?limit=0", []),
         ("?path=o&limit=1", ["r3"]),
@@ -59,9 +61,9 @@ def test_one_entry(box: Sandbox) -> None:
     entry = call(box, "GET", "/requests/r2").get_json()
 
     assert [
-        "id", "at", "world", "operation", "custom", "method", "url", "status", "milliseconds",
-        "caller", "rule", "near_misses", "changes", "assumptions", "warnings", "diagnosis",
-        "request", "response",
+        "id", "at", "world", "operation", "custom", "method", "url", "status", "ended", "why",
+        "milliseconds", "handler_milliseconds", "caller", "rule", "near_misses", "changes",
+        "assumptions", "warnings", "diagnosis", "request", "response",
     ] == list(entry)  # fmt: skip
     assert ("r2", "2026-03-01T00:01:00.000Z", "default") == (
         entry["id"],

@@ -10,6 +10,7 @@ import pytest
 from mock_platform.control.journal import archive
 from mock_platform.verification.har.writer import MAX_BODY_BYTES
 from mock_platform.world.clock import parse_instant
+from mock_platform.world.endings import AnswerEnding
 from mock_platform.world.journal import JournalEntry
 from tests.control.support import call
 from tests.support import ACCOUNT, HARBOR, Sandbox
@@ -147,7 +148,7 @@ def made(body: bytes, **more: Any) -> dict[str, Any]:
         "method": "POST",
         "url": "http://localhost/x?oauth_token=abc",
         "status": 302,
-        "milliseconds": 1.5,
+        "handler_milliseconds": 1.5,
         "request_headers": [("Content-Type", "text/plain"), ("Cookie", "session=abc; theme=dark")],
         "request_body": body,
         "response_body": body,
@@ -180,6 +181,29 @@ def test_long_bodies_are_cut(more: int, cut: bool) -> None:
     assert cut == ("comment" in shown["response"]["content"])
     assert MAX_BODY_BYTES == len(shown["response"]["content"]["text"])
     assert MAX_BODY_BYTES + more == shown["response"]["content"]["size"]
+
+
+@pytest.mark.parametrize(
+    ("ending", "status", "text"),
+    [
+        (AnswerEnding("truncated", 2), 302, "bo"),
+        (AnswerEnding("reset", 0), 0, None),
+        (AnswerEnding("disconnected", 0, 250.0), 0, None),
+        (AnswerEnding("disconnected"), 302, "body"),
+        (None, 302, "body"),
+    ],
+)
+def test_what_the_client_got(ending: AnswerEnding | None, status: int, text: str | None) -> None:
+    """An answer that was cut is as long as the client got it; status 0 says that none came."""
+    shown = made(b"body", ending=ending)
+
+    assert (status, text) == (
+        shown["response"]["status"],
+        shown["response"]["content"].get("text"),
+    )
+    assert 302 == shown["_mock"]["status"]
+    assert (None if ending is None else ending.how) == (shown["_mock"]["ended"] or {}).get("how")
+    assert (1.5 if ending is None else 1.5 + ending.after) == shown["time"]
 
 
 def test_redirects_and_cookies_of_answers() -> None:

@@ -36,7 +36,7 @@ def entry(milliseconds: float, *, operation: str | None = "a.b", status: int = 2
         method="GET",
         url="http://localhost/",
         status=status,
-        milliseconds=milliseconds,
+        handler_milliseconds=milliseconds,
         operation=operation,
     )
 

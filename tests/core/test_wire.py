@@ -53,5 +53,5 @@ def test_an_unknown_wire_is_a_warning() -> None:
     choose_wire(call, None)
 
     assert call.coded_warnings == [
-        ("unknown-wire", "X-Mock-Wire is one of spec, recorded; 'other' was ignored")
+        ("unknown-wire", "X-Mock-Wire is one of spec, recorded, recorded-2023; 'other' was ignored")
     ]

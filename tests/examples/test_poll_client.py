@@ -103,8 +103,9 @@ def test_the_hasty_client_is_found_out(pytester: pytest.Pytester) -> None:
         "&second_choice=Dark&duration_in_minutes=1440 -> 200 cards_poll.create"
     )
     assert [
-        f"1. {request}",
-        "     rule answer-lost/0 acted",
+        f"1. {request}, reset after 0 bytes",
+        "     why: Rule 0 of scenario answer-lost acted: the connection was broken, and the "
+        "changes were kept.",
         "     created: poll_cards 1990000000004313240",
         f"2. {request}",
         "     the same request as 1",

@@ -23,6 +23,7 @@ LANGUAGES = {
     "lists-and-trends": {"bash"},
     "media-news-and-notes": {"bash"},
     "original-names": {"text", "python"},
+    "wire": {"python"},
     "posts-and-users": {"bash"},
 }
 """Those of all code blocks: nothing is there that nothing below runs; `text` shows."""
@@ -81,7 +82,7 @@ ALONE: dict[str, str] = {
 """How what a page prints ends whose commands start their servers."""
 PROGRAMS = {
     f"{name}-{number}": program
-    for name in ("as-a-flask-application", "original-names")
+    for name in ("as-a-flask-application", "original-names", "wire")
     for number, program in enumerate(Page(f"docs/{name}.md").programs())
 }
 

@@ -133,7 +133,7 @@ def test_a_scenario_that_has_nothing_to_do_with_a_request(box: Sandbox) -> None:
 
     assert 200 == ask(box, **{"X-Mock-Scenario": "s"}).status_code
     assert [
-        "the scenario 's' has no rule for line_items.list, only: accounts.list, accounts.get"
+        "The scenario 's' has no rule for line_items.list, only: accounts.list, accounts.get"
     ] == list(last(box).warnings)
 
 

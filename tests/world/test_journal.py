@@ -25,7 +25,7 @@ def entry(number: int, **more: Any) -> JournalEntry:
         "method": "GET",
         "url": f"http://h/2/thing/{number}",
         "status": 200,
-        "milliseconds": 0.1234,
+        "handler_milliseconds": 0.1234,
     }
     return JournalEntry(**(values | more))
 

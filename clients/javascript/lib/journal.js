@@ -2,7 +2,7 @@
 
 const { checkOptions, formatMoment } = require("./values.js");
 
-const FILTERS = ["operation", "status", "method", "path", "rule", "since"];
+const FILTERS = ["operation", "status", "method", "path", "rule", "ended", "since"];
 
 /** @implements {Face} @typedef {import("../types/index").Entry} Face */
 class Entry {
@@ -15,7 +15,11 @@ class Entry {
     /** @type {string} */ this.method = document.method;
     /** @type {string} */ this.url = document.url;
     /** @type {number} */ this.status = document.status;
+    /** @type {import("../types/index").Ended | null} */
+    this.ended = readEnded(document.ended);
+    /** @type {string | null} */ this.why = document.why;
     /** @type {number} */ this.milliseconds = document.milliseconds;
+    /** @type {number} */ this.handlerMilliseconds = document.handler_milliseconds;
     /** @type {string | null} */ this.operation = document.operation;
     /** @type {string | null} */ this.custom = document.custom ?? null;
     /** @type {Record<string, any> | null} */ this.caller = document.caller;
@@ -37,6 +41,13 @@ class Entry {
   /** @returns {Record<string, any>} */
   asJson() {
     return /** @type {any} */ (this)._document;
+  }
+
+  toString() {
+    const { method, url, status, operation, custom, why } = this;
+    const address = url.replace(/^\w+:\/\/[^/]+(\/~[^/]+)?/, "");
+    const text = `${method} ${address} -> ${status} ${operation ?? custom ?? "no operation"}`;
+    return `${text}${describeEnd(this.ended)}${why === null ? "" : `: ${why}`}`;
   }
 }
 
@@ -73,6 +84,22 @@ class Journal {
   async *[Symbol.asyncIterator]() {
     yield* await this.find();
   }
+}
+
+/** @param {any} ended */
+function readEnded(ended) {
+  if (ended === null) return null;
+  const { how, bytes, late_milliseconds: lateMilliseconds } = ended;
+  return { how, bytes, lateMilliseconds };
+}
+
+/** @param {import("../types/index").Ended | null} ended Nothing is said of a usual end. */
+function describeEnd(ended) {
+  if (ended === null) return ", still being sent";
+  const { how, bytes, lateMilliseconds } = ended;
+  const late = lateMilliseconds === undefined ? "" : `, ${Math.round(lateMilliseconds)} ms late`;
+  if (how === "complete") return late;
+  return `, ${how}${bytes === undefined ? "" : ` after ${bytes} bytes`}${late}`;
 }
 
 /** @param {any} change */

@@ -183,6 +183,7 @@ class World {
   /** Drop the world of a test, and fail if a rule that had to act did not. */
   async finish() {
     const unfired = await this.unfiredExpectations();
+    const entries = unfired.length > 0 ? await this.journal.find({ limit: 20 }) : [];
     await this.drop();
     if (unfired.length > 0) {
       const lines = unfired.map(
@@ -191,7 +192,7 @@ class World {
       );
       throw new UnfiredExpectations(
         `Rules with 'expect: fired' never acted: ${lines.join("; ")}. The journal's near_misses ` +
-          "show why.",
+          ["show why. The last requests:", ...(entries.length > 0 ? entries : ["none"])].join("\n  "),
       );
     }
   }

@@ -79,7 +79,8 @@ test("a rule that had to act fails the test at its end", async () => {
 
   const expected = [{ scenario: "down", rule: 0, matched: 0, refused: 0 }];
   assert.deepEqual(await world.unfiredExpectations(), expected);
-  await assert.rejects(world.finish(), { constructor: UnfiredExpectations, message: /rule 0 of down/ });
+  const message = /rule 0 of down[^]*The last requests:\n  none$/;
+  await assert.rejects(world.finish(), { constructor: UnfiredExpectations, message });
   assert.ok(!(await platform.worlds()).includes(world.name));
 });
 
@@ -175,6 +176,9 @@ test("the journal is searched", async (t) => {
   assert.match(entry.url, /\/12\/accounts\?nmae=x$/);
   assert.deepEqual(entry.warnings.map((warning) => warning.includes("'nmae'")), [true]);
   assert.ok(entry.milliseconds > 0);
+  assert.equal(entry.handlerMilliseconds, entry.milliseconds);
+  assert.deepEqual([entry.ended.how, entry.ended.bytes], ["complete", text.length]);
+  assert.equal(entry.why, null);
   assert.deepEqual([entry.rule, entry.traceback, entry.diagnosis], [null, null, null]);
   assert.deepEqual([entry.requestBody, entry.responseBody], ["", text]);
   assert.ok(entry.requestHeaders.some(([, value]) => value === "1"));
@@ -183,6 +187,10 @@ test("the journal is searched", async (t) => {
   assert.deepEqual([entry.changes, entry.nearMisses], [[], []]);
   assert.equal(entry.asJson().id, entry.id);
   assert.equal((await journal.get(entry.id)).operation, "accounts.list");
+  const [refused] = await journal.find({ status: 404, ended: "complete" });
+  assert.equal(refused.why, "No operation has the path /12/nowhere.");
+  const line = "GET /12/nowhere -> 404 no operation: No operation has the path /12/nowhere.";
+  assert.equal(String(refused), line);
   assert.equal(await journal.get("r0"), undefined);
   assert.equal(await journal.get("count"), undefined);
   assert.equal(await journal.count(), 2);

@@ -63,8 +63,11 @@ export interface Settings {
    * taken.
    */
   names?: "neutral" | "original";
-  /** Answers as documented (spec), or as the real service was recorded where that differs. */
-  wire?: "spec" | "recorded";
+  /**
+   * Answers as documented (spec), or as the real service was recorded where that differs: now, or
+   * until 2023.
+   */
+  wire?: "spec" | "recorded" | "recorded-2023";
   /** With false: leave the X-Mock-… headers out of the answers. */
   markers?: boolean;
   /**

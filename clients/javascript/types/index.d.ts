@@ -205,7 +205,10 @@ export interface Journal extends AsyncIterable<Entry> {
   clear(): Promise<void>;
 }
 
-/** One request in the journal, its answer, and the reasons for it; without credentials. */
+/**
+ * One request in the journal, its answer, and the reasons for it; without credentials. As text it
+ * is a line for people: request, status, operation, how the answer ended, and why.
+ */
 export interface Entry {
   /** The id of the request, as in `X-Mock-Request-Id` of the answer. */
   readonly id: string;
@@ -219,8 +222,14 @@ export interface Entry {
   readonly url: string;
   /** The HTTP status of the answer. */
   readonly status: number;
-  /** How long the answer took, in milliseconds of real time. */
+  /** How the answer ended at the client; null while it is being sent. */
+  readonly ended: Ended | null;
+  /** Why the request was refused, or what a scenario did to it, in one sentence. */
+  readonly why: string | null;
+  /** How long the client waited for the end of the answer, in milliseconds of real time. */
   readonly milliseconds: number;
+  /** How long the answer took to be made, in milliseconds of real time. */
+  readonly handlerMilliseconds: number;
   /** The id of the operation that answered; null if no operation did. */
   readonly operation: string | null;
   /** The route of a user or a scenario that answered in place of an operation. */
@@ -251,6 +260,26 @@ export interface Entry {
   readonly responseBody: string;
   /** Returns the entry in the form of `GET /_mock/requests/ID`. */
   asJson(): Record<string, any>;
+}
+
+/** The ways in which an answer can end. */
+export type How =
+  | "complete"
+  | "lost"
+  | "reset"
+  | "empty"
+  | "truncated"
+  | "garbage"
+  | "stalled"
+  | "disconnected";
+
+/** How an answer ended at the client. */
+export interface Ended {
+  readonly how: How;
+  /** The bytes of the body that were sent, if that is known. */
+  readonly bytes?: number;
+  /** The milliseconds for which a scenario held the answer back. */
+  readonly lateMilliseconds?: number;
 }
 
 /** What a request changed in one record. */
@@ -412,7 +441,7 @@ export interface WorldOptions {
   /** With `original`, clients may use the original names of the platform. */
   names?: "neutral" | "original";
   /** Answers as documented, or as the real service was recorded where that differs. */
-  wire?: "spec" | "recorded";
+  wire?: "spec" | "recorded" | "recorded-2023";
 }
 
 /** What a test runner passes to a test: `t` of node:test, or the context of vitest. */
@@ -472,6 +501,8 @@ export interface EntryQuery {
   path?: string;
   /** Name of a scenario, or one of its rules as NAME/0. */
   rule?: string;
+  /** How the answer ended at the client. */
+  ended?: How;
   /** Moment on the world's clock. */
   since?: Instant;
 }

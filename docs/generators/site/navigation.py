@@ -37,6 +37,7 @@ KINDS = (
             "docs/console",
             "docs/clients",
             "docs/original-names",
+            "docs/wire",
             "docs/record-and-import",
             "docs/oauth2",
             "docs/posts-and-users",

@@ -69,7 +69,7 @@ READ_ONLY = public_fact(
 
 MAX_BYTES = 5_000_000
 """Maximum size of a body in bytes (Limits)."""
-AUTH = Auth(("oauth1", "bearer"), (OAUTH1_CREDENTIALS,))
+AUTH = Auth(("oauth1", "bearer"), (OAUTH1_CREDENTIALS, BEARER_OWNER))
 
 
 class One(Struct, frozen=True):

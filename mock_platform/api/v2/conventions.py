@@ -105,7 +105,8 @@ class Rates(Struct, frozen=True):
                 seconds,
                 per=per,
                 source="public",
-                when=_ASKERS[per],
+                # What an app may do in a day is what all of its users do together.
+                when=None if per == "app" and seconds == DAY_SECONDS else _ASKERS[per],
                 category=self.shared,
             )
             for per, count, seconds, name in rows

@@ -35,7 +35,10 @@ class RemoteEntry(Struct, frozen=True):
     method: str
     url: str
     status: int
+    ended: dict[str, Any] | None
+    why: str | None
     milliseconds: float
+    handler_milliseconds: float
     operation: str | None
     custom: str | None
     caller: dict[str, Any] | None

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from mock_platform.client.interface import WorldFace
 from mock_platform.core.warning_counts import strip_origin
 from mock_platform.scenario.outline import describe_refusals
+from mock_platform.world.endings import describe_end, is_unusual
 
 Entry = Mapping[str, Any]
 
@@ -82,15 +83,14 @@ def _request(number: int, entry: Entry, same: int, *, whole: bool) -> list[str]:
     operation = entry["operation"] or entry.get("custom") or "no operation"
     asked = f"{entry['method']} {strip_origin(entry['url'])}"
     lines = [f"{number}. {at} {asked} -> {entry['status']} {operation}"]
+    if is_unusual(entry["ended"]):
+        lines[0] += f", {describe_end(entry['ended'])}"
     notes = [] if same == number else [f"the same request as {same}"]
-    rule = entry["rule"]
-    if rule is not None:
-        notes.append(f"rule {rule['scenario']}/{rule['rule']} acted")
+    if entry["why"] is not None:
+        notes.append(f"why: {entry['why']}")
     notes += _changes(entry["changes"])
-    diagnosis = entry["diagnosis"]
-    if diagnosis is not None and "explanation" in diagnosis:
-        notes.append(f"why: {diagnosis['explanation']}")
-    notes += [f"warning: {warning}" for warning in entry["warnings"]]
+    others = (warning for warning in entry["warnings"] if f"{warning}." != entry["why"])
+    notes += [f"warning: {warning}" for warning in others]
     if not whole and entry["status"] >= 400:
         notes.append(f"answer: {_shorten(_body(entry, 'response'))}")
     if whole:

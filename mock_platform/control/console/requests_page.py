@@ -34,9 +34,10 @@ from mock_platform.core.schema import Schema
 from mock_platform.platform import Platform
 from mock_platform.world import redact
 from mock_platform.world.clock import wire_millis
+from mock_platform.world.endings import HOWS, describe_end, is_unusual
 from mock_platform.world.journal import Journal, JournalEntry, Query
 
-NAMES = ("text", "operation", "status", "method", "path", "rule")
+NAMES = ("text", "operation", "status", "method", "path", "rule", "ended")
 _CLASS = re.compile(r"([1-5])xx", re.IGNORECASE)
 
 
@@ -49,6 +50,7 @@ class QueryOfFilter(Schema):
     method = Text()
     path = Text()
     rule = Text()
+    ended = Text()
 
 
 class EntryFilter(Struct, frozen=True):
@@ -185,6 +187,8 @@ class LiveRows:
         self._connection = connection
         self._begun = self._looks = False
         self._silent = 0
+        self._unfinished: list[JournalEntry] = []
+        """Those whose rows were sent while their answers were still being sent."""
 
     def __iter__(self) -> Self:
         return self
@@ -219,11 +223,15 @@ class LiveRows:
         """Return the event with what is new; `None` if nothing is."""
         entries, count, emptied = self._tail.read()
         found = [entry for entry in entries if self._wanted.matches(entry)]
-        if not found and not emptied:
+        ended = [entry for entry in self._unfinished if entry.ending is not None]
+        if not found and not emptied and not ended:
             return None
+        new = [entry for entry in found[:MAX_ROWS] if entry.ending is None]
+        self._unfinished = [entry for entry in self._unfinished if entry.ending is None] + new
         data = dumps(
             {
                 "rows": self._show(found[:MAX_ROWS]),
+                "again": self._show(ended),
                 "shown": min(len(found), MAX_ROWS),
                 "left_out": max(0, len(found) - MAX_ROWS),
                 "read": count,
@@ -281,6 +289,7 @@ def show_requests(request: ControlRequest) -> Response:
         before=before,
         live=encode_filter(sent, after=tail.position) if chosen and not before else None,
         methods=METHODS,
+        hows=HOWS,
         operations=[operation.id for operation in request.platform.operations],
     )
 
@@ -329,6 +338,8 @@ def describe_row(base_url: str, entry: JournalEntry) -> dict[str, Any]:
         "address": address if len(address) <= _ADDRESS else f"{address[:_ADDRESS]}…",
         "operation": entry.operation or entry.custom,
         "status": entry.status,
+        "ended": describe_end(entry.ended) if is_unusual(entry.ended) else "",
+        "is_whole": entry.ending is not None and entry.ending.how == "complete",
         "milliseconds": f"{entry.milliseconds:.1f}",
         "why": explain_entry(entry)[:_REASON],
         "ruled": entry.rule is not None,

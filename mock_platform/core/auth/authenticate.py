@@ -45,6 +45,7 @@ from mock_platform.core.auth.session import find_session
 from mock_platform.core.call import Call, Caller
 from mock_platform.core.failures.errors import (
     ABSENT_CALLERS,
+    OWN_REALM,
     CallerSuspended,
     Failure,
     Unauthorized,
@@ -287,7 +288,7 @@ def _require_present(caller: Caller) -> Caller:
 def _challenges(auth: Auth) -> list[tuple[str, str]]:
     """Return one `WWW-Authenticate` header for each accepted kind of credentials."""
     kinds = dict.fromkeys(_CHALLENGES.get(scheme, "OAuth") for scheme in auth.schemes)
-    return [("WWW-Authenticate", f'{kind} realm="mock_platform"') for kind in kinds]
+    return [("WWW-Authenticate", f"{kind} realm={OWN_REALM}") for kind in kinds]
 
 
 def _session(call: Call, world: World) -> Caller:

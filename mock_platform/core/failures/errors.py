@@ -229,6 +229,8 @@ class MethodNotAllowed(Failure):
         self.headers = [("Allow", ", ".join(allowed))]
 
 
+OWN_REALM = '"mock_platform"'
+"""What a refusal names as the realm, unless it answers as the service does."""
 AuthFault = Literal[
     "absent",
     "malformed",
@@ -248,7 +250,7 @@ class Unauthorized(Failure):
     def __init__(self, fault: AuthFault, why: str) -> None:
         super().__init__(why)
         self.fault = fault
-        self.headers = [("WWW-Authenticate", 'OAuth realm="mock_platform"')]
+        self.headers = [("WWW-Authenticate", f"OAuth realm={OWN_REALM}")]
 
 
 class CallerSuspended(Failure):

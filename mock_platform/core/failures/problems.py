@@ -52,6 +52,8 @@ class InvalidRequestItem(Schema):
     parameters = Json(required=True, values=ListOf(fields.String()))
 
 
+_WITH_STATUS = frozenset({ABOUT_BLANK, "unsupported-authentication"})
+"""The types that have it in recorded answers."""
 _Fields = Mapping[str, fields.Field[Any]]
 
 
@@ -146,6 +148,13 @@ class Problem(Struct, frozen=True):
         """Return the object as it is served under that base address."""
         body = {**self._start_object(base_url), "status": self.status, **self.extra}
         return body | {"errors": [self.as_item(base_url)]} if self.repeated else body
+
+    def as_recorded(self, base_url: str) -> dict[str, Any]:
+        """Return the object as the service sends it: most types have no `status`."""
+        if self.repeated:
+            return {"errors": [self.as_item(base_url)], **self._start_object(base_url)}
+        status = {"status": self.status} if self.kind.slug in _WITH_STATUS else {}
+        return {**self._start_object(base_url), **status, **self.extra}
 
     def as_item(self, base_url: str) -> dict[str, Any]:
         """Return the object as an item of the `errors` of an answer, without a status."""

@@ -7,13 +7,15 @@ echo on the advertising addresses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import singledispatch
 from itertools import islice
 from typing import Any
 
-from mock_platform.core.call import Call, Reply
+from mock_platform.core.assumptions import public_fact
+from mock_platform.core.call import FORM, Call, Reply
 from mock_platform.core.failures.errors import (
+    OWN_REALM,
     AdsError,
     AdsFailure,
     BadBody,
@@ -40,11 +42,22 @@ from mock_platform.core.failures.errors import (
 )
 from mock_platform.core.failures.problems import MEDIA_TYPE, Problem, problem
 from mock_platform.core.faults import INVALID, MISSING, cut
-from mock_platform.core.jsonio import dumps
+from mock_platform.core.jsonio import MAX_VALUES, BadJson, dumps, loads
 from mock_platform.core.operation import Dialect, dialect_of
+from mock_platform.core.pairs import Pairs
 
 JSON = "application/json; charset=utf-8"
 _MAX_HINTS = 20
+_NOT_AUTHENTICATED = 32
+_REALM = '"https://api.x.com"'
+RECORDED_STATUSES = public_fact(
+    "wire.statuses",
+    "On the recorded wire rules that were created answer 201. A missing resource is a 404 with "
+    "errors, title, detail and type alone; with --wire recorded-2023 its reading is a 200 with "
+    "errors. Problems are application/json, few with a status. A used-up limit is the problem Too "
+    "Many Requests, an unknown path an empty 404; the text of code 32 ends with a full stop.",
+    "wire, sections 2 and 3",
+)
 HEADERS: Mapping[str, tuple[tuple[str, str], ...]] = {"ads": (("x-current-api-version", "12"),)}
 """Headers of every answer of a dialect (public facts, section 3, versions)."""
 
@@ -78,8 +91,10 @@ def _render_in_dialect(failure: Failure, call: Call) -> Reply:
         headers = [("Content-Type", JSON), ("Cache-Control", "no-store"), *failure.headers]
         return Reply(form.status, dumps(form.as_json()), headers)
     if isinstance(form, ProblemFailure):
-        body = dumps(form.problem.as_json(call.base_url))
         call.assume(*form.assumptions)
+        if call.wire == "recorded":
+            return _render_as_recorded(failure, form.problem, call)
+        body = dumps(form.problem.as_json(call.base_url))
         return Reply(form.problem.status, body, [("Content-Type", MEDIA_TYPE), *failure.headers])
     if form is not failure:
         call.assume(*form.assumptions)
@@ -87,8 +102,30 @@ def _render_in_dialect(failure: Failure, call: Call) -> Reply:
     if isinstance(failure, RouteNotFound) and isinstance(form, NumericFailure):
         payload["hint"] = failure.hint  # clients compare the message, which stays as it is
     reason = form.reason if isinstance(form, NumericFailure) else None
-    headers = [("Content-Type", JSON), *failure.headers]
-    return Reply(status, dumps(payload), headers, reason=reason)
+    own = failure.headers
+    if call.wire == "recorded" and isinstance(failure, Unauthorized) and dialect == "oauth":
+        assert isinstance(form, NumericFailure)
+        call.assume(RECORDED_STATUSES)
+        own = _name_realm(own, form.code)
+        if form.code == _NOT_AUTHENTICATED:
+            payload["errors"][0]["message"] += "."
+    return Reply(status, dumps(payload), [("Content-Type", JSON), *own], reason=reason)
+
+
+def _render_as_recorded(failure: Failure, shown: Problem, call: Call) -> Reply:
+    call.assume(RECORDED_STATUSES)
+    if isinstance(failure, RouteNotFound):
+        return Reply(404)
+    headers = [("Content-Type", JSON), *_name_realm(failure.headers)]
+    if call.until_2023 and shown.repeated and call.method == "GET":
+        return Reply(200, dumps({"errors": [shown.as_item(call.base_url)]}), headers)
+    return Reply(shown.status, dumps(shown.as_recorded(call.base_url)), headers)
+
+
+def _name_realm(headers: Iterable[tuple[str, str]], code: int | None = None) -> Pairs:
+    """Return headers in which the realm is the platform's, with the code of a refused signature."""
+    realm = f"{_REALM}, api_error_code={code}" if code == _NOT_AUTHENTICATED else _REALM
+    return [(name, value.replace(OWN_REALM, realm, 1)) for name, value in headers]
 
 
 def _note_hints(failure: Failure, call: Call) -> None:
@@ -145,7 +182,8 @@ def _form(failure: Failure, dialect: Dialect, call: Call) -> Failure:
     if dialect != "ads" and isinstance(failure, CallerSuspended):
         return NumericFailure(64)
     if dialect == "v2" and isinstance(failure, RateLimited):
-        return NumericFailure(88)
+        recorded = call.wire == "recorded"
+        return ProblemFailure(_blank(429, "Too Many Requests")) if recorded else NumericFailure(88)
     if dialect == "v2":
         return ProblemFailure(_as_problem(failure, call))
     return _as_numeric(failure) if dialect == "oauth" else _as_named(failure)
@@ -189,21 +227,41 @@ def _(failure: UnsupportedAuthentication, call: Call) -> Problem:
 
 @_as_problem.register
 def _(failure: InvalidParameters, call: Call) -> Problem:
-    return problem("invalid-request", errors=_list_faults(failure))
+    return problem("invalid-request", errors=_list_faults(failure, call))
 
 
-def _list_faults(failure: InvalidParameters) -> list[dict[str, Any]]:
+def _list_faults(failure: InvalidParameters, call: Call) -> list[dict[str, Any]]:
     shown: dict[str, list[str]] = {}  # many faults may be inside the same large value
+    sent = {**failure.sent, **_find_values_as_sent(failure, call)}
     return [
-        {"message": str(text), "parameters": _repeat_value(failure.sent, name, shown)}
+        {"message": str(text), "parameters": _repeat_value(sent, name, shown)}
         for name, text in failure.faults
     ]
+
+
+def _find_values_as_sent(failure: InvalidParameters, call: Call) -> dict[str, Any]:
+    """Return objects and arrays of a JSON body with the names that the client gave to their keys.
+
+    The operation may have read older names of keys as those that replaced them.
+    """
+    if not any(isinstance(value, dict | list) for value in failure.sent.values()):
+        return {}
+    try:
+        body = loads(call.body, max_values=MAX_VALUES) if call.media_type != FORM else None
+    except BadJson:  # the operation takes other bodies
+        return {}
+    sent = body if isinstance(body, dict) else {}
+    return {
+        name: sent[name]
+        for name, value in failure.sent.items()
+        if isinstance(value, dict | list) and isinstance(sent.get(name), dict | list)
+    }
 
 
 @_as_problem.register
 def _(failure: WarningsRefused, call: Call) -> Problem:
     errors = [{"message": text, "parameters": {}} for text in failure.messages]
-    faults = [] if failure.beside is None else _list_faults(failure.beside)
+    faults = [] if failure.beside is None else _list_faults(failure.beside, call)
     return problem("invalid-request", errors=errors + faults)
 
 

@@ -33,7 +33,8 @@ class FaultEffect(Struct, frozen=True):
 
     def treat(self, staging: Staging, reply: Reply) -> Reply:
         """Return the reply, marked to be sent with this fault."""
-        return replace(reply, sending=replace(reply.sending or Sending(), fault=self.fault))
+        before, committed = reply.sending or Sending(), not self.undoes_changes
+        return replace(reply, sending=replace(before, fault=self.fault, is_committed=committed))
 
 
 def _make(value: Mapping[str, Any]) -> FaultEffect:

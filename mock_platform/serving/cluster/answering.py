@@ -28,7 +28,7 @@ from mock_platform.serving.http.backend import Backend, Timer
 from mock_platform.serving.http.client_socket import Handle
 from mock_platform.world.clock import UPTIME
 
-_PEER_TEXTS = 4
+_PEER_TEXTS = 5
 _HELLO_SECONDS = 5.0
 
 
@@ -176,7 +176,7 @@ class TakenAnswer(Answer):
             if any(pieces):
                 return self._fail(RuntimeError("WSGI: the body began before start_response"))
             return []
-        self._sent += sum(map(len, pieces))
+        self.body_bytes += sum(map(len, pieces))
         return pieces
 
     def _start_response(
@@ -214,7 +214,8 @@ class TakenRequest:
     def __init__(
         self, connection: PeerConnection, number: int, backend: Backend, peer: list[str]
     ) -> None:
-        """`peer` is the client: address, port, scheme, and the server's own address."""
+        """`peer` is the client: address, port, scheme, server's address, any text for HTTP/2."""
+        *told, stream = peer
         self._connection = connection
         self._number = number
         self._backend = backend
@@ -229,8 +230,9 @@ class TakenRequest:
             write=lambda data: self._say(Kind.RAW, data),
             resume=self._resume,
             descriptor=lambda: -1,
+            is_stream=bool(stream),
         )
-        self._peer = Peer(self._handle, *peer)
+        self._peer = Peer(self._handle, *told)
 
     def begin(self, request: Request, direct: Direct | None) -> None:
         """Let the application answer."""
@@ -273,6 +275,8 @@ class TakenRequest:
         """Send what the application made to the front."""
         assert isinstance(answer, TakenAnswer)
         if self._ended:  # the client has left meanwhile
+            if answer.complete:
+                self._handle.lose_answer(0)
             self._backend.close(answer)
             return
         if self._handle.is_taken:

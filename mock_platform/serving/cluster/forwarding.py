@@ -180,7 +180,8 @@ class HandedRequest:
         peer = self._peer
         self._link = link = self._carrier.open_link(self.place)
         self._number = number = link.add(self)
-        told = (peer.address, peer.port, peer.scheme, peer.server)
+        stream = "stream" if peer.connection.is_stream else ""
+        told = (peer.address, peer.port, peer.scheme, peer.server, stream)
         # This process answers for a world that is nowhere else, even if it does not exist.
         world = "" if self._carrier.is_here(self.place) else self._world
         link.write(pack_request(number, world, self._request, told))

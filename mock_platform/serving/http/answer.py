@@ -53,7 +53,8 @@ class Answer:
     _body: Iterable[Any] | None = None
     _started = False
     _length: int | None = None
-    _sent = 0
+    body_bytes = 0
+    """Bytes of the body that were made so far."""
     _bodiless = False
 
     def __init__(
@@ -122,7 +123,7 @@ class Answer:
                 if not self._written:
                     continue
                 pending = sum(map(len, self._written))
-                if self._length is None or self._sent + pending < self._length:
+                if self._length is None or self.body_bytes + pending < self._length:
                     return self._pack(self._take_written())
         except BaseException as fault:  # noqa: BLE001 - as in `run`
             return self._fail(fault)
@@ -146,7 +147,7 @@ class Answer:
     @property
     def short(self) -> bool:
         """Whether the body ended before its `Content-Length`."""
-        return self._length is not None and self._sent < self._length and not self._bodiless
+        return self._length is not None and self.body_bytes < self._length and not self._bodiless
 
     def _start_response(
         self, status: str, headers: list[Pair], exc_info: ExcInfo | None = None, /
@@ -187,11 +188,11 @@ class Answer:
             part = piece
             # More than was declared would be read as the beginning of the next answer. It is cut,
             # and the connection ends, since the two sides no longer agree where answers end.
-            if self._length is not None and self._sent + len(part) > self._length:
-                part = part[: self._length - self._sent]
+            if self._length is not None and self.body_bytes + len(part) > self._length:
+                part = part[: self._length - self.body_bytes]
                 self._report(ValueError("WSGI: the body is longer than its Content-Length"))
                 self.keep_alive, self.complete = False, True
-            self._sent += len(part)
+            self.body_bytes += len(part)
             if not part:
                 continue
             wire.append(b"%x\r\n%b\r\n" % (len(part), part) if self.chunked else part)

@@ -25,6 +25,7 @@ from mock_platform.serving.http.reader import Refusal, refuse_overload
 from mock_platform.serving.http.scheduling import Rounds, Workers
 from mock_platform.settings import ConnectionSettings
 from mock_platform.world.clock import UPTIME
+from mock_platform.world.journal import JournalEntry
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -113,9 +114,18 @@ class RequestLog(Protocol):
     """The log of requests. Lines may be buffered until `flush`, which must be called."""
 
     def note(
-        self, request: Request, status: str, headers: Sequence[Pair], began: float, ended: float
+        self,
+        request: Request,
+        status: str,
+        headers: Sequence[Pair],
+        began: float,
+        ended: float,
+        entry: JournalEntry | None,
     ) -> None:
-        """Log an answer, with start and end by `UPTIME`; `status` is empty without an answer."""
+        """Log an answer, with start and end by `UPTIME`; `status` is empty without an answer.
+
+        `entry` is its entry in the journal, if it has one in this process.
+        """
 
     def flush(self) -> None:
         """Write the buffered lines."""
@@ -336,10 +346,10 @@ class Backend:
         """Whether a worker is making a piece of the answer now and will pass it on."""
         return answer in self._running
 
-    def drop(self, answer: Answer) -> None:
-        """Log and close an answer whose client has left."""
-        self.note(answer)
+    def drop(self, answer: Answer, entry: JournalEntry | None) -> None:
+        """Close and log an answer whose client has left."""
         self.close(answer)
+        self.note(answer, entry)
 
     def close(self, answer: Answer) -> None:
         """Close an answer that is no longer read, where its application runs."""
@@ -390,12 +400,12 @@ class Backend:
 
     # -- the log ----------------------------------------------------------------------------------
 
-    def note(self, answer: Answer) -> None:
-        """Log an answer that is complete."""
+    def note(self, answer: Answer, entry: JournalEntry | None) -> None:
+        """Log an answer that is complete, or was dropped."""
         if self._log is None:
             return
         request, status, headers = answer.request, answer.status, answer.headers
-        self._log.note(request, status, headers, answer.began, UPTIME())
+        self._log.note(request, status, headers, answer.began, UPTIME(), entry)
         self._noted += 1
         if self._noted == 1 and self._loop is not None:
             self._loop.call_later(_LOG_SECONDS, self.flush_log)

@@ -14,6 +14,8 @@ from typing import Any
 
 from mock_platform.serving.http.backend import Backend
 from mock_platform.serving.http.scheduling import Rounds
+from mock_platform.world.clock import UPTIME
+from mock_platform.world.journal import JournalEntry
 
 _RESET = struct.pack("ii", 1, 0)
 """SO_LINGER with time 0: closing discards unsent data and sends a reset."""
@@ -33,6 +35,11 @@ class ClientSocket:
     def is_closing(self) -> bool:
         """Whether it is closed, or will be when all is sent."""
         return self._transport.is_closing()
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is a stream of HTTP/2."""
+        return bool(self._transport.get_extra_info("stream"))
 
     def send(self, data: bytes, *, last: bool) -> None:
         """Write a piece of an answer; the last one perhaps with the answers to other clients."""
@@ -109,6 +116,11 @@ class ClientSocket:
         found = None if self.is_closing else self._transport.get_extra_info("socket")
         return -1 if found is None else int(found.fileno())
 
+    def is_refused(self) -> bool:
+        """Whether what was written last was refused: the client's socket is closed."""
+        descriptor = self.find_descriptor()
+        return descriptor < 0 or _has_event(descriptor, select.POLLERR)
+
     def _write_earlier(self) -> None:
         if self._keeps:
             self._rounds.write()
@@ -156,6 +168,7 @@ class Handle:
     """
 
     pauses = True
+    skipped = 0.0
 
     def __init__(
         self,
@@ -166,8 +179,10 @@ class Handle:
         write: Callable[[bytes], object],
         resume: Callable[..., object],
         descriptor: Callable[[], int],
+        is_stream: bool = False,
     ) -> None:
         self._backend = backend
+        self.is_stream = is_stream
         self._reset = reset
         self._end = end
         self._write = write
@@ -181,10 +196,22 @@ class Handle:
         """Whether it stays open without an answer."""
         self.gone = False
         """Whether it has ended."""
+        self.entry: JournalEntry | None = None
+        self._held_since = 0.0
+
+    def lose_answer(self, sent: int | None = None, waited: float = 0.0) -> None:
+        """Note that the client left before it had the answer.
+
+        `waited` is for how many seconds it had waited in all, if that is known.
+        """
+        if self.entry is not None:
+            self.entry.lose(sent, waited * 1000 - self.entry.handler_milliseconds)
 
     def leave(self) -> None:
         """The connection has ended: nothing more can be done to it."""
         self.gone = self.is_taken = True
+        if self.held and self.entry is not None:
+            self.entry.prolong((UPTIME() - self._held_since) * 1000)
         # They refer to the connection, which refers to this: without them both are freed at once,
         # not by the garbage collector, for whose scans all requests wait.
         self._reset = self._end = self._write = self._resume = self._descriptor = _do_nothing
@@ -208,9 +235,7 @@ class Handle:
         descriptor = self._descriptor()
         if descriptor < 0:
             return True
-        poll = select.poll()
-        poll.register(descriptor, _LEFT)
-        return bool(poll.poll(0))
+        return _has_event(descriptor, _LEFT)
 
     def resume(self, *, urgent: bool) -> None:
         """Read an endless body again."""
@@ -237,6 +262,7 @@ class Handle:
     def hold(self) -> None:
         """Never answer; the connection stays open without a thread until the client closes it."""
         if self._take():
+            self._held_since = UPTIME()
             self.held = True
 
     def send_raw(self, data: bytes) -> None:
@@ -248,6 +274,12 @@ class Handle:
         """Answer nothing more on the connection; return whether it is still there."""
         self.is_taken = True
         return not self.gone
+
+
+def _has_event(descriptor: int, events: int) -> bool:
+    poll = select.poll()
+    poll.register(descriptor, events)
+    return bool(poll.poll(0))
 
 
 def _do_nothing(*_: object, **__: object) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from functools import partial
 from typing import cast
 
 from mock_platform.core.connection import Pause, Peer, Request
@@ -55,6 +56,7 @@ class ClientConnection(asyncio.Protocol):
         self._clogged = self._discarding = self._half_closed = self._in_a_row = False
         self._body = BodyWatch(backend)
         self._endless = self._resumed = self._woken = False
+        self._left_at, self._left_with = 0.0, 0
         self.deadline = 0.0
         """When the loop ends the connection, on the clock `UPTIME`; 0 for never."""
 
@@ -73,6 +75,7 @@ class ClientConnection(asyncio.Protocol):
             write=client.write_if_open,
             resume=self._resume,
             descriptor=client.find_descriptor,
+            is_stream=client.is_stream,
         )
         address, port = str(peer[0]), str(peer[1])
         self._peer = Peer(self._handle, address, port, self._scheme, backend.listens_at)
@@ -99,8 +102,13 @@ class ClientConnection(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
         answer, self._answer = self._answer, None
-        if answer is not None and not self._backend.is_running(answer):
-            self._backend.drop(answer)
+        if answer is None:
+            if self._clogged:
+                self._handle.lose_answer()
+        elif not self._backend.is_running(answer):
+            if self._half_closed and not self._endless:  # it had left by then
+                self._handle.lose_answer(self._left_with, self._left_at - answer.began)
+            self._drop(answer)
         self._waiting.clear()
         self._backend.finish_answer(self)
 
@@ -113,7 +121,8 @@ class ClientConnection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """The client ended its side: incomplete requests are dropped, complete ones answered."""
         self._read_gathered()
-        self._half_closed = True
+        self._half_closed, self._left_at = True, UPTIME()
+        self._left_with = 0 if self._answer is None else self._answer.body_bytes
         if self._endless or (self._answer is None and not self._waiting):
             return False  # a stream's client has left, or nothing is left to answer
         return self._scheme == "http" and not self._handle.held
@@ -248,6 +257,7 @@ class ClientConnection(asyncio.Protocol):
 
     def _begin(self, request: Request) -> None:
         self.deadline = 0.0
+        self._handle.entry = None
         if self._timer is not None:
             self._timer.cancel()
         backend = self._backend
@@ -279,7 +289,9 @@ class ClientConnection(asyncio.Protocol):
     def send_pieces(self, answer: Answer, pieces: list[bytes] | Pause) -> None:
         """Send what the application made; the server calls this after a run or a step."""
         if self._answer is not answer:  # the client has left meanwhile
-            self._backend.drop(answer)
+            if answer.complete:
+                self._handle.lose_answer(0)
+            self._drop(answer)
             return
         if self._handle.is_taken:
             self._backend.close(answer)
@@ -302,7 +314,9 @@ class ClientConnection(asyncio.Protocol):
             return
         keep = answer.keep_alive
         self._finish()
-        if not keep:
+        if self._half_closed and not self._waiting and not self._backend.stopping.is_set():
+            self._backend.call_soon(partial(self._close_last, self._left_at - answer.began))
+        elif not keep:
             self._part()
         elif self._half_closed and not self._waiting:
             self._close()
@@ -356,9 +370,23 @@ class ClientConnection(asyncio.Protocol):
             return
         self._backend.step(answer, self)
 
+    def _close_last(self, waited: float) -> None:
+        """Close after the last answer to a client that had ended its side after these seconds.
+
+        Whether it had left, or only has nothing more to send, is known when it got the answer.
+        """
+        if not self._handle.is_taken:
+            if self._client.is_refused():
+                self._handle.lose_answer(self._left_with, waited)
+            self._close()
+
+    def _drop(self, answer: Answer) -> None:
+        """Give up an answer whose client has left."""
+        self._backend.drop(answer, self._handle.entry)
+
     def _finish(self) -> None:
         assert self._answer is not None
-        self._backend.note(self._answer)
+        self._backend.note(self._answer, self._handle.entry)
         self._answer = None
         self._endless = self._resumed = self._woken = False
         self._backend.finish_answer(self)

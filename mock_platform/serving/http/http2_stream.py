@@ -351,6 +351,8 @@ class StreamTransport(asyncio.Transport):
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
         """Return what the real transport says; the socket is shared with other streams."""
+        if name == "stream":
+            return True
         found = self._frames.find_info(name)
         if name == "socket" and found is not None:
             return SharedSocket(found.fileno())

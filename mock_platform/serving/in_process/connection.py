@@ -25,6 +25,7 @@ from mock_platform.core.connection import CONNECTION, Direct, Peer, Request
 from mock_platform.serving.in_process.environ import USUAL_PORTS, environ_of, fill, read_request
 from mock_platform.version import __version__
 from mock_platform.world.clock import machine_now
+from mock_platform.world.journal import JournalEntry
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -185,6 +186,8 @@ class _CallerConnection:
 
     def __init__(self, timeout: float | None) -> None:
         self.is_taken = False
+        self.entry: JournalEntry | None = None
+        self.skipped = 0.0
         self.broken: OSError | None = None
         self._raw = b""
         self._timeout = timeout
@@ -196,13 +199,13 @@ class _CallerConnection:
         Raises:
             TimeoutError: The caller would have stopped waiting.
         """
-        self._silent += seconds
-        if self._timeout is not None and self._silent >= self._timeout:
+        if self._timeout is not None and self._silent + seconds >= self._timeout:
             self.hold()
             self.take_sent_bytes()
+        self._silent += seconds
         closing.wait(seconds)
 
-    is_stopping = is_slow = False
+    is_stopping = is_slow = is_stream = False
     """A session is read by its caller, so it is neither stopped nor slow."""
 
     def is_gone(self) -> bool:
@@ -223,6 +226,7 @@ class _CallerConnection:
             if not ready.wait(seconds):
                 self._silent += seconds
         elif not ready.wait(left):
+            self._silent += left
             self.hold()
             self.take_sent_bytes()
 
@@ -236,6 +240,7 @@ class _CallerConnection:
 
     def hold(self) -> None:
         """End at once, whatever the timeout: without one the caller would wait for ever."""
+        self.skipped += 0.0 if self._timeout is None else max(0.0, self._timeout - self._silent)
         self._break(TimeoutError("timed out"))
 
     def close(self) -> None:

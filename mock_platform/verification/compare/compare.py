@@ -212,6 +212,7 @@ def _compare(
     # differences is the likely one; listing the differences of all would hide the real mistake.
     branches = schema.get("anyOf") or schema.get("oneOf")
     if branches:
+        branches = _choose_by_type(value, schema) or branches
         found = [list(_compare(value, branch, components, where)) for branch in branches]
         yield from min(found, key=len)
         return
@@ -234,6 +235,17 @@ def _compare(
     elif isinstance(value, list) and "items" in schema:
         for item in value:
             yield from _compare(item, schema["items"], components, f"{where}[]")
+
+
+def _choose_by_type(value: Any, schema: Schema) -> list[Schema]:
+    """Return the alternative that a value names, by the slug of its type; empty without one."""
+    known = schema.get("discriminator", {})
+    named = value.get(known.get("propertyName")) if isinstance(value, dict) else None
+    if not isinstance(named, str):
+        return []
+    slug = named.rpartition("/")[2]
+    mapping: Mapping[str, str] = known.get("mapping", {})
+    return [{"$ref": ref} for key, ref in mapping.items() if key.rpartition("/")[2] == slug]
 
 
 def _compare_object(

@@ -35,6 +35,7 @@ _NOT_COMPARED = frozenset(
 _MAX_RECORDS = 100
 """Records of one answer whose form is compared: series have thousands of equal form."""
 _TEXTS = frozenset({"message", "detail", "title", "details", "error_description"})
+_PROBLEMS = "/2/problems/"
 _DATA_DEPENDENT = frozenset({"data", "includes", "errors", "next_token", "previous_token"})
 _PAGE = frozenset({"next_cursor", "next_token", "previous_token"})
 
@@ -156,7 +157,7 @@ class Comparer:
     def check_failure(self, operation: Operation, answer: ComparedAnswer) -> list[Difference]:
         """Return how a failure differs from what the operation declares for its status."""
         entry = self._find_entry(operation).get("responses", {})
-        schemas = self._list_schemas(operation, answer.status)
+        schemas = self._list_schemas(operation, answer.status, is_problem=_is_problem(answer.json))
         if not entry or operation.returns.media_type != "application/json":
             return []  # a page refuses with a page
         if str(answer.status) not in entry and "default" not in entry:
@@ -169,18 +170,25 @@ class Comparer:
         # Of several kinds of JSON it is the one that the body has: another media type is a
         # difference of its own, and hides nothing.
         found = [find_differences(answer.json, each, self._components) for each in schemas]
-        return min(found, key=len)
+        return [
+            each
+            for each in min(found, key=len)
+            if each.kind != "missing" or not _repeats(answer.json, each.where)
+        ]
 
     def find_schema(self, operation: Operation, status: int) -> Mapping[str, Any] | None:
         """Return the JSON schema of an answer with this status, if one is declared."""
         return next(iter(self._list_schemas(operation, status)), None)
 
-    def _list_schemas(self, operation: Operation, status: int) -> list[Mapping[str, Any]]:
-        """Return the JSON schemas of the answers with this status."""
+    def _list_schemas(
+        self, operation: Operation, status: int, *, is_problem: bool = False
+    ) -> list[Mapping[str, Any]]:
+        """Return the JSON schemas of the answers with this status: of problems alone, if it is."""
         answers = self._find_entry(operation).get("responses", {})
         content = answers.get(str(status), answers.get("default", {}) if status >= 400 else {})
         kinds: Mapping[str, Any] = content.get("content", {})
-        return [found["schema"] for kind, found in kinds.items() if "json" in kind]
+        word = "problem+json" if is_problem and any("problem" in x for x in kinds) else "json"
+        return [found["schema"] for kind, found in kinds.items() if word in kind]
 
     def _find_entry(self, operation: Operation) -> Mapping[str, Any]:
         """Return the description of an operation; some are described under a further path."""
@@ -345,6 +353,24 @@ def _find_empty(ours: Any, theirs: Any) -> Iterator[Difference]:
             )
 
 
+def _is_problem(body: Any) -> bool:
+    """Whether the body of a failure is a problem, whatever its media type says."""
+    return isinstance(body, dict) and {"type", "title"} <= body.keys()
+
+
+def _repeats(body: Any, name: str) -> bool:
+    """Whether a problem has what a missing key would say: as status, or in its only error."""
+    if not _is_problem(body):
+        return False
+    errors = body.get("errors")
+    return name == "status" or (
+        isinstance(errors, list)
+        and len(errors) == 1
+        and isinstance(errors[0], dict)
+        and name in errors[0]
+    )
+
+
 def _compare_failures(
     here: Any, there: Any, where: str, values: tuple[PathValues, PathValues]
 ) -> Iterator[Difference]:
@@ -353,11 +379,13 @@ def _compare_failures(
     if mine != got:
         yield Difference("type", where or "(body)", mine, got)
     elif isinstance(here, dict):
-        for name in [*here, *(name for name in there if name not in here)]:
-            place = f"{where}.{name}" if where else name
-            if name not in there:
+        for name in [each for each in here if each not in there]:
+            if where or not _repeats(there, name):
+                place = f"{where}.{name}" if where else name
                 yield Difference("missing", place, find_kind(here[name]), "absent")
-            elif name not in here:
+        for name in there:
+            place = f"{where}.{name}" if where else name
+            if name not in here:
                 yield Difference("extra", place, "absent", find_kind(there[name]))
             else:
                 yield from _compare_failures(here[name], there[name], place, values)
@@ -367,13 +395,19 @@ def _compare_failures(
         for one, other in zip(here, there, strict=False):
             yield from _compare_failures(one, other, f"{where}[]", values)
     else:
-        expected, found = _hide(here, values[0]), _hide(there, values[1])
-        name = where.rpartition(".")[2]
-        if expected != found:
-            kind: DifferenceKind = "wording" if name in _TEXTS else "value"
-            if name == "code":
-                kind = "code"
-            yield Difference(kind, where, shorten(expected), shorten(found))
+        yield from _compare_texts(_hide(here, values[0]), _hide(there, values[1]), where)
+
+
+def _compare_texts(expected: Any, found: Any, where: str) -> Iterator[Difference]:
+    """Compare two single values of failures."""
+    name = where.rpartition(".")[2]
+    if name == "type":  # a problem's type is known by its slug; hosts have several names
+        expected, found = (str(each).rpartition(_PROBLEMS)[2] for each in (expected, found))
+    if expected != found:
+        kind: DifferenceKind = "wording" if name in _TEXTS else "value"
+        if name == "code":
+            kind = "code"
+        yield Difference(kind, where, shorten(expected), shorten(found))
 
 
 def _compare_values(here: Any, there: Any, where: str = "") -> Iterator[Difference]:

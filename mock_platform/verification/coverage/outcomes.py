@@ -135,7 +135,13 @@ def find_match(outcome: Outcome, among: Sequence[Outcome]) -> Outcome | None:
         if len(same) == 1:
             return same[0]
     unnamed = Outcome(outcome.status, "")
-    return unnamed if unnamed in among else None
+    if unnamed in among:
+        return unnamed
+    # As it is recorded, a success may have another status, and a used-up limit no code.
+    if outcome.status < 400:
+        return next((known for known in among if known.status < 400), None)
+    used_up = outcome == Outcome(429, ABOUT_BLANK)
+    return next((known for known in among if used_up and known.status == 429), None)
 
 
 def make_call(operation: Operation) -> Call:

@@ -16,6 +16,7 @@ from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.core.tables.state import State
 from mock_platform.core.warning_counts import strip_origin
+from mock_platform.delivery.sender import find_names
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import loads as loads_scenario
@@ -352,7 +353,8 @@ def _read_deliveries(
             continue
         needed = f"{event['id']} {event['webhook_id']}"
         state = make_beginning(None, [], history.describe(needed))
+        names = find_names(world, event["webhook_id"]) or "neutral"
         found[each["event_id"]] = PactDelivery(
-            each["event_id"], event["event_type"], each["body"], (state,), world.names or "neutral"
+            each["event_id"], event["event_type"], each["body"], (state,), names
         )
     return list(found.values())

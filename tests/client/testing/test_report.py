@@ -52,6 +52,7 @@ def test_a_failing_test_tells_its_story(run: Run) -> None:
     result.assert_outcomes(failed=1)
     assert [
         "1. 12:00:00.000 GET /12/accounts?count=x -> 400 accounts.list",
+        '     why: Expected Integer, got "x" for count.',
         '     answer: {"errors":[{"code":"INVALID_PARAMETER","message":"Expected Integer, got '
         '\\"x\\" for count","parameter":"count","details":"invalid number","value":"x"}],'
         '"request":{"params":{}}}',
@@ -60,6 +61,7 @@ def test_a_failing_test_tells_its_story(run: Run) -> None:
         "     changed: line_items itttx",
         "3. 12:00:00.000 DELETE /12/accounts/18ce54d4x5t/line_items/itttx -> 404 line_items.delete",
         "     the same request as 2",
+        "     why: line_item_id: No line item has the id 'itttx'.",
         '     answer: {"errors":[{"code":"LINE_ITEM_NOT_FOUND","message":"No line item has the id '
         '\'itttx\'","parameter":"line_item_id"}],"request":{"params":{'
         '"account_id":"18ce54d4x5t","line_item_id":"itttx"}}}',
@@ -98,8 +100,13 @@ def test_the_whole_journal_is_shown_on_demand(run: Run) -> None:
         '{"from_date":["now"]}},{"message":"\\"to_date\\" is a required parameter","parameters":'
         '{"to_date":[]}}]}'
     )
+    why = (
+        '"webhook_id" is a required parameter; Expected yyyymmddhhmm (12 digits, UTC), got "now" '
+        'for from_date; "to_date" is a required parameter.'
+    )
     assert [
         "1. 12:00:00.000 POST /2/webhooks/replay?oauth_token=[redacted] -> 400 webhooks.replay",
+        f"     why: {why}",
         f"     request Host: {urlsplit(base_url).netloc}",
         f"     request User-Agent: python-requests/{requests.__version__}",
         "     request Accept-Encoding: gzip, deflate",
@@ -112,6 +119,7 @@ def test_the_whole_journal_is_shown_on_demand(run: Run) -> None:
         "     response Content-Type: application/problem+json",
         "     response X-Mock-Request-Id: r1",
         "     response X-Mock-Operation: webhooks.replay",
+        f"     response X-Mock-Why: {why}",
         "     response X-Mock-Assumptions: problem.status-by-type,problem.titles",
         f"     response Content-Length: {len(body)}",
         f"     response body: {body}",

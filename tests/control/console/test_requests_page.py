@@ -13,6 +13,8 @@ from werkzeug.test import TestResponse
 
 from mock_platform.control.console.requests_page import MAX_ROWS, SHOWN, EntryFilter, LiveRows
 from mock_platform.core.connection import Connection, Pause
+from mock_platform.serving.flask.sending import NoConnection
+from mock_platform.world.endings import COMPLETE
 from mock_platform.world.journal import JournalEntry, Query
 from tests.control.support import call
 from tests.support import BEARER, FORM, Sandbox, sandbox
@@ -150,7 +152,21 @@ def test_rules_that_acted(box: Sandbox) -> None:
     page = Page(call(box, "GET", "/?rule=outage"))
 
     assert ["r1"] == page.requests
-    assert "rule of scenario outage" in page.text
+    assert "Rule 0 of scenario outage acted: " in page.text
+
+
+def test_answers_that_were_cut(box: Sandbox) -> None:
+    """The list and the page of a request say how the answer ended, and the filter finds it."""
+    call(box, "POST", "/scenarios/flaky-network/activate", json={})
+    with pytest.raises(NoConnection):
+        box.call("GET", "/12/accounts")
+
+    assert ["r1"] == Page(call(box, "GET", "/?ended=reset")).requests
+    assert [] == Page(call(box, "GET", "/?ended=complete")).requests
+    assert "200 reset after 0 bytes" in Page(call(box, "GET", "/")).text
+    shown = Page(call(box, "GET", "/console/requests/r1")).text
+    assert "reset after 0 bytes; the client waited" in shown
+    assert "The answer below is not what the client got." in shown
 
 
 @pytest.mark.parametrize(
@@ -160,6 +176,7 @@ def test_rules_that_acted(box: Sandbox) -> None:
         ("status=700", "expected a status such as 404"),
         ("operation=account_medi.list", "Did you mean"),
         ("method=FETCH", "method must be one of"),
+        ("ended=badly", "ended must be one of"),
     ],
 )
 def test_faulty_filters(box: Sandbox, query: str, text: str) -> None:
@@ -305,6 +322,26 @@ def test_only_what_is_new(box: Sandbox) -> None:
     assert all(isinstance(each, Pause) and each.endless for each in pauses)
     assert ("r3 r2", 2, "0-3") == (two["rows"], two["shown"], two["position"])
     assert ("r4", 0, False) == (one["rows"], one["left_out"], one["emptied"])
+
+
+def test_a_row_is_shown_again_when_its_answer_ended(box: Sandbox) -> None:
+    """Its first row says that the answer is still being sent, a later event how it ended."""
+    request(box)
+    (entry,) = box.world.journal
+    entry.ending = None
+    events = follow(box, Listener(), "0-0")
+    next(events)
+    next(events)
+
+    first = read(next(events))
+    next(events)
+    waiting = next(events)
+    entry.ending = COMPLETE
+    again = read(next(events))
+
+    assert ("r1", "") == (first["rows"], first["again"])
+    assert isinstance(waiting, Pause)
+    assert ("", "r1") == (again["rows"], again["again"])
 
 
 def test_a_busy_server(box: Sandbox) -> None:

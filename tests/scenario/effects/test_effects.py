@@ -218,7 +218,7 @@ def test_commit(stage: str, deleted: bool) -> None:
 
     reply = in_process(box, "DELETE", ITEM)
 
-    assert (200, Sending(fault="reset")) == (reply.status, reply.sending)
+    assert (200, Sending(fault="reset", is_committed=deleted)) == (reply.status, reply.sending)
     assert deleted == box.record("line_items", "itttx")["deleted"]
     assert deleted == bool(last(box).changes)
 

@@ -19,7 +19,7 @@ from tests.waits import PATIENCE
 
 PARTS = [b"1", b"2", b"3"]
 REQUEST = Request("PUT", "/", "h", "1.1", [], b"", keep_alive=True)
-PEER = ["127.0.0.1", "1", "http", "h:80"]
+PEER = ["127.0.0.1", "1", "http", "h:80", ""]
 
 
 class Front:

@@ -30,7 +30,7 @@ class Process:
     def __init__(self) -> None:
         self.sent: list[Place] = []
         self.told: list[int] = []
-        self.is_stopping = self.is_slow = self.closed = False
+        self.is_stopping = self.is_slow = self.is_stream = self.closed = False
         self.place = OWNER
 
     def open_link(self, place: Place) -> Any:

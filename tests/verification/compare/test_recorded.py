@@ -159,3 +159,28 @@ def test_problems_as_any_json(tmp_path: Path) -> None:
 
     assert (1, ["media type"]) == (status, [each["kind"] for each in found["findings"]])
     assert {"confirmed"} == set(found["assumptions"].values())
+
+
+def shorten_problem(body: Any) -> None:
+    """A problem as the real service sends it: another host in its types, and nothing twice."""
+    for each in (body, *body.get("errors", ())):
+        if "/2/problems/" in each.get("type", ""):
+            each["type"] = f"https://api.example.com/2/problems/{each['type'].rpartition('/')[2]}"
+    for name in ("status", "value", "parameter", "resource_id", "resource_type"):
+        body.pop(name, None)
+
+
+def test_problems_as_json(tmp_path: Path) -> None:
+    """A problem that is sent as plain JSON differs in its media type alone, and refutes nothing."""
+    box = sandbox()
+    for path in ("/2/users/abc", "/2/users/12345678999", "/2/posts", "/2/posts/12345"):
+        box.call("GET", path, keys=BEARER)
+    file = record(box, tmp_path, shorten_problem)
+    file.write_text(file.read_text().replace("application/problem+json", "application/json"))
+
+    status, found = diff(file)
+
+    (finding,) = found["findings"]
+    assert 1 == status
+    assert ("media type", "content-type") == (finding["kind"], finding["where"])
+    assert "refuted" not in {each["verdict"] for each in finding["assumptions"]}

@@ -87,15 +87,19 @@ def test_parameters() -> None:
         (Outcome(410, "C"), Outcome(410, "")),
         (Outcome(400, "about:blank"), None),
         (Outcome(401, "about:blank"), Outcome(401, "about:blank")),
+        (Outcome(201, ""), Outcome(200, "")),
+        (Outcome(429, "about:blank"), Outcome(429, "88")),
+        (Outcome(429, "usage-capped"), None),
     ],
 )
 def test_matching(observed: Outcome, meant: Outcome | None) -> None:
-    """An outcome is known exactly, by its code, or by a status for which no code is documented."""
+    """An outcome is known exactly, by its code or status, or as the recorded form of one."""
     known = [
         Outcome(200, ""),
         Outcome(404, "A"),
         Outcome(410, ""),
         Outcome(401, "about:blank"),
+        Outcome(429, "88"),
     ]
 
     assert meant == find_match(observed, known)
@@ -111,7 +115,7 @@ def journal_entry(
     """The journal entry of a request."""
     return JournalEntry(
         id="r1", at=AT, world=world, method="GET", url="http://localhost/", status=status,
-        milliseconds=1.0, operation=operation, response_body=body, sent=sent,
+        handler_milliseconds=1.0, operation=operation, response_body=body, sent=sent,
     )  # fmt: skip
 
 

@@ -38,6 +38,7 @@ from mock_platform.api.v2.objects.answers import (
     make_names_field,
     start_answer,
 )
+from mock_platform.api.v2.objects.object_types import INCLUDES, PARTIAL_ERROR
 from mock_platform.api.v2.pages import TOKEN_PAGES, make_token_field, show_list, take_page
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
@@ -142,16 +143,16 @@ class ConversationAnswer(Schema):
     """A conversation, and the users that its expansions refer to."""
 
     data = Nested(ChatConversation, required=True)
-    includes = Json()
-    errors = ListOf(Json())
+    includes = INCLUDES.one()
+    errors = PARTIAL_ERROR.several()
 
 
 class PageOfConversations(Schema):
     """A page of conversations, the one with the latest event first."""
 
     data = ListOf(Nested(ChatConversation))
-    includes = Json()
-    errors = ListOf(Json())
+    includes = INCLUDES.one()
+    errors = PARTIAL_ERROR.several()
     meta = Nested(ConversationsMeta, required=True)
 
 

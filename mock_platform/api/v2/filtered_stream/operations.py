@@ -41,10 +41,12 @@ from mock_platform.api.v2.filtered_stream.rules import (
 )
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
+    ObjectAnswer,
     PostSelectionQuery,
     Selection,
     read_selection,
 )
+from mock_platform.api.v2.objects.object_types import POST_OBJECT
 from mock_platform.api.v2.pages import TOKEN_PAGES, make_token_field, show_list, take_page
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.api.v2.search.query import RULE_LANGUAGE, RULE_NESTING
@@ -60,9 +62,10 @@ from mock_platform.api.v2.usage.counting import (
 )
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import BEARER
-from mock_platform.core.call import Call
-from mock_platform.core.envelope import Lines
+from mock_platform.core.call import Call, Reply
+from mock_platform.core.envelope import Flat, Lines
 from mock_platform.core.failures.errors import ProblemFailure
+from mock_platform.core.failures.rendering import RECORDED_STATUSES
 from mock_platform.core.fields import (
     Choice,
     CommaList,
@@ -110,13 +113,11 @@ class _MatchingRule(Schema):
     tag = Text(required=True)
 
 
-class PostLine(Schema):
+class PostLine(ObjectAnswer):
     """A line of the filtered stream: a post with all rules that match it."""
 
-    data = Json(required=True)
-    includes = Json()
+    data = POST_OBJECT.one()
     matching_rules = ListOf(Nested(_MatchingRule), required=True)
-    errors = ListOf(Json())
 
 
 def make_open(settings: Settings) -> Handler:
@@ -211,7 +212,7 @@ class StreamRule(Schema):
 
 class _RulesMeta(Schema):
     sent = Instant(millis=True, required=True)
-    result_count = Integer(required=True)
+    result_count = Integer()
     next_token = make_token_field(short=True)
 
 
@@ -355,6 +356,17 @@ def count(call: Call, world: World) -> dict[str, Any]:
     return {"data": {name: value for name, value in data.items() if name in wanted}}
 
 
+class _Changed(Flat, frozen=True):
+    """The answer to a change of rules: on the recorded wire, 201 if any was made."""
+
+    def reply(self, call: Call, result: Any) -> Reply:
+        reply = super().reply(call, result)
+        if call.wire == "recorded" and result["meta"]["summary"].get("created"):
+            call.assume(RECORDED_STATUSES)
+            reply.status = 201
+        return reply
+
+
 _SPEC = "Versioning: 2025-09-09"
 _RULES = "/2/posts/search/stream/rules"
 _OLDER = "/2/tweets/search/stream"
@@ -418,7 +430,7 @@ OPERATIONS = (
         in_query=("dry_run", "delete_all"),
         rules=find_change_faults,
         also=(f"{_OLDER}/rules",),
-        returns=RulesAnswer,
+        returns=_Changed(RulesAnswer),
         limit=100,
         errors=("invalid-request", "rule-cap", "invalid-rules", "duplicate-rules"),
         assumptions=(RULE_SHAPES, PARTIAL_SUCCESS, AT_ONCE, RULE_LANGUAGE, RULE_NESTING),

@@ -12,6 +12,7 @@ from typing import Any
 
 from mock_platform.api.v2.conventions import (
     ANY_USER,
+    Rates,
     declare_named,
     find_nothing,
     get_user_id,
@@ -163,6 +164,7 @@ class _Processing(Schema):
 
 MediaAnswer = wrap_data(
     "MediaAnswer",
+    "_MediaOfUpload",
     id=Text(),
     media_key=Text(),
     size=Integer(),
@@ -347,7 +349,7 @@ _declare = partial(
     since=None,
     returns=MediaAnswer,
     auth=Auth(ANY_USER, scopes=("media.write",)),
-    limit=(),
+    limit=Rates(user=1875, app_daily=180_000),
     errors=("invalid-request", "resource-not-found"),
     assumptions=(MEDIA_SHAPES, UPLOAD_RULES, USABLE_MEDIA),
     may_assume=(MEDIA_PROCESSING, FINISHED_TWICE),
@@ -361,6 +363,7 @@ OPERATIONS = (
         "Upload an image, or do a step of an upload",
         params=UploadBody,
         rules=find_upload_faults,
+        limit=Rates(user=500, app_daily=50_000),
         example=Example(
             json={"media": _PIXEL, "media_category": "post_image", "media_type": "image/png"}
         ),
@@ -400,6 +403,7 @@ OPERATIONS = (
         get_status,
         "Read how far an upload is",
         params=StatusQuery,
+        limit=Rates(user=1000, app_daily=100_000),
         example=Example(query={"media_id": "1712850617439550001"}),
     ),
 )

@@ -2,6 +2,7 @@
 
 from mock_platform.api.v2 import OTHER_SHAPES
 from mock_platform.api.v2.messages import blocks, conversations, events, operations
+from mock_platform.core.original_names.translation import Pairs
 
 OPERATIONS = (*operations.OPERATIONS, *blocks.OPERATIONS, *events.OPERATIONS)
 TABLES = (*conversations.TABLES,)
@@ -10,6 +11,7 @@ EXAMPLE_PATHS = {
     "dm_conversation_id": "2244994945-3805104374",
     "event_id": "1990180010221305856",
 }
+ORIGINAL_NAMES = Pairs(named=frozenset({"dm_event.fields"}))
 SPEC_SENTENCES = {
     "direct-messages": OTHER_SHAPES,
     "direct-messages.permission": "Without them the error is code 93",

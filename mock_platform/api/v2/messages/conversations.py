@@ -28,7 +28,6 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure, ProblemFailure
 from mock_platform.core.fields import Choice, Instant, Json, ListOf, Text
-from mock_platform.core.operation import Limit
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Shown, Table
 from mock_platform.world.clock import epoch_millis, parse_instant, wire_millis
@@ -42,12 +41,6 @@ LEAVE = "ParticipantsLeave"
 EVENT_TYPES = (MESSAGE, JOIN, LEAVE)
 NEWEST_FIRST = Order("created_at", descending=True)
 LONGEST_TEXT = 10_000
-MESSAGE_LIMITS = expectation(
-    "direct-messages.limits",
-    "A user may make 15 requests in 15 minutes to each endpoint of direct messages.",
-)
-READ_LIMIT = (Limit("dm_events", 15, 900, source="public", assumptions=(MESSAGE_LIMITS,)),)
-WRITE_LIMIT = (Limit("dm_messages", 15, 900, source="public", assumptions=(MESSAGE_LIMITS,)),)
 MESSAGE_SHAPES = public_fact(
     "direct-messages.shapes",
     "The endpoints of direct messages have their public shapes; the spec names the permission and "

@@ -9,6 +9,7 @@ from marshmallow import ValidationError, validates_schema
 
 from mock_platform.api.v2.conventions import (
     ANY_USER,
+    Rates,
     declare_named,
     get_app,
     get_user_id,
@@ -22,11 +23,9 @@ from mock_platform.api.v2.messages.conversations import (
     MESSAGE_ACTIVITIES,
     MESSAGE_SHAPES,
     NOT_A_RESOURCE_TYPE,
-    READ_LIMIT,
     READ_PERMISSION,
     TABLE,
     TAKES_NO_MESSAGES,
-    WRITE_LIMIT,
     find_participants,
     name_conversation,
     require_event,
@@ -43,11 +42,13 @@ from mock_platform.api.v2.objects.answers import (
     PARTIAL_ERRORS,
     POST_FIELDS,
     USER_FIELDS,
+    ObjectAnswer,
     PostAnswer,
     find_early_fields,
     make_names_field,
     start_answer,
 )
+from mock_platform.api.v2.objects.object_types import DM_EVENT_OBJECT
 from mock_platform.api.v2.objects.post_view import show_entities
 from mock_platform.api.v2.pages import (
     MESSAGES,
@@ -63,16 +64,13 @@ from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.faults import Fault
-from mock_platform.core.fields import Choice, CommaList, Instant, Json, ListOf, Nested, Text
+from mock_platform.core.fields import Choice, CommaList, ListOf, Nested, Text
 from mock_platform.core.operation import Example, Location
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-FIELDS = (
-    "attachments", "created_at", "dm_conversation_id", "entities", "event_type", "id",
-    "participant_ids", "referenced_posts", "sender_id", "text",
-)  # fmt: skip
+FIELDS = tuple(DM_EVENT_OBJECT.keys)
 _EXPANSIONS = ("attachments.media_keys", "participant_ids", "referenced_posts.id", "sender_id")
 _DEFAULTS = {"id", "event_type", "text"}
 
@@ -95,36 +93,17 @@ class DirectMessageQuery(TokenPageQuery, DirectMessageSelectionQuery):
     event_types = CommaList(Choice(EVENT_TYPES))
 
 
-class DirectMessageEvent(Schema):
-    """An event of a conversation; `participant_ids` only in joins and leaves."""
-
-    id = Text(required=True)
-    event_type = Choice(EVENT_TYPES)
-    text = Text()
-    sender_id = Text()
-    dm_conversation_id = Text()
-    created_at = Instant(millis=True)
-    participant_ids = ListOf(Text())
-    attachments = Json()
-    entities = Json()
-    referenced_posts = Json()
-
-
-class DirectMessagePage(Schema):
+class DirectMessagePage(ObjectAnswer):
     """A page of events."""
 
-    data = ListOf(Nested(DirectMessageEvent))
-    includes = Json()
-    errors = ListOf(Json())
+    data = DM_EVENT_OBJECT.several()
     meta = Nested(PageMeta, required=True)
 
 
-class DirectMessageAnswer(Schema):
+class DirectMessageAnswer(ObjectAnswer):
     """A single event, with what its expansions refer to."""
 
-    data = Nested(DirectMessageEvent, required=True)
-    includes = Json()
-    errors = ListOf(Json())
+    data = DM_EVENT_OBJECT.one()
 
 
 class Attachment(Schema):
@@ -298,7 +277,7 @@ _declare_send = partial(
     since=None,
     returns=Flat(SentAnswer, status=201),
     auth=Auth(ANY_USER, scopes=("dm.write", "post.read", "users.read")),
-    limit=WRITE_LIMIT,
+    limit=Rates(user=15, app_daily=1440, user_daily=1440),
     errors=("invalid-request", "93", "about:blank", "resource-not-found"),
     assumptions=(MESSAGE_SHAPES, CONVERSATION_RULES, MESSAGE_ACTIVITIES),
     may_assume=(TAKES_NO_MESSAGES,),
@@ -311,7 +290,7 @@ _declare_read = partial(
     since=None,
     returns=DirectMessagePage,
     auth=Auth(ANY_USER, scopes=("dm.read", "post.read", "users.read")),
-    limit=READ_LIMIT,
+    limit=Rates(user=15),
     errors=("invalid-request", "93", "resource-not-found"),
     assumptions=(
         MESSAGE_SHAPES,

@@ -11,7 +11,13 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, ClassVar
 
-from mock_platform.api.v2.conventions import ANY_CALLER, declare_named, find_nothing, make_id_field
+from mock_platform.api.v2.conventions import (
+    ANY_CALLER,
+    Rates,
+    declare_named,
+    find_nothing,
+    make_id_field,
+)
 from mock_platform.api.v2.pages import show_list
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.core.assumptions import expectation, public_fact
@@ -278,6 +284,7 @@ OPERATIONS = (
         params=NewsSearch,
         returns=NewsList,
         auth=Auth(("bearer", "oauth2"), scopes=_SCOPES),
+        limit=Rates(app=200, user=200),
         assumptions=(NEWS_SHAPES, NEWS_SEARCH, BOTH_TIMES),
     ),
     _declare(

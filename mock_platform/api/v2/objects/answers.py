@@ -8,12 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Unpack
 
-from marshmallow import fields
 from msgspec import Struct, field
 
 from mock_platform.api.v2.conventions import find_absence, find_nothing
 from mock_platform.api.v2.objects.figures import find_private_metrics, refuse_private_fields
 from mock_platform.api.v2.objects.media_view import find_any_media, may_use, show_media
+from mock_platform.api.v2.objects.object_types import (
+    INCLUDES,
+    MEDIA_OBJECT,
+    PARTIAL_ERROR,
+    PLACE_OBJECT,
+    POLL_OBJECT,
+    POST_OBJECT,
+    USER_OBJECT,
+)
 from mock_platform.api.v2.objects.post_view import (
     find_references,
     find_user,
@@ -31,7 +39,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.failures.codes import not_authorized_to_see
 from mock_platform.core.failures.problems import Problem, problem
 from mock_platform.core.faults import Fault, unlisted
-from mock_platform.core.fields import Choice, CommaList, FieldOptions, ListOf
+from mock_platform.core.fields import Choice, CommaList, FieldOptions
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
@@ -51,31 +59,12 @@ FIELD_SELECTION = public_fact(
     "section 7.2 of the named endpoints, defaults without fields",
 )
 
-POST_FIELDS = (
-    "article", "article_title", "attachments", "author_id", "card_uri", "community_id",
-    "context_annotations",
-    "conversation_id", "created_at", "display_text_range", "edit_controls",
-    "edit_history_post_ids", "entities", "geo", "id", "in_reply_to_user_id", "lang",
-    "matched_media_notes", "media_metadata", "non_public_metrics", "note_request_suggestions",
-    "note_post", "organic_metrics", "paid_partnership", "possibly_sensitive", "promoted_metrics",
-    "public_metrics", "referenced_posts", "reply_settings", "scopes", "source",
-    "suggested_source_links", "suggested_source_links_with_counts", "text", "withheld",
-)  # fmt: skip
-USER_FIELDS = (
-    "affiliation", "confirmed_email", "connection_status", "created_at", "description", "entities",
-    "id", "is_identity_verified", "location", "most_recent_post_id", "name", "parody",
-    "pinned_post_id", "profile_banner_url", "profile_image_url", "protected", "public_metrics",
-    "receives_your_dm", "subscribes_to_you", "subscription", "subscription_type", "url",
-    "username", "verified", "verified_followers_count", "verified_type", "withheld",
-)  # fmt: skip
-MEDIA_FIELDS = (
-    "alt_text", "duration_ms", "height", "media_key", "non_public_metrics", "organic_metrics",
-    "preview_image_url", "promoted_metrics", "public_metrics", "type", "url", "variants", "width",
-)  # fmt: skip
-POLL_FIELDS = ("duration_minutes", "end_datetime", "id", "options", "voting_status")
-PLACE_FIELDS = (
-    "contained_within", "country", "country_code", "full_name", "geo", "id", "name", "place_type",
-)  # fmt: skip
+POST_FIELDS, USER_FIELDS = tuple(POST_OBJECT.keys), tuple(USER_OBJECT.keys)
+MEDIA_FIELDS, POLL_FIELDS, PLACE_FIELDS = (
+    tuple(MEDIA_OBJECT.keys),
+    tuple(POLL_OBJECT.keys),
+    tuple(PLACE_OBJECT.keys),
+)
 EXPANSIONS = (
     "article.cover_media", "article.media_entities", "attachments.media_keys",
     "attachments.media_source_post", "attachments.poll_ids", "author_id", "edit_history_post_ids",
@@ -86,11 +75,11 @@ EXPANSIONS = (
 USER_EXPANSIONS = ("affiliation", "affiliation.user_id", "most_recent_post_id", "pinned_post_id")
 _FOLLOWED_BY_USERS = {name.partition(".")[0] for name in USER_EXPANSIONS}
 _DEFAULTS: Mapping[str, frozenset[str]] = {
-    "post": frozenset({"id", "text", "edit_history_post_ids"}),
-    "user": frozenset({"id", "name", "username"}),
-    "media": frozenset({"media_key", "type"}),
-    "poll": frozenset({"id", "options"}),
-    "place": frozenset({"id", "full_name"}),
+    "post": frozenset({*POST_OBJECT.always, "edit_history_post_ids"}),
+    "user": frozenset(USER_OBJECT.always),
+    "media": frozenset(MEDIA_OBJECT.always),
+    "poll": frozenset(POLL_OBJECT.always),
+    "place": frozenset(PLACE_OBJECT.always),
 }
 _MENTIONS = {"entities.mentions.username", "entities.note.mentions.username", "username"}
 _DATED = {"paid_partnership": "paid-partnership"}
@@ -169,19 +158,10 @@ class UserSelectionQuery(_CommonFields):
 
 
 class ObjectAnswer(Schema):
-    """An object with the selected fields, and what it refers to."""
+    """What is beside the objects of an answer: what they refer to, and what was not found."""
 
-    data = fields.Dict(required=True)
-    includes = fields.Dict()
-    errors = ListOf(fields.Dict())
-
-
-class ObjectList(Schema):
-    """Objects with the selected fields, what they refer to, and what was not found."""
-
-    data = ListOf(fields.Dict())
-    includes = fields.Dict()
-    errors = ListOf(fields.Dict())
+    includes = INCLUDES.one()
+    errors = PARTIAL_ERROR.several()
 
 
 class Selection(Struct, frozen=True):

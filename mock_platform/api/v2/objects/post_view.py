@@ -203,6 +203,13 @@ def _show_geo(_world: World, post: Record) -> dict[str, Any] | None:
     return {name: value for name, value in found.items() if value is not None} or None
 
 
+def _show_media_details(_world: World, post: Record) -> list[dict[str, Any]] | None:
+    details = post.get("_media_details") or {}
+    shown = {name: details[name] for name in ("title", "description") if name in details}
+    keys = post.get("_media_keys") or () if shown else ()
+    return [{"media_key": key, **shown} for key in keys] or None
+
+
 def _show_article(world: World, post: Record) -> dict[str, Any] | None:
     article = world.store.get("articles", post.get("_article_id") or "")
     return None if article is None else {"title": article["title"]}
@@ -280,6 +287,7 @@ _POST_VALUES: Mapping[str, Callable[[World, Record], Any]] = {
     "community_id": _read("_community_id"),
     "card_uri": _read("card_uri"),
     "context_annotations": _read("_context_annotations"),
+    "media_metadata": _show_media_details,
     "article": _show_article,
     "article_title": lambda world, post: (_show_article(world, post) or {}).get("title"),
     "scopes": _read("scopes"),
@@ -289,7 +297,7 @@ _POST_VALUES: Mapping[str, Callable[[World, Record], Any]] = {
 """How the value of each field of a post is found, in the order of the object."""
 
 PAYLOAD_FIELDS = frozenset(_POST_VALUES) - {
-    *("scopes", "source", "card_uri", "context_annotations", "article_title"),
+    *("scopes", "source", "card_uri", "context_annotations", "article_title", "media_metadata"),
 }
 """The fields of posts in payloads of events."""
 

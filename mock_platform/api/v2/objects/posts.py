@@ -259,6 +259,7 @@ class PostRecord(_PostFields):
     _possibly_sensitive = Flag(load_default=False)
     _context_annotations = ListOf(Json(), load_default=list)
     _tagged_user_ids = ListOf(Text(), load_default=list)
+    _media_details = Json(load_default=None, allow_none=True)
     _excluded_reply_user_ids = ListOf(Text(), load_default=list)
     _direct_message_deep_link = Text(load_default=None, allow_none=True)
     _article_id = Text(load_default=None, allow_none=True)

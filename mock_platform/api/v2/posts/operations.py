@@ -12,7 +12,6 @@ from typing import Any
 from mock_platform.api.v2.conventions import (
     ANY_CALLER,
     ANY_USER,
-    DAY_SECONDS,
     ENTERPRISE_ONLY,
     OLDER_NAMES,
     Rates,
@@ -33,13 +32,13 @@ from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
     PARTIAL_ERRORS,
     ObjectAnswer,
-    ObjectList,
     PostSelectionQuery,
     collect,
     hide_record,
     may_see,
     start_answer,
 )
+from mock_platform.api.v2.objects.object_types import POST_OBJECT
 from mock_platform.api.v2.objects.post_view import (
     CARD_URI,
     LONG_TEXT,
@@ -74,7 +73,7 @@ from mock_platform.api.v2.posts.creation import (
     take_media_of_post,
 )
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
-from mock_platform.core.assumptions import public_fact
+from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
@@ -88,7 +87,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.operation import Example, Handler, Limit, Location
+from mock_platform.core.operation import Example, Handler, Location
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
@@ -105,6 +104,12 @@ _REQUIRE_TIER_TO_QUOTE = require_enterprise_from("2026-04-20")
 REPLY_SETTINGS = ("following", "mentionedUsers", "subscribers", "verified")
 _MADE = ("id", "text", "edit_history_post_ids", "community_id")
 _make_id = partial(make_id_field, "an id of ")
+MEDIA_DETAILS = expectation(
+    "posts.media-details",
+    "What a new post says about its media is kept: post.fields=media_metadata shows title and "
+    "description of each. embeddable, preview_media_id and call_to_actions change nothing else.",
+)
+_MEDIA_DETAILS = ("call_to_actions", "description", "embeddable", "preview_media_id", "title")
 
 
 class NewReply(Schema):
@@ -116,11 +121,38 @@ class NewReply(Schema):
     auto_populate_reply_metadata = Flag()
 
 
+class AppStores(Schema):
+    """Where an app is installed from."""
+
+    app_store_id = Text()
+    ipad_app_store_id = Text()
+    play_store_id = Text()
+
+
+class LinkToFollow(Schema):
+    """The address that a call to action leads to."""
+
+    url = Text(required=True)
+
+
+class CallsToAction(Schema):
+    """What viewers of media are asked to do."""
+
+    app_install = Nested(AppStores)
+    visit_site = Nested(LinkToFollow)
+    watch_now = Nested(LinkToFollow)
+
+
 class NewMedia(Schema):
-    """The media of a new post, and the users shown on them."""
+    """The media of a new post, the users shown on them, and what is said about them."""
 
     media_ids = ListOf(_make_id(), least=1, most=4, required=True)
     tagged_user_ids = ListOf(_make_id(), most=10)
+    call_to_actions = Nested(CallsToAction)
+    description = Text()
+    embeddable = Flag()
+    preview_media_id = _make_id()
+    title = Text()
 
 
 class NewPoll(Schema):
@@ -170,7 +202,7 @@ MadePostAnswer = wrap_data(
     "_Made",
     id=Text(required=True),
     text=Text(required=True),
-    edit_history_post_ids=ListOf(Text(), required=True),
+    edit_history_post_ids=ListOf(Text()),
     community_id=Text(),
 )
 DeletedPostAnswer = wrap_data("DeletedPostAnswer", deleted=Flag(required=True))
@@ -185,9 +217,13 @@ class SeveralPostsQuery(PostSelectionQuery):
 class SinglePostAnswer(ObjectAnswer):
     """A post with the selected fields, and what it refers to."""
 
+    data = POST_OBJECT.one()
 
-class PostsAnswer(ObjectList):
+
+class PostsAnswer(ObjectAnswer):
     """Posts with the selected fields, what they refer to, and what was not found."""
+
+    data = POST_OBJECT.several()
 
 
 def make_create(settings: Settings) -> Handler:
@@ -252,7 +288,12 @@ def _read_fields(call: Call, world: World, params: dict[str, Any]) -> Record:
         found["card_uri"] = params["card_uri"]
     if params.get("nullcast"):
         found |= {"nullcast": True, "scopes": {"followers": False}}
-    found["_tagged_user_ids"] = params.get("media", {}).get("tagged_user_ids", [])
+    media = params.get("media", {})
+    found["_tagged_user_ids"] = media.get("tagged_user_ids", [])
+    details = {name: media[name] for name in _MEDIA_DETAILS if name in media}
+    if details:
+        call.assume(MEDIA_DETAILS)
+        found["_media_details"] = details
     found["_excluded_reply_user_ids"] = params.get("reply", {}).get("exclude_reply_user_ids", [])
     if "geo" in params:
         call.assume(ANY_PLACE)
@@ -329,10 +370,7 @@ OPERATIONS = (
         rules=find_faults,
         also=("/2/tweets",),
         returns=Flat(MadePostAnswer, status=201),
-        limit=(
-            *limit_users("public_posts.create", 100),
-            Limit("public_posts.create.daily", 10_000, DAY_SECONDS, per="app", source="public"),
-        ),
+        limit=Rates(user=100, app_daily=10_000),
         errors=("invalid-request", "about:blank"),
         assumptions=(POST_SHAPES, POST_ACTIVITIES, OLDER_NAMES),
         may_assume=(
@@ -345,6 +383,7 @@ OPERATIONS = (
             ANY_PLACE,
             KNOWN_COMMUNITY,
             USABLE_MEDIA,
+            MEDIA_DETAILS,
         ),
         example=Example(json={"text": "Fresh from the roaster"}),
     ),

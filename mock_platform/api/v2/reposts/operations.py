@@ -95,8 +95,8 @@ class QuotePageQuery(PostPageQuery):
 
 RepostAnswer = wrap_data(
     "RepostAnswer",
-    id=Text(required=True),
-    rest_id=Text(required=True),
+    id=Text(),
+    rest_id=Text(),
     reposted=Flag(required=True),
 )
 RepostEndAnswer = wrap_data("RepostEndAnswer", reposted=Flag(required=True))

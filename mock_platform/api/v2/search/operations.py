@@ -11,23 +11,22 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from msgspec.structs import replace
-
 from mock_platform.api.v2.conventions import (
     ANY_CALLER,
     OLDER_NAMES,
-    WINDOW_SECONDS,
+    Rates,
     declare_named,
     get_app,
-    limit_users,
     make_id_field,
 )
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
-    ObjectList,
+    ObjectAnswer,
     PostSelectionQuery,
+    make_names_field,
     start_answer,
 )
+from mock_platform.api.v2.objects.object_types import POST_OBJECT
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.pages import TOKEN, TOKEN_PAGES, PageMeta, make_token_field, read_token
 from mock_platform.api.v2.search.query import ACCEPTED_ONLY, RULE_LANGUAGE, RULE_NESTING
@@ -52,7 +51,7 @@ from mock_platform.core.auth.authenticate import BEARER, Auth
 from mock_platform.core.call import Call
 from mock_platform.core.cursors import make_cursor
 from mock_platform.core.fields import Choice, Instant, Integer, ListOf, Nested, Text
-from mock_platform.core.operation import Handler, Limit, Operation
+from mock_platform.core.operation import Handler, Operation
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant, wire_millis
@@ -108,6 +107,10 @@ class PostCountsQuery(_Query):
     """What counts take: a query, a window and the size of their buckets."""
 
     granularity = Choice(GRANULARITIES, load_default="hour")
+    search_count_fields = make_names_field(
+        ("end", "post_count", "start"), data_key="search_count.fields"
+    )
+    """All three are in each bucket, whatever is asked for."""
 
 
 class _SearchMeta(PageMeta):
@@ -115,10 +118,11 @@ class _SearchMeta(PageMeta):
     oldest_id = Text()
 
 
-class SearchAnswer(ObjectList):
+class SearchAnswer(ObjectAnswer):
     """A page of the posts that were found."""
 
-    meta = Nested(_SearchMeta, required=True)
+    data = POST_OBJECT.several()
+    meta = Nested(_SearchMeta)
 
 
 class _Bucket(Schema):
@@ -250,10 +254,6 @@ _COMMON = (
 )
 
 
-def _is_of_user(call: Call) -> bool:
-    return call.caller.scheme != "bearer"
-
-
 def _declare(
     id_: str,
     make: Callable[[str, Settings], Handler],
@@ -295,27 +295,14 @@ OPERATIONS = (
         "Search the posts of the last seven days",
         RecentSearchQuery,
         auth=Auth(ANY_CALLER, scopes=("post.read", "users.read")),
-        limit=(
-            Limit(
-                "post_search.recent",
-                450,
-                WINDOW_SECONDS,
-                per="app",
-                source="public",
-                when=lambda call: not _is_of_user(call),
-            ),
-            replace(limit_users("post_search.recent.user", 300)[0], when=_is_of_user),
-        ),
+        limit=Rates(app=450, user=300),
     ),
     _declare(
         "post_search.all",
         make_search,
         "Search all posts",
         FullSearchQuery,
-        limit=(
-            Limit("post_search.all", 300, WINDOW_SECONDS, per="app", source="public"),
-            Limit("post_search.all.second", 1, 1, per="app", source="public"),
-        ),
+        limit=Rates(app=300, in_a_second=1),
     ),
     _declare(
         "post_counts.recent",

@@ -216,6 +216,11 @@ class Stream:
             self._resume = self._is_client_gone = None
 
     @property
+    def is_silent(self) -> bool:
+        """Whether it sends nothing at present because it was asked to."""
+        return UPTIME() < self._silent_until
+
+    @property
     def fault(self) -> FaultKind | None:
         """The network fault with which it ends."""
         return None if self._ending is None else self._ending.fault

@@ -23,7 +23,7 @@ from mock_platform.api.v2.conventions import (
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
     PARTIAL_ERRORS,
-    ObjectList,
+    ObjectAnswer,
 )
 from mock_platform.api.v2.objects.lists import (
     HIDDEN_USERS,
@@ -34,6 +34,7 @@ from mock_platform.api.v2.objects.lists import (
     match_excluded,
     show_posts,
 )
+from mock_platform.api.v2.objects.object_types import POST_OBJECT
 from mock_platform.api.v2.objects.post_view import list_versions
 from mock_platform.api.v2.objects.relations import FOLLOWS, MUTES, is_blocked
 from mock_platform.api.v2.pages import (
@@ -103,9 +104,10 @@ class _TimelineMeta(PageMeta):
     oldest_id = Text()
 
 
-class TimelinePage(ObjectList):
+class TimelinePage(ObjectAnswer):
     """A page of a timeline."""
 
+    data = POST_OBJECT.several()
     meta = Nested(_TimelineMeta, required=True)
 
 

@@ -26,11 +26,11 @@ from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
     PARTIAL_ERRORS,
     ObjectAnswer,
-    ObjectList,
     UserSelectionQuery,
     collect,
     start_answer,
 )
+from mock_platform.api.v2.objects.object_types import USER_OBJECT
 from mock_platform.api.v2.objects.older_forms import NAME, make_user_object
 from mock_platform.api.v2.objects.post_view import find_user, show_address
 from mock_platform.api.v2.objects.posts import make_post_object
@@ -107,9 +107,13 @@ class UsersByNameQuery(UserSelectionQuery):
 class SingleUserAnswer(ObjectAnswer):
     """A user with the selected fields, and what it refers to."""
 
+    data = USER_OBJECT.one()
 
-class UsersAnswer(ObjectList):
+
+class UsersAnswer(ObjectAnswer):
     """Users with the selected fields, what they refer to, and what was not found."""
+
+    data = USER_OBJECT.several()
 
 
 def show_caller(call: Call, world: World) -> dict[str, Any]:
@@ -252,7 +256,14 @@ def _find_status(world: World, user_id: str) -> Record | None:
     hidden |= {"post_type", "post_id", "scheduled_at", "scheduled_status", "name", "scopes"}
     whole = make_post_object(world, found[0].record, trim=True)
     shown = {name: value for name, value in whole.items() if name not in hidden}
-    return shown | {"text": found[0].record["full_text"]}
+    post = found[0].record
+    return shown | {
+        "text": post["full_text"],
+        "entities": {"hashtags": [], "symbols": [], "user_mentions": [], "urls": []}
+        | (post.get("entities") or {}),
+        "is_quote_status": post.get("_quoted_post_id") is not None,
+        "possibly_sensitive": bool(post.get("_possibly_sensitive")),
+    }
 
 
 _SCOPES = ("post.read", "users.read")

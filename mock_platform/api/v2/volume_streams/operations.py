@@ -28,6 +28,7 @@ from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
     MEDIA_FIELDS,
     PARTIAL_ERRORS,
+    ObjectAnswer,
     PostAnswer,
     PostSelectionQuery,
     Selection,
@@ -35,6 +36,7 @@ from mock_platform.api.v2.objects.answers import (
     make_names_field,
     read_selection,
 )
+from mock_platform.api.v2.objects.object_types import POST_OBJECT
 from mock_platform.api.v2.objects.relations import may_see_posts_of
 from mock_platform.api.v2.streams.endpoint import (
     STREAM_PARTITIONS,
@@ -56,7 +58,7 @@ from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Lines
 from mock_platform.core.failures.errors import ProblemFailure
-from mock_platform.core.fields import Choice, CommaList, Instant, Integer, Json, ListOf, Text
+from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Text
 from mock_platform.core.operation import Example, Handler, Operation
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
@@ -137,12 +139,10 @@ class LikeStreamQuery(WindowQuery, UserSelectionQuery):
     expansions = CommaList(NameOfLikeField(LIKE_EXPANSIONS))
 
 
-class PublicPostLine(Schema):
+class PublicPostLine(ObjectAnswer):
     """A line: a public post, and what it refers to."""
 
-    data = Json(required=True)
-    includes = Json()
-    errors = ListOf(Json())
+    data = POST_OBJECT.one()
 
 
 LikeLine = wrap_data(

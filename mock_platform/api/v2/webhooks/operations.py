@@ -142,7 +142,7 @@ def make_create(settings: Settings) -> Handler:
         app, url = get_app(call), call.params["url"]
         challenge = _require_passed(call, "url", url)
         require_room(world, app, url, settings.webhook_limit)  # again: others came meanwhile
-        record = show_webhook(add_webhook(world, challenge.webhook_id, app, url))
+        record = show_webhook(add_webhook(world, challenge.webhook_id, app, url, call.names))
         return {"data": record} if settings.webhook_envelope == "data" else record
 
     return create

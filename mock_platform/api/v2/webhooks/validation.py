@@ -16,10 +16,10 @@ from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import problem
-from mock_platform.core.fields import Flag, Instant, Text
+from mock_platform.core.fields import Choice, Flag, Instant, Text
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Shown, Table
-from mock_platform.settings import Settings, is_loopback
+from mock_platform.settings import NAMES, NamesMode, Settings, is_loopback
 from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -93,6 +93,8 @@ class WebhookRecord(Schema):
     _passed_at = Instant(millis=True, load_default=None, allow_none=True)
     """When it last passed a challenge; after a day it is challenged again (`webhooks.validity`)."""
     _challenged_at = Instant(millis=True, load_default=None, allow_none=True)
+    _names = Choice(NAMES, load_default=None, allow_none=True)
+    """The names of its deliveries, if its world has none set: those of who registered it."""
 
 
 def _check_url(record: Record) -> Iterator[tuple[str, str]]:
@@ -213,7 +215,7 @@ def list_apps_of_owner(world: World, app: Record) -> list[str]:
     return [entry.key for entry in world.store.page("apps", {"_owner_user_id": owner})]
 
 
-def add_webhook(world: World, webhook_id: str, app: Record, url: str) -> Record:
+def add_webhook(world: World, webhook_id: str, app: Record, url: str, names: NamesMode) -> Record:
     """Store a webhook that passed its challenge just now."""
     now = wire_millis(world.clock.now())
     record = {
@@ -224,6 +226,7 @@ def add_webhook(world: World, webhook_id: str, app: Record, url: str) -> Record:
         "_app_id": app["id"],
         "_passed_at": now,
         "_challenged_at": now,
+        "_names": names,
     }
     world.store.put("webhooks", webhook_id, record)
     return record

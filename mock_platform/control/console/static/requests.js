@@ -24,6 +24,11 @@
     const template = document.createElement("template");
     template.innerHTML = news.rows;
     rows.prepend(template.content);
+    template.innerHTML = news.again; // their answers have ended meanwhile
+    for (const row of [...template.content.children]) {
+      const shown = rows.querySelector(`[data-id="${row.dataset.id}"]`);
+      if (shown) shown.replaceWith(row);
+    }
     if (rows.rows.length > MOST) {
       while (rows.rows.length > MOST) rows.lastElementChild.remove();
       // What went out of the list is the beginning of the next page.

@@ -151,6 +151,19 @@ def test_what_cannot_be_posted(box: Sandbox, body: dict[str, Any], texts: list[s
     assert texts == messages(box.call("POST", "/2/posts", json=body))
 
 
+def test_what_is_said_about_media(box: Sandbox) -> None:
+    """Title and description of media are shown on request; the rest is kept in the record."""
+    said = {"title": "Slow", "description": "Sixteen hours", "embeddable": True}
+    calls = {"visit_site": {"url": "https://example.com"}}
+    ids = ["1712850617439560001"]
+
+    made = make(box, media={"media_ids": ids, **said, "call_to_actions": calls})
+
+    (shown,) = read(box, f"/2/posts/{made}?post.fields=media_metadata")["data"]["media_metadata"]
+    assert ("Slow", "Sixteen hours") == (shown["title"], shown["description"])
+    assert calls == box.record("posts", made)["_media_details"]["call_to_actions"]
+
+
 def test_media_are_shown_with_a_post(box: Sandbox) -> None:
     """Media are named by their ids; a post without text is fine; kinds do not mix."""
     ids = ["1712850617439560001", "1712850617439560002"]

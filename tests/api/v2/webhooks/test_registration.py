@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from mock_platform.delivery.events import add_event
 from tests.api.oauth.app_client import AppClient, messages
 from tests.support import HARBOR, NORTHBIKE
 from tests.support_receiver import Receiver, unused_port
@@ -362,3 +363,22 @@ def test_before_its_release() -> None:
     assert "about:blank" == answer.get_json()["type"]
     assert "adds this endpoint on 2025-05-20" in answer.get_json()["detail"]
     assert "releases.clock" in answer.headers["X-Mock-Assumptions"].split(",")
+
+
+@pytest.mark.parametrize(
+    ("host", "world", "key"),
+    [("api.x.com", None, "in_reply_to_tweet_id"), ("localhost", None, "in_reply_to_post_id"),
+     ("api.x.com", "neutral", "in_reply_to_post_id")],
+)  # fmt: skip
+def test_deliveries_have_the_names_of_who_registered(
+    receiver: Receiver, host: str, world: Any, key: str
+) -> None:
+    """Who registers at the platform's own host gets original names, unless the world has others."""
+    with Desk(names=world) as desk:
+        made = Client(desk).register(receiver.url, base_url=f"https://{host}").get_json()
+        payload = {"id": "7", "in_reply_to_post_id": "6"}
+        given = {"webhook_id": made["id"], "event_type": "post.create", "payload": payload}
+        add_event(desk.world, given)
+        desk.wait()
+
+        assert key in receiver.received[0].json["data"]["payload"]

@@ -1,0 +1,173 @@
+"""Published clients on the recorded wire, as they are: limits, pages and errors as they read them.
+
+Where a client waits for a limit, the clock of the world moves in place of time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import requests
+import tweepy
+import twitter
+from TwitterAPI import TwitterAPI, TwitterPager
+
+from mock_platform import MockPlatform
+from mock_platform.core.auth.tester_access import environment
+from tests.commands import finished
+from tests.conftest import Tool
+
+pytestmark = pytest.mark.live
+
+OWN, MISSING = "2244994945", "99"
+PROGRAM = Path(__file__).parent / "node" / "wire.cjs"
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+NOT_FOUND = "Could not find user with id: [99]."
+TIME_OF = {"tweepy": "tweepy.client", "TwitterAPI": "TwitterAPI.TwitterPager"}
+"""The modules whose time stands still while they wait."""
+
+
+@pytest.fixture(scope="module")
+def started() -> Iterator[MockPlatform]:
+    """A sandbox; names and wire are those of the hosts that clients call."""
+    with MockPlatform.start(freeze=NOON) as platform:
+        yield platform
+
+
+@pytest.fixture
+def platform(started: MockPlatform) -> Iterator[MockPlatform]:
+    """The sandbox as it begins, behind the platform's own hosts."""
+    started.reset()
+    with started.intercept():
+        yield started
+
+
+@pytest.fixture
+def waits(platform: MockPlatform, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long a client waited, by the clock of the world and in no time."""
+    found: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        found.append(seconds)
+        platform.clock.advance(seconds=seconds)
+
+    def now() -> float:
+        return platform.clock.now().timestamp()
+
+    for module in TIME_OF.values():
+        monkeypatch.setattr(sys.modules[module], "time", SimpleNamespace(sleep=sleep, time=now))
+    return found
+
+
+def keys(platform: MockPlatform) -> tuple[str, str, str, str]:
+    """The keys of the app and the user."""
+    app, user = platform.credentials["app"], platform.credentials["user"]
+    return (
+        app["consumer_key"], app["consumer_secret"],
+        user["access_token"], user["access_token_secret"],
+    )  # fmt: skip
+
+
+def test_tweepy(platform: MockPlatform, waits: list[float]) -> None:
+    """It waits for the reset of a used-up limit, follows pages, and raises its own errors."""
+    bearer = platform.credentials["bearer_token"]
+    client = tweepy.Client(bearer, *keys(platform), wait_on_rate_limit=True)
+
+    for _ in range(16):  # a user has 15 in 15 minutes
+        client.get_blocked()
+    pages = list(tweepy.Paginator(client.get_users_followers, OWN, max_results=50))
+
+    assert [901] == waits
+    assert 3 == len(pages)
+    with pytest.raises(tweepy.NotFound, match="Not Found"):
+        client.get_user(id=MISSING)
+    impatient = tweepy.Client(bearer)
+    impatient.search_all_tweets("coffee")
+    with pytest.raises(tweepy.TooManyRequests) as limited:
+        impatient.search_all_tweets("coffee")
+    assert int(platform.clock.now().timestamp()) + 1 == limited.value.reset_time
+
+
+def test_twitterapi(platform: MockPlatform, waits: list[float]) -> None:
+    """It reads the quota, pauses between pages, and shows refusals as they are."""
+    client = TwitterAPI(*keys(platform), api_version="2")
+
+    pager = TwitterPager(client, f"users/:{OWN}/followers", {"max_results": 50})
+    found = list(pager.get_iterator(wait=2))
+    for _ in range(15):
+        last = client.request(f"users/:{OWN}/blocking")
+    missing = client.request(f"users/:{MISSING}")
+    refused = client.request(f"users/:{OWN}/blocking")
+
+    assert len(found) == len({each["id"] for each in found}) > 100
+    assert [2, 2] == waits
+    assert (15, 0) == (last.get_quota()["limit"], last.get_quota()["remaining"])
+    assert int(platform.clock.now().timestamp()) + 900 == last.get_quota()["reset"].timestamp()
+    assert (404, NOT_FOUND) == (missing.status_code, missing.json()["detail"])
+    assert (429, "Too Many Requests") == (refused.status_code, refused.json()["title"])
+
+
+def test_python_twitter(platform: MockPlatform) -> None:
+    """It keeps the limit of an address, and raises the code of a refusal."""
+    api = twitter.Api(*keys(platform))
+
+    api.VerifyCredentials()
+    with pytest.raises(twitter.TwitterError) as missing:
+        api.GetUser(screen_name="nobody_at_all")
+    for _ in range(74):
+        api.VerifyCredentials()
+    with pytest.raises(twitter.TwitterError) as limited:
+        api.VerifyCredentials()
+    limit = api.rate_limit.get_limit("https://api.twitter.com/1.1/account/verify_credentials.json")
+
+    assert 50 == missing.value.args[0][0]["code"]
+    assert 88 == limited.value.args[0][0]["code"]
+    assert (75, 0) == (int(limit.limit), int(limit.remaining))
+    stranger = twitter.Api("x", "y", "z", "s")
+    with pytest.raises(twitter.TwitterError, match=r"Could not authenticate you\."):
+        stranger.VerifyCredentials()
+
+
+def test_the_vendors_sdk(platform: MockPlatform) -> None:
+    """It follows pages, and raises what requests raises, with the reset of a used-up limit."""
+    from xdk import Client
+
+    client = Client(bearer_token=platform.credentials["bearer_token"])
+
+    pages = list(client.users.get_followers(OWN, max_results=50))
+    with pytest.raises(requests.HTTPError) as missing:
+        client.users.get_by_id(MISSING)
+    for _ in range(75):
+        client.trends.get_by_woeid(1)
+    with pytest.raises(requests.HTTPError) as limited:
+        client.trends.get_by_woeid(1)
+
+    assert 3 == len(pages)
+    assert NOT_FOUND == missing.value.response.json()["errors"][0]["detail"]
+    headers = limited.value.response.headers
+    assert ("75", "0") == (headers["x-rate-limit-limit"], headers["x-rate-limit-remaining"])
+    assert str(int(NOON.timestamp()) + 900) == headers["x-rate-limit-reset"]
+
+
+def test_twitter_api_v2(platform: MockPlatform, tool: Tool, node_modules: Path) -> None:
+    """The client of node reads both windows, waits, follows pages, and types its errors."""
+    more = {**environment(platform.credentials), "NODE_PATH": str(node_modules)}
+    command = [tool("node"), str(PROGRAM), platform.base_url]
+    ran = finished(command, env={**os.environ, **more})
+    assert 0 == ran.returncode, ran.stderr
+    told = json.loads(ran.stdout)
+
+    assert {"limit": 15, "remaining": 0} == told["limited"]["window"]
+    assert 900 == told["limited"]["wait"]
+    assert told["limited"]["typed"]
+    assert 0 == told["again"]
+    assert 3 == told["pages"]
+    assert {"limit": 1000, "remaining": 999} == told["day"]
+    assert [404, NOT_FOUND] == told["missing"]
