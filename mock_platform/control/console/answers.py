@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -17,9 +18,10 @@ from msgspec import Struct, field
 from mock_platform.control.refusals import ControlRefusal, as_refusal, refuse_values
 from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.jsonio import BadJson, loads
+from mock_platform.scenario.director import find_engine
 from mock_platform.version import __version__
-from mock_platform.world.clock import wire_millis
-from mock_platform.world.names import UnknownWorld
+from mock_platform.world.clock import machine_now, wire_millis
+from mock_platform.world.names import DEFAULT, UnknownWorld
 
 # Forms: what a browser sent, and what is wrong with it.
 
@@ -302,6 +304,63 @@ def _describe_world(request: ControlRequest) -> dict[str, Any]:
     try:
         world = request.world
     except UnknownWorld:
-        return {"world": None, "now": "", "frozen": False}
+        return {"world": None, "now": ""}
     clock = world.clock
-    return {"world": world, "now": wire_millis(clock.now()), "frozen": clock.frozen}
+    now = clock.now()
+    base = find_base(request)
+    return {
+        "world": world,
+        "now": wire_millis(now),
+        "frozen": clock.frozen,
+        "distance": describe_distance((now - machine_now()).total_seconds()),
+        "failures": [each["name"] for each in find_engine(world).describe_active()],
+        "world_list": [
+            (each.name, f"{base}/_mock" if each.name == DEFAULT else f"{base}/~{each.name}/_mock")
+            for each in islice(request.platform.worlds, MAX_WORLDS)
+        ],
+    }
+
+
+MAX_WORLDS = 20
+"""Worlds that the head of a page lists."""
+
+
+def find_base(request: ControlRequest) -> str:
+    """Return the path below which all worlds of this server are, wherever it is mounted."""
+    return root_of(request).partition("/~")[0].removesuffix("/_mock")
+
+
+def describe_distance(seconds: float) -> str:
+    """Return how far a clock is from real time, in its two largest units; empty within 2 seconds.
+
+    Example:
+        >>> describe_distance(7 * 86_400), describe_distance(-5430.2), describe_distance(0.4)
+        ('+7 d', '-1 h 30 min', '')
+    """
+    left, parts = int(abs(seconds) + 0.5), list[str]()
+    if left < _NEAR:
+        return ""
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+        if left >= size and len(parts) < 2:
+            parts.append(f"{left // size} {unit}")
+        left %= size
+    return ("+" if seconds > 0 else "-") + " ".join(parts)
+
+
+_NEAR = 2
+"""Seconds between the clock of a world and that of the machine that are not worth a word."""
+
+
+def find_target(path: str, default: str = "/") -> str:
+    """Return a path below `/_mock` on this server; anything else leads to the default."""
+    return path if path.startswith("/") and not path.startswith(("//", "/\\")) else default
+
+
+def ask(
+    request: ControlRequest, title: str, text: str, action: str, *, button: str, back: str
+) -> Response:
+    """Return a page that asks before something is lost; `action` and `back` are below `/_mock`."""
+    return render(
+        request, "confirm.html", block="content",
+        title=title, text=text, action=action, button=button, back=back,
+    )  # fmt: skip

@@ -18,6 +18,7 @@ from mock_platform.control.console.answers import (
     Console,
     ConsolePage,
     FormState,
+    ask,
     attempt,
     go,
     render,
@@ -320,6 +321,19 @@ def stream_requests(request: ControlRequest) -> Response:
     return Response(body, content_type="text/event-stream", headers=headers)  # type: ignore[arg-type]
 
 
+def ask_empty(request: ControlRequest) -> Response:
+    """Ask whether the list of requests shall be emptied."""
+    return ask(
+        request,
+        "Empty the list of requests?",
+        f"All {len(request.world.journal):,} requests are forgotten. Records, clock and scenarios "
+        "stay as they are. This cannot be undone.",
+        "/console/requests/empty",
+        button="Empty the list",
+        back="/",
+    )
+
+
 def empty_requests(request: ControlRequest) -> Response:
     """Delete all entries of the journal."""
     delete_requests(request)
@@ -356,6 +370,7 @@ PAGE = ConsolePage(
             "GET", "/console/live", stream_requests,
             query=QueryOfLive, media_type="text/event-stream",
         ),
+        Route("GET", "/console/empty", ask_empty, media_type=HTML),
         Route("POST", "/console/requests/empty", empty_requests, media_type=HTML, form=True),
         *ENTRY_ROUTES,
         *seen.ROUTES,

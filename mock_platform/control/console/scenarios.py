@@ -15,6 +15,7 @@ from mock_platform.api.v2.release_history import EVENT_NAMES
 from mock_platform.control.console.answers import (
     FormState,
     answer_form,
+    find_target,
     go,
     read_form,
     render,
@@ -472,7 +473,9 @@ def switch_off(request: ControlRequest) -> Response:
 def switch_all_off(request: ControlRequest) -> Response:
     """Switch all scenarios of the world off."""
     deactivate_all(request)
-    return go(request, PATH, "All scenarios are off.")
+    return go(
+        request, find_target(read_form(request).get("back", ""), PATH), "All scenarios are off."
+    )
 
 
 def remove(request: ControlRequest) -> Response:

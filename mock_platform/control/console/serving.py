@@ -24,12 +24,13 @@ from mock_platform.control.console.answers import (
     KEY,
     ConsolePage,
     FormState,
+    find_base,
+    find_target,
     go,
     make_console,
     read_form,
     render,
     render_refusal,
-    root_of,
 )
 from mock_platform.control.guard import MAX_SECONDS, name_cookie, try_token
 from mock_platform.control.refusals import MEDIA_TYPE, ControlRefusal, as_refusal
@@ -78,7 +79,7 @@ def log_in(request: ControlRequest) -> Response:
     if not right:
         text = "This is not the server's control token: the one given with --control-token."
         return _ask_again(request, values, text, 422)
-    response = go(request, _find_target(values.get("next", "")))
+    response = go(request, find_target(values.get("next", "")))
     response.set_cookie(
         name_cookie(request.flask.environ),
         request.services.sessions.start(token),
@@ -117,14 +118,9 @@ def _ask_again(
     return render(request, "login.html", form=FormState(kept, {"token": [text]}, text, status))
 
 
-def _find_target(path: str) -> str:
-    """Return a path below `/_mock` on this server; anything else leads to the first page."""
-    return path if path.startswith("/") and not path.startswith(("//", "/\\")) else "/"
-
-
 def _cookie_path(request: ControlRequest) -> str:
     """All worlds of this server, wherever it is mounted."""
-    return root_of(request).partition("/~")[0].removesuffix("/_mock") or "/"
+    return find_base(request) or "/"
 
 
 # All pages of the console, in the order of the navigation. A page is added here in one line.

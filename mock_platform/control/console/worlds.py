@@ -14,6 +14,7 @@ from mock_platform.control.console.answers import (
     ConsolePage,
     FormState,
     answer_form,
+    ask,
     go,
     render,
     to_number,
@@ -192,14 +193,18 @@ def _locate_root(request: ControlRequest, name: str) -> str:
 
 
 def _ask(request: ControlRequest, world: World | None, action: str, loses: str) -> Response:
-    return render(
+    name = request.args["name"]
+    has = "It is damaged and cannot be opened."
+    if world is not None:
+        requests, deliveries = len(world.journal), len(world.deliveries)
+        has = f"It has {requests} requests in its journal and {deliveries} deliveries."
+    return ask(
         request,
-        "confirm_world.html",
-        block="content",
-        name=request.args["name"],
-        action=action,
-        loses=loses,
-        counts=None if world is None else (len(world.journal), len(world.deliveries)),
+        f"{action.capitalize()} the world {name}?",
+        f"{loses} {has} This cannot be undone.",
+        f"{PATH}/{name}/{action}",
+        button=f"{action.capitalize()} {name}",
+        back=PATH if world is None else f"{PATH}/{name}",
     )
 
 
