@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from playwright.sync_api import expect
 
+from mock_platform.cli.main import group
 from tests.browser.conftest import NewContext
 from tests.browser.visits import Visit
 from tests.live_servers import LiveWorld
@@ -32,4 +35,32 @@ def test_a_failure_is_found_by_what_is_seen(live_world: LiveWorld, new_context: 
     page.get_by_role("button", name="Switch on").click()
     told = visit.world.session().get(f"{live_world.control}/scenarios/line-item-deleted-twice")
     assert {"line_item_id": "itttx", "call": 2} == told.json()["given"]
+    assert [] == visit.complaints
+
+
+def test_a_failure_of_ones_own(
+    live_world: LiveWorld, new_context: NewContext, tmp_path: Path
+) -> None:
+    """It is put together from choices; its file is beside them, and `check` accepts it."""
+    visit = Visit(new_context(accept_downloads=True).new_page(), live_world)
+    page = visit.open("/console/scenarios")
+    page.get_by_role("link", name="A failure of your own").click()
+    page.get_by_label("Which operation").select_option("post_search.recent")
+    page.get_by_label("Which call").select_option("the second")
+    page.get_by_label("Which error").select_option("429 usage-capped")
+    page.get_by_label("Text of the error").fill("No more searches")
+    file = page.get_by_label("The file")
+    expect(file).to_contain_text("detail: No more searches")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the file").click()
+    saved = tmp_path / download.value.suggested_filename
+    download.value.save_as(saved)
+    assert "post-search-recent-429-usage-capped.yaml" == saved.name
+    assert 0 == CliRunner().invoke(group, ["check", str(saved)]).exit_code
+
+    page.get_by_role("button", name="Switch on").click()
+    session, url = live_world.session(), f"{live_world.base_url}/2/tweets/search/recent?query=a"
+    session.headers["Authorization"] = f"Bearer {live_world.credentials['bearer_token']}"
+    expect(page.get_by_role("status").first).to_contain_text("is on.")
+    assert [200, 429, 200] == [session.get(url).status_code for _ in range(3)]
     assert [] == visit.complaints
