@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from flask import Response, current_app
 from msgspec import Struct
 
-from mock_platform.control.console import seen
+from mock_platform.control.console import seen, sending
 from mock_platform.control.console.answers import (
     KEY,
     Console,
@@ -374,5 +374,6 @@ PAGE = ConsolePage(
         Route("POST", "/console/requests/empty", empty_requests, media_type=HTML, form=True),
         *ENTRY_ROUTES,
         *seen.ROUTES,
+        *sending.ROUTES,
     ),
 )  # fmt: skip
