@@ -47,7 +47,7 @@ def test_a_request_is_sent_again(live_world: LiveWorld, new_context: NewContext)
 def test_an_event_is_delivered_again(
     live_world: LiveWorld, new_context: NewContext, receiver: Receiver
 ) -> None:
-    """An event says that nobody listens; with a receiver it is delivered again, and replayed."""
+    """Without a listener the page says so; with a receiver it is delivered again, and replayed."""
     visit = Visit(new_context().new_page(), live_world)
     page = visit.open("/console/webhooks")
     page.get_by_label("What happens").select_option("profile.update.bio")

@@ -17,6 +17,7 @@ from msgspec import Struct, field
 
 from mock_platform.control.refusals import ControlRefusal, as_refusal, refuse_values
 from mock_platform.control.route import ControlRequest, Route
+from mock_platform.core.address import ICON
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.scenario.director import find_engine
 from mock_platform.version import __version__
@@ -164,10 +165,17 @@ class Assets:
         kind = _TYPES[Path(name).suffix]
         return Response(data, content_type=kind, headers={"Cache-Control": _FOREVER})
 
+    def send_icon(self, _request: ControlRequest) -> Response:
+        """Return the icon, for pages that name none."""
+        return Response(self._files["icon.svg"], content_type=_TYPES[".svg"])
+
     @property
-    def route(self) -> Route:
-        """The route of all files."""
-        return Route("GET", "/console/assets/<hash>/<name>", self.send_file, media_type="*/*")
+    def routes(self) -> tuple[Route, ...]:
+        """The routes of all files."""
+        return (
+            Route("GET", "/console/assets/<hash>/<name>", self.send_file, media_type="*/*"),
+            Route("GET", ICON, self.send_icon, media_type="*/*"),
+        )
 
 
 # A page of the console is a value: its name in the navigation and the routes behind it.
@@ -181,6 +189,8 @@ class ConsolePage(Struct, frozen=True):
     path: str
     """The path below `/_mock` that the entry leads to."""
     routes: tuple[Route, ...]
+    section: str
+    """The group of the navigation in which it is: one of `SECTIONS`."""
 
     def leads_to(self, path: str) -> bool:
         """Whether a path below `/_mock` is that of this entry or of a page under it."""
@@ -188,6 +198,8 @@ class ConsolePage(Struct, frozen=True):
         return path in {self.path, under} or path.startswith(f"{under}/")
 
 
+SECTIONS = ("Watch", "Break", "Data", "Reference")
+"""The groups of the navigation."""
 KEY = "mock_platform.console"
 """Key of the extensions of the control plane's application: the `Console`."""
 POLICY = (
@@ -216,7 +228,18 @@ def make_console(pages: Sequence[ConsolePage]) -> Console:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
+    templates.filters["moment"] = show_moment
     return Console(pages, Assets(), templates)
+
+
+def show_moment(text: str | None) -> str:
+    """Return a moment as lists show it: on one line, without what the head of the page says once.
+
+    Example:
+        >>> show_moment("2026-03-01T12:00:05.250Z"), show_moment(None)
+        ('2026-03-01 12:00:05', '')
+    """
+    return "" if text is None else text[:19].replace("T", " ")
 
 
 def render(
@@ -232,7 +255,7 @@ def render(
 
     `form` is what the page's form shows; its status is that of the answer. Templates also have
     `root` (the path of the control plane, with the world's prefix), `world`, `now`, `frozen`,
-    `base_url`, `pages`, `here` (the path of this page below `root`), `asset`, and `said`.
+    `base_url`, `menu`, `here` (the path of this page below `root`), `asset`, and `said`.
     """
     console: Console = current_app.extensions[KEY]
     root = root_of(request)
@@ -244,7 +267,10 @@ def render(
         {
             "root": root,
             "here": request.flask.path.removeprefix("/_mock"),
-            "pages": console.pages,
+            "menu": [
+                (title, [page for page in console.pages if page.section == title])
+                for title in SECTIONS
+            ],
             "asset": lambda name: root + console.assets.locate(name),
             "base_url": request.base_url,
             "version": __version__,

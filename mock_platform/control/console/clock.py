@@ -120,6 +120,7 @@ CLOCK = ConsolePage(
         Route("POST", f"{CLOCK_PATH}/real", return_to_real_time, media_type=HTML, form=True),
         Route("POST", f"{CLOCK_PATH}/resume", resume, media_type=HTML, form=True),
     ),
+    section="Break",
 )
 
 
@@ -220,4 +221,5 @@ TRANSITIONS = ConsolePage(
         Route("POST", f"{TRANSITIONS_PATH}/<kind>/pace", set_pace, media_type=HTML, form=True),
         Route("POST", f"{TRANSITIONS_PATH}/<kind>/move", move_one, media_type=HTML, form=True),
     ),
+    section="Break",
 )

@@ -11,6 +11,12 @@ from mock_platform.core.operation import Operation
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
+AREAS = {
+    "ads": "Advertising",
+    "v2": "Posts, users, webhooks and streams",
+    "oauth": "Sign-in and others",
+}
+"""The parts of the interface by which long lists are divided."""
 MAX_RECORDS = 100
 """Of a table with more records, a field suggests the first ones and takes any key."""
 TELLING = (

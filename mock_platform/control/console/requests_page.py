@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any, Self
-from urllib.parse import urlencode
+from urllib.parse import unquote_plus, urlencode
 
 from flask import Response, current_app
 from msgspec import Struct
@@ -342,7 +342,10 @@ def empty_requests(request: ControlRequest) -> Response:
 
 def describe_row(base_url: str, entry: JournalEntry) -> dict[str, Any]:
     """Return what a row of the list shows of a request."""
-    address = redact.address(entry.url).removeprefix(base_url)
+    # Decoded for reading; what would not be one line stays as it was sent.
+    shown = redact.address(entry.url).removeprefix(base_url)
+    decoded = unquote_plus(shown)
+    address = decoded if decoded.isprintable() else shown
     at = wire_millis(entry.at)
     return {
         "id": entry.id,
@@ -376,4 +379,5 @@ PAGE = ConsolePage(
         *seen.ROUTES,
         *sending.ROUTES,
     ),
+    section="Watch",
 )  # fmt: skip

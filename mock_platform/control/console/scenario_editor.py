@@ -178,4 +178,5 @@ PAGE = ConsolePage(
         Route("POST", f"{PATH}/+check", check, media_type=HTML, form=True),
         Route("POST", f"{PATH}/+editor", submit, media_type=HTML, form=True),
     ),
+    section="Break",
 )

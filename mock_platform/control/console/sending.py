@@ -1,7 +1,7 @@
 """Requests that are sent from the console: one of the journal again, perhaps changed, or a replay.
 
 They go to the platform as those of clients do, with the test credentials of the world, and have an
-entry in the journal. A broken connection is noted there; nobody waits for a delay.
+entry in the journal. A broken connection is noted there; no delay is waited for.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def send_as_client(
     """Send a request with the test credentials; `address` is a path with its query, or absolute.
 
     Raises:
-        ControlRefusal: 422; there is no such method, or the address is none of the platform.
+        ControlRefusal: 422; the method does not exist, or clients cannot call the address.
     """
     if method not in METHODS:
         text = f"method: must be one of {', '.join(METHODS)}, got {method!r}"

@@ -40,6 +40,7 @@ from mock_platform.core.fields import Text
 from mock_platform.core.schema import Schema
 
 LOGIN = "/console/login"
+_OWN = "/_mock/console/"
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -137,6 +138,7 @@ PAGES: tuple[ConsolePage, ...] = (
     streams.STREAMS,
     streams.RULES,
     *contract_pages.PAGES,
+    worlds.CREDENTIALS,
 )  # fmt: skip
 """Requests, Scenarios, Worlds, Clock, Records, Transitions, Replay and deliveries, Webhooks,
 Streams, Rules, Coverage, Operations, Assumptions: in this order, as far as they exist.
@@ -148,16 +150,18 @@ def add_console(app: Flask, services: Services) -> None:
     console = make_console(PAGES)
     app.extensions[KEY] = console
     routes = [route for page in PAGES for route in page.routes]
-    routes += [*LOGIN_ROUTES, LOGOUT, console.assets.route]
+    routes += [*LOGIN_ROUTES, LOGOUT, *console.assets.routes]
     for route in routes:
         add_route(app, route, _show_refusals(route, services))
-    app.extensions[PUBLIC].update(route.id for route in (*LOGIN_ROUTES, console.assets.route))
+    app.extensions[PUBLIC].update(route.id for route in (*LOGIN_ROUTES, *console.assets.routes))
     ids = frozenset(route.id for route in routes)
 
     def lead_to_login(response: Response) -> Response:
         """Replace the refusals of the guard, which come before any view."""
-        refused = response.status_code in {401, 403} and response.mimetype == MEDIA_TYPE
-        if refused and current.endpoint in ids and _is_browser(current):
+        refused = response.status_code in {401, 403} and current.endpoint in ids
+        unknown = response.status_code == 404 and current.path.startswith(_OWN)
+        is_problem = response.mimetype == MEDIA_TYPE
+        if (refused or unknown) and is_problem and _is_browser(current):
             return _replace(ControlRequest(services, current, {}, {}, None), response)
         return response
 
@@ -192,6 +196,9 @@ def _replace(request: ControlRequest, refused: Response) -> Response:
             response.status_code = 200
         return response
     problem: dict[str, Any] = refused.get_json()
+    if refused.status_code == 404 and current.url_rule is None:
+        text = f"The console has no page {request.flask.path}. The menu has all pages."
+        return render_refusal(request, ControlRefusal(404, text))
     return render_refusal(request, ControlRefusal(refused.status_code, problem["detail"]))
 
 

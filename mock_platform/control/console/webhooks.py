@@ -143,6 +143,7 @@ WEBHOOKS = ConsolePage(
             form=True,
         ),
     ),
+    section="Data",
 )
 
 
@@ -357,4 +358,5 @@ DELIVERIES = ConsolePage(
         Route("GET", f"{REPLAY_PATH}/<key>", show_job, media_type=HTML),
         Route("POST", f"{REPLAY_PATH}/<key>/move", move_job, media_type=HTML, form=True),
     ),
+    section="Watch",
 )

@@ -89,6 +89,19 @@ def show_world(request: ControlRequest, form: FormState | None = None) -> Respon
     )
 
 
+def show_credentials(request: ControlRequest) -> Response:
+    """The test credentials of this world, to be copied."""
+    world = request.world
+    told = describe_world(world.name, credentials(world), request.origin)
+    return render(
+        request,
+        "credentials.html",
+        block="content",
+        credentials=[(title, _list_rows(title, told["credentials"])) for title in _GROUPS],
+        titles=dict(zip(_GROUPS, ("App", "User", "More"), strict=True)),
+    )
+
+
 def copy(request: ControlRequest) -> Response:
     """Copy a world with all that it holds."""
     source = _find(request).name
@@ -236,4 +249,11 @@ PAGE = ConsolePage(
         Route("GET", f"{PATH}/<name>/delete", ask_delete, media_type=HTML),
         Route("POST", f"{PATH}/<name>/delete", drop, media_type=HTML, form=True),
     ),
+    section="Data",
+)
+CREDENTIALS = ConsolePage(
+    "Credentials",
+    "/console/credentials",
+    (Route("GET", "/console/credentials", show_credentials, media_type=HTML),),
+    section="Reference",
 )
