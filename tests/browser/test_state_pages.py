@@ -221,7 +221,7 @@ def test_change_a_record(visit: Visit) -> None:
     page.get_by_role("button", name="Save").click()
     assert "line_items/iuc5v was saved." == say(page)
     page.get_by_role("link", name=f"campaigns/{record['campaign_id']}").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(record["campaign_id"])
+    expect(page.get_by_role("heading", level=1)).to_contain_text(f"({record['campaign_id']})")
 
 
 def test_move_a_record_without_scripts(plain: Visit) -> None:
