@@ -19,12 +19,12 @@ from mock_platform.api.served import (
     NOT_SERVED,
     OPERATIONS,
     ORIGINAL_NAMES,
+    PUBLISHED_IDS,
     SPEC_SENTENCES,
     TABLES,
 )
 from mock_platform.api.v2 import description as openapi
 from mock_platform.api.v2.compliance.causes import record_changes
-from mock_platform.api.v2.published_ids import PUBLISHED_IDS
 from mock_platform.api.v2.streams.open_streams import OpenStreams
 from mock_platform.api.v2.user_relations.changes import accept_when_public
 from mock_platform.core import installed as shipped
@@ -50,6 +50,7 @@ from mock_platform.core.failures.rendering import (
     make_internal_error,
     render,
 )
+from mock_platform.core.faults import V2_WORDS
 from mock_platform.core.journal_entries import make_entry, make_markers, sort_assumptions
 from mock_platform.core.limits import OAUTH_LIMIT, RECORDED_LIMITS
 from mock_platform.core.operation import Operation, table
@@ -67,7 +68,7 @@ from mock_platform.core.unanswered import (
     reply_to_closed_world,
     reply_to_unknown_world,
 )
-from mock_platform.core.unread import IGNORED_PARAMETERS
+from mock_platform.core.unread import IGNORED_PARAMETERS, UNKNOWN_REFUSED
 from mock_platform.core.wire import RECORDED_WIRE, choose_names, choose_wire
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.delivery.sender import Stale
@@ -104,6 +105,8 @@ _CORE = (
     PROBLEM_TITLES,
     TRAILING_SLASH_TAKEN,
     RECORDED_WIRE,
+    V2_WORDS,
+    UNKNOWN_REFUSED,
     RECORDED_STATUSES,
     RECORDED_HEADERS,
     RECORDED_LIMITS,

@@ -76,8 +76,10 @@ class Shown(Struct, frozen=True):
     operations: tuple[str, ...] = ()
     """The operations whose `data` has such records."""
     known_by: str = ""
-    """The key by which they are known in the `data` of other operations; they may be included."""
+    """The key by which they are known in the `data` of other operations."""
     key: str = "id"
+    kept: tuple[str, ...] = ()
+    """Keys that only recorded ones have, and that are served as they are."""
     is_of_app: bool = False
     """Whether they belong to the app that asked."""
     complete: Callable[[Record], Record | str] = dict
@@ -224,7 +226,8 @@ class Table(Struct, frozen=True, dict=True):
     def find_unknown_keys(self, record: Record) -> list[str]:
         """Return the places of keys that the table does not know, except the mock's own."""
         record = self.from_public(record)
-        found = [name for name in record if name not in self.fields and not name.startswith("_")]
+        known = self.fields if self.shown is None else (*self.fields, *self.shown.kept)
+        found = [name for name in record if name not in known and not name.startswith("_")]
         try:
             self._loader.load(record)
         except ValidationError as fault:

@@ -15,3 +15,18 @@ _NAMES = Pairs(
 )
 PRODUCT_NAMES = {each.id: SHARED_NAMES.join(OBJECT_NAMES).join(_NAMES) for each in OPERATIONS}
 SPEC_SENTENCES = {"broadcasts": OTHER_SHAPES}
+PUBLISHED_IDS = {
+    "broadcasts.list": "listBroadcasts",
+    "broadcasts.get": "getBroadcast",
+    "scheduled_broadcasts.list": "listScheduledBroadcasts",
+    "scheduled_broadcasts.create": "createScheduledBroadcast",
+    "scheduled_broadcasts.get": "getScheduledBroadcast",
+    "scheduled_broadcasts.update": "updateScheduledBroadcast",
+    "scheduled_broadcasts.delete": "deleteScheduledBroadcast",
+    "scheduled_broadcasts.start": "goLiveScheduledBroadcast",
+    "broadcast_chat.list": "getBroadcastChat",
+    "broadcast_chat.send": "sendBroadcastChat",
+    "broadcast_chat.delete": "deleteBroadcastChatMessage",
+    "broadcast_chat_mutes.create": "muteBroadcastChatUser",
+    "broadcast_chat_mutes.delete": "unmuteBroadcastChatUser",
+}

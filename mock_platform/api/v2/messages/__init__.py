@@ -16,3 +16,16 @@ SPEC_SENTENCES = {
     "direct-messages": OTHER_SHAPES,
     "direct-messages.permission": "Without them the error is code 93",
 }
+PUBLISHED_IDS = {
+    "dm_conversations.send_to_user": "createDirectMessagesByParticipantId",
+    "dm_conversations.send": "createDirectMessagesByConversationId",
+    "dm_conversations.create": "createDirectMessagesConversation",
+    "dm_conversations.list_with_user": "getDirectMessagesEventsByParticipantId",
+    "dm_conversations.list": "getDirectMessagesEventsByConversationId",
+    "dm_events.list": "getDirectMessagesEvents",
+    "dm_events.get": "getDirectMessagesEventsById",
+    "dm_blocks.create": "blockUsersDms",
+    "dm_blocks.delete": "unblockUsersDms",
+    "dm_events.delete": "deleteDirectMessagesEvents",
+    "dm_conversations.download": "dmConversationsMediaDownload",
+}

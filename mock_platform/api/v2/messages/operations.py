@@ -49,7 +49,7 @@ from mock_platform.api.v2.objects.answers import (
     start_answer,
 )
 from mock_platform.api.v2.objects.object_types import DM_EVENT_OBJECT
-from mock_platform.api.v2.objects.post_view import show_entities
+from mock_platform.api.v2.objects.post_text import show_entities
 from mock_platform.api.v2.pages import (
     MESSAGES,
     TOKEN_FORMS,
@@ -165,7 +165,7 @@ def create_group(call: Call, world: World) -> dict[str, Any]:
     sender = get_user_id(call)
     participants = list(dict.fromkeys([sender, *call.params["participant_ids"]]))
     require_users(world, "participant_ids", participants, sender)
-    conversation = world.ids.snowflake()
+    conversation = world.ids.snowflake(world.clock.now())
     store_join(world, conversation, participants, sender)
     return _send(call, world, conversation, participants, call.params["message"])
 
@@ -187,8 +187,9 @@ def _find_media(call: Call, world: World, attachments: list[Record]) -> list[str
     keys = [take_media_key(world, get_user_id(call), id_) for id_ in ids]
     unknown = [id_ for id_, key in zip(ids, keys, strict=True) if key is None]
     if unknown:
-        text = f"Your media IDs are invalid: {', '.join(unknown)}"
-        raise InvalidParameters([("attachments", Fault(text))], call.params)
+        hint = f"The user has no media {', '.join(unknown)}"
+        wrong = Fault("Your media IDs are invalid.", hint=hint)
+        raise InvalidParameters([("attachments", wrong)], call.params)
     return [key for key in keys if key is not None]
 
 
@@ -234,6 +235,7 @@ def show_page(call: Call, world: World, conversation_id: str | None) -> dict[str
         form=MESSAGES,
         where=lambda event: event["event_type"] in types and user_id in event["_participants"],
         scope=user_id,
+        endless=call.wire == "recorded",
     )
     answer = start_answer(call, world)
     data = [show_event(call, event, answer) for event in page.records]
@@ -255,6 +257,7 @@ def show_event(call: Call, event: Record, answer: PostAnswer) -> dict[str, Any]:
         "participant_ids": event.get("participant_ids"),
         "attachments": {"media_keys": keys} if (keys := event["_media_keys"]) else None,
         "entities": show_entities(event["entities"]),
+        "referenced_posts": event.get("referenced_posts"),
     }
     if "sender_id" in expansions:
         answer.include_user("sender_id", event["sender_id"])

@@ -27,7 +27,7 @@ from mock_platform.api.v2.media.uploads import (
     keep_media,
 )
 from mock_platform.api.v2.objects.answers import PARTIAL_ERRORS
-from mock_platform.api.v2.objects.post_view import make_source
+from mock_platform.api.v2.objects.post_text import make_source
 from mock_platform.api.v2.posts.changes import POST_ACTIVITIES, create_post
 from mock_platform.api.v2.posts.creation import POST_REFUSALS
 from mock_platform.api.v2.release_history import find_release

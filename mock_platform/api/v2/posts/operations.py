@@ -39,13 +39,15 @@ from mock_platform.api.v2.objects.answers import (
     start_answer,
 )
 from mock_platform.api.v2.objects.object_types import POST_OBJECT
-from mock_platform.api.v2.objects.post_view import (
-    CARD_URI,
+from mock_platform.api.v2.objects.post_text import (
+    ESCAPED_TEXT,
     LONG_TEXT,
+    SHORT_LINKS,
     TEXT_WEIGHT,
+    find_links,
     make_source,
-    show_post,
 )
+from mock_platform.api.v2.objects.post_view import CARD_URI, show_post
 from mock_platform.api.v2.posts.changes import (
     DELETED_VERSIONS,
     POST_ACTIVITIES,
@@ -237,7 +239,7 @@ def make_create(settings: Settings) -> Handler:
         params = read_known_keys(call, world, settings)
         text: str = params.get("text", "")
         previous = find_previous_version(world, user, params)
-        require_length(call, user, text)
+        require_length(call, user, text, is_reply="reply" in params)
         reply_to = _find_named_post(world, params, "reply.in_reply_to_post_id")
         if reply_to is not None:
             require_access(world, user, reply_to)
@@ -265,7 +267,7 @@ def make_create(settings: Settings) -> Handler:
                 **_read_fields(call, world, params),
             },
         )
-        return {"data": show_post(world, made.record, _MADE)}
+        return {"data": show_post(world, made.record, _MADE, find_links(call))}
 
     return create
 
@@ -354,7 +356,7 @@ _declare_read = partial(
     spec="Versioning: 2026-06-03",
     since=None,
     auth=Auth(ANY_CALLER, scopes=("post.read", "users.read")),
-    assumptions=(POST_SHAPES, FIELD_SELECTION, OLDER_NAMES, LONG_TEXT),
+    assumptions=(POST_SHAPES, FIELD_SELECTION, OLDER_NAMES, LONG_TEXT, ESCAPED_TEXT, SHORT_LINKS),
     may_assume=(PARTIAL_ERRORS, COUNTED_ONCE),
 )
 OPERATIONS = (

@@ -38,7 +38,8 @@ from mock_platform.api.v2.objects.lists import (
     show_posts,
     show_users,
 )
-from mock_platform.api.v2.objects.post_view import list_versions, make_source
+from mock_platform.api.v2.objects.post_text import make_source
+from mock_platform.api.v2.objects.post_view import list_versions
 from mock_platform.api.v2.objects.relations import RELATION_COUNTS
 from mock_platform.api.v2.pages import (
     QUOTES,

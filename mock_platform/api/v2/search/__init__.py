@@ -11,3 +11,9 @@ SPEC_SENTENCES = {
     "post-rules": "operators min_likes:, min_replies:, min_reposts: added",
     "search": "Search endpoints (recent and all search, recent and all counts)",
 }
+PUBLISHED_IDS = {
+    "post_search.recent": "searchPostsRecent",
+    "post_search.all": "searchPostsAll",
+    "post_counts.recent": "getPostsCountsRecent",
+    "post_counts.all": "getPostsCountsAll",
+}

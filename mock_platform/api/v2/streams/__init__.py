@@ -19,3 +19,9 @@ SPEC_SENTENCES = {
     "connections": "Connections endpoints: GET /2/connections",
     "streams": "connection_issue (enum: TooManyConnections",
 }
+PUBLISHED_IDS = {
+    "connections.list": "getConnectionHistory",
+    "connections.delete_some": "deleteConnectionsByUuids",
+    "connections.delete_all": "deleteAllConnections",
+    "connections.delete_endpoint": "deleteConnectionsByEndpoint",
+}

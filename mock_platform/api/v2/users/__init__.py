@@ -16,3 +16,12 @@ SPEC_SENTENCES = {
     "older-users": OTHER_SHAPES,
     "users": OTHER_SHAPES,
 }
+PUBLISHED_IDS = {
+    "users.me": "getUsersMe",
+    "users.list": "getUsersByIds",
+    "users.list_by_name": "getUsersByUsernames",
+    "users.get": "getUsersById",
+    "users.get_by_name": "getUsersByUsername",
+    "users.search": "searchUsers",
+    "users.affiliates": "getUsersAffiliates",
+}

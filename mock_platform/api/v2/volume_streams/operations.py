@@ -37,6 +37,7 @@ from mock_platform.api.v2.objects.answers import (
     read_selection,
 )
 from mock_platform.api.v2.objects.object_types import POST_OBJECT
+from mock_platform.api.v2.objects.post_text import find_links
 from mock_platform.api.v2.objects.relations import may_see_posts_of
 from mock_platform.api.v2.streams.endpoint import (
     STREAM_PARTITIONS,
@@ -312,7 +313,7 @@ def _make_open(volume: Volume, settings: Settings) -> Handler:
             connections=_CONNECTIONS,
             concerns=lambda activity, _app_id: find_obstacle(activity) is None,
             explain=lambda activity, _app_id: find_obstacle(activity),
-            make_lines=partial(make, read_selection(call.params), call.base_url),
+            make_lines=partial(make, read_selection(call.params, find_links(call)), call.base_url),
             find_number=volume.find_number if volume.partitions else None,
             partitions=volume.partitions,
         )
