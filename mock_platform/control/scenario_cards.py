@@ -135,11 +135,11 @@ def make_cards(platform: Platform, scenarios: Iterable[Scenario]) -> list[Scenar
 def _list_outcomes(
     scenario: Scenario, rules: Sequence[Rule], operations: Mapping[str, Operation]
 ) -> Iterator[str]:
-    anywhere = next(iter(operations.values()))
+    # What refuses every operation is shown as the advertising interface words it: with its code.
+    anywhere = next(each for each in operations.values() if each.path.startswith("/12/"))
     for raw, rule in zip(scenario.document["rules"], rules, strict=True):
-        operation = next((operations[name] for name in rule.on if name in operations), anywhere)
-        if rule.everywhere:
-            operation = operations.get("accounts.list", anywhere)
+        named = () if rule.everywhere else rule.on
+        operation = next((operations[name] for name in named if name in operations), anywhere)
         effects = as_list(raw["then"])
         for effect in () if any("items" in each for each in effects) else rule.effects:
             if isinstance(effect, RefusingEffect):

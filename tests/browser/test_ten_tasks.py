@@ -74,7 +74,7 @@ def cap_searches(me: Engineer) -> None:
 
 
 def delete_twice(me: Engineer) -> None:
-    """The second delete gives 404."""
+    """The second delete finds nothing: 404."""
     me.go("Scenarios")
     me.type("Search", "second delete gives 404")
     me.go("line-item-deleted-twice")

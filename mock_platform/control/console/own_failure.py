@@ -101,8 +101,8 @@ _FAULTS: Mapping[str, Mapping[str, Any]] = {
     "broken": {"fault": "truncate"},
     "silent": {"fault": "timeout"},
 }
-_STATUSES = (400, 401, 403, 404, 409, 429, 500, 502, 503, 504)
-_FIRST = "users.me"
+_STATUSES = (503, 400, 401, 403, 404, 409, 429, 500, 502, 504)
+"""Statuses that are offered although they are not documented; the first one at first."""
 
 
 class QueryOfOwnFailure(Schema):
@@ -160,7 +160,7 @@ def _read(
     request: ControlRequest, sent: Mapping[str, str]
 ) -> tuple[Operation | None, dict[str, str]]:
     """Return the operation, and the values with an error that can be chosen for it."""
-    wanted = sent.get("operation") or _FIRST
+    wanted = sent.get("operation") or EVERY
     operation = None if wanted == EVERY else find_operation(request.platform, wanted)
     offered = [value for group in _list_outcomes(request, operation) for value, _ in group.options]
     outcome = sent.get("outcome", "")
