@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.api.served import ORIGINAL_NAMES, TABLES
+from mock_platform.api.v2.objects.figures import PRIVATE_METRICS
 from mock_platform.core.call import LiveBody
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Operation
@@ -44,6 +45,11 @@ from mock_platform.verification.importing.records import RecordCollection, write
 from mock_platform.world.clock import parse_instant
 
 _RECENT = timedelta(days=7)
+_OF_POSTS = ("author_id", "created_at")
+"""What a post needs to be found, and `import` makes up of its id."""
+_EXHAUSTED = 429
+_MOST_REPEATS = 5_000
+"""Requests that exhaust a limit."""
 FindOperation = Callable[[Fact], Operation | None]
 _KNOWN_BY = {t.shown.known_by: t for t in TABLES if t.shown is not None and t.shown.known_by}
 _OF_OPERATION = {
@@ -303,7 +309,7 @@ class _Question:
         self._fill_missing(shown, choose(self._instrument.complete, fact.operation, {}))
         groups = [(self._find_table(shown), shown)] if operation.dialect == "v2" else []
         for kind, items in (body.get("includes") or {}).items():
-            table = next((t for t in _KNOWN_BY.values() if t.name == kind), None)
+            table = next((t for t in TABLES if t.name == kind and t.shown is not None), None)
             groups.append((table, list_items(items)))
         for table, items in groups:
             self._fill_needed(table, items)
@@ -318,7 +324,11 @@ class _Question:
             for item in items:
                 item.setdefault("edit_history_post_ids", [item.get("id")])
         fill = self._instrument.fill
-        self._fill_missing(items, {n: fill[n] for n in table.shown.needed if n in fill})
+        if table.name == "media":  # the metrics of media are shown to their owner alone
+            for item in items:
+                item["_user_id"] = self._values.caller
+        needed = (*table.shown.needed, *(_OF_POSTS if table.name == "posts" else ()))
+        self._fill_missing(items, {n: fill[n] for n in needed if n in fill})
 
     def _fill_missing(self, items: list[Record], templates: Mapping[str, Any]) -> None:
         for self._values.rank, item in enumerate(items):
@@ -336,9 +346,18 @@ class _Question:
         ]
         for name, template in rows:
             table, items = self._collection.tables[name], self._values.list_each(template)
-            for self._values.rank, item in reversed(list(enumerate(items))):  # the newest last
+            ranked = list(enumerate(items))
+            if self.operation is None or self.operation.dialect != "ads":
+                ranked.reverse()  # the newest last
+            for self._values.rank, item in ranked:
                 filled = self._values.fill(template, item)
-                record = {n: each for n, each in filled.items() if each is not None}
+                known = frozenset(table.fields)  # what it does not know is kept as recorded
+                is_recorded = "_as" in filled
+                record = {
+                    n: each
+                    for n, each in filled.items()
+                    if each is not None or (is_recorded and n not in known)
+                }
                 key = table.key_of(table.from_public(dict(record)))
                 if key is not None:
                     self._collection.records.setdefault(name, {})[key] = record
@@ -350,6 +369,21 @@ class _Question:
             own = {name: x for name, x in model.items() if name != "former_id"}
             key = self._name_token(kind)
             tokens[key] = {**own, "id": key, "user_id": self._values.caller}
+            if kind == "oauth2":
+                tokens[key]["scopes"] = [x for x in own["scopes"] if self._is_granted(x)]
+            elif self._level == "read":
+                tokens[key]["access"] = "read"
+
+    @property
+    def _level(self) -> str | None:
+        """What the real answer says that its caller was allowed to do."""
+        return self._fact.exchange.response.header("x-access-level")
+
+    def _is_granted(self, scope: str) -> bool:
+        """Whether a token of the level that the real answer shows has a scope."""
+        if self._level == "read":
+            return not scope.endswith(".write")
+        return self._level != "read-write" or scope != "dm.write"
 
     def _name_token(self, kind: str) -> str:
         return f"{self._values.caller}-{kind}-token-of-a-fact-{'x' * 24}"
@@ -395,8 +429,11 @@ class _Question:
             headers.append(("Authorization", f"{self._choose_scheme()} of-the-fact"))
         sent = replace(self._exchange, request=replace(request, headers=tuple(headers)))
         player = Player(platform, held, self._fact.names)
-        for _ in range(int(self._more.get("repeat", 1))):
-            reply = player.send(RecordedCall(sent, request.path, "plain"))
+        reply = player.send(RecordedCall(sent, request.path, "plain"))
+        if self._fact.exchange.response.status == _EXHAUSTED != reply.status:
+            left = int(reply.header("x-rate-limit-remaining") or 0)
+            for _ in range(min(left, _MOST_REPEATS) + 1):
+                reply = player.send(RecordedCall(sent, request.path, "plain"))
         if reply.stream is None:
             return ComparedAnswer(reply.status, reply.headers, reply.body)
         lines = b"".join(iter(partial(_read, reply.stream), b"")).splitlines()
@@ -425,7 +462,11 @@ class _Question:
 
     @property
     def _is_by_user(self) -> bool:
-        return self._fact.by_user or bool(self._more.get("by_user"))
+        if self._level == "read" and "bearer" in self._schemes:  # as tokens were replaced
+            return False
+        shown = (key for each in list_items(dig(self._values.body, ["data"])) for key in each)
+        is_private = any(key in PRIVATE_METRICS for key in shown)
+        return self._fact.by_user or is_private or bool(self._more.get("by_user"))
 
     @property
     def _schemes(self) -> tuple[str, ...]:

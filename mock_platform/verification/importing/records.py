@@ -205,9 +205,10 @@ class RecordCollection:
         """Return the records by table, without those that no folder may hold."""
         self._add_shown()
         self._check_records()
-        # Of equal times, the post that was stored last is the newest, and answers begin with it.
-        found = sorted(self.records.get("posts", {}).items(), key=lambda each: int(each[0]))
-        self.records["posts"] = dict(found)
+        # Of equal times, what was stored last is the newest, and answers begin with it.
+        for name in ("posts", "lists"):
+            found = sorted(self.records.get(name, {}).items(), key=lambda each: int(each[0]))
+            self.records[name] = dict(found)
         while missing := self._find_missing():
             for name, key, other, target in missing:
                 if self._follow(other, target, self.records[name].get(key)):
