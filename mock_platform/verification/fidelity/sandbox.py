@@ -232,9 +232,9 @@ class _Question:
         if table is not None and table.shown is not None:
             wanted[table.shown.parameter] = _list_keys(shown)
         includes = body.get("includes") or {}
+        ways = {} if table is None else self._instrument.expansions.get(table.name, {})
         for kind, items in includes.items():
             wanted.setdefault(_PARAMETERS.get(kind, ""), []).extend(_list_keys(items))
-            ways = choose(self._instrument.expansions, self._fact.operation, {})
             wanted.setdefault("expansions", []).extend(ways.get(kind, ()))
         query = decode_pairs(sent.query)
         for name, values in wanted.items():
@@ -327,6 +327,10 @@ class _Question:
         if table.name == "media":  # the metrics of media are shown to their owner alone
             for item in items:
                 item["_user_id"] = self._values.caller
+        if table.name == "direct_messages":  # the members of groups were not published
+            members = [self._values.caller, *(x["sender_id"] for x in items if "sender_id" in x)]
+            for item in items:
+                item["_participants"] = list(dict.fromkeys(members))
         needed = (*table.shown.needed, *(_OF_POSTS if table.name == "posts" else ()))
         self._fill_missing(items, {n: fill[n] for n in needed if n in fill})
 
@@ -344,6 +348,7 @@ class _Question:
             if is_like(self._fact.operation, pattern)
             for row in rows
         ]
+        shown = set(self._collection.list_shown_places())
         for name, template in rows:
             table, items = self._collection.tables[name], self._values.list_each(template)
             ranked = list(enumerate(items))
@@ -359,7 +364,7 @@ class _Question:
                     if each is not None or (is_recorded and n not in known)
                 }
                 key = table.key_of(table.from_public(dict(record)))
-                if key is not None:
+                if key is not None and (is_recorded or (name, key) not in shown):
                     self._collection.records.setdefault(name, {})[key] = record
 
     def _add_tokens(self) -> None:
@@ -462,11 +467,14 @@ class _Question:
 
     @property
     def _is_by_user(self) -> bool:
+        if self._more.get("by_user") and self._fact.exchange.response.status < 400:
+            return True
         if self._level == "read" and "bearer" in self._schemes:  # as tokens were replaced
             return False
         shown = (key for each in list_items(dig(self._values.body, ["data"])) for key in each)
         is_private = any(key in PRIVATE_METRICS for key in shown)
-        return self._fact.by_user or is_private or bool(self._more.get("by_user"))
+        is_named = self._fact.operation.startswith("ERROR") and "by_user" in self._more
+        return self._fact.by_user or is_private or is_named
 
     @property
     def _schemes(self) -> tuple[str, ...]:

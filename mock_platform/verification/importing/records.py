@@ -206,7 +206,7 @@ class RecordCollection:
         self._add_shown()
         self._check_records()
         # Of equal times, what was stored last is the newest, and answers begin with it.
-        for name in ("posts", "lists"):
+        for name in ("posts", "lists", "direct_messages"):
             found = sorted(self.records.get(name, {}).items(), key=lambda each: int(each[0]))
             self.records[name] = dict(found)
         while missing := self._find_missing():
@@ -223,6 +223,10 @@ class RecordCollection:
         while any(self._follow(name, key) for _, _, name, key in self._find_missing()):
             pass
         return {name: list(found.values()) for name, found in self.records.items() if found}
+
+    def list_shown_places(self) -> Iterator[tuple[str, str]]:
+        """Yield table and key of what answers of the v2 interface showed."""
+        return self._shown.list_places()
 
     def list_keys(self) -> Iterator[tuple[str, str]]:
         """Yield table and key of every record that was shown, made or referred to.

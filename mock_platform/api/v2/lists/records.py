@@ -124,7 +124,10 @@ TABLES = (
         shown=Shown(
             ("name", "owner_id", "created_at"),
             "list.fields",
-            ("lists.get", "owned_lists.list", "followed_lists.list", "list_memberships.list"),
+            (
+                "lists.get", "owned_lists.list", "followed_lists.list", "list_memberships.list",
+                "pinned_lists.list",
+            ),
         ),
     ),
     *(relation.table for relation in (LIST_MEMBERS, LIST_FOLLOWERS, LIST_PINS)),
