@@ -47,7 +47,12 @@ from mock_platform.world.clock import parse_instant
 _RECENT = timedelta(days=7)
 _OF_POSTS = ("author_id", "created_at")
 """What a post needs to be found, and `import` makes up of its id."""
-_EXHAUSTED = 429
+_OF_CREATORS = ("invited_user_ids", "subscriber_count")
+_MISSING = "Not Found Error"
+_HIDEABLE = ("users", "posts")
+_FIRST_HIDDEN = 900_000_000_001
+_HIDDEN_POST = {"text": "Some text.", "created_at": "$time"}
+_UNAUTHORIZED, _EXHAUSTED = 401, 429
 _MOST_REPEATS = 5_000
 """Requests that exhaust a limit."""
 FindOperation = Callable[[Fact], Operation | None]
@@ -129,6 +134,9 @@ class _Question:
         values.sent = read_body(self._exchange.request.body)
         values.path = self._read_path()
         caller = values.fill(choose(instrument.callers, fact.operation))
+        if caller is None and self._is_private:  # metrics that the author alone sees
+            first = list_items(dig(values.body, ["data"]))[0]
+            caller = first.get("author_id") or first.get("creator_id")
         values.caller = str(caller or values.caller)
 
     # -- the request -----------------------------------------------------------------------------
@@ -181,6 +189,9 @@ class _Question:
         params = request.get("params") if isinstance(request, dict) else None
         if not isinstance(params, dict):
             return {}
+        shown = list_items(dig(self._values.body, ["data"]))
+        if any(each.get("deleted") is True for each in shown):  # which is listed on request alone
+            params = {**params, "with_deleted": True}
         texts = {n: ",".join(map(str, x)) if isinstance(x, list) else x for n, x in params.items()}
         return {
             name: str(x).lower() if isinstance(x, bool) else str(x)
@@ -287,9 +298,10 @@ class _Question:
             for key, record in self._collection.read_defaults(name).items():
                 self._collection.records.setdefault(name, {}).setdefault(key, record)
         self._add_records()
+        self._add_hidden()
         self._add_tokens()
         found = self._collection.finish()
-        missing = {x.get("value") for x in list_items(dig(self._values.body, ["errors"]))}
+        missing = {x.get("value") for x in self._errors if x.get("title") == _MISSING}
         if "users" in found:  # those that the answer names as missing were made up
             found["users"] = [x for x in found["users"] if str(x["id"]) not in missing]
         return found
@@ -309,7 +321,7 @@ class _Question:
         self._fill_missing(shown, choose(self._instrument.complete, fact.operation, {}))
         groups = [(self._find_table(shown), shown)] if operation.dialect == "v2" else []
         for kind, items in (body.get("includes") or {}).items():
-            table = next((t for t in TABLES if t.name == kind and t.shown is not None), None)
+            table = next((t for t in TABLES if t.name.endswith(kind) and t.shown is not None), None)
             groups.append((table, list_items(items)))
         for table, items in groups:
             self._fill_needed(table, items)
@@ -366,6 +378,26 @@ class _Question:
                 key = table.key_of(table.from_public(dict(record)))
                 if key is not None and (is_recorded or (name, key) not in shown):
                     self._collection.records.setdefault(name, {})[key] = record
+
+    @property
+    def _errors(self) -> list[Record]:
+        return list_items(dig(self._values.body, ["errors"]))
+
+    def _add_hidden(self) -> None:
+        """Add the suspended and protected users, and the posts, that the answer may not show."""
+        users, posts = (self._collection.records.setdefault(name, {}) for name in _HIDEABLE)
+        for number, error in enumerate(self._errors):
+            value, of_post = str(error.get("value")), error.get("resource_type") == "post"
+            key = value if value.isdecimal() and not of_post else str(_FIRST_HIDDEN + number)
+            name = f"hidden_{key}"[:15] if key == value or of_post else value
+            user = {"id": key, "screen_name": name, "name": "Some Name"}
+            if error.get("title") == "Forbidden":
+                users[key] = {**user, "_suspended": True}
+            elif error.get("title") == "Authorization Error":
+                users[key] = {**user, "protected": True}
+                if of_post:
+                    post = self._values.fill(_HIDDEN_POST)
+                    posts[value] = {**post, "id": value, "author_id": key}
 
     def _add_tokens(self) -> None:
         tokens = self._collection.records["tokens"]
@@ -452,6 +484,8 @@ class _Question:
         """Return those of the app and of the one who asks; a user's token if a user did."""
         held: dict[str, Any] = dict(credentials(platform.worlds.default))
         access, oauth2 = (self._name_token(kind) for kind in ("access", "oauth2"))
+        if self._fact.exchange.response.status == _UNAUTHORIZED and self._is_v2:
+            return {**held, "user": {"access_token": "no"}, "bearer_token": "no"}
         held["user"] = {
             "access_token": access,
             "access_token_secret": self._collection.records["tokens"][access]["secret"],
@@ -459,6 +493,8 @@ class _Question:
         }
         if self._is_by_user and "oauth2" in self._schemes:
             held["bearer_token"] = oauth2
+        elif self._is_v2 and self._is_unsupported and not self._fact.by_user:
+            held["user"]["oauth2_access_token"] = held["bearer_token"]
         app = held["app"]
         if self._exchange.request.path.startswith("/2/oauth2/"):
             client = {"consumer_key": app["client_id"], "consumer_secret": app["client_secret"]}
@@ -467,14 +503,29 @@ class _Question:
 
     @property
     def _is_by_user(self) -> bool:
+        if self._is_unsupported:
+            return self._fact.by_user
+        if self._is_private:
+            return True
         if self._more.get("by_user") and self._fact.exchange.response.status < 400:
             return True
         if self._level == "read" and "bearer" in self._schemes:  # as tokens were replaced
             return False
-        shown = (key for each in list_items(dig(self._values.body, ["data"])) for key in each)
-        is_private = any(key in PRIVATE_METRICS for key in shown)
         is_named = self._fact.operation.startswith("ERROR") and "by_user" in self._more
-        return self._fact.by_user or is_private or is_named
+        return self._fact.by_user or is_named
+
+    @property
+    def _is_unsupported(self) -> bool:
+        return str(dig(self._values.body, ["type"])).endswith("unsupported-authentication")
+
+    @property
+    def _is_private(self) -> bool:
+        shown = (key for each in list_items(dig(self._values.body, ["data"])) for key in each)
+        return any(key in (*PRIVATE_METRICS, *_OF_CREATORS) for key in shown)
+
+    @property
+    def _is_v2(self) -> bool:
+        return self.operation is not None and self.operation.dialect == "v2"
 
     @property
     def _schemes(self) -> tuple[str, ...]:

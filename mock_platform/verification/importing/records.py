@@ -26,6 +26,8 @@ _TABLES = {operation: name for name, shown in _SHOWN.items() for operation in sh
 _KNOWN_BY = {shown.known_by: name for name, shown in sorted(_SHOWN.items()) if shown.known_by}
 _KEYS = frozenset(shown.key for shown in _SHOWN.values())
 _PARTS = ("places", "polls")
+_INCLUDED = {"space_topics": "topics"}
+"""Names of tables in `includes`, where they differ."""
 _NESTING = 4
 _USUAL_POLL_MINUTES = 1440
 
@@ -118,7 +120,8 @@ def _list_shown(
         if isinstance(key, str):
             yield table, key, item
     for table in (*_SHOWN, *_PARTS):
-        items = included.get(table) if isinstance(included, dict) else None
+        shown_as = _INCLUDED.get(table, table)
+        items = included.get(shown_as) if isinstance(included, dict) else None
         name = _SHOWN[table].key if table in _SHOWN else "id"
         for item in items if isinstance(items, list) else ():
             if isinstance(item, dict) and isinstance(item.get(name), str):
@@ -340,6 +343,9 @@ class RecordCollection:
         elif known is None and name == "users":
             known = {"id": key, "screen_name": f"user_{key}"[:15], "name": f"User {key}"}
             self.notes.append((None, f"users/{key} was never shown, so it is made up"))
+        elif known is None and name in _INCLUDED:
+            known = {"id": key, "name": f"Topic {key}"}
+            self.notes.append((None, f"{name}/{key} was never shown, so it is made up"))
         elif known is None and (naming := self.tables[name].made_up) is not None:
             model = next(iter(self.read_defaults(name).values()))
             fields = [each.field for each in self.tables[name].references]

@@ -17,7 +17,7 @@ from mock_platform.core.description.schemas import either, form
 from mock_platform.core.faults import INCLUSIVE, Fault, exclusive, invalid, missing
 from mock_platform.core.fields import COUNTRY, Choice, CountryCode, Flag, Json, ListOf, Nested, Text
 from mock_platform.core.schema import Schema, Stamped
-from mock_platform.core.tables.table import Reference, Table
+from mock_platform.core.tables.table import AS, RECORDED, Reference, Table
 from mock_platform.world.store.interface import Record
 
 # Addresses of web pages, wherever the interface takes one.
@@ -404,5 +404,17 @@ def _check(record: Record) -> Iterator[tuple[str, str]]:
         yield "card_uri", f"card_uri must be {make_card_uri(record['id'])}"
 
 
-CARDS = Table("cards", CardRecord, references=(Reference("_account_id", "accounts"),), check=_check)
+def _read_recorded(record: Record) -> Record:
+    """Return a card; a recorded one without components and slides is a legacy card."""
+    is_legacy = record.get(AS) == RECORDED and not record.keys() & {"components", "slides"}
+    return {**record, "_legacy": True} if is_legacy else dict(record)
+
+
+CARDS = Table(
+    "cards",
+    CardRecord,
+    references=(Reference("_account_id", "accounts"),),
+    check=_check,
+    from_public=_read_recorded,
+)
 TABLES = (CARDS,)

@@ -125,7 +125,10 @@ TABLES = (
             ("name", "owner_id", "created_at"),
             "list.fields",
             (
-                "lists.get", "owned_lists.list", "followed_lists.list", "list_memberships.list",
+                "lists.get",
+                "owned_lists.list",
+                "followed_lists.list",
+                "list_memberships.list",
                 "pinned_lists.list",
             ),
         ),
