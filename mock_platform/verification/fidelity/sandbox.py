@@ -26,7 +26,7 @@ from mock_platform.core.pairs import decode_pairs
 from mock_platform.core.tables.fixtures import BadFixtures
 from mock_platform.core.tables.table import Table
 from mock_platform.platform import Platform
-from mock_platform.settings import Settings
+from mock_platform.settings import Settings, WireMode
 from mock_platform.verification.compare.answers import ComparedAnswer
 from mock_platform.verification.compare.plan import PAGE_NAMES
 from mock_platform.verification.fidelity.facts import HERE, Fact, find_moment, is_like, read_body
@@ -48,6 +48,7 @@ _RECENT = timedelta(days=7)
 _OF_POSTS = ("author_id", "created_at")
 """What a post needs to be found, and `import` makes up of its id."""
 _OF_CREATORS = ("invited_user_ids", "subscriber_count")
+_LAST_OF_OLDER = 2023
 _MISSING = "Not Found Error"
 _HIDEABLE = ("users", "posts")
 _FIRST_HIDDEN = 900_000_000_001
@@ -412,6 +413,10 @@ class _Question:
                 tokens[key]["access"] = "read"
 
     @property
+    def _wire(self) -> WireMode:
+        return "recorded" if self._values.moment.year > _LAST_OF_OLDER else "recorded-2023"
+
+    @property
     def _level(self) -> str | None:
         """What the real answer says that its caller was allowed to do."""
         return self._fact.exchange.response.header("x-access-level")
@@ -444,7 +449,7 @@ class _Question:
             sent.notes = [text for _, text in self._collection.notes]
             settings = Settings(
                 default_fixtures=False, fixtures=(Path(name),), limits="public", releases="all",
-                freeze=self._values.moment, names=self._fact.names, wire="recorded",
+                freeze=self._values.moment, names=self._fact.names, wire=self._wire,
                 markers=False, journal_entries=1,
             )  # fmt: skip
             try:
