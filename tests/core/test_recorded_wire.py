@@ -320,15 +320,15 @@ def test_users_of_the_older_interface(box: Sandbox, path: str, wire: str, more: 
     first = ask(box, path, HARBOR, wire)
     bare = ask(box, f"{path}{'&' if '?' in path else '?'}include_entities=false", HARBOR, wire)
 
-    assert more == (EXTENDED | PLACE | OWN) & first.json.keys()
-    assert (wire != "spec") == ("entities" in bare.json)
+    assert more == (EXTENDED | PLACE | OWN) & first.get_json().keys()
+    assert (wire != "spec") == ("entities" in bare.get_json())
 
 
 def test_counts_of_all_time_begin_at_midnight(box: Sandbox) -> None:
     """The 30 days by default begin at midnight, and with the specification at the hour."""
     path = "/2/posts/counts/all?query=coffee&granularity=day"
 
-    starts = [ask(box, path, wire=wire).json["data"][0]["start"] for wire in ("spec", "")]
+    starts = [ask(box, path, wire=wire).get_json()["data"][0]["start"] for wire in ("spec", "")]
 
     assert ["2026-10-23T12:00:00.000Z", "2026-10-23T00:00:00.000Z"] == starts
 
@@ -340,7 +340,7 @@ def test_protected_users_are_no_part_of_other_posts(box: Sandbox) -> None:
     found = ask(box, "/2/posts/search/recent?query=coffee&expansions=entities.mentions.username")
 
     assert [("Authorization Error", "user", "ines_duarte")] == [
-        (one["title"], one["resource_type"], one["value"]) for one in found.json["errors"]
+        (one["title"], one["resource_type"], one["value"]) for one in found.get_json()["errors"]
     ]
 
 
