@@ -13,6 +13,7 @@ from flask import request as current
 from mock_platform.control.console import (
     clock,
     contract_pages,
+    costs,
     records,
     requests_page,
     scenario_editor,
@@ -140,10 +141,11 @@ PAGES: tuple[ConsolePage, ...] = (
     webhooks.WEBHOOKS,
     streams.STREAMS,
     streams.RULES,
+    costs.PAGE,
     *contract_pages.PAGES,
 )  # fmt: skip
 """Requests, Scenarios, Worlds, Clock, Records, Transitions, Replay and deliveries, Webhooks,
-Streams, Rules, Coverage, Operations, Assumptions: in this order, as far as they exist.
+Streams, Rules, Costs, Coverage, Operations, Assumptions: in this order, as far as they exist.
 """
 
 
