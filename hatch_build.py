@@ -34,7 +34,9 @@ class BuildHook(BuildHookInterface[Any]):
         ]
         for file in pages:
             if file.is_file():
-                place = file.relative_to(root).as_posix().removeprefix("docs/")
+                place = file.relative_to(root).as_posix()
+                # Beside the README, which has its name.
+                place = "index.md" if place == "docs/README.md" else place.removeprefix("docs/")
                 build_data["force_include"][str(file)] = f"mock_platform/docs/{place}"
         site = root / "build" / "site"
         if (site / "index.html").is_file():

@@ -24,7 +24,8 @@ def write_page() -> str:
         "",
         "What the sandbox does although the specification does not show it. An answer that depends "
         "on an assumption names it in `X-Mock-Assumptions`. An assumption marked *gap* covers "
-        "something that the specification does not show at all; `--strict` refuses such requests.",
+        "something that the specification does not show at all; `--strict` refuses such requests. "
+        "*A, Events* is a heading of [document A](glossary.md#document-a-document-b).",
     ]
     for basis, text in _BASES.items():
         own = [entry for entry in register if entry["basis"] == basis]

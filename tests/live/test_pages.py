@@ -25,6 +25,7 @@ LANGUAGES = {
     "original-names": {"text", "python"},
     "wire": {"python"},
     "posts-and-users": {"bash"},
+    "problems": {"bash", "python", "text"},
 }
 """Those of all code blocks: nothing is there that nothing below runs; `text` shows."""
 WALKED = {
@@ -73,6 +74,11 @@ WALKED = {
         '"result_count":1',
         '"created_at":"2026-01-05T10:00:00.000Z"',
     ),
+    "problems": (
+        '"status":"ok"',
+        "X-Mock-Why: No bearer token of this value was ever issued here.",
+        '"matched": 0',
+    ),
 }
 """What the commands of a page print, one after the other, at a server that runs."""
 ALONE: dict[str, str] = {
@@ -82,7 +88,7 @@ ALONE: dict[str, str] = {
 """How what a page prints ends whose commands start their servers."""
 PROGRAMS = {
     f"{name}-{number}": program
-    for name in ("as-a-flask-application", "original-names", "wire")
+    for name in ("as-a-flask-application", "original-names", "problems", "wire")
     for number, program in enumerate(Page(f"docs/{name}.md").programs())
 }
 
