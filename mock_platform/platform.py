@@ -19,6 +19,7 @@ from mock_platform.api.served import (
     NOT_SERVED,
     OPERATIONS,
     ORIGINAL_NAMES,
+    PUBLISHED_IDS,
     SPEC_SENTENCES,
     TABLES,
 )
@@ -49,10 +50,12 @@ from mock_platform.core.failures.rendering import (
     make_internal_error,
     render,
 )
+from mock_platform.core.faults import V2_WORDS
 from mock_platform.core.journal_entries import make_entry, make_markers, sort_assumptions
 from mock_platform.core.limits import OAUTH_LIMIT, RECORDED_LIMITS
 from mock_platform.core.operation import Operation, table
 from mock_platform.core.operation_routes import TRAILING_SLASH_TAKEN, OperationRoutes
+from mock_platform.core.original_names.description import write_description
 from mock_platform.core.original_names.exchange import BOTH_NAMES_ARE_TAKEN
 from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASE_CLOCK, compile_operation
 from mock_platform.core.reasons import explain
@@ -65,7 +68,7 @@ from mock_platform.core.unanswered import (
     reply_to_closed_world,
     reply_to_unknown_world,
 )
-from mock_platform.core.unread import IGNORED_PARAMETERS
+from mock_platform.core.unread import IGNORED_PARAMETERS, UNKNOWN_REFUSED
 from mock_platform.core.wire import RECORDED_WIRE, choose_names, choose_wire
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.delivery.sender import Stale
@@ -102,6 +105,8 @@ _CORE = (
     PROBLEM_TITLES,
     TRAILING_SLASH_TAKEN,
     RECORDED_WIRE,
+    V2_WORDS,
+    UNKNOWN_REFUSED,
     RECORDED_STATUSES,
     RECORDED_HEADERS,
     RECORDED_LIMITS,
@@ -125,7 +130,7 @@ class Platform:
     ) -> None:
         self.settings = settings = settings or Settings()
         self.tables: Tables = {table.name: table for table in TABLES}
-        self.description = Description(self._describe)
+        self.description = Description(self._describe, self.write_original)
         """Return the v2 interface as an OpenAPI document."""
         self.operations: tuple[Operation, ...] = table(
             OPERATIONS, [openapi.make_operation(self.description.at)]
@@ -404,12 +409,17 @@ class Platform:
             self.settings,
             original_names=ORIGINAL_NAMES,
             spec_sentences=SPEC_SENTENCES,
+            published_ids=PUBLISHED_IDS,
             title="Platform API v2",
             version=V2_VERSION,
             text="The v2 interface, as this sandbox serves it. `x-mock-spec` names the heading of "
             "the specification that an operation rests on, `x-mock-assumptions` what the "
             "specification does not show.",
         )
+
+    def write_original(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return a description of these operations with original names."""
+        return write_description(document, self.operations, ORIGINAL_NAMES)
 
     def _refuse_unstored(self, call: Call, fault: StoreError) -> Reply:
         """Return the reply to a call that changed nothing, because the store has a fault."""
@@ -468,8 +478,8 @@ def load_base(settings: Settings) -> Base:
     Raises:
         BadFixtures: The fixtures have faults.
     """
-    folders = [shipped.folder("fixtures")] if settings.default_fixtures else []
+    own = shipped.folder("fixtures") if settings.default_fixtures else None
     more = settings.default_fixtures and settings.dataset != "small"
     now = settings.freeze or machine_now()
     dataset = make_dataset(settings.dataset, now) if more else None
-    return fixtures.load([*folders, *settings.fixtures], TABLES, now, dataset)
+    return fixtures.load(settings.fixtures, TABLES, now, dataset, own)

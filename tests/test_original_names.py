@@ -19,8 +19,8 @@ from mock_platform.control.examples import Sample, sample
 from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import MINUTE, Operation
 from mock_platform.core.original_names.translation import Spelling
-from mock_platform.settings import Settings
-from tests.support import ACCOUNT, NORTHBIKE, Sandbox, sandbox, signed
+from mock_platform.settings import NamesMode, Settings
+from tests.support import ACCOUNT, BEARER, NORTHBIKE, Sandbox, sandbox, signed
 from tests.test_kept_worlds import NOON
 
 STREAMS = {operation.id for operation in OPERATIONS if isinstance(operation.returns, Lines)}
@@ -100,7 +100,7 @@ def test_the_same_answer_under_other_names(operation: Operation) -> None:
     found = _send(original, _translate(operation, asked))
 
     assert expected.status_code == found.status_code
-    if expected.mimetype.endswith("json") and expected.data:
+    if expected.data and expected.mimetype.endswith("json"):
         told = Spelling(ORIGINAL_NAMES.find_pairs(operation)).write(expected.get_json())
         assert told == found.get_json()
     elif expected.mimetype == "application/octet-stream":
@@ -189,6 +189,36 @@ def test_both_names_of_a_parameter(box: Sandbox) -> None:
     (error,) = answer.get_json()["errors"]
     assert 'Expected Long, got "one" for tweet_ids' == error["message"]
     assert "repeated-parameter" in answer.headers["X-Mock-Warnings"]
+
+
+def test_the_last_post_of_a_user_in_the_older_form(box: Sandbox) -> None:
+    """It has the original keys, and all lists of entities, as clients of the 1.1 form expect."""
+    status = box.call("GET", "/1.1/account/verify_credentials.json").get_json()["status"]
+
+    assert {"retweet_count", "retweeted", "is_quote_status"} <= status.keys()
+    assert {"hashtags", "symbols", "user_mentions", "urls"} <= status["entities"].keys()
+
+
+@pytest.mark.parametrize("names", ["neutral", "original"])
+def test_older_names_of_streams(names: NamesMode) -> None:
+    """They are taken in the query and in the path, whichever names the world has."""
+    box = sandbox(names=names)
+    path = "/2/connections"
+
+    listed = box.call("GET", f"{path}?endpoints=tweets_compliance_stream", keys=BEARER)
+    ended = box.call("DELETE", f"{path}/tweet_label_stream", keys=BEARER)
+
+    assert (200, 200) == (listed.status_code, ended.status_code)
+
+
+def test_a_refusal_quotes_what_was_sent(box: Sandbox) -> None:
+    """The value of a refused parameter has the names that the client gave to its keys."""
+    answer = box.call(
+        "POST", "/2/tweets", json={"text": "x", "reply": {"in_reply_to_tweet_id": "9"}}
+    )
+
+    (error,) = answer.get_json()["errors"]
+    assert ['{"in_reply_to_tweet_id":"9"}'] == error["parameters"]["reply.in_reply_to_tweet_id"]
 
 
 def test_scenarios_stay_neutral(box: Sandbox) -> None:

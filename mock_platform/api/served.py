@@ -2,8 +2,8 @@
 
 A subject is a folder; its `__init__` has `OPERATIONS`, and may have `TABLES`, `KINDS` (slow changes
 of state), `NOT_SERVED`, `EXAMPLE_PATHS`, `ORIGINAL_NAMES`, `PRODUCT_NAMES` (of events) and
-`SPEC_SENTENCES`. Nothing else has a list of operations, tables or subjects, and nothing
-registers itself as a side effect of an import.
+`SPEC_SENTENCES`, `PUBLISHED_IDS`. Nothing else has a list of operations, tables or subjects, and
+nothing registers itself as a side effect of an import.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ SUBJECTS = (
     "ads.media",
     "ads.cards",
     "ads.advertiser_posts",
+    "older",
 )
 """The folders below `mock_platform.api`, one for each subject."""
 
@@ -123,6 +124,16 @@ SPEC_SENTENCES: Mapping[str, str] = {
     for id_, sentence in sentences.items()
 }
 """What the specification says, by the id of an assumption, or by the part before the dot."""
+
+PUBLISHED_IDS: Mapping[str, str] = {
+    DESCRIPTION_ID: "getOpenApiSpec",
+    **{
+        id_: published
+        for folder in _FOLDERS
+        for id_, published in getattr(folder, "PUBLISHED_IDS", {}).items()
+    },
+}
+"""The ids of operations in the public description of v2, by ours: names of methods in clients."""
 
 _DIALECTS: tuple[Dialect, ...] = ("ads", "v2", "oauth")
 ORIGINAL_NAMES = Translator(

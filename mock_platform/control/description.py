@@ -91,7 +91,7 @@ def describe_all(platform: Platform, routes: Sequence[Route]) -> Description:
             extend=extend,
         )
 
-    return Description(make)
+    return Description(make, platform.write_original)
 
 
 _TEXTUAL = {"type": "string"}

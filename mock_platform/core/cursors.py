@@ -6,17 +6,12 @@ added and deleted between them. It is valid for its operation and order alone.
 
 from __future__ import annotations
 
-from hmac import compare_digest
-
-from itsdangerous import BadData, BadSignature, Signer, base64_decode, base64_encode
+from itsdangerous import BadSignature, Signer, base64_decode, base64_encode
 
 from mock_platform.core.call import Call
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.world.store.interface import Entry, Order, Position
 
-SHORT_CHARACTERS = 16
-_PART_BYTES = 6
-"""Of a short cursor: as many bytes for the position and for the seal as 16 characters hold."""
 _signer = Signer("a cursor hides nothing; the signature tells ours from others", salt="cursor")
 
 
@@ -47,33 +42,6 @@ def read_cursor(call: Call, order: Order, text: str) -> Position:
     if operation != call.operation or (field, descending) != (order.field, order.descending):
         raise BadCursor(text)
     return tuple(key), seq
-
-
-def make_short_cursor(call: Call, entry: Entry) -> str:
-    """Return a cursor of `SHORT_CHARACTERS` for a list in insertion order."""
-    place = entry.position[1].to_bytes(_PART_BYTES)
-    return base64_encode(place + _seal(call, place)).decode()
-
-
-def read_short_cursor(call: Call, text: str) -> Position:
-    """Return the position that a short cursor holds.
-
-    Raises:
-        BadCursor: It belongs to another operation, or is no short cursor.
-    """
-    try:
-        content = base64_decode(text)
-    except BadData as fault:
-        raise BadCursor(text) from fault
-    place, seal = content[:_PART_BYTES], content[_PART_BYTES:]
-    if not compare_digest(seal, _seal(call, place)):
-        raise BadCursor(text)
-    return (), int.from_bytes(place)
-
-
-def _seal(call: Call, place: bytes) -> bytes:
-    signature = _signer.get_signature(f"{call.operation} ".encode() + place)
-    return base64_decode(signature)[:_PART_BYTES]
 
 
 def make_seal(scope: bytes, text: str) -> int:

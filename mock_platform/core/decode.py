@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -19,7 +19,7 @@ from mock_platform.core.failures.errors import (
     InvalidParameters,
     UnsupportedMediaType,
 )
-from mock_platform.core.faults import flatten
+from mock_platform.core.faults import Fault, flatten
 from mock_platform.core.fields import CommaList, Content
 from mock_platform.core.jsonio import MAX_VALUES, BadJson, loads
 from mock_platform.core.operation import Location, Operation
@@ -27,9 +27,11 @@ from mock_platform.core.pairs import Pairs, first_values
 from mock_platform.core.schema import loader
 from mock_platform.core.unread import (
     IGNORED_AUTHORIZATION,
+    UNKNOWN_REFUSED,
     Finding,
     Shape,
     find_ignored_body,
+    find_refused,
     find_repeated_parameters,
     find_unknown_parameters,
     report,
@@ -167,17 +169,43 @@ def decoder(operation: Operation, settings: Settings) -> Decoder:
     else:
         read = _pairs_reader(operation, schema, known)
     load = None if schema is None else make_reader(operation, schema)
+    in_query = _list_in_query(operation, schema)
 
     def decode(call: Call) -> dict[str, Any]:
         sent, unread = read(call)
-        if unread:
-            report(call, unread, strict=settings.strict)
         call.sent = _find_sent(sent, known)
+        if unread:
+            if call.wire == "recorded" and operation.dialect == "v2":
+                refuse_unread(call, sent, unread)
+            report(call, unread, strict=settings.strict)
         if operation.read_body is not None:
             return operation.read_body(call, sent)
         return {} if load is None else load(call, sent)
 
+    def refuse_unread(call: Call, sent: Any, unread: list[Finding]) -> None:
+        refused = list(find_refused(unread, in_query))
+        if not refused:
+            return
+        call.assume(UNKNOWN_REFUSED)
+        given: Mapping[str, Any] = sent if isinstance(sent, dict) else {}
+        valid: Mapping[str, Any] = {}
+        try:
+            if load is not None and operation.read_body is None:
+                valid = load(call, sent)
+        except InvalidParameters as fault:
+            refused, given, valid = [*refused, *fault.faults], fault.sent, fault.valid
+        raise InvalidParameters(refused, {**dict(call.query), **given}, valid)
+
     return decode
+
+
+def _list_in_query(operation: Operation, schema: Schema | None) -> list[str]:
+    """Return the parameters of the query in the recorded order, without older names of some."""
+    if schema is None or operation.location is Location.JSON:
+        return list(operation.in_query)
+    found = [name for name, attr in _list_names(schema) if not attr.startswith("older_")]
+    last = ("expansions", "user.fields")
+    return sorted(found, key=lambda name: (name.endswith(".fields"), name in last))
 
 
 def _read_text(call: Call) -> tuple[Any, list[Finding]]:
@@ -375,6 +403,14 @@ def _make_refusal(
     if isinstance(messages, dict) and messages.get(SCHEMA) == ["Invalid input type."]:
         return BadBody(f"The body must be {'an array' if many else 'an object'}.")
     faults = list(flatten(messages))
+    whole: str | None = getattr(operation.params, "body_refusal", None)
+    if whole is not None:  # the platform says no more of such a body; the journal does
+        split = [(_INNER.split(name, maxsplit=1)[0], name, found) for name, found in faults]
+        faults = [
+            (name, found) if head in operation.in_query else (head, Fault(whole, hint=str(found)))
+            for head, name, found in split
+        ]
+        sent = {name: sent[name] for name in operation.in_query if name in sent}
     valid = fault.valid_data if isinstance(fault.valid_data, dict) else {}
     if operation.echo.sent:
         # Only parsed values are echoed (public facts, section 1). A value that was refused as a

@@ -71,6 +71,8 @@ class Flat(Struct, frozen=True):
     status: int = 200
     media_type: str = "application/json"
     headers: tuple[tuple[str, str], ...] = ()
+    is_verbatim: bool = False
+    """Whether the data have the names that the client asks for already."""
 
     def describe_body(self, data: JsonObject) -> JsonObject:
         """Return the JSON Schema of the body: the data itself."""
@@ -78,7 +80,8 @@ class Flat(Struct, frozen=True):
 
     def reply(self, call: Call, result: Any) -> Reply:
         """Return the reply for a JSON object."""
-        return Reply(self.status, dumps(result), [("Content-Type", JSON), *self.headers])
+        headers = [("Content-Type", JSON), *self.headers]
+        return Reply(self.status, dumps(result), headers, is_verbatim=self.is_verbatim)
 
 
 class Lines(Struct, frozen=True):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from marshmallow import ValidationError
 
+from mock_platform.core.assumptions import public_fact
 from mock_platform.core.jsonio import dumps
 
 INVALID = "INVALID_PARAMETER"
@@ -26,19 +27,54 @@ _MOST_REPEATED = 25_000
 """Characters of a value that a refusal repeats: the longest post."""
 
 
+V2_WORDS = public_fact(
+    "v2.refusals",
+    "What an invalid-request says of a parameter are the recorded sentences, such as The `x` query "
+    "parameter value [v] is not between 10 and 100; of a key in a body those of the validator that "
+    "recorded refusals show, such as $.a.b: is missing but it is required. Equal ones are one. "
+    "With --wire recorded parameters names such a place and repeats its value, and a body of "
+    "another media type is such a refusal too.",
+    "wire, no. 11",
+)
+
+
+class Said(NamedTuple):
+    """How `/2` says a fault: of a parameter, and of a key in a JSON body."""
+
+    of_parameter: str
+    of_key: str
+    is_of_object: bool = False
+    """Whether a body's fault is one of the object around the key, which is repeated then."""
+
+    def naming(self, parameter: str) -> Said:
+        """Return the same with the name in its sentences."""
+        first, second = (each.replace("{name}", parameter) for each in self[:2])
+        return Said(first, second, self.is_of_object)
+
+
+def say(value: Any, of_parameter: str, of_key: str) -> Said:
+    """Return what `/2` says of a value: how each sentence goes on after its beginning."""
+    shown = cut(value if isinstance(value, str) else dumps(value).decode())
+    begin = f"The `{{name}}` query parameter value [{shown}]"
+    return Said(f"{begin} {of_parameter}", f"$.{{name}}: {of_key}")
+
+
 class Fault(str):
     """A fault of a value, with a code for its kind. `{name}` is replaced by the parameter.
 
     `details` has one or two words on why a value could not be read, and `value` is that value;
-    other faults have neither. `hint` is an addition to the interface's own words.
+    other faults have neither. `hint` is an addition to the interface's own words. `said` are the
+    words of `/2` where they differ; `beside` names other parameters that are at fault.
     """
 
-    __slots__ = ("code", "details", "hint", "value")
+    __slots__ = ("beside", "code", "details", "hint", "said", "value")
 
     code: str
     details: str | None
     value: Any
     hint: str
+    said: Said | None
+    beside: tuple[str, ...]
 
     def __new__(
         cls,
@@ -48,6 +84,8 @@ class Fault(str):
         details: str | None = None,
         value: Any = None,
         hint: str = "",
+        said: Said | None = None,
+        beside: tuple[str, ...] = (),
     ) -> Self:
         """Return a fault of the given kind."""
         fault = super().__new__(cls, text)
@@ -55,6 +93,8 @@ class Fault(str):
         fault.details = details
         fault.value = value
         fault.hint = hint
+        fault.said = said
+        fault.beside = beside
         return fault
 
     def naming(self, parameter: str) -> Self:
@@ -65,6 +105,8 @@ class Fault(str):
             details=self.details,
             value=self.value,
             hint=self.hint,
+            said=None if self.said is None else self.said.naming(parameter),
+            beside=self.beside,
         )
 
     @property
@@ -84,9 +126,23 @@ def cut(text: str) -> str:
     return text if len(text) <= _MOST_REPEATED else f"{text[:_MOST_REPEATED]}…"
 
 
-def invalid(what: str, value: Any, details: str) -> ValidationError:
+_JSON_TYPES: Mapping[type, str] = {
+    str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object",
+    type(None): "null",
+}  # fmt: skip
+
+
+def invalid(what: str, value: Any, details: str, said: Said | None = None) -> ValidationError:
     """A value that cannot be read as its type."""
-    return ValidationError([Fault(expected(what, value), details=details, value=value)])
+    if said is None:
+        found, wanted = _JSON_TYPES.get(type(value), "unknown"), what.lower()
+        is_typed = found != wanted and wanted in _JSON_TYPES.values()
+        said = say(
+            value if _showable(value) else found,
+            "is not valid",
+            f"{found} found, {wanted} expected" if is_typed else f"expected {what}",
+        )
+    return ValidationError([Fault(expected(what, value), details=details, value=value, said=said)])
 
 
 def unlisted(allowed: Iterable[object], value: Any, code: str = INVALID) -> Fault:
@@ -98,12 +154,20 @@ def unlisted(allowed: Iterable[object], value: Any, code: str = INVALID) -> Faul
         expected(f"a value in {', '.join(names)}", value),
         code,
         hint=f"Did you mean {near[0]}?" if near else "",
+        said=say(
+            value if _showable(value) else "",
+            f"is not one of [{','.join(names)}]",
+            f"does not have a value in the enumeration [{', '.join(names)}]",
+        ),
     )
 
 
 def missing(name: str, condition: str = "") -> Fault:
     """A required parameter is missing; `condition` is for instance `when goal is X`."""
-    return Fault(f'"{name}" is a required parameter{condition and f" {condition}"}', MISSING)
+    key = f"$.{name}: is missing but it is required"
+    said = None if condition else Said("field is required", key, is_of_object=True)
+    text = f'"{name}" is a required parameter{condition and f" {condition}"}'
+    return Fault(text, MISSING, said=said)
 
 
 def exclusive(one: str, other: str) -> Fault:
@@ -116,13 +180,27 @@ def not_allowed(name: str, hint: str = "") -> Fault:
     return Fault(f"setting {name} is not allowed", INVALID, hint=hint)
 
 
-def refuse(text: str, code: str = INVALID) -> ValidationError:
+def refuse(text: str, code: str = INVALID, *, said: Said | None = None) -> ValidationError:
     """A value that breaks a rule; `{name}` in the text is replaced by the parameter."""
-    return ValidationError([Fault(text, code)])
+    return ValidationError([Fault(text, code, said=said)])
 
 
 def _showable(value: Any) -> bool:
     return value is None or isinstance(value, str | int | float | bool | list | dict)
+
+
+def say_unknown(names: Iterable[str] = ()) -> Said:
+    """Return what `/2` says of an unknown name; `names` are the known parameters."""
+    return Said(
+        f"The query parameter [{{name}}] is not one of [{','.join(names)}]",
+        "$.{name}: is not defined in the schema and the schema does not allow additional "
+        "properties",
+        is_of_object=True,
+    )
+
+
+def _read_message(text: str) -> Fault:
+    return Fault(text, said=say_unknown() if text == "Unknown field." else None)
 
 
 def flatten(messages: Any, path: str = "") -> Iterable[tuple[str, Fault]]:
@@ -137,5 +215,5 @@ def flatten(messages: Any, path: str = "") -> Iterable[tuple[str, Fault]]:
                 yield from flatten(inner, f"{path}.{key}" if path else str(key))
     else:
         for message in messages if isinstance(messages, list) else [messages]:
-            found = message if isinstance(message, Fault) else Fault(str(message))
+            found = message if isinstance(message, Fault) else _read_message(str(message))
             yield path, found.naming(path or "the body")

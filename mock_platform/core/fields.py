@@ -15,10 +15,13 @@ from mock_platform.core.codes import list_countries, list_currencies
 from mock_platform.core.faults import (
     MAX_FAULTS,
     Fault,
+    Said,
+    cut,
     expected,
     invalid,
     missing,
     refuse,
+    say,
     unlisted,
 )
 from mock_platform.world.clock import parse_instant, parse_relative, wire_millis, wire_seconds
@@ -126,12 +129,35 @@ class Length(validate.Length):
 
     def __call__(self, value: Any) -> Any:
         """Check a value and return it as it is used."""
-        unit = "characters" if isinstance(value, str) else "items"
-        if self.max is not None and len(value) > self.max:
-            raise refuse(f"A maximum of {self.max} {unit} may be provided for {{name}}")
-        if self.min is not None and len(value) < self.min:
-            raise refuse(f"A minimum of {self.min} {unit} must be provided for {{name}}")
+        is_text, count = isinstance(value, str), len(value)
+        unit = "characters" if is_text else "items"
+        if self.max is not None and count > self.max:
+            most = f"may only be {self.max} characters long"
+            raise refuse(
+                f"A maximum of {self.max} {unit} may be provided for {{name}}",
+                said=self._say(count, most if is_text else _tell("maximum", self.max)),
+            )
+        if self.min is not None and count < self.min:
+            least = f"must be at least {self.min} characters long"
+            raise refuse(
+                f"A minimum of {self.min} {unit} must be provided for {{name}}",
+                said=self._say(count, least if is_text else _tell("minimum", self.min)),
+            )
         return value
+
+    def _say(self, count: int, of_key: str) -> Said:
+        if count == 0:
+            return Said(EMPTY, f"$.{{name}}: {of_key}")
+        low, high = self.min or 1, self.max
+        bounds = f"at least {low}" if high is None else f"between {low} and {high}"
+        return Said(f"size [{count}] is not {bounds}", f"$.{{name}}: {of_key}")
+
+
+EMPTY = "The `{name}` query parameter can not be empty"
+
+
+def _tell(bound: str, number: int) -> str:
+    return f"there must be a {bound} of {number} item{'' if number == 1 else 's'} in the array"
 
 
 class Pattern(validate.Regexp):
@@ -145,7 +171,10 @@ class Pattern(validate.Regexp):
         """Check a value and return it as it is used."""
         if self.regex.fullmatch(value) is None:
             wanted = self.text or f"a value that matches {self.regex.pattern!s}"
-            raise invalid(wanted, value, "invalid format")
+            shape = f"^{self.regex.pattern!s}$"
+            key = f"does not match the regex pattern {shape}"
+            said = say(value, f"does not match {shape}", key)
+            raise invalid(wanted, value, "invalid format", said)
         return value
 
 
@@ -162,7 +191,10 @@ class Between(validate.Range):
                 bounds = f"at least {low}"
             else:
                 bounds = f"between {low} and {high}"
-            raise refuse(f"{{name}} must be {bounds}, got {value}")
+            is_low = low is not None and value < low
+            key = f"a minimum value of {low}" if is_low else f"a maximum value of {high}"
+            said = say(value, f"is not {bounds}", f"must have {key}")
+            raise refuse(f"{{name}} must be {bounds}, got {value}", said=said)
         return value
 
 
@@ -333,6 +365,7 @@ class Instant(_Wire, fields.Field[str]):
                     details=self.unreadable,
                     value=value,
                     hint=f"{str(fault)[:1].upper()}{str(fault)[1:]}",
+                    said=say(value, "is not valid", f"{cut(value)} is an invalid date-time"),
                 )
                 raise ValidationError([refusal]) from fault
         raise self._unreadable(value)
@@ -366,7 +399,10 @@ class CommaList(_Wire, fields.List[Any]):
         if not isinstance(value, str | list):
             raise self._unreadable(value)
         if not value:
-            raise refuse("A minimum of 1 items must be provided for {name}")
+            raise refuse(
+                "A minimum of 1 items must be provided for {name}",
+                said=Said(EMPTY, f"$.{{name}}: {_tell('minimum', 1)}"),
+            )
         values: list[Any] = []
         faults: list[Any] = []
         # Too many are refused before any of them is looked at: reading each takes a while.

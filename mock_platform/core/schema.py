@@ -103,6 +103,15 @@ class Schema(marshmallow.Schema, metaclass=_SchemaMeta):
             raise fault.with_traceback(None) from None
 
 
+def list_fields(schema: type[marshmallow.Schema]) -> dict[str, Field[Any]]:
+    """Return the fields that a schema loads, by their names on the wire.
+
+    They belong to the class. An instance has copies, which take long to make.
+    """
+    found = schema._declared_fields.items()  # noqa: SLF001 - marshmallow shows them nowhere else
+    return {field.data_key or name: field for name, field in found if not field.dump_only}
+
+
 class Stamped(Schema):
     """Fields of every record unless stated otherwise (document B, "Resources and fields")."""
 

@@ -14,11 +14,11 @@ from typing import Any
 from marshmallow import Schema, fields
 from msgspec import Struct, field
 
-from mock_platform.core.assumptions import settled
+from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.auth.oauth1 import quote_text
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NotShown
-from mock_platform.core.faults import MOST_COMPARED
+from mock_platform.core.faults import MOST_COMPARED, Fault, say_unknown
 from mock_platform.core.fields import Anything
 
 IGNORED_PARAMETERS = settled(
@@ -85,12 +85,14 @@ class Shape(Struct, frozen=True):
 class Finding(Struct, frozen=True):
     """One ignored part of a request. `refused` is its name under `--strict`, which refuses it.
 
-    Without a code, only the journal mentions it.
+    Without a code, only the journal mentions it. `name` is an unknown parameter, or the place of
+    an unknown key, which `/2` refuses in the form of recorded answers.
     """
 
     code: str | None
     text: str
     refused: str | None
+    name: str = ""
 
 
 class UnknownKeys(Struct):
@@ -128,7 +130,7 @@ class UnknownKeys(Struct):
                 yield Finding(code, f"{where} is read-only and was ignored{places}", None)
                 continue
             text = f"{where} is unknown and was ignored{places}{_did_you_mean(name, shape.keys)}"
-            yield Finding(code, text, f"the {where}")
+            yield Finding(code, text, f"the {where}", f"{place}.{name}" if place else name)
         if self._more:
             yield Finding(UNKNOWN_KEY, "more keys are unknown and were ignored", "more keys")
 
@@ -185,7 +187,7 @@ def find_unknown_parameters(
         text = f"parameter {quote_text(name)} is not one of this operation and was ignored{note}"
         refused = None if name.startswith("oauth_") else f"the parameter {quote_text(name)} here"
         code = None if name in _OF_OTHER_STEPS else UNKNOWN_PARAMETER
-        yield Finding(code, text + _did_you_mean(name, known), refused)
+        yield Finding(code, text + _did_you_mean(name, known), refused, (code and name) or "")
 
 
 def find_repeated_parameters(names: Sequence[str]) -> Iterator[Finding]:
@@ -215,6 +217,23 @@ def report(call: Call, findings: Iterable[Finding], *, strict: bool) -> None:
         refused = refused or finding.refused
     if strict and refused is not None:
         raise NotShown(IGNORED_PARAMETERS, refused)
+
+
+UNKNOWN_REFUSED = public_fact(
+    "v2.unknown-parameters",
+    "With --wire recorded, unknown parameters and keys below /2 are refused as the real service "
+    "was recorded: The query parameter [x] is not one of, with all names, or $.x: is not defined "
+    "in the schema. Otherwise they are ignored with a warning.",
+    "wire, no. 10",
+)
+
+
+def find_refused(findings: Iterable[Finding], names: Sequence[str]) -> Iterator[tuple[str, Fault]]:
+    """Return the faults of unknown names, where `names` are the parameters of the query."""
+    for finding in findings:
+        if finding.name:
+            said = say_unknown(names).naming(finding.name)
+            yield finding.name, Fault(finding.text, said=said)
 
 
 def _shape_within(value: fields.Field[Any]) -> Shape | None:

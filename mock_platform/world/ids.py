@@ -7,6 +7,7 @@ draw the same credentials, and the whole state to save is one integer.
 from __future__ import annotations
 
 import secrets
+from datetime import UTC, datetime
 from hashlib import blake2b
 from urllib.parse import quote
 
@@ -14,12 +15,22 @@ _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 _ALNUM = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _FIRST_SNOWFLAKE = 1_990_000_000_000_000_000
 _STEP = 1 << 22
+_FIRST_MILLISECOND = 1_288_834_974_657
+"""The moment from which ids with a time count, in milliseconds of the epoch."""
+_LAST_MILLISECOND = (1 << 41) - 1
 _MAX_LENGTH = 64
 
 
 def unguessable(length: int = 32) -> str:
     """Return letters and digits that cannot be predicted, from the machine's randomness."""
     return "".join(secrets.choice(_ALNUM) for _ in range(length))
+
+
+def find_moment(snowflake: str) -> datetime:
+    """Return the moment that an id of posts, media or messages has in front."""
+    number = int(snowflake) if snowflake.isascii() and snowflake.isdigit() else 0
+    millis = _FIRST_MILLISECOND + min(number // _STEP, _LAST_MILLISECOND)
+    return datetime.fromtimestamp(millis / 1000, UTC)
 
 
 def check_seed(seed: int | None) -> int | None:
@@ -56,6 +67,7 @@ class Ids:
         # A copy of it costs a third of a new one, because the key was taken in already.
         self._drawer = blake2b(digest_size=48, key=self._key)
         self.drawn = drawn
+        self._first = int.from_bytes(self._key[:3]) % (_STEP // 2)
 
     def base36(self, length: int = 6) -> str:
         """Return an id of the advertising interface: lowercase base 36, no leading zero."""
@@ -63,8 +75,18 @@ class Ids:
         first = _BASE36[1 + value % 35]
         return first + self._spell(value // 35, _BASE36, length - 1)
 
-    def snowflake(self) -> str:
-        """Return an id of posts, users, cards, catalogs and jobs: 19 digits, growing."""
+    def snowflake(self, moment: datetime | None = None) -> str:
+        """Return an id of posts, users, cards, catalogs and jobs: 19 digits, growing.
+
+        With a `moment`, the id has its milliseconds in front, as those of posts and messages do.
+        """
+        if moment is not None:
+            # No two draws of a world have the same count, so ids differ even if the clock stands
+            # still or goes back. The count is added, not put in: at one moment ids grow with it.
+            self.drawn += 1
+            millis = int(moment.timestamp()) * 1000 + moment.microsecond // 1000
+            millis -= _FIRST_MILLISECOND
+            return str(min(max(millis, 1), _LAST_MILLISECOND) * _STEP + self._first + self.drawn)
         # The counter is in the upper bits, so ids grow in the order in which they are drawn, like
         # the real ones, and the lower bits come from the hash, so that they do not look like a
         # counter.

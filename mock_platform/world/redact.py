@@ -17,7 +17,7 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import quote, unquote, unquote_plus
 
@@ -57,6 +57,8 @@ _SECRET_VARIABLE = re.compile(
     r"TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL", re.ASCII | re.IGNORECASE
 )
 _FLAGS = re.ASCII | re.IGNORECASE
+_compile = cache(re.compile)
+"""For patterns with all names, which take long: only a text that may have a secret needs them."""
 _LONG_NAMES = frozenset({"code", "token"})
 """Names of OAuth 2.0 whose value is a secret if it is long; elsewhere they name other things.
 
@@ -69,8 +71,8 @@ _KEPT = r"\[redacted(?:-[0-9]+)?\](?=[&\s\"';,<]|\Z)"
 _PLACEHOLDER = re.compile(_KEPT, re.ASCII)
 """What is shown in place of a secret; it is no secret itself."""
 _PAIR_VALUE = rf"(?!\"?{_KEPT})(?P<value>\"[^\"]*+(?:\"|\Z)|[^&\s\"]++)"
-_PAIR = re.compile(rf"(?<![A-Za-z0-9_])(?P<name>{_SECRET_NAMES})={_PAIR_VALUE}", _FLAGS)
-_PAIR_WITH_BLANKS = re.compile(
+_PAIR = (rf"(?<![A-Za-z0-9_])(?P<name>{_SECRET_NAMES})={_PAIR_VALUE}", _FLAGS)
+_PAIR_WITH_BLANKS = (
     rf"[?#&\"](?P<name>{_SECRET_NAMES})=(?!{_KEPT})"
     r"(?P<value>[^&\s\"]{1,300}+[ \t][^&\"<>\r\n]*+)",
     _FLAGS,
@@ -90,9 +92,7 @@ _JSON_VALUE = (
     rf"(?!\"{_KEPT}\")"
     rf"(?:{_STRING}|\[[^\[\]]*+(?:\]|\Z)|\{{[^{{}}]*+(?:\}}|\Z)|(?!null)[^\s\",\[\]{{}}]++)"
 )
-_JSON = re.compile(
-    rf"(\"\s*+(?:{_SECRET_NAMES})\s*+\"\s*+:\s*+)({_JSON_VALUE})", _FLAGS | re.DOTALL
-)
+_JSON = (rf"(\"\s*+(?:{_SECRET_NAMES})\s*+\"\s*+:\s*+)({_JSON_VALUE})", _FLAGS | re.DOTALL)
 _LONG_JSON = re.compile(
     r"(\"\s*+((?i:code|token))\s*+\"\s*+:\s*+)"
     rf"(?=\"(?:[^\"]{{20}}|[^\"\\]*+\\))(?=\"[^\"a-z0-9]*+(?:[a-z0-9]|(?<=\\)\"))({_STRING})",
@@ -103,8 +103,9 @@ _AFTER_COLON = re.compile(_JSON_VALUE, re.DOTALL)
 _PLAIN = re.compile(r"[A-Za-z0-9_.~,:;@!$()*/&=-]*+", re.ASCII)
 """Pattern of a query without encodings and without addresses that have their own query."""
 _ENCODED = re.compile(r"[^\s\"&=]++", re.ASCII)
-_HIDDEN_INPUT = re.compile(
-    rf"(name=\"(?:{_SECRET_NAMES})\"[^>]{{0,200}}?value=)\"(?!{_KEPT}\")([^\"]*)\"", _FLAGS
+_HIDDEN_INPUT = (
+    rf"(name=\"(?:{_SECRET_NAMES})\"[^>]{{0,200}}?value=)\"(?!{_KEPT}\")([^\"]*)\"",
+    _FLAGS,
 )
 _PIN = re.compile(rf"(<code id=\"pin\"[^>]*>)(?!{_KEPT}<)([^<]*)", re.ASCII)
 _URL_PASSWORD = re.compile(
@@ -218,16 +219,18 @@ class Redactor:
             if has_pair and is_named:
                 if _BLANK_VALUE.search(value):
                     # A text may begin with a parameter too, so it gets a mark for a moment.
-                    value = _PAIR_WITH_BLANKS.sub(self._replace_marked_pair, f"&{value}")[1:]
-                value = _PAIR.sub(self._pair, value)
+                    value = _compile(*_PAIR_WITH_BLANKS).sub(
+                        self._replace_marked_pair, f"&{value}"
+                    )[1:]
+                value = _compile(*_PAIR).sub(self._pair, value)
             if has_pair and is_long:
                 value = _LONG_PAIR.sub(self._pair, value)
             if has_json and is_named:
-                value = _JSON.sub(self._json, value)
+                value = _compile(*_JSON).sub(self._json, value)
             if has_json and is_long:
                 value = _LONG_JSON.sub(self._long_json, value)
         if has_json and "<" in value:
-            value = _HIDDEN_INPUT.sub(self._replace_hidden_input, value)
+            value = _compile(*_HIDDEN_INPUT).sub(self._replace_hidden_input, value)
             value = _PIN.sub(lambda found: found[1] + self._replace(found[2].strip()), value)
         if "%" in value:
             value = self._clean_encoded(value, levels)

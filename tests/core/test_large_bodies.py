@@ -77,14 +77,12 @@ def test_json_with_too_many_values_is_refused(made: Sandbox) -> None:
 
 def test_an_answer_reports_a_hundred_faults(made: Sandbox) -> None:
     """And says that there are more; each repeats a part of a long value."""
-    rules = b",".join([b"1"] * 1_000)
-    body = b'{"add":[' + rules + b"]}"
-    path = "/2/posts/search/stream/rules"
-    answer = made.call("POST", path, keys=BEARER, headers={"Content-Type": JSON}, data=body)
+    reply = {"in_reply_to_post_id": "1", "exclude_reply_user_ids": [1] * 1_000}
+    answer = made.call("POST", "/2/posts", json={"text": "a", "reply": reply})
     errors = answer.get_json()["errors"]
 
     assert 400 == answer.status_code
-    assert "add[99]" in errors[99]["parameters"]
+    assert "reply.exclude_reply_user_ids[99]" in errors[99]["parameters"]
     assert "There are more than 100 faults" in errors[-1]["message"]
     assert 101 == len(errors)
     shown = [value for each in errors for values in each["parameters"].values() for value in values]

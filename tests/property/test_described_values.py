@@ -177,7 +177,7 @@ def is_about(where: str, name: str) -> bool:
 
 def shape(text: str, value: str) -> str:
     """A refusal without the value that it is about."""
-    before = text.partition(", got ")[0]
+    before = re.sub(r"value \[.*?\] ", "value […] ", text.partition(", got ")[0])
     return before.replace(repr(value), "…").replace(json.dumps(value), "…")
 
 

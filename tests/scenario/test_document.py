@@ -90,7 +90,7 @@ def test_complaints(text: str, line: int, column: int, field: str, expected: str
         ("then: {eror: 89}", 10, "then.eror", "Did you mean 'error'?"),
         ("then: {}", 3, "then", "got nothing"),
         ("then: {error: 89, delay: 1}", 21, "then.delay", "give a list for several"),
-        ("then: {error: 90}", 10, "then.error", "90 is not allowed. Allowed: 25, 32, 34"),
+        ("then: {error: 90}", 10, "then.error", "90 is not allowed. Allowed: 17, 25, 32, 34"),
         ("then: {error: 404}", 10, "then.error",
          "A status is no code: give it beside one, as {code, status}, or `respond`."),
         ("then: {problem: usage-caped}", 10, "then.problem", "Did you mean 'usage-capped'?"),
@@ -223,7 +223,7 @@ def test_bad_parameters(given: dict[str, Any], parameter: str, expected: str) ->
     ("parameters", "rule", "line", "column", "field", "expected"),
     [
         ("{code: 90}", "then: {error: $code}", 2, 14, "parameters.code",
-         "90 is not allowed. Allowed: 25, 32, "),
+         "90 is not allowed. Allowed: 17, 25, 32, "),
         ("{code: 90}", "then: {error: $code}", 2, 14, "parameters.code",
          " (the default, in rules[0].then.error)"),
         ("\n  on: line_items.lst\n  x: 1", "on: [$on]\n  then: {error: 89}", 3, 3, "parameters.on",

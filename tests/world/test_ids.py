@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mock_platform.world.ids import Ids, unguessable
+from mock_platform.world.ids import Ids, find_moment, unguessable
 
 
 def ids(seed: int = 0, world: str = "default", drawn: int = 0) -> Ids:
@@ -172,3 +173,25 @@ class TestUnguessable:
         assert re.fullmatch(r"[0-9A-Za-z]{32}", unguessable())
         assert re.fullmatch(r"[0-9A-Za-z]{5}", unguessable(5))
         assert len({unguessable() for _ in range(100)}) == 100
+
+
+class TestMoments:
+    """snowflake(moment): the time is in front."""
+
+    def test_moment(self) -> None:
+        """An id has the milliseconds of its moment, and grows with each draw at one moment."""
+        source, moment = ids(), datetime(2026, 11, 20, 10, 0, 0, 123_000, tzinfo=UTC)
+        drawn = [source.snowflake(moment) for _ in range(3)]
+
+        assert sorted(set(drawn)) == drawn
+        assert {moment} == {find_moment(one) for one in drawn}
+        assert {19} == {len(one) for one in drawn}
+
+    @pytest.mark.parametrize("year", [1970, 2010, 2079, 2300])
+    def test_outside(self, year: int) -> None:
+        """Moments before and after all such ids result in ids that any program can read."""
+        first, second = (
+            int(ids(drawn=n).snowflake(datetime(year, 1, 1, tzinfo=UTC))) for n in (0, 1)
+        )
+
+        assert 0 < first < second < 2**63

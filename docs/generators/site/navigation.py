@@ -41,6 +41,7 @@ KINDS = (
             "docs/console",
             "docs/clients",
             "docs/original-names",
+            "docs/older-interface",
             "docs/wire",
             "docs/record-and-import",
             "docs/compare",

@@ -457,7 +457,7 @@ class Resource(Struct, frozen=True):
         )
 
 
-def make_activation(update: Operation) -> Operation:
+def declare_activation(update: Operation) -> Operation:
     """Return the operation that starts what `update` changes, by its entity_status alone."""
 
     def activate(call: Call, world: World) -> Record:

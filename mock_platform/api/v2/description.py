@@ -18,6 +18,7 @@ from mock_platform.core.envelope import Flat
 from mock_platform.core.fields import Json, ListOf, Text
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.schema import Schema
+from mock_platform.settings import NamesMode
 from mock_platform.world.world import World
 
 DOCUMENT_ADDRESS = public_fact(
@@ -45,11 +46,11 @@ class OpenApiDocument(Schema):
 DESCRIPTION_ID = "openapi.get"
 
 
-def make_operation(document: Callable[[str], dict[str, Any]]) -> Operation:
-    """Return the operation that serves what `document` returns for a base address."""
+def make_operation(document: Callable[[str, NamesMode], dict[str, Any]]) -> Operation:
+    """Return the operation that serves what `document` returns for a base address and for names."""
 
     def get(call: Call, world: World) -> dict[str, Any]:
-        return document(call.base_url)
+        return document(call.base_url, call.names)
 
     return Operation(
         id=DESCRIPTION_ID,
@@ -58,7 +59,7 @@ def make_operation(document: Callable[[str], dict[str, Any]]) -> Operation:
         handler=get,
         summary="Read the description of the v2 interface",
         spec="A, What the service does",
-        returns=Flat(OpenApiDocument),
+        returns=Flat(OpenApiDocument, is_verbatim=True),
         auth=NO_AUTH,
         origin=Origin.PUBLIC_FACT,
         assumptions=(DOCUMENT_ADDRESS,),

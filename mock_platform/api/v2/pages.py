@@ -1,7 +1,7 @@
 """Lists of the v2 interface: `max_results`, `pagination_token`, `meta`, and the forms of tokens.
 
 `take_page` is for lists that only go forward, `take_page_both_ways` for those that clients walk
-back as well, with tokens of the form that the platform has for each list.
+back as well. Tokens have the form that the platform has for each list.
 """
 
 from __future__ import annotations
@@ -14,15 +14,7 @@ from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
-from mock_platform.core.cursors import (
-    SHORT_CHARACTERS,
-    BadCursor,
-    make_cursor,
-    make_seal,
-    make_short_cursor,
-    read_cursor,
-    read_short_cursor,
-)
+from mock_platform.core.cursors import BadCursor, make_seal
 from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Integer, Text
@@ -42,9 +34,9 @@ TOKEN = "pagination_token"
 _SHORTEST_TOKEN = 16
 
 
-def make_token_field(*, short: bool = False) -> Text:
-    """Return the parameter that names the page to begin with; `short` as for `take_page`."""
-    return Text(min_length=_SHORTEST_TOKEN, max_length=SHORT_CHARACTERS if short else None)
+def make_token_field(*, longest: int | None = None) -> Text:
+    """Return the parameter that names the page to begin with."""
+    return Text(min_length=_SHORTEST_TOKEN, max_length=longest)
 
 
 class TokenPageQuery(Schema):
@@ -81,73 +73,21 @@ class TokenPage(Struct, frozen=True):
         return {"result_count": len(self.records), **more, **shown}
 
 
-def take_page(
-    call: Call,
-    world: World,
-    table: str,
-    match: Mapping[str, Any],
-    *,
-    order: Order | None = None,
-    keys: Sequence[str] | None = None,
-    where: Callable[[Record], bool] | None = None,
-    short: bool = False,
-) -> TokenPage:
-    """Return the page of matching records that `max_results` and `pagination_token` ask for.
-
-    With `keys`, only those records are in the list; with `where`, those for which it is true.
-    `short` tokens have 16 characters, which is enough for lists in insertion order.
-
-    Raises:
-        InvalidParameters: The token is not one of this list.
-    """
-    order = order or Order()
-    count: int = call.params["max_results"]
-    after = read_token(call, order, short=short)
-    store, limit = world.store, count + 1
-    if keys is None:
-        found = store.page(table, match, order=order, after=after, limit=limit, where=where)
-    else:
-        found = store.pick(table, keys, match, order=order, after=after, limit=limit, where=where)
-    page = found[:count]
-    token = None
-    if len(found) > count:
-        last = page[-1]
-        token = make_short_cursor(call, last) if short else make_cursor(call, order, last)
-    return TokenPage([entry.record for entry in page], token)
-
-
-def read_token(
-    call: Call, order: Order, name: str = TOKEN, *, of: str = "this list", short: bool = False
-) -> Position | None:
-    """Return the position of the page that a token asks for; `None` without one.
-
-    Raises:
-        InvalidParameters: It is not a token of this list.
-    """
-    text = call.params.get(name)
-    try:
-        if text is None:
-            return None
-        return read_short_cursor(call, text) if short else read_cursor(call, order, text)
-    except BadCursor as fault:
-        hint = f"It must be a next_token of {of}"
-        wrong = Fault(f"{name} is not valid", details="invalid token", hint=hint)
-        raise InvalidParameters([(name, wrong)], call.params) from fault
-
-
-# Lists that are walked both ways. A token is one large number in the digits of its form: a seal,
-# how many records come before the page, the direction, and the place where the page begins.
+# A token is one large number in the digits of its form: a seal, how many records come before the
+# page, the direction, and the place where the page begins.
 
 TOKEN_FORMS = public_fact(
     "v2.token-forms",
     "Lists of relations and timelines have next_token and, from the second page on, "
     "previous_token. Users: 16 characters that end in ZZZ; lists and their members, mutes and "
-    "affiliates: up to 19 digits; direct messages: 24 characters that end in ZZZZ; posts: 45 "
-    "characters in base 36, quotes 12. A token is good for "
-    "its operation and its parameters alone, and for another number of results.",
+    "affiliates: up to 19 digits; direct messages: 24 characters that end in ZZZZ; rules and "
+    "events of chats: 16 in base 36; posts, searches, counts and all others: 45 in base 36, quotes "
+    "12. A token is good for its operation and its parameters alone, and for another number of "
+    "results. With --wire recorded pages of direct messages always have both tokens.",
     "all of v2, section 1.4",
 )
-_SEQ_BITS, _MILLIS_BITS, _SERVED_BITS = 40, 48, 16
+_SEQ_BITS, _MILLIS_BITS, _SERVED_BITS = 40, 48, 32
+_MOST_SERVED = (1 << _SERVED_BITS) - 1
 _SHORT_BITS = 100
 """Tokens of up to so many bits have no room for the number of records before the page."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -203,24 +143,26 @@ NUMBERS = TokenForm(10, 62)
 POSTS = TokenForm(36, 232)
 TIMED_POSTS = TokenForm(36, 232, is_timed=True)
 QUOTES = TokenForm(36, 62)
+RULES = TokenForm(36, 82)
 
 
-class _Place(Struct, frozen=True):
+class PagePlace(Struct, frozen=True):
     """Where a page begins: behind a position, or before it when `back`."""
 
     position: Position
     served: int = 0
-    """How many records of the list come before it."""
+    """How many records of the list come before it; of a list by relevance, the rating there."""
     back: bool = False
 
 
-def _write_place(form: TokenForm, place: _Place, scope: bytes) -> str:
+def _write_place(form: TokenForm, place: PagePlace, scope: bytes) -> str:
     key, seq = place.position
     number = seq | place.back << _SEQ_BITS
     used = _SEQ_BITS + 1
     if form.is_timed:
-        moment = parse_instant(key[1]) - _EPOCH
-        number |= (moment // timedelta(milliseconds=1)) << used
+        if len(key) > 1:  # not of a record without the moment, which is at the time zero
+            moment = parse_instant(key[1]) - _EPOCH
+            number |= (moment // timedelta(milliseconds=1)) << used
         used += _MILLIS_BITS
     if form.bits > _SHORT_BITS:
         number |= place.served << used
@@ -231,7 +173,7 @@ def _write_place(form: TokenForm, place: _Place, scope: bytes) -> str:
     return form.write(form.top | seal << used | number)
 
 
-def _read_place(form: TokenForm, text: str, scope: bytes) -> _Place:
+def _read_place(form: TokenForm, text: str, scope: bytes) -> PagePlace:
     """Return the place that a token holds.
 
     Raises:
@@ -245,11 +187,11 @@ def _read_place(form: TokenForm, text: str, scope: bytes) -> _Place:
         key: tuple[Any, ...] = ()
         if form.is_timed:
             millis = rest & ((1 << _MILLIS_BITS) - 1)
-            key = (2, wire_millis(_EPOCH + timedelta(milliseconds=millis)))
+            key = (2, wire_millis(_EPOCH + timedelta(milliseconds=millis))) if millis else (0,)
             rest >>= _MILLIS_BITS
         if form.bits > _SHORT_BITS:
             served = rest & ((1 << _SERVED_BITS) - 1)
-        place = _Place((key, seq), served, back)
+        place = PagePlace((key, seq), served, back)
         if _write_place(form, place, scope) != text:
             raise BadCursor(text)
     except (ValueError, OverflowError) as fault:
@@ -259,6 +201,54 @@ def _read_place(form: TokenForm, text: str, scope: bytes) -> _Place:
 
 _FREE = frozenset({"max_results", "pagination_token", "next_token", "expansions"})
 """Parameters that may change between the pages of a list, as may those of fields."""
+
+
+def take_page(
+    call: Call,
+    world: World,
+    table: str,
+    match: Mapping[str, Any],
+    *,
+    order: Order | None = None,
+    keys: Sequence[str] | None = None,
+    where: Callable[[Record], bool] | None = None,
+    form: TokenForm | None = None,
+) -> TokenPage:
+    """Return the page of matching records that `max_results` and `pagination_token` ask for.
+
+    With `keys`, only those records are in the list; with `where`, those for which it is true.
+    By default the tokens are those of posts.
+
+    Raises:
+        InvalidParameters: The token is not one of this list.
+    """
+    order = order or Order()
+    form = form or (POSTS if order.field is None else TIMED_POSTS)
+    count: int = call.params["max_results"]
+    place = read_token(call, form)
+    after = None if place is None else place.position
+    store, limit = world.store, count + 1
+    if keys is None:
+        found = store.page(table, match, order=order, after=after, limit=limit, where=where)
+    else:
+        found = store.pick(table, keys, match, order=order, after=after, limit=limit, where=where)
+    page = found[:count]
+    token = make_token(call, form, page[-1].position) if len(found) > count else None
+    return TokenPage([entry.record for entry in page], token)
+
+
+def make_token(call: Call, form: TokenForm, position: Position, rating: int = 0) -> str:
+    """Return the token of the page that begins behind a position."""
+    return _write_place(form, PagePlace(position, min(rating, _MOST_SERVED)), _make_scope(call, ""))
+
+
+def read_token(call: Call, form: TokenForm, name: str = TOKEN) -> PagePlace | None:
+    """Return the place of the page that a token asks for; `None` without one.
+
+    Raises:
+        InvalidParameters: It is not a token of this list.
+    """
+    return _read_place_of(call, form, name, _make_scope(call, ""))
 
 
 def take_page_both_ways(
@@ -278,13 +268,14 @@ def take_page_both_ways(
     end: Position | None = None,
     token: str = TOKEN,
     scope: str = "",
+    endless: bool = False,
 ) -> TokenPage:
     """Return the page that `max_results` and the token ask for, newest record first.
 
     Pages are full: `where` decides before a page is filled. `most` is how many records the list
     shows at all, which only long tokens can count; `depth` is how many a page looks at. The list
     is what lies between the positions `begin` and `end`. `scope` is whatever it depends on beside
-    path and parameters, such as the caller.
+    path and parameters, such as the caller. Pages of an `endless` one always have both tokens.
 
     Raises:
         InvalidParameters: The token is not one of this list.
@@ -322,11 +313,11 @@ def take_page_both_ways(
     served = 0 if place is None else place.served
     start = max(0, served - len(page)) if back else served
     shown = start + len(page)
-    has_next = (back or more) and (most is None or shown < most)
-    has_previous = more if back else place is not None
+    has_next = endless or ((back or more) and (most is None or shown < most))
+    has_previous = endless or (more if back else place is not None)
 
     def write(entry: Entry, served: int, *, back: bool) -> str:
-        return _write_place(form, _Place(entry.position, served, back), sealed)
+        return _write_place(form, PagePlace(entry.position, served, back), sealed)
 
     return TokenPage(
         [entry.record for entry in page],
@@ -351,7 +342,7 @@ def take_slice(
     end = start + count
 
     def write(served: int) -> str:
-        return _write_place(form, _Place(((), 0), served), sealed)
+        return _write_place(form, PagePlace(((), 0), served), sealed)
 
     return TokenPage(
         list(records[start:end]),
@@ -369,7 +360,7 @@ def _make_scope(call: Call, scope: str) -> bytes:
     return dumps([call.operation, scope, sorted(call.path_params.items()), sorted(asked.items())])
 
 
-def _read_place_of(call: Call, form: TokenForm, name: str, scope: bytes) -> _Place | None:
+def _read_place_of(call: Call, form: TokenForm, name: str, scope: bytes) -> PagePlace | None:
     text = call.params.get(name)
     if text is None:
         return None

@@ -24,7 +24,7 @@ from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Location, Operation, Origin
 from mock_platform.core.original_names.exchange import Translator
 from mock_platform.core.pipeline import WRITES, possible_failures
-from mock_platform.settings import Settings
+from mock_platform.settings import NamesMode, Settings
 
 if TYPE_CHECKING:
     from apispec import APISpec
@@ -159,19 +159,27 @@ _VARYING = re.compile(r":([a-z_]+)")
 class Description:
     """A document that is made at the first request; later requests only change its addresses."""
 
-    def __init__(self, make: Callable[[], JsonObject]) -> None:
+    def __init__(
+        self,
+        make: Callable[[], JsonObject],
+        write: Callable[[JsonObject], JsonObject] = lambda document: document,
+    ) -> None:
+        """`write` returns the document with original names."""
         self._make = make
-        self._text: bytes | None = None
+        self._write = write
+        self._texts: dict[NamesMode, bytes] = {}
 
-    def at(self, base_url: str) -> JsonObject:
-        """Return the document with this base address."""
+    def at(self, base_url: str, names: NamesMode = "neutral") -> JsonObject:
+        """Return the document with this base address and these names."""
         # Making the document takes long, and only the base address differs from request to request.
         # So it is kept as text with a placeholder, and replacing that in the text is all that a
         # request costs.
-        if self._text is None:  # two first readers make the same text
-            self._text = dumps(self._make())
+        text = self._texts.get(names)
+        if text is None:  # two first readers make the same text
+            made = self._make()
+            text = self._texts[names] = dumps(self._write(made) if names == "original" else made)
         document: JsonObject = loads(
-            self._text.replace(HERE.encode(), dumps(base_url)[1:-1]), max_nesting=256
+            text.replace(HERE.encode(), dumps(base_url)[1:-1]), max_nesting=256
         )
         return document
 
@@ -185,11 +193,13 @@ def describe(
     text: str,
     original_names: Translator,
     spec_sentences: Mapping[str, str],
+    published_ids: Mapping[str, str] = {},
     sandbox: bool = False,
     extend: Extend | None = None,
 ) -> JsonObject:
     """Return the document of these operations; `extend` adds everything else.
 
+    `published_ids` are the ids of operations in a public description, by ours.
     With `sandbox` each advertising operation is also described under the sandbox address. Every
     address in the document begins with `HERE`.
     """
@@ -216,6 +226,10 @@ def describe(
         extend(spec, converter)
     writer.add_shared()
     document: JsonObject = spec.to_dict()
+    for methods in document["paths"].values():
+        for entry in methods.values():
+            if entry.get("operationId") in published_ids:
+                entry["operationId"] = published_ids[entry["operationId"]]
     document["tags"] = [{"name": name} for name in sort_tags(operations)] + document.get("tags", [])
     converter.finish(document["components"].get("schemas", {}), names.owners)
     return document

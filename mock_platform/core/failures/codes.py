@@ -28,10 +28,12 @@ class NumericCode(Struct, frozen=True):
 
 
 _CODES = (
+    NumericCode(17, 404, "No user matches for specified terms."),
     NumericCode(25, 400, "Query parameters are missing."),
     NumericCode(32, 401, "Could not authenticate you"),
     NumericCode(34, 404, "Sorry, that page does not exist"),
     NumericCode(38, 403, "A parameter is missing."),
+    NumericCode(44, 400, "A parameter is invalid."),
     NumericCode(50, 404, "User not found."),
     NumericCode(63, 403, "User has been suspended."),
     NumericCode(64, 403, "Your account is suspended and is not permitted to access this feature."),
@@ -52,9 +54,28 @@ _CODES = (
     NumericCode(
         99, 403, "Unable to verify your credentials", "authenticity_token_error", documented=True
     ),
+    NumericCode(104, 403, "You aren't allowed to add members to this list."),
+    NumericCode(108, 403, "Cannot find specified user."),
+    NumericCode(109, 403, "The specified user is not a subscriber of this list."),
+    NumericCode(112, 400, "You must specify either a list ID or a slug and owner."),
     NumericCode(130, 503, "Over capacity"),
     NumericCode(131, 500, "Internal error"),
     NumericCode(135, 401, "Timestamp out of bounds."),
+    NumericCode(136, 403, "You have been blocked from the author of this Post."),
+    NumericCode(139, 403, "You have already favorited this status."),
+    NumericCode(144, 404, "No status found with that ID."),
+    NumericCode(158, 403, "You can't follow yourself."),
+    NumericCode(160, 403, "You've already requested to follow this user."),
+    NumericCode(161, 403, "You are unable to follow more people at this time."),
+    NumericCode(162, 403, "You have been blocked from following this account."),
+    NumericCode(170, 403, "Missing required parameter."),
+    NumericCode(179, 403, "Sorry, you are not authorized to see this status."),
+    NumericCode(183, 403, "You may not delete another user's status."),
+    NumericCode(185, 403, "User is over daily status update limit."),
+    NumericCode(186, 403, "Post needs to be a bit shorter."),
+    NumericCode(187, 403, "Status is a duplicate."),
+    NumericCode(195, 403, "Missing or invalid url parameter."),
+    NumericCode(214, 400, "Webhook URL does not meet the requirements."),
     NumericCode(215, 400, "Bad Authentication data."),
     NumericCode(220, 403, "Your credentials do not allow access to this resource"),
     NumericCode(
@@ -63,12 +84,22 @@ _CODES = (
     NumericCode(231, 403, "User must verify login"),
     NumericCode(251, 410, "This endpoint has been retired and should not be used."),
     NumericCode(261, 403, "Application cannot perform write actions."),
+    NumericCode(324, 400, "The validation of media ids failed."),
+    NumericCode(325, 400, "A media id was not found."),
     NumericCode(326, 403, "To protect our users, this account is temporarily locked."),
+    NumericCode(327, 403, "You have already reposted this Post."),
+    NumericCode(349, 403, "You cannot send messages to this user."),
+    NumericCode(354, 403, "The text of your direct message is over the max character limit."),
     NumericCode(355, 409, "Subscription already exists."),
+    NumericCode(
+        385, 403, "You attempted to reply to a Post that is deleted or not visible to you."
+    ),
+    NumericCode(386, 403, "The Post exceeds the number of allowed attachment types."),
     NumericCode(407, 403, "The given URL is invalid."),
     NumericCode(415, 403, "Callback URL not approved for this client application."),
     NumericCode(416, 401, "Invalid / suspended application"),
     NumericCode(417, 401, "Desktop applications only support the oauth_callback value 'oob'"),
+    NumericCode(433, 403, "The original Post author restricted who can reply to this Post."),
 )
 NUMERIC_CODES: Mapping[int, NumericCode] = {entry.code: entry for entry in _CODES}
 """All numeric codes of the spec and of the public table."""

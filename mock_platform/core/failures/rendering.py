@@ -7,13 +7,14 @@ echo on the advertising addresses.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import singledispatch
 from itertools import islice
 from typing import Any
 
 from mock_platform.core.assumptions import public_fact
-from mock_platform.core.call import Call, Reply
+from mock_platform.core.call import FORM, Call, Reply
 from mock_platform.core.failures.errors import (
     OWN_REALM,
     AdsError,
@@ -41,8 +42,8 @@ from mock_platform.core.failures.errors import (
     WarningsRefused,
 )
 from mock_platform.core.failures.problems import MEDIA_TYPE, Problem, problem
-from mock_platform.core.faults import INVALID, MISSING, cut
-from mock_platform.core.jsonio import dumps
+from mock_platform.core.faults import INVALID, MAX_FAULTS, MISSING, V2_WORDS, cut
+from mock_platform.core.jsonio import MAX_VALUES, BadJson, dumps, loads
 from mock_platform.core.operation import Dialect, dialect_of
 from mock_platform.core.pairs import Pairs
 
@@ -227,21 +228,62 @@ def _(failure: UnsupportedAuthentication, call: Call) -> Problem:
 
 @_as_problem.register
 def _(failure: InvalidParameters, call: Call) -> Problem:
-    return problem("invalid-request", errors=_list_faults(failure))
+    return problem("invalid-request", errors=_list_faults(failure, call))
 
 
-def _list_faults(failure: InvalidParameters) -> list[dict[str, Any]]:
+def _list_faults(failure: InvalidParameters, call: Call) -> list[dict[str, Any]]:
+    """Return the faults in the words of `/2`, equal ones once."""
+    in_query = {name for name, _ in call.query}
+    has_body = bool(call.body) and call.media_type == "application/json" and call.method != "GET"
     shown: dict[str, list[str]] = {}  # many faults may be inside the same large value
-    return [
-        {"message": str(text), "parameters": _repeat_value(failure.sent, name, shown)}
-        for name, text in failure.faults
-    ]
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    sent = {**failure.sent, **_find_values_as_sent(failure, call)}
+    for name, fault in failure.faults:
+        said, names = fault.said, [name, *fault.beside]
+        if said is None:
+            message = str(fault)
+        elif has_body and name not in in_query and _find_head(name) not in in_query:
+            message = said.of_key
+            if call.wire == "recorded":
+                place = name.rpartition(".")[0] if said.is_of_object else name
+                names = [f"$.{place}" if place else "$"]
+        else:
+            message = said.of_parameter
+        if (name, message) not in found:
+            parameters = {
+                each: _repeat_value(call.json if each[0] == "$" else sent, each, shown)
+                for each in names
+                if each
+            }
+            found[name, message] = {"message": message, "parameters": parameters}
+        if said is not None:
+            call.assume(V2_WORDS)
+    return list(found.values())
+
+
+def _find_values_as_sent(failure: InvalidParameters, call: Call) -> dict[str, Any]:
+    """Return objects and arrays of a JSON body with the names that the client gave to their keys.
+
+    The operation may have read older names of keys as those that replaced them.
+    """
+    if not any(isinstance(value, dict | list) for value in failure.sent.values()):
+        return {}
+    try:
+        body = loads(call.body, max_values=MAX_VALUES) if call.media_type != FORM else None
+    except BadJson:  # the operation takes other bodies
+        return {}
+    sent = body if isinstance(body, dict) else {}
+    return {
+        name: sent[name]
+        for name, value in failure.sent.items()
+        if isinstance(value, dict | list) and isinstance(sent.get(name), dict | list)
+    }
 
 
 @_as_problem.register
 def _(failure: WarningsRefused, call: Call) -> Problem:
     errors = [{"message": text, "parameters": {}} for text in failure.messages]
-    faults = [] if failure.beside is None else _list_faults(failure.beside)
+    faults = [] if failure.beside is None else _list_faults(failure.beside, call)
     return problem("invalid-request", errors=errors + faults)
 
 
@@ -252,6 +294,10 @@ def _(failure: BadBody, call: Call) -> Problem:
 
 @_as_problem.register
 def _(failure: UnsupportedMediaType, call: Call) -> Problem:
+    if call.wire == "recorded":
+        call.assume(V2_WORDS)
+        text = "Requests with bodies must have content-type of application/json."
+        return problem("invalid-request", errors=[{"message": text, "parameters": {}}])
     return _blank(415, "Unsupported Media Type", str(failure))
 
 
@@ -270,18 +316,44 @@ def _(failure: NotShown, call: Call) -> Problem:
     return _blank(501, "Not Implemented", str(failure))
 
 
-def _repeat_value(
-    sent: Mapping[str, Any], name: str, shown: dict[str, list[str]]
-) -> dict[str, list[str]]:
-    """Return a parameter with the value that was sent; `shown` keeps those of this answer."""
-    head = name if name in sent else name.partition(".")[0].partition("[")[0]
-    if head not in shown:
+_PLACE = re.compile(r"[^.\[\]]+")
+
+
+def _find_head(place: str) -> str:
+    """Return the first name of a place such as `add[0].value`."""
+    found = _PLACE.match(place)
+    return "" if found is None else found[0]
+
+
+def _repeat_value(sent: Any, name: str, shown: dict[str, list[str]]) -> list[str]:
+    """Return the value that was sent as a parameter, or in a body at a place that begins with `$`.
+
+    `shown` keeps those of this answer.
+    """
+    value: Any = sent
+    if name.startswith("$"):
+        head = name
+        for part in _PLACE.findall(name)[1:]:
+            value = _step(value, part)
+    else:
+        head = name if name in sent else _find_head(name)
         value = sent.get(head, b"")
+    if head not in shown:
         if isinstance(value, bytes):  # not sent, or the content of a file
             shown[head] = []
+        elif isinstance(value, list) and name.startswith("$"):
+            shown[head] = [cut(dumps(each).decode()) for each in value[:MAX_FAULTS]]
         else:
-            shown[head] = [cut(value if isinstance(value, str) else dumps(value).decode())]
-    return {name: shown[head]} if name else {}
+            is_text = isinstance(value, str) and not name.startswith("$")
+            shown[head] = [cut(value if is_text else dumps(value).decode())]
+    return shown[head]
+
+
+def _step(value: Any, part: str) -> Any:
+    """Return what an object or a list has at a name or number; `b""` for nothing."""
+    if isinstance(value, list):
+        return value[int(part)] if part.isdigit() and int(part) < len(value) else b""
+    return value.get(part, b"") if isinstance(value, dict) else b""
 
 
 _AUTH_CODES: Mapping[str, int] = {
@@ -296,9 +368,9 @@ def _as_numeric(failure: Failure) -> Failure:
     if isinstance(failure, Unauthorized):
         return NumericFailure(_AUTH_CODES.get(failure.fault, 32))
     if isinstance(failure, InvalidParameters):
-        missing = [name for name, text in failure.faults if text.code == MISSING]
-        if missing:
-            return NumericFailure(38, f"{missing[0]} parameter is missing.")
+        # One number has one sentence: what is invalid is said before what is missing.
+        if all(text.code == MISSING for _, text in failure.faults):
+            return NumericFailure(38, f"{failure.faults[0][0]} parameter is missing.")
         return NumericFailure(38, str(failure), status=400)
     codes: list[tuple[type[Failure], NumericFailure]] = [
         (RouteNotFound, NumericFailure(34)),

@@ -58,6 +58,11 @@ class Translator:
         """What writes original names, by dialect."""
         return {dialect: Spelling(pairs) for dialect, pairs in self.pairs.items()}
 
+    def find_spelling(self, operation_id: str, dialect: Dialect) -> Spelling:
+        """Return what writes an operation's original names: its own, or those of its dialect."""
+        own = self._of_products.get(operation_id)
+        return self.spellings[dialect] if own is None else own[0]
+
     def find_pairs(self, operation: Operation) -> Pairs:
         """Return the pairs of an operation: its own, or those of its dialect."""
         return self.products.get(operation.id) or self.pairs[operation.dialect]
@@ -92,8 +97,7 @@ class Translator:
         if not reply.body or reply.is_verbatim:
             return reply
         media_type = (reply.header("content-type") or "").partition(";")[0]
-        own = self._of_products.get(call.operation or "")
-        spelling = self.spellings[dialect_of(call.path)] if own is None else own[0]
+        spelling = self.find_spelling(call.operation or "", dialect_of(call.path))
         if media_type.endswith("json"):
             reply.body = _write_body(reply.body, spelling)
         elif media_type == _GZIP:  # the result of a job: the answer of another operation

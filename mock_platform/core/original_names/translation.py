@@ -12,13 +12,14 @@ from msgspec import Struct, field
 Names = Mapping[str, str]
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[a-z_]+)*")
-_QUOTED = re.compile(r'("(?:[^"\\]|\\.)*"|\[[^\]]*\])')
-"""What a sentence may repeat of the request: between quotes or brackets."""
+_QUOTED = re.compile(r'("(?:[^"\\]|\\.)*"|(?<!not one of )(?<!enumeration )\[[^\]]*\])')
+"""What a sentence may repeat of the request: between quotes or brackets, but no list of names."""
 _OF_ITS_OWN = re.compile(r'^"([a-z_]+)"(?= is a required parameter)')
 """The one sentence that puts a parameter's name between quotes."""
 
 _NOUN = re.compile(
     r"^(Could not find |You are not allowed to create a |You are not authorized to delete this |"
+    r"Sorry, you are not authorized to (?:see the |access '[a-z_.]+' on (?:a|the) )|"
     r"This (?=post cannot|tweet cannot))([Pp]ost|[Tt]weet)\b"
 )
 """The sentences that name what they are about."""

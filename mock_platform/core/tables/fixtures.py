@@ -78,6 +78,18 @@ class _Loader:
         self.complaints: list[FixtureComplaint] = []
         self.warnings: list[FixtureComplaint] = []
 
+    def read_shipped(self, folder: Path) -> None:
+        """Take the files of the package: written out in full, and checked by a test, no start."""
+        for path in sorted(folder.glob("*.json")):
+            table = self.tables[path.stem]
+            own = self.records[table.name]
+            for record in _read_file(path)[1]:
+                moments, counted = self._count_moments(table, record)
+                loaded = table.trust(record | counted)
+                own[loaded[table.key]] = loaded
+                if moments:
+                    self.relative[table.name, loaded[table.key]] = moments
+
     def read_folder(self, folder: Path) -> None:
         if not folder.is_dir():
             self.complaints.append(FixtureComplaint(folder, 1, 1, "is no folder of fixture files"))
@@ -124,10 +136,7 @@ class _Loader:
         if not isinstance(record, dict):
             self._complain(source, "", f"a record is an object, got {json.dumps(record)[:60]}")
             return
-        # A moment such as `now-2h` is no moment yet, and would fail the checks. So it is counted
-        # from the time of loading first; each world later counts it again from its own clock.
-        moments = _find_relative_moments(table, record)
-        counted = {moment.field: moment.form(self.now + moment.since) for moment in moments}
+        moments, counted = self._count_moments(table, record)
         loaded, faults = table.load(record | counted)
         for field, text in faults:
             self._complain(source, field, text)
@@ -146,6 +155,13 @@ class _Loader:
         if moments:
             self.relative[table.name, key] = moments
         self.sources[table.name, key] = source
+
+    def _count_moments(self, table: Table, record: Record) -> tuple[list[Relative], Record]:
+        """Return what counts from now in a record, and the fields with that counted."""
+        # A moment such as `now-2h` is no moment yet, and would fail the checks. So it is counted
+        # from the time of loading first; each world later counts it again from its own clock.
+        moments = _find_relative_moments(table, record)
+        return moments, {each.field: each.form(self.now + each.since) for each in moments}
 
     def check_references(self) -> None:
         for (name, key), source in self.sources.items():
@@ -171,10 +187,12 @@ def load(
     tables: Iterable[Table],
     now: datetime | None = None,
     dataset: Mapping[str, Sequence[Record]] | None = None,
+    shipped: Path | None = None,
 ) -> Base:
     """Read the fixtures of these folders, the last one on top.
 
-    The records of a `dataset`, by table, come after those of the first folder.
+    Below them are those of the folder `shipped`, which are not checked, and then the records of a
+    `dataset`, by table.
 
     Moments that count from now are checked and stored as of `now` (the machine's, if not given);
     each world computes them again from its own clock.
@@ -182,7 +200,7 @@ def load(
     Raises:
         BadFixtures: Files have faults; it holds all complaints.
     """
-    loader = _read_folders(folders, tables, now, dataset)
+    loader = _read_folders(folders, tables, now, dataset, shipped)
     if loader.complaints:
         raise BadFixtures(loader.complaints)
     for warning in loader.warnings:
@@ -224,18 +242,18 @@ def _read_folders(
     tables: Iterable[Table],
     now: datetime | None = None,
     dataset: Mapping[str, Sequence[Record]] | None = None,
+    shipped: Path | None = None,
 ) -> _Loader:
     loader = _Loader({table.name: table for table in tables}, now or machine_now())
-    for number, folder in enumerate(folders):
-        if number == 1 and dataset is not None:
-            loader.read_dataset(dataset)
-            dataset = None
+    if shipped is not None:
+        loader.read_shipped(shipped)
+    if dataset is not None:
+        loader.read_dataset(dataset)
+    for folder in folders:
         if folder.is_file():
             loader.read_file(folder, folder.parent)
         else:
             loader.read_folder(folder)
-    if dataset is not None:
-        loader.read_dataset(dataset)
     if not loader.complaints:
         loader.check_references()
     return loader

@@ -19,7 +19,7 @@ from msgspec import Struct
 from mock_platform.core.errors import did_you_mean
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Instant, Timed
-from mock_platform.core.schema import Loader, loader
+from mock_platform.core.schema import Loader, list_fields, loader
 from mock_platform.world.store.interface import Record
 
 AS = "_as"
@@ -76,8 +76,10 @@ class Shown(Struct, frozen=True):
     operations: tuple[str, ...] = ()
     """The operations whose `data` has such records."""
     known_by: str = ""
-    """The key by which they are known in the `data` of other operations; they may be included."""
+    """The key by which they are known in the `data` of other operations."""
     key: str = "id"
+    kept: tuple[str, ...] = ()
+    """Keys that only recorded ones have, and that are served as they are."""
     is_of_app: bool = False
     """Whether they belong to the app that asked."""
     complete: Callable[[Record], Record | str] = dict
@@ -127,6 +129,10 @@ class Table(Struct, frozen=True, dict=True):
 
     @cached_property
     def _by_name(self) -> Mapping[str, Field[Any]]:
+        return list_fields(self.schema)
+
+    @cached_property
+    def _fields_of_instance(self) -> Mapping[str, Field[Any]]:
         return {f.data_key or name: f for name, f in self._loader.load_fields.items()}
 
     @cached_property
@@ -207,10 +213,21 @@ class Table(Struct, frozen=True, dict=True):
         """
         return self._defaults | record
 
+    def trust(self, record: Record) -> Record:
+        """Return what `load` returns for a record without faults that is written out in full.
+
+        The keys come in the same order. Defaults inside of objects are not filled in.
+        """
+        own = self.from_public(record)
+        rest = self._defaults.items()
+        filled = own | {name: value for name, value in rest if name not in own}
+        return filled if self.complete is None else self.complete(filled)
+
     def find_unknown_keys(self, record: Record) -> list[str]:
         """Return the places of keys that the table does not know, except the mock's own."""
         record = self.from_public(record)
-        found = [name for name in record if name not in self.fields and not name.startswith("_")]
+        known = self.fields if self.shown is None else (*self.fields, *self.shown.kept)
+        found = [name for name in record if name not in known and not name.startswith("_")]
         try:
             self._loader.load(record)
         except ValidationError as fault:
@@ -231,7 +248,7 @@ class Table(Struct, frozen=True, dict=True):
                     yield name, self._explain_unknown_key(name)
             elif value is not None and not isinstance(value, dict):
                 try:
-                    self._by_name[name].deserialize(value, name, part)
+                    self._fields_of_instance[name].deserialize(value, name, part)
                 except ValidationError as fault:
                     yield from (
                         (at, text.explanation) for at, text in flatten({name: fault.messages})

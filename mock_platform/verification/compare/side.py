@@ -65,7 +65,11 @@ class OriginalNames:
             request,
             names="original",
             path=ORIGINAL_NAMES.write_path(request.path, operation.path, operation.also),
-            query=tuple(ORIGINAL_NAMES.spellings[operation.dialect].write_pairs(request.query)),
+            query=tuple(
+                ORIGINAL_NAMES.find_spelling(operation.id, operation.dialect).write_pairs(
+                    request.query
+                )
+            ),
         )
 
     def write_sent(
@@ -75,7 +79,7 @@ class OriginalNames:
 
         What has no other name stays byte for byte as it was sent.
         """
-        spelling = ORIGINAL_NAMES.spellings[operation.dialect]
+        spelling = ORIGINAL_NAMES.find_spelling(operation.id, operation.dialect)
         target = ORIGINAL_NAMES.write_path(path, operation.path, operation.also)
         if query:
             target += f"?{_write_form(spelling, query)}"
@@ -103,13 +107,15 @@ class OriginalNames:
         """Return an answer of a sandbox with neutral names as it would be with original ones."""
         if answer.json is ABSENT:
             return answer
-        return _replace_body(answer, ORIGINAL_NAMES.spellings[operation.dialect].write(answer.json))
+        return _replace_body(
+            answer, ORIGINAL_NAMES.find_spelling(operation.id, operation.dialect).write(answer.json)
+        )
 
     def add_names(
         self, operation: Operation, differences: Iterable[Difference]
     ) -> list[Difference]:
         """Return differences with the original names beside, where these are others."""
-        spelling = ORIGINAL_NAMES.spellings[operation.dialect]
+        spelling = ORIGINAL_NAMES.find_spelling(operation.id, operation.dialect)
         return [replace(each, original=_write(spelling, each)) for each in differences]
 
 

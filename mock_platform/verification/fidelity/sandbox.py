@@ -308,7 +308,7 @@ class _Question:
         for table, items in groups:
             self._fill_needed(table, items)
         if fact.names == "original":
-            body = ORIGINAL_NAMES.spellings[operation.dialect].write(body)
+            body = ORIGINAL_NAMES.find_spelling(operation.id, operation.dialect).write(body)
         return body
 
     def _fill_needed(self, table: Table | None, items: list[Record]) -> None:

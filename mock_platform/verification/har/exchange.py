@@ -173,7 +173,9 @@ def _join(names: Collection[str]) -> str:
 
 
 _TABLES = tuple(ORIGINAL_NAMES.pairs.values())
-_ORIGINAL_NAMES = {name for pairs in _TABLES for name in _list_names(pairs)}
+_IN_BOTH = {"in_reply_to_status_id", "in_reply_to_status_id_str"}
+"""Names of version 1.1 in both forms, although version 2 has others for them."""
+_ORIGINAL_NAMES = {name for pairs in _TABLES for name in _list_names(pairs)} - _IN_BOTH
 _VALUES = {each for pairs in _TABLES for each in _list_values(pairs) if each.isupper()}
 _ORIGINAL = re.compile(
     rf'"(?:{_join(_ORIGINAL_NAMES)})"\s*:|[:\[,]\s*"(?:{_join(_VALUES)})"'.encode()

@@ -25,7 +25,9 @@ _SHOWN: Mapping[str, Shown] = {t.name: t.shown for t in TABLES if t.shown is not
 _TABLES = {operation: name for name, shown in _SHOWN.items() for operation in shown.operations}
 _KNOWN_BY = {shown.known_by: name for name, shown in sorted(_SHOWN.items()) if shown.known_by}
 _KEYS = frozenset(shown.key for shown in _SHOWN.values())
+_PARTS = ("places", "polls")
 _NESTING = 4
+_USUAL_POLL_MINUTES = 1440
 
 
 class ShownRecords:
@@ -36,6 +38,10 @@ class ShownRecords:
         self._keys: set[str] = set()
         """The ids in `_found`, without their tables."""
         self._made: set[str] = set()
+        self._parts: dict[tuple[str, str], Record] = {}
+        """Places and polls, which are parts of the posts that name them."""
+        self.unknown: set[str] = set()
+        """Operations whose answers show objects of no table."""
 
     def add(self, source: CallLabel, operation: Operation, body: Mapping[str, Any]) -> None:
         """Take what an answer shows; what a request made was not there before."""
@@ -46,7 +52,11 @@ class ShownRecords:
             self._made.update(each for each in _list_ids(body, 0) if each not in self._keys)
             return
         for table, key, record in _list_shown(operation, body):
-            if key not in self._made:
+            if table in _PARTS:
+                self._parts.setdefault((table, key), record)
+            elif table is None:
+                self.unknown.add(operation.id)
+            elif key not in self._made:
                 self._keys.add(key)
                 kept = self._found.setdefault((table, key), (source, {}))[1]
                 for name, value in record.items():
@@ -74,11 +84,29 @@ class ShownRecords:
                 yield table, key, source, f"no answer shows its {names}{way}"
             else:
                 owner = {"_app_id": app_id} if kind.is_of_app else {}
-                yield table, key, source, kind.complete({**record, **owner})
+                parts = self._find_parts(record) if table == "posts" else {}
+                yield table, key, source, kind.complete({**record, **owner, **parts})
+
+    def _find_parts(self, post: Record) -> Record:
+        """Return the place and the poll of a post, if an answer includes them."""
+        place = self._parts.get(("places", (post.get("geo") or {}).get("place_id", "")))
+        polls = (post.get("attachments") or {}).get("poll_ids") or [""]
+        poll = self._parts.get(("polls", polls[0]))
+        found: Record = {} if place is None else {"place": place}
+        if poll is not None and poll.get("options"):
+            known = {"id": poll["id"], "options": poll["options"]}
+            minutes = poll.get("duration_minutes", _USUAL_POLL_MINUTES)
+            found["_poll"] = {**known, "duration_minutes": minutes}
+        return found
 
 
-def _list_shown(operation: Operation, body: Mapping[str, Any]) -> Iterator[tuple[str, str, Record]]:
-    """Yield table, id and form of each record in an answer."""
+def _list_shown(
+    operation: Operation, body: Mapping[str, Any]
+) -> Iterator[tuple[str | None, str, Record]]:
+    """Yield table, id and form of each record in an answer; the table is `None` if it is not known.
+
+    Places and polls are parts of posts and have no table.
+    """
     shown, included = body.get("data"), body.get("includes")
     for item in shown if isinstance(shown, list) else [shown]:
         if not isinstance(item, dict):
@@ -86,13 +114,15 @@ def _list_shown(operation: Operation, body: Mapping[str, Any]) -> Iterator[tuple
         table = _TABLES.get(operation.id)
         if table is None:
             table = next((name for key, name in _KNOWN_BY.items() if key in item), None)
-        if table is not None and isinstance(item.get(_SHOWN[table].key), str):
-            yield table, item[_SHOWN[table].key], item
-    for table in _KNOWN_BY.values():
+        key = item.get("id" if table is None else _SHOWN[table].key)
+        if isinstance(key, str):
+            yield table, key, item
+    for table in (*_SHOWN, *_PARTS):
         items = included.get(table) if isinstance(included, dict) else None
+        name = _SHOWN[table].key if table in _SHOWN else "id"
         for item in items if isinstance(items, list) else ():
-            if isinstance(item, dict) and isinstance(item.get("id"), str):
-                yield table, item["id"], item
+            if isinstance(item, dict) and isinstance(item.get(name), str):
+                yield table, item[name], item
 
 
 def _list_ids(value: Any, depth: int) -> Iterator[str]:
@@ -175,6 +205,9 @@ class RecordCollection:
         """Return the records by table, without those that no folder may hold."""
         self._add_shown()
         self._check_records()
+        # Of equal times, the post that was stored last is the newest, and answers begin with it.
+        found = sorted(self.records.get("posts", {}).items(), key=lambda each: int(each[0]))
+        self.records["posts"] = dict(found)
         while missing := self._find_missing():
             for name, key, other, target in missing:
                 if self._follow(other, target, self.records[name].get(key)):
@@ -253,11 +286,16 @@ class RecordCollection:
             known = self.read_defaults(name).get(key)
             if known is None and isinstance(record, str):
                 self.notes.append((source, f"{name}/{key} is no record: {record}"))
+            elif isinstance(record, dict) and (known is None or name in _IDENTITY):
+                own = {each: value for each, value in (known or {}).items() if each[0] == "_"}
+                self.records.setdefault(name, {})[key] = {**own, **record, AS: RECORDED}
+                self._sources[name, key] = source
             elif known is not None:
                 self.records.setdefault(name, {})[key] = known
-            elif isinstance(record, dict):
-                self.records.setdefault(name, {})[key] = {**record, AS: RECORDED}
-                self._sources[name, key] = source
+        if self._shown.unknown:
+            names = ", ".join(sorted(self._shown.unknown))
+            text = f"no table has what these show; rules answer the same requests alike: {names}"
+            self.notes.append((None, text))
 
     def _check_records(self) -> None:
         for name, found in self.records.items():

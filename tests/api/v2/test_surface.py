@@ -99,6 +99,17 @@ NEW = [each for each in SERVED if each.origin.value == "public fact" and shape(e
 _BOUNDS = ("minimum", "maximum", "minItems", "maxItems", "default", "enum")
 
 
+def test_ids_are_those_of_the_public_description(document: Mapping[str, Any]) -> None:
+    """Clients generated from either description have methods of the same names."""
+    published = {each["id"] for each in FACTS["operations"]}
+    described = {name: each.get("operationId") for name, each in document.items()}
+
+    for name, row in ROWS.items():
+        assert row["id"] == described[name]
+    others = [each for name, each in described.items() if each and name not in ROWS]
+    assert not published & {*others}
+
+
 @pytest.mark.parametrize("operation", NEW, ids=lambda operation: operation.id)
 def test_parameters(document: Mapping[str, Any], operation: Operation) -> None:
     """Parameters of the query have the names, bounds and values of the description.

@@ -95,14 +95,14 @@ def test_the_whole_journal_is_shown_on_demand(run: Run) -> None:
     body = (
         f'{{"type":"{base_url}/2/problems/invalid-request","title":"Invalid Request","detail":"One '
         'or more parameters to your request was invalid.","status":400,"errors":[{"message":'
-        '"\\"webhook_id\\" is a required parameter","parameters":{"webhook_id":[]}},{"message":'
-        '"Expected yyyymmddhhmm (12 digits, UTC), got \\"now\\" for from_date","parameters":'
-        '{"from_date":["now"]}},{"message":"\\"to_date\\" is a required parameter","parameters":'
+        '"$.webhook_id: is missing but it is required","parameters":{"webhook_id":[]}},{"message":'
+        '"$.from_date: does not match the regex pattern ^[0-9]{12}$","parameters":'
+        '{"from_date":["now"]}},{"message":"$.to_date: is missing but it is required","parameters":'
         '{"to_date":[]}}]}'
     )
     why = (
-        '"webhook_id" is a required parameter; Expected yyyymmddhhmm (12 digits, UTC), got "now" '
-        'for from_date; "to_date" is a required parameter.'
+        "$.webhook_id: is missing but it is required; $.from_date: does not match the regex "
+        "pattern ^[0-9]{12}$; $.to_date: is missing but it is required."
     )
     assert [
         "1. 12:00:00.000 POST /2/webhooks/replay?oauth_token=[redacted] -> 400 webhooks.replay",
@@ -120,7 +120,7 @@ def test_the_whole_journal_is_shown_on_demand(run: Run) -> None:
         "     response X-Mock-Request-Id: r1",
         "     response X-Mock-Operation: webhooks.replay",
         f"     response X-Mock-Why: {why}",
-        "     response X-Mock-Assumptions: problem.status-by-type,problem.titles",
+        "     response X-Mock-Assumptions: problem.status-by-type,problem.titles,v2.refusals",
         f"     response Content-Length: {len(body)}",
         f"     response body: {body}",
     ] == section(result, "mock_platform journal")

@@ -92,6 +92,14 @@ def test_nouns_of_v2() -> None:
     assert "Could not find tweet with id: [post_id]." == V2_WORDS.write_sentence(
         "Could not find post with id: [post_id]."
     )
+    hidden = "Sorry, you are not authorized to see the {} with ids: [7]."
+    assert hidden.format("Tweet") == V2_WORDS.write_sentence(hidden.format("Post"))
+
+
+def test_lists_in_sentences_of_v2() -> None:
+    """A list of known names has the original ones; the value that was sent stays."""
+    sentence = "The `{0}.fields` query parameter value [post_count] is not one of [end,{0}_count]"
+    assert sentence.format("tweet") == V2_WORDS.write_sentence(sentence.format("post"))
 
 
 def test_whole_sentences() -> None:

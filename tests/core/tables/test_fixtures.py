@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,18 @@ def complaints(folder: Path) -> list[str]:
 def test_the_shipped_fixtures_are_sound() -> None:
     """The default world passes its own checks."""
     assert fixtures.check([shipped.folder("fixtures")], TABLES) == []
+
+
+def test_the_shipped_fixtures_are_taken_as_if_they_were_checked() -> None:
+    """They are written out in full, so a start that trusts them has the same rows and moments."""
+    folder, now = shipped.folder("fixtures"), datetime(2026, 7, 1, tzinfo=UTC)
+
+    trusted = fixtures.load([], TABLES, now, shipped=folder)
+    checked = fixtures.load([folder], TABLES, now)
+
+    assert repr(trusted.rows) == repr(checked.rows)
+    later = now + timedelta(days=1)
+    assert trusted.make_relative_rows(later) == checked.make_relative_rows(later)
 
 
 def test_defaults_are_filled_in(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ Document B shows the name ("Posting on behalf of an advertiser"); the list is no
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from html import escape
+from html import escape, unescape
 from typing import Any
 
 from msgspec.structs import replace
@@ -17,6 +17,7 @@ from mock_platform.api.ads.advertiser_posts.plans import KIND_NAME
 from mock_platform.api.ads.advertiser_posts.records import LongId, show_plan
 from mock_platform.api.ads.conventions import Data, Many, One, ads, fail, not_found
 from mock_platform.api.ads.lists import NEXT_CURSOR, PageOf, list_parameters, paginate
+from mock_platform.api.v2.objects.post_text import Links, find_links
 from mock_platform.api.v2.objects.posts import (
     DRAFT,
     MAX_NAME_CHARACTERS,
@@ -51,10 +52,12 @@ def find_listed(world: World, account_id: str, kind: str, keys: Iterable[str]) -
     return found
 
 
-def show_listed(world: World, kind: str, record: Record, *, trim: bool = False) -> Record:
+def show_listed(
+    world: World, kind: str, record: Record, *, trim: bool = False, links: Links | None = None
+) -> Record:
     """Return a stored post, draft or scheduled post in the form of the 1.1 interface."""
     show = make_post_object if kind == PUBLISHED else show_plan
-    return show(world, record, trim=trim)
+    return show(world, record, trim=trim, links=links)
 
 
 def _is_seen(world: World, account_id: str, kind: str, record: Record) -> bool:
@@ -102,7 +105,8 @@ def update_name(call: Call, world: World) -> Record:
         raise not_found("POST_NOT_FOUND", "post", "post_id", post_id)
     named = post | {"name": call.params["name"]}
     world.store.put("posts", post_id, named)
-    return make_post_object(world, named) | {"text": post["full_text"]}
+    shown = make_post_object(world, named, links=find_links(call))
+    return shown | {"text": shown["full_text"]}
 
 
 def list_account_posts(call: Call, world: World) -> PageOf:
@@ -124,7 +128,8 @@ def list_account_posts(call: Call, world: World) -> PageOf:
     table, keys = PLAN_TABLES.get(kind, "posts"), call.params.get("post_ids")
     page = paginate(call, world, table, match, keys=keys, where=_make_test(call))
     trim = call.params["trim_user"]
-    shown = [show_listed(world, kind, record, trim=trim) for record in page.records]
+    links = find_links(call)
+    shown = [show_listed(world, kind, one, trim=trim, links=links) for one in page.records]
     return replace(page, records=shown)
 
 
@@ -245,7 +250,7 @@ def _make_frame(post: dict[str, object]) -> str:
     author = post["user"]
     assert isinstance(author, dict)
     name = escape(str(author.get("name", author["id_str"])))
-    page = f"<p><b>{name}</b></p><p>{escape(str(post['full_text']))}</p>"
+    page = f"<p><b>{name}</b></p><p>{escape(unescape(str(post['full_text'])))}</p>"
     return f'<iframe class="post-preview" sandbox="" srcdoc="{escape(page)}"></iframe>'
 
 

@@ -18,7 +18,8 @@ from mock_platform.api.ads.conventions import One, ads, fail
 from mock_platform.api.ads.media.media_library import find_media
 from mock_platform.api.ads.resource import apply_changes
 from mock_platform.api.v2.conventions import MediaKey
-from mock_platform.api.v2.objects.post_view import CARD_URI, find_entities, make_source
+from mock_platform.api.v2.objects.post_text import Links, find_entities, find_links, make_source
+from mock_platform.api.v2.objects.post_view import CARD_URI
 from mock_platform.api.v2.objects.posts import (
     CONVERSATION_SETTINGS,
     MAX_NAME_CHARACTERS,
@@ -154,7 +155,7 @@ def create(call: Call, world: World) -> Record:
         world, account_id, caller, user_id, text, media, said=sent, fields=fields
     )
     made = make_advertiser_post(world, author, text, media, described)
-    return _show_created(world, made.record, mode, trim=sent["trim_user"])
+    return _show_created(world, made.record, mode, trim=sent["trim_user"], links=find_links(call))
 
 
 def _read_mode(call: Call) -> str:
@@ -177,16 +178,18 @@ def _check_video(call: Call, media: Sequence[Record]) -> None:
         call.warn(text, NO_EFFECT)
 
 
-def _show_created(world: World, record: Record, mode: str, *, trim: bool) -> Record:
+def _show_created(
+    world: World, record: Record, mode: str, *, trim: bool, links: Links | None
+) -> Record:
     hidden = {"nullcast", "conversation_settings", "post_type", "post_id", "scheduled_at"}
     hidden |= {"scheduled_status", "full_text", "display_text_range"}
-    whole = make_post_object(world, record, trim=trim)
+    whole = make_post_object(world, record, trim=trim, links=links)
     shown = {name: value for name, value in whole.items() if name not in hidden}
     shown |= {"contributors": None}
     if mode == "compat":
-        return shown | {"text": record["full_text"]}
+        return shown | {"text": whole["full_text"]}
     names = ("full_text", "display_text_range")
-    return shown | {name: record[name] for name in names}
+    return shown | {name: whole[name] for name in names}
 
 
 # -- what drafts and scheduled posts share -------------------------------------------------------

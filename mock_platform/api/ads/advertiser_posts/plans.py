@@ -22,7 +22,7 @@ from mock_platform.api.ads.conventions import fail
 from mock_platform.api.ads.lists import PageOf, paginate
 from mock_platform.api.ads.media.media_library import find_media
 from mock_platform.api.ads.resource import Resource
-from mock_platform.api.v2.objects.post_view import make_source
+from mock_platform.api.v2.objects.post_text import make_source
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsError, AdsFailure

@@ -13,6 +13,7 @@ from mock_platform.api.ads.advertiser_posts.plans import (
     describe_plan,
 )
 from mock_platform.api.v2.conventions import MediaKey
+from mock_platform.api.v2.objects.post_text import Links
 from mock_platform.api.v2.objects.post_view import CARD_URI
 from mock_platform.api.v2.objects.posts import DRAFT, MAX_NAME_CHARACTERS, make_post_object
 from mock_platform.api.v2.posts.changes import make_post_record
@@ -90,7 +91,9 @@ class ScheduledPromotedPostRecord(Stamped):
     _account_id = Text(required=True)
 
 
-def show_plan(world: World, plan: Record, *, trim: bool = False) -> Record:
+def show_plan(
+    world: World, plan: Record, *, trim: bool = False, links: Links | None = None
+) -> Record:
     """Return a draft or a scheduled post in the extended form of the 1.1 interface."""
     record = make_post_record(plan["id"], plan["user_id"], plan["created_at"], plan["text"])
     record |= describe_plan(world, plan)
@@ -99,7 +102,7 @@ def show_plan(world: World, plan: Record, *, trim: bool = False) -> Record:
         "scheduled_at": plan.get("scheduled_at"),
         "scheduled_status": plan.get("scheduled_status"),
     }
-    return make_post_object(world, record, trim=trim)
+    return make_post_object(world, record, trim=trim, links=links)
 
 
 def _check_plan(record: Record) -> Iterator[tuple[str, str]]:

@@ -349,7 +349,7 @@ USER_COUNTS = public_fact(
 )
 
 
-class User(Schema):
+class HashedUser(Schema):
     """One user, by hashed identifiers; only partner_user_id is plain."""
 
     email = ListOf(Text(pattern=HASH))
@@ -363,7 +363,7 @@ class User(Schema):
 class UserParams(Schema):
     """The `params` of one operation of the batch."""
 
-    users = ListOf(Nested(User), required=True, least=1)
+    users = ListOf(Nested(HashedUser), required=True, least=1)
     effective_at = Instant()
     expires_at = Instant()
 

@@ -34,9 +34,9 @@ from mock_platform.api.ads.resource import (
     TIMESTAMPS,
     Resource,
     apply_changes,
+    declare_activation,
     draw_unused_id,
     find_own,
-    make_activation,
     make_timestamps,
 )
 from mock_platform.api.ads.user_rights import may_use_campaigns
@@ -291,7 +291,7 @@ _OF_CAMPAIGNS: tuple[Operation, ...] = (
     CAMPAIGNS.get(show=_show),
     CREATE,
     UPDATE,
-    make_activation(UPDATE),
+    declare_activation(UPDATE),
     DELETE,
     declare_batch(
         CAMPAIGNS,

@@ -51,7 +51,7 @@ from mock_platform.api.ads.line_items.creation import (
     make_line_item,
     target_app_platforms,
 )
-from mock_platform.api.ads.resource import CAMPAIGN, Resource, apply_changes, make_activation
+from mock_platform.api.ads.resource import CAMPAIGN, Resource, apply_changes, declare_activation
 from mock_platform.api.ads.user_rights import may_use_campaigns
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.call import Call
@@ -429,7 +429,7 @@ CREATE = ads(
 
 OPERATIONS: tuple[Operation, ...] = (
     UPDATE,
-    make_activation(UPDATE),
+    declare_activation(UPDATE),
     DELETE,
     _READ_AS.list(
         (

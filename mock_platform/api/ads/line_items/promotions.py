@@ -28,7 +28,7 @@ from mock_platform.api.ads.conventions import Several, fail
 from mock_platform.api.ads.filters import ExactFilter, IdsFilter
 from mock_platform.api.ads.resource import LINE_ITEM, TIMESTAMPS, Resource, apply_changes
 from mock_platform.api.ads.user_rights import may_use_campaigns
-from mock_platform.api.v2.objects.post_view import make_source
+from mock_platform.api.v2.objects.post_text import make_source
 from mock_platform.api.v2.posts.changes import repost
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call

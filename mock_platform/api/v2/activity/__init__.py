@@ -44,3 +44,16 @@ SPEC_SENTENCES = {
     "activity": "Subscriptions filter by user ID, optionally by keyword",
     "activity.stream": "GET /2/activity/stream",
 }
+PUBLISHED_IDS = {
+    "activity.create": "createActivitySubscription",
+    "activity.list": "getActivitySubscriptions",
+    "activity.update": "updateActivitySubscription",
+    "activity.delete": "deleteActivitySubscription",
+    "activity.delete_many": "deleteActivitySubscriptionsByIds",
+    "account_activity.subscribe": "createAccountActivitySubscription",
+    "account_activity.show": "validateAccountActivitySubscription",
+    "account_activity.list": "getAccountActivitySubscriptions",
+    "account_activity.unsubscribe": "deleteAccountActivitySubscription",
+    "account_activity.count": "getAccountActivitySubscriptionCount",
+    "activity_stream.open": "activityStream",
+}

@@ -17,6 +17,7 @@ from mock_platform.api.v2.activity.activities import (
     make_lines,
 )
 from mock_platform.api.v2.conventions import declare_named, wrap_data
+from mock_platform.api.v2.objects.object_types import INCLUDES
 from mock_platform.api.v2.streams.endpoint import StreamEndpoint
 from mock_platform.api.v2.streams.open_streams import OPENING, open_stream
 from mock_platform.api.v2.streams.stream import STREAM_ENDING, STREAM_WIRE, Stream
@@ -64,7 +65,7 @@ ActivityLine = wrap_data(
     event_type=Text(required=True),
     tag=Text(),
     payload=Json(required=True),
-    includes=Json(),
+    includes=INCLUDES.one(),
 )
 
 

@@ -11,3 +11,7 @@ ORIGINAL_NAMES = Pairs(
     within={"metrics": Pairs(_METRICS)},
 )
 SPEC_SENTENCES = {"analytics": OTHER_SHAPES}
+PUBLISHED_IDS = {
+    "analytics.posts": "getPostsAnalytics",
+    "analytics.media": "getMediaAnalytics",
+}

@@ -37,6 +37,7 @@ from mock_platform.api.v2.objects.figures import (
     find_post_history,
 )
 from mock_platform.api.v2.objects.media_view import find_any_media, may_use
+from mock_platform.api.v2.objects.object_types import PARTIAL_ERROR
 from mock_platform.api.v2.pages import show_list
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
@@ -47,7 +48,6 @@ from mock_platform.core.fields import (
     CommaList,
     Instant,
     Integer,
-    Json,
     ListOf,
     Nested,
     Text,
@@ -125,7 +125,9 @@ def _make_answer(kind: str, key: str, metrics: Sequence[str]) -> type[Schema]:
     )
     rows = ListOf(Nested(row), required=True)
     item = make_schema(f"{kind}Analytics", timestamped_metrics=rows, **{key: Text(required=True)})
-    return make_schema(f"{kind}AnalyticsAnswer", data=ListOf(Nested(item)), errors=ListOf(Json()))
+    return make_schema(
+        f"{kind}AnalyticsAnswer", data=ListOf(Nested(item)), errors=PARTIAL_ERROR.several()
+    )
 
 
 def find_window_faults(

@@ -6,3 +6,11 @@ from mock_platform.api.v2.bookmarks import operations
 OPERATIONS = (*operations.OPERATIONS,)
 TABLES = operations.TABLES
 SPEC_SENTENCES = {"bookmarks": OTHER_SHAPES}
+PUBLISHED_IDS = {
+    "bookmarks.list": "getUsersBookmarks",
+    "bookmarks.create": "createUsersBookmark",
+    "bookmarks.delete": "deleteUsersBookmark",
+    "bookmark_folders.list": "getUsersBookmarkFolders",
+    "bookmark_folders.create": "createUsersBookmarkFolder",
+    "bookmark_folders.get": "getUsersBookmarksByFolderId",
+}

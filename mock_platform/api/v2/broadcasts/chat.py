@@ -36,11 +36,12 @@ from mock_platform.api.v2.conventions import (
     wrap_data,
 )
 from mock_platform.api.v2.objects.answers import USER_FIELDS, make_names_field, start_answer
+from mock_platform.api.v2.objects.object_types import INCLUDES, PARTIAL_ERROR
 from mock_platform.api.v2.objects.relations import may_see_posts_of
 from mock_platform.api.v2.pages import NUMBERS, PageMeta, TokenPage, show_list, take_page_both_ways
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Flag, Integer, Json, ListOf, Nested, Text
+from mock_platform.core.fields import Flag, Integer, ListOf, Nested, Text
 from mock_platform.core.operation import Example, Location
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
@@ -114,8 +115,8 @@ class BroadcastChatPage(Schema):
     """Messages of a chat with the selected fields, newest first, and their authors."""
 
     data = ListOf(Nested(ChatMessage))
-    includes = Json()
-    errors = ListOf(Json())
+    includes = INCLUDES.one()
+    errors = PARTIAL_ERROR.several()
     meta = Nested(PageMeta, required=True)
 
 

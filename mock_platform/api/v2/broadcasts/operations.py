@@ -27,11 +27,12 @@ from mock_platform.api.v2.conventions import (
     wrap_data,
 )
 from mock_platform.api.v2.objects.answers import make_names_field
+from mock_platform.api.v2.objects.object_types import PARTIAL_ERROR
 from mock_platform.api.v2.pages import PageMeta, show_list, take_page
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
-from mock_platform.core.fields import CommaList, Flag, Integer, Json, ListOf, Nested, Text
+from mock_platform.core.fields import CommaList, Flag, Integer, ListOf, Nested, Text
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Order, Record
@@ -103,7 +104,7 @@ class BroadcastList(Schema):
     """Broadcasts with the selected fields, and which of those asked for are not there."""
 
     data = ListOf(Nested(Broadcast))
-    errors = ListOf(Json())
+    errors = PARTIAL_ERROR.several()
     meta = Nested(PageMeta, required=True)
 
 

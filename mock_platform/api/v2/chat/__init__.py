@@ -12,3 +12,23 @@ OPERATIONS = (
 )
 TABLES = (*records.TABLES,)
 SPEC_SENTENCES = {"chat": OTHER_SHAPES, "public-keys": OTHER_SHAPES}
+PUBLISHED_IDS = {
+    "chat_conversations.list": "getChatConversations",
+    "chat_conversations.get": "getChatConversation",
+    "chat_events.list": "getChatConversationEvents",
+    "chat_keys.create": "addConversationKeys",
+    "chat_messages.create": "sendChatMessage",
+    "chat_messages.delete": "deleteChatMessages",
+    "chat_conversations.mark_read": "markChatConversationRead",
+    "chat_conversations.show_typing": "sendChatTypingIndicator",
+    "chat_groups.initialize": "initializeChatGroup",
+    "chat_groups.create": "createChatConversation",
+    "chat_members.create": "addChatGroupMembers",
+    "chat_media.initialize": "chatMediaUploadInitialize",
+    "chat_media.append": "chatMediaUploadAppend",
+    "chat_media.finalize": "chatMediaUploadFinalize",
+    "chat_media.download": "chatMediaDownload",
+    "public_keys.list": "getUsersPublicKeys",
+    "public_keys.list_of_user": "getUsersPublicKey",
+    "public_keys.create": "addUserPublicKey",
+}

@@ -38,7 +38,8 @@ from mock_platform.api.v2.objects.answers import (
     make_names_field,
     start_answer,
 )
-from mock_platform.api.v2.pages import TOKEN_PAGES, make_token_field, show_list, take_page
+from mock_platform.api.v2.objects.object_types import INCLUDES, PARTIAL_ERROR
+from mock_platform.api.v2.pages import RULES, TOKEN_PAGES, make_token_field, show_list, take_page
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Flag, Instant, Integer, Json, ListOf, Nested, Text
@@ -80,7 +81,7 @@ class EventsQuery(Schema):
     """The page of events to return, and what to show of them."""
 
     max_results = Integer(low=1, high=100, load_default=10)
-    pagination_token = make_token_field(short=True)
+    pagination_token = make_token_field(longest=16)
     chat_message_event_fields = make_names_field(
         (*EVENT_FIELDS, "created_at_msec"), data_key="chat_message_event.fields"
     )
@@ -142,16 +143,16 @@ class ConversationAnswer(Schema):
     """A conversation, and the users that its expansions refer to."""
 
     data = Nested(ChatConversation, required=True)
-    includes = Json()
-    errors = ListOf(Json())
+    includes = INCLUDES.one()
+    errors = PARTIAL_ERROR.several()
 
 
 class PageOfConversations(Schema):
     """A page of conversations, the one with the latest event first."""
 
     data = ListOf(Nested(ChatConversation))
-    includes = Json()
-    errors = ListOf(Json())
+    includes = INCLUDES.one()
+    errors = PARTIAL_ERROR.several()
     meta = Nested(ConversationsMeta, required=True)
 
 
@@ -220,7 +221,7 @@ def list_events(call: Call, world: World) -> dict[str, Any]:
     def is_shown(event: Record) -> bool:
         return event["_kind"] != KEY_CHANGE and is_seen(event, member)
 
-    page = take_page(call, world, EVENTS, match, order=NEWEST_FIRST, where=is_shown, short=True)
+    page = take_page(call, world, EVENTS, match, order=NEWEST_FIRST, where=is_shown, form=RULES)
     asked = call.params.get("chat_message_event_fields")
     shown = [
         _select(_show_event(conversation, member, event), asked, EVENT_FIELDS)

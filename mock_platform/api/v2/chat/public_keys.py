@@ -24,6 +24,7 @@ from mock_platform.api.v2.messages.conversations import (
     require_write_permission,
 )
 from mock_platform.api.v2.objects.answers import PARTIAL_ERRORS, make_names_field, start_answer
+from mock_platform.api.v2.objects.object_types import PARTIAL_ERROR
 from mock_platform.api.v2.pages import show_list
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
@@ -87,7 +88,7 @@ class PublicKeys(Schema):
     """Public keys, and the users that were not found."""
 
     data = ListOf(Nested(PublicKey))
-    errors = ListOf(Json())
+    errors = PARTIAL_ERROR.several()
 
 
 class SentKeys(Schema):

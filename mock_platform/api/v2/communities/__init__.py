@@ -6,3 +6,7 @@ from mock_platform.api.v2.communities import operations
 OPERATIONS = operations.OPERATIONS
 TABLES = operations.TABLES
 SPEC_SENTENCES = {"communities": OTHER_SHAPES}
+PUBLISHED_IDS = {
+    "communities.search": "searchCommunities",
+    "communities.get": "getCommunitiesById",
+}

@@ -29,3 +29,12 @@ ORIGINAL_NAMES = Pairs(
 )
 EXAMPLE_PATHS = jobs.EXAMPLE_PATHS
 SPEC_SENTENCES = {"compliance": OTHER_SHAPES, "compliance-jobs": OTHER_SHAPES}
+PUBLISHED_IDS = {
+    "posts_compliance_stream.open": "streamPostsCompliance",
+    "users_compliance_stream.open": "streamUsersCompliance",
+    "likes_compliance_stream.open": "streamLikesCompliance",
+    "post_label_stream.open": "streamLabelsCompliance",
+    "compliance_jobs.list": "getComplianceJobs",
+    "compliance_jobs.create": "createComplianceJobs",
+    "compliance_jobs.get": "getComplianceJobsById",
+}

@@ -173,7 +173,7 @@ class ComplianceJobList(Schema):
     """The compliance jobs of an app, newest first."""
 
     data = ListOf(Nested(ComplianceJob))
-    meta = Nested(_JobsMeta, required=True)
+    meta = Nested(_JobsMeta)
 
 
 class PlainText(Struct, frozen=True):

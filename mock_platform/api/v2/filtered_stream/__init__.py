@@ -9,3 +9,12 @@ SPEC_SENTENCES = {
     "stream-links": "Filtered-stream webhook delivery",
     "stream-rules": "rule length up to 2,048 characters",
 }
+PUBLISHED_IDS = {
+    "filtered_stream.open": "streamPosts",
+    "stream_rules.list": "getRules",
+    "stream_rules.change": "updateRules",
+    "stream_rules.counts": "getRuleCounts",
+    "stream_links.list": "getWebhooksStreamLinks",
+    "stream_links.create": "createWebhooksStreamLink",
+    "stream_links.delete": "deleteWebhooksStreamLink",
+}

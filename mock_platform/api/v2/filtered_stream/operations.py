@@ -41,11 +41,20 @@ from mock_platform.api.v2.filtered_stream.rules import (
 )
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
+    ObjectAnswer,
     PostSelectionQuery,
     Selection,
     read_selection,
 )
-from mock_platform.api.v2.pages import TOKEN_PAGES, make_token_field, show_list, take_page
+from mock_platform.api.v2.objects.object_types import POST_OBJECT
+from mock_platform.api.v2.objects.post_text import find_links
+from mock_platform.api.v2.pages import (
+    RULES,
+    TOKEN_PAGES,
+    make_token_field,
+    show_list,
+    take_page,
+)
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.api.v2.search.query import RULE_LANGUAGE, RULE_NESTING
 from mock_platform.api.v2.streams.endpoint import Line, StreamEndpoint
@@ -111,13 +120,11 @@ class _MatchingRule(Schema):
     tag = Text(required=True)
 
 
-class PostLine(Schema):
+class PostLine(ObjectAnswer):
     """A line of the filtered stream: a post with all rules that match it."""
 
-    data = Json(required=True)
-    includes = Json()
+    data = POST_OBJECT.one()
     matching_rules = ListOf(Nested(_MatchingRule), required=True)
-    errors = ListOf(Json())
 
 
 def make_open(settings: Settings) -> Handler:
@@ -129,7 +136,9 @@ def make_open(settings: Settings) -> Handler:
         reached = find_reached_cap(world, app)
         if reached is not None:
             raise ProblemFailure(reached, MONTHLY_CAP, STREAM_CAPPED)
-        endpoint = _make_endpoint(world, app, read_selection(call.params), call.base_url)
+        endpoint = _make_endpoint(
+            world, app, read_selection(call.params, find_links(call)), call.base_url
+        )
         return open_stream(call, world, endpoint, settings)
 
     return open_
@@ -170,7 +179,7 @@ class RulesQuery(Schema):
 
     ids = CommaList(Text(min_length=1), most=MOST_AT_ONCE, repeatable=True)
     max_results = Integer(low=1, high=1000, load_default=1000)
-    pagination_token = make_token_field(short=True)
+    pagination_token = make_token_field(longest=16)
 
 
 class NewRule(Schema):
@@ -190,6 +199,7 @@ class RulesToDelete(Schema):
 class RulesChange(Schema):
     """Rules to add or to delete; the first two parameters are in the query."""
 
+    body_refusal = "JSON doesn't match expected schema"
     dry_run = Flag(load_default=False)
     delete_all = Flag(load_default=False)
     add = ListOf(Nested(NewRule), least=1, most=MOST_AT_ONCE)
@@ -212,8 +222,8 @@ class StreamRule(Schema):
 
 class _RulesMeta(Schema):
     sent = Instant(millis=True, required=True)
-    result_count = Integer(required=True)
-    next_token = make_token_field(short=True)
+    result_count = Integer()
+    next_token = make_token_field(longest=16)
 
 
 class RulesPage(Schema):
@@ -265,7 +275,7 @@ RuleCounts = wrap_data(
 def list_(call: Call, world: World) -> dict[str, Any]:
     """List the rules of the caller's app."""
     match = {"_app_id": get_app(call)["id"]}
-    page = take_page(call, world, TABLE, match, keys=call.params.get("ids"), short=True)
+    page = take_page(call, world, TABLE, match, keys=call.params.get("ids"), form=RULES)
     meta = {"sent": wire_millis(world.clock.now()), **page.meta()}
     return show_list([show_rule(record) for record in page.records], meta=meta)
 

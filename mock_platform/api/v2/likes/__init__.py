@@ -7,3 +7,9 @@ from mock_platform.core.original_names.translation import Pairs
 OPERATIONS = (*operations.OPERATIONS,)
 ORIGINAL_NAMES = Pairs(segments={"liked_posts": "liked_tweets"})
 SPEC_SENTENCES = {"likes": OTHER_SHAPES}
+PUBLISHED_IDS = {
+    "liked_posts.list": "getUsersLikedPosts",
+    "liking_users.list": "getPostsLikingUsers",
+    "likes.create": "likePost",
+    "likes.delete": "unlikePost",
+}

@@ -5,7 +5,7 @@ Facts: all of v2, section 8.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -197,6 +197,21 @@ def list_followers(call: Call, world: World) -> dict[str, Any]:
 def list_posts(call: Call, world: World) -> dict[str, Any]:
     """Return the page of posts of the members of a list."""
     members = LIST_MEMBERS.list_targets(world, require_list(call, world)["id"])
+    page = take_page_both_ways(
+        call,
+        world,
+        "posts",
+        {"nullcast": False},
+        form=TIMED_POSTS,
+        where=make_list_sight(call, world),
+        within=Within("_user_id", members),
+        most=MOST_POSTS,
+    )
+    return show_posts(call, world, page, page.records)
+
+
+def make_list_sight(call: Call, world: World) -> Callable[[Record], bool]:
+    """Return the test whether the caller sees a post of a member among the posts of a list."""
     may_see = make_sight(call, world)
 
     def is_listed(post: Record) -> bool:
@@ -204,17 +219,7 @@ def list_posts(call: Call, world: World) -> dict[str, Any]:
         is_latest = list_versions(post)[-1] == post["id_str"]
         return not in_community and is_latest and may_see(post)
 
-    page = take_page_both_ways(
-        call,
-        world,
-        "posts",
-        {"nullcast": False},
-        form=TIMED_POSTS,
-        where=is_listed,
-        within=Within("_user_id", members),
-        most=MOST_POSTS,
-    )
-    return show_posts(call, world, page, page.records)
+    return is_listed
 
 
 def create_member(call: Call, world: World) -> dict[str, Any]:

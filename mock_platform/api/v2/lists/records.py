@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from marshmallow import fields
-
 from mock_platform.api.v2.conventions import make_id_field
 from mock_platform.api.v2.objects.answers import (
     USER_FIELDS,
@@ -19,6 +17,7 @@ from mock_platform.api.v2.objects.answers import (
     start_answer,
 )
 from mock_platform.api.v2.objects.lists import PageOfObjects
+from mock_platform.api.v2.objects.object_types import LIST_OBJECT
 from mock_platform.api.v2.objects.relations import (
     End,
     Relation,
@@ -27,7 +26,7 @@ from mock_platform.api.v2.objects.relations import (
 )
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
-from mock_platform.core.fields import Flag, Instant, Integer, Text
+from mock_platform.core.fields import Flag, Instant, Integer, Nested, Text
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Shown, Table
 from mock_platform.world.store.interface import Record
@@ -71,10 +70,7 @@ LIST_CEILINGS = expectation(
 )
 MOST_LISTS, MOST_MEMBERS, MOST_PINS, MOST_POSTS = 1_000, 5_000, 5, 800
 
-LIST_FIELDS = (
-    "created_at", "description", "follower_count", "id", "member_count", "name", "owner_id",
-    "private",
-)  # fmt: skip
+LIST_FIELDS = tuple(LIST_OBJECT.keys)
 
 
 def _count_public_membership(world: World, edge: Record, step: int) -> None:
@@ -147,22 +143,24 @@ class ListPageQuery(ListSelectionQuery):
 class SingleListAnswer(ObjectAnswer):
     """A list with the selected fields, and its owner if that was asked for."""
 
+    data = LIST_OBJECT.one()
+
 
 class _ListCount(Schema):
     result_count = Integer(required=True)
 
 
-class PinnedLists(Schema):
+class PinnedLists(ObjectAnswer):
     """All lists that a user has pinned, in one answer without pages."""
 
-    data = fields.List(fields.Dict())
-    includes = fields.Dict()
-    errors = fields.List(fields.Dict())
-    meta = fields.Nested(_ListCount)
+    data = LIST_OBJECT.several()
+    meta = Nested(_ListCount)
 
 
 class PageOfLists(PageOfObjects):
     """A page of lists."""
+
+    data = LIST_OBJECT.several()
 
 
 def find_list(call: Call, world: World, list_id: str) -> Record | None:

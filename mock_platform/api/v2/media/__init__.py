@@ -22,3 +22,15 @@ ORIGINAL_NAMES = Pairs(
 SPEC_SENTENCES = {
     "media": OTHER_SHAPES,
 }
+PUBLISHED_IDS = {
+    "media.upload": "mediaUpload",
+    "media.initialize": "initializeMediaUpload",
+    "media.append": "appendMediaUpload",
+    "media.finalize": "finalizeMediaUpload",
+    "media.status": "getMediaUploadStatus",
+    "media_metadata.create": "createMediaMetadata",
+    "media_subtitles.create": "createMediaSubtitles",
+    "media_subtitles.delete": "deleteMediaSubtitles",
+    "media.get_many": "getMediaByMediaKeys",
+    "media.get": "getMediaByMediaKey",
+}

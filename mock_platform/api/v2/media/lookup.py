@@ -24,7 +24,6 @@ from mock_platform.api.v2.objects.answers import (
     MEDIA_FIELDS,
     PARTIAL_ERRORS,
     ObjectAnswer,
-    ObjectList,
     hide_record,
     make_names_field,
     may_see,
@@ -32,6 +31,7 @@ from mock_platform.api.v2.objects.answers import (
 )
 from mock_platform.api.v2.objects.figures import find_posts_with
 from mock_platform.api.v2.objects.media_view import find_any_media, may_use
+from mock_platform.api.v2.objects.object_types import MEDIA_OBJECT
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
@@ -108,6 +108,18 @@ def _find_seen(world: World, key: str, viewer_id: str | None, parameter: str) ->
     return hide_record(parameter, key, "media") if posts else missing
 
 
+class SingleMediaAnswer(ObjectAnswer):
+    """Media with the selected fields."""
+
+    data = MEDIA_OBJECT.one()
+
+
+class SeveralMediaAnswer(ObjectAnswer):
+    """Several media with the selected fields, and what was not found."""
+
+    data = MEDIA_OBJECT.several()
+
+
 _declare = partial(
     declare_public,
     auth=Auth(ANY_CALLER, scopes=("post.read",)),
@@ -123,7 +135,7 @@ OPERATIONS = (
         get_many,
         "List media by their keys",
         params=MediaQuery,
-        returns=ObjectList,
+        returns=SeveralMediaAnswer,
         since=start_on("2025-04-25"),
         example=Example(query={"media_keys": _OF_A_POST, "media.fields": "url,alt_text"}),
     ),
@@ -134,7 +146,7 @@ OPERATIONS = (
         "Read media by their key",
         params=MediaFieldsQuery,
         rules=check_path("media_key", MEDIA_KEY, "is not valid"),
-        returns=ObjectAnswer,
+        returns=SingleMediaAnswer,
         since=start_on("2025-04-15"),
         example=Example(path={"media_key": _OF_A_POST}),
     ),

@@ -164,6 +164,7 @@ class _Processing(Schema):
 
 MediaAnswer = wrap_data(
     "MediaAnswer",
+    "_MediaOfUpload",
     id=Text(),
     media_key=Text(),
     size=Integer(),

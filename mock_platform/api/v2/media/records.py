@@ -31,7 +31,9 @@ from mock_platform.core.fields import (
     Text,
 )
 from mock_platform.core.schema import Schema, Stamped
-from mock_platform.core.tables.table import Reference, Table
+from mock_platform.core.tables.table import Reference, Shown, Table
+from mock_platform.world.clock import wire_seconds
+from mock_platform.world.ids import find_moment
 from mock_platform.world.store.interface import Record
 
 MEDIA_TYPES = ("GIF", "IMAGE", "VIDEO")
@@ -75,6 +77,8 @@ class _Sized(Stamped):
     _preview_url = Text(load_default=None, allow_none=True)
     """The image that stands for a video, if its metadata name one."""
     _view_count = Integer(low=0, load_default=0)
+    _recorded = Json()
+    """Fields of the v2 object that were recorded, and that are shown in place of ours."""
 
 
 class MediaRecord(_Sized):
@@ -216,16 +220,49 @@ def _check_library(record: Record) -> Iterator[tuple[str, str]]:
                 yield name, f"an image has no {name}; leave it out"
 
 
+_STORED_TYPES = {"photo": "IMAGE", "animated_gif": "GIF", "video": "VIDEO"}
+
+
+def _read_v2_object(record: Record) -> Record:
+    """Return media as stored; a v2 object, which has a `type`, is shown as it was recorded."""
+    kind = _STORED_TYPES.get(record.get("type", ""))
+    if kind is None:
+        return dict(record)
+    mine = {name: value for name, value in record.items() if name[0] == "_"}
+    key = str(record.get("media_key", ""))
+    shown = {name: value for name, value in record.items() if name not in {"media_key", *mine}}
+    moment = wire_seconds(find_moment(key.partition("_")[2]))
+    return mine | {
+        "media_key": key,
+        "media_type": kind,
+        "media_url": record.get("url") or record.get("preview_image_url") or f"media:{key}",
+        "duration": record.get("duration_ms"),
+        "created_at": moment,
+        "updated_at": moment,
+        "_width": record.get("width") or None,
+        "_height": record.get("height") or None,
+        "_view_count": (record.get("public_metrics") or {}).get("view_count") or 0,
+        "_recorded": shown,
+    }
+
+
 def _check_uploaded(record: Record) -> Iterator[tuple[str, str]]:
     yield from _check(record)
-    if record["_account_id"] is None and record["_user_id"] is None:
+    owners = (record["_account_id"], record["_user_id"], record.get("_recorded"))
+    if not any(owners):
         yield "_account_id", "media belongs to an account (_account_id) or a user (_user_id)"
 
 
 _ACCOUNT = Reference("_account_id", "accounts")
 _USER = Reference("_user_id", "users")
 MEDIA = Table(
-    "media", MediaRecord, key="media_key", references=(_ACCOUNT, _USER), check=_check_uploaded
+    "media",
+    MediaRecord,
+    key="media_key",
+    references=(_ACCOUNT, _USER),
+    check=_check_uploaded,
+    from_public=_read_v2_object,
+    shown=Shown(("type",), operations=("media.get", "media.get_many"), key="media_key"),
 )
 UPLOADS = Table("uploads", UploadRecord, references=(_USER,))
 MEDIA_CONTENTS = Table("media_contents", MediaContentRecord, key="_id")

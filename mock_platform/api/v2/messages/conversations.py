@@ -21,7 +21,8 @@ from mock_platform.api.v2.conventions import (
     make_id_field,
 )
 from mock_platform.api.v2.media.uploads import explain_unusable, find_own_media, keep_media
-from mock_platform.api.v2.objects.post_view import find_entities
+from mock_platform.api.v2.objects.post_text import find_entities
+from mock_platform.api.v2.objects.posts import read_entities
 from mock_platform.api.v2.objects.relations import takes_messages_of
 from mock_platform.api.v2.objects.users import show_user
 from mock_platform.core.assumptions import expectation, public_fact
@@ -239,7 +240,7 @@ def _store_event(
     content: Record,
 ) -> Record:
     event: Record = {
-        "id": world.ids.snowflake(),
+        "id": world.ids.snowflake(world.clock.now()),
         "event_type": event_type,
         "dm_conversation_id": conversation_id,
         "sender_id": sender_id,
@@ -330,10 +331,21 @@ def _add_participants(message: Record) -> Record | str:
     return {**message, "_participants": list(found)}
 
 
+def _read_v2_object(message: Record) -> Record:
+    """Return a message of a v2 answer as it is stored; a stored one passes unchanged."""
+    own = {name: value for name, value in message.items() if value is not None}
+    if isinstance(own.get("attachments"), dict):
+        own["_media_keys"] = own.pop("attachments").get("media_keys") or []
+    if own.get("entities"):
+        own["entities"] = read_entities(own["entities"])
+    return own
+
+
 TABLES = (
     Table(
         TABLE,
         DirectMessageRecord,
+        from_public=_read_v2_object,
         references=(
             Reference("sender_id", "users"),
             Reference("_participants", "users"),
@@ -350,6 +362,7 @@ TABLES = (
                 "dm_conversations.list",
                 "dm_conversations.list_with_user",
             ),
+            kept=("referenced_posts",),
             complete=_add_participants,
         ),
     ),

@@ -42,12 +42,14 @@ from mock_platform.api.v2.objects.answers import (
     PARTIAL_ERRORS,
     POST_FIELDS,
     USER_FIELDS,
+    ObjectAnswer,
     PostAnswer,
     find_early_fields,
     make_names_field,
     start_answer,
 )
-from mock_platform.api.v2.objects.post_view import show_entities
+from mock_platform.api.v2.objects.object_types import DM_EVENT_OBJECT
+from mock_platform.api.v2.objects.post_text import show_entities
 from mock_platform.api.v2.pages import (
     MESSAGES,
     TOKEN_FORMS,
@@ -62,16 +64,13 @@ from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.faults import Fault
-from mock_platform.core.fields import Choice, CommaList, Instant, Json, ListOf, Nested, Text
+from mock_platform.core.fields import Choice, CommaList, ListOf, Nested, Text
 from mock_platform.core.operation import Example, Location
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
-FIELDS = (
-    "attachments", "created_at", "dm_conversation_id", "entities", "event_type", "id",
-    "participant_ids", "referenced_posts", "sender_id", "text",
-)  # fmt: skip
+FIELDS = tuple(DM_EVENT_OBJECT.keys)
 _EXPANSIONS = ("attachments.media_keys", "participant_ids", "referenced_posts.id", "sender_id")
 _DEFAULTS = {"id", "event_type", "text"}
 
@@ -94,36 +93,17 @@ class DirectMessageQuery(TokenPageQuery, DirectMessageSelectionQuery):
     event_types = CommaList(Choice(EVENT_TYPES))
 
 
-class DirectMessageEvent(Schema):
-    """An event of a conversation; `participant_ids` only in joins and leaves."""
-
-    id = Text(required=True)
-    event_type = Choice(EVENT_TYPES)
-    text = Text()
-    sender_id = Text()
-    dm_conversation_id = Text()
-    created_at = Instant(millis=True)
-    participant_ids = ListOf(Text())
-    attachments = Json()
-    entities = Json()
-    referenced_posts = Json()
-
-
-class DirectMessagePage(Schema):
+class DirectMessagePage(ObjectAnswer):
     """A page of events."""
 
-    data = ListOf(Nested(DirectMessageEvent))
-    includes = Json()
-    errors = ListOf(Json())
+    data = DM_EVENT_OBJECT.several()
     meta = Nested(PageMeta, required=True)
 
 
-class DirectMessageAnswer(Schema):
+class DirectMessageAnswer(ObjectAnswer):
     """A single event, with what its expansions refer to."""
 
-    data = Nested(DirectMessageEvent, required=True)
-    includes = Json()
-    errors = ListOf(Json())
+    data = DM_EVENT_OBJECT.one()
 
 
 class Attachment(Schema):
@@ -185,7 +165,7 @@ def create_group(call: Call, world: World) -> dict[str, Any]:
     sender = get_user_id(call)
     participants = list(dict.fromkeys([sender, *call.params["participant_ids"]]))
     require_users(world, "participant_ids", participants, sender)
-    conversation = world.ids.snowflake()
+    conversation = world.ids.snowflake(world.clock.now())
     store_join(world, conversation, participants, sender)
     return _send(call, world, conversation, participants, call.params["message"])
 
@@ -207,8 +187,9 @@ def _find_media(call: Call, world: World, attachments: list[Record]) -> list[str
     keys = [take_media_key(world, get_user_id(call), id_) for id_ in ids]
     unknown = [id_ for id_, key in zip(ids, keys, strict=True) if key is None]
     if unknown:
-        text = f"Your media IDs are invalid: {', '.join(unknown)}"
-        raise InvalidParameters([("attachments", Fault(text))], call.params)
+        hint = f"The user has no media {', '.join(unknown)}"
+        wrong = Fault("Your media IDs are invalid.", hint=hint)
+        raise InvalidParameters([("attachments", wrong)], call.params)
     return [key for key in keys if key is not None]
 
 
@@ -254,6 +235,7 @@ def show_page(call: Call, world: World, conversation_id: str | None) -> dict[str
         form=MESSAGES,
         where=lambda event: event["event_type"] in types and user_id in event["_participants"],
         scope=user_id,
+        endless=call.wire == "recorded",
     )
     answer = start_answer(call, world)
     data = [show_event(call, event, answer) for event in page.records]
@@ -275,6 +257,7 @@ def show_event(call: Call, event: Record, answer: PostAnswer) -> dict[str, Any]:
         "participant_ids": event.get("participant_ids"),
         "attachments": {"media_keys": keys} if (keys := event["_media_keys"]) else None,
         "entities": show_entities(event["entities"]),
+        "referenced_posts": event.get("referenced_posts"),
     }
     if "sender_id" in expansions:
         answer.include_user("sender_id", event["sender_id"])

@@ -7,3 +7,7 @@ TABLES = (*stories.TABLES,)
 SPEC_SENTENCES = {
     "news": "News endpoints: GET /2/news/search and GET /2/news/{id}",
 }
+PUBLISHED_IDS = {
+    "news.search": "searchNews",
+    "news.get": "getNews",
+}

@@ -10,3 +10,10 @@ TABLES = (*operations.TABLES,)
 SPEC_SENTENCES = {
     "notes": "Community notes endpoints",
 }
+PUBLISHED_IDS = {
+    "notes.create": "createCommunityNotes",
+    "notes.delete": "deleteCommunityNotes",
+    "notes.list_written": "searchCommunityNotesWritten",
+    "notes.list_eligible": "searchEligiblePosts",
+    "notes.evaluate": "evaluateCommunityNotes",
+}

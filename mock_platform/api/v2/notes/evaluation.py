@@ -16,7 +16,7 @@ from mock_platform.api.v2.conventions import (
     start_on,
     wrap_data,
 )
-from mock_platform.api.v2.objects.post_view import weigh_text
+from mock_platform.api.v2.objects.post_text import weigh_text
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth

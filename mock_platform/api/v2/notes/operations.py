@@ -40,11 +40,12 @@ from mock_platform.api.v2.notes.evaluation import (
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
     PARTIAL_ERRORS,
-    ObjectList,
+    ObjectAnswer,
     PostSelectionQuery,
     may_see,
     start_answer,
 )
+from mock_platform.api.v2.objects.object_types import POST_OBJECT
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.pages import TOKEN_PAGES, PageMeta, make_token_field, show_list, take_page
 from mock_platform.api.v2.posts.creation import POST_REFUSALS
@@ -187,9 +188,10 @@ class _PostsMeta(_Meta):
     oldest_id = Text()
 
 
-class EligiblePostsPage(ObjectList):
+class EligiblePostsPage(ObjectAnswer):
     """A page of posts."""
 
+    data = POST_OBJECT.several()
     meta = Nested(_PostsMeta, required=True)
 
 

@@ -18,7 +18,10 @@ ORIGINAL_NAMES = Pairs(
         "most_recent_post_id": "most_recent_tweet_id",
         "pinned_post_id": "pinned_tweet_id",
     },
-    within={"referenced_posts": Pairs(values={"type": {"reposted": "retweeted"}})},
+    within={
+        "referenced_posts": Pairs(values={"type": {"reposted": "retweeted"}}),
+        "withheld": Pairs(values={"scope": {"post": "tweet"}}),
+    },
 )
 SPEC_SENTENCES = {
     "relations": OTHER_SHAPES,

@@ -8,15 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Unpack
 
-from marshmallow import fields
 from msgspec import Struct, field
 
 from mock_platform.api.v2.conventions import find_absence, find_nothing
 from mock_platform.api.v2.objects.figures import find_private_metrics, refuse_private_fields
 from mock_platform.api.v2.objects.media_view import find_any_media, may_use, show_media
+from mock_platform.api.v2.objects.object_types import (
+    INCLUDES,
+    MEDIA_OBJECT,
+    PARTIAL_ERROR,
+    PLACE_OBJECT,
+    POLL_OBJECT,
+    POST_OBJECT,
+    USER_OBJECT,
+)
+from mock_platform.api.v2.objects.post_text import Links, find_links, find_user
 from mock_platform.api.v2.objects.post_view import (
     find_references,
-    find_user,
     list_versions,
     show_place,
     show_poll,
@@ -31,7 +39,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.failures.codes import not_authorized_to_see
 from mock_platform.core.failures.problems import Problem, problem
 from mock_platform.core.faults import Fault, unlisted
-from mock_platform.core.fields import Choice, CommaList, FieldOptions, ListOf
+from mock_platform.core.fields import Choice, CommaList, FieldOptions
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
@@ -51,31 +59,12 @@ FIELD_SELECTION = public_fact(
     "section 7.2 of the named endpoints, defaults without fields",
 )
 
-POST_FIELDS = (
-    "article", "article_title", "attachments", "author_id", "card_uri", "community_id",
-    "context_annotations",
-    "conversation_id", "created_at", "display_text_range", "edit_controls",
-    "edit_history_post_ids", "entities", "geo", "id", "in_reply_to_user_id", "lang",
-    "matched_media_notes", "media_metadata", "non_public_metrics", "note_request_suggestions",
-    "note_post", "organic_metrics", "paid_partnership", "possibly_sensitive", "promoted_metrics",
-    "public_metrics", "referenced_posts", "reply_settings", "scopes", "source",
-    "suggested_source_links", "suggested_source_links_with_counts", "text", "withheld",
-)  # fmt: skip
-USER_FIELDS = (
-    "affiliation", "confirmed_email", "connection_status", "created_at", "description", "entities",
-    "id", "is_identity_verified", "location", "most_recent_post_id", "name", "parody",
-    "pinned_post_id", "profile_banner_url", "profile_image_url", "protected", "public_metrics",
-    "receives_your_dm", "subscribes_to_you", "subscription", "subscription_type", "url",
-    "username", "verified", "verified_followers_count", "verified_type", "withheld",
-)  # fmt: skip
-MEDIA_FIELDS = (
-    "alt_text", "duration_ms", "height", "media_key", "non_public_metrics", "organic_metrics",
-    "preview_image_url", "promoted_metrics", "public_metrics", "type", "url", "variants", "width",
-)  # fmt: skip
-POLL_FIELDS = ("duration_minutes", "end_datetime", "id", "options", "voting_status")
-PLACE_FIELDS = (
-    "contained_within", "country", "country_code", "full_name", "geo", "id", "name", "place_type",
-)  # fmt: skip
+POST_FIELDS, USER_FIELDS = tuple(POST_OBJECT.keys), tuple(USER_OBJECT.keys)
+MEDIA_FIELDS, POLL_FIELDS, PLACE_FIELDS = (
+    tuple(MEDIA_OBJECT.keys),
+    tuple(POLL_OBJECT.keys),
+    tuple(PLACE_OBJECT.keys),
+)
 EXPANSIONS = (
     "article.cover_media", "article.media_entities", "attachments.media_keys",
     "attachments.media_source_post", "attachments.poll_ids", "author_id", "edit_history_post_ids",
@@ -86,11 +75,11 @@ EXPANSIONS = (
 USER_EXPANSIONS = ("affiliation", "affiliation.user_id", "most_recent_post_id", "pinned_post_id")
 _FOLLOWED_BY_USERS = {name.partition(".")[0] for name in USER_EXPANSIONS}
 _DEFAULTS: Mapping[str, frozenset[str]] = {
-    "post": frozenset({"id", "text", "edit_history_post_ids"}),
-    "user": frozenset({"id", "name", "username"}),
-    "media": frozenset({"media_key", "type"}),
-    "poll": frozenset({"id", "options"}),
-    "place": frozenset({"id", "full_name"}),
+    "post": frozenset({*POST_OBJECT.always, "edit_history_post_ids"}),
+    "user": frozenset(USER_OBJECT.always),
+    "media": frozenset(MEDIA_OBJECT.always),
+    "poll": frozenset(POLL_OBJECT.always),
+    "place": frozenset(PLACE_OBJECT.always),
 }
 _MENTIONS = {"entities.mentions.username", "entities.note.mentions.username", "username"}
 _DATED = {"paid_partnership": "paid-partnership"}
@@ -140,7 +129,7 @@ def find_early_fields(
             since = f"The release history adds it on {find_release(row).date}"
             hint = f"{since}, after the world's clock; --releases all knows it always"
             fault = unlisted(known, value).naming(name)
-            yield name, Fault(fault, hint=hint)
+            yield name, Fault(fault, hint=hint, said=fault.said)
 
 
 class _CommonFields(Schema):
@@ -169,19 +158,10 @@ class UserSelectionQuery(_CommonFields):
 
 
 class ObjectAnswer(Schema):
-    """An object with the selected fields, and what it refers to."""
+    """What is beside the objects of an answer: what they refer to, and what was not found."""
 
-    data = fields.Dict(required=True)
-    includes = fields.Dict()
-    errors = ListOf(fields.Dict())
-
-
-class ObjectList(Schema):
-    """Objects with the selected fields, what they refer to, and what was not found."""
-
-    data = ListOf(fields.Dict())
-    includes = fields.Dict()
-    errors = ListOf(fields.Dict())
+    includes = INCLUDES.one()
+    errors = PARTIAL_ERROR.several()
 
 
 class Selection(Struct, frozen=True):
@@ -193,9 +173,11 @@ class Selection(Struct, frozen=True):
     poll: frozenset[str]
     place: frozenset[str]
     expansions: frozenset[str]
+    links: Links | None = None
+    """How links are written; `None`: as they were sent."""
 
 
-def read_selection(params: Mapping[str, Any]) -> Selection:
+def read_selection(params: Mapping[str, Any], links: Links | None = None) -> Selection:
     """Return what the checked parameters of a selection ask for.
 
     `params` has the names of the schemas above: `post_fields`, `expansions` and so on.
@@ -209,7 +191,7 @@ def read_selection(params: Mapping[str, Any]) -> Selection:
         **{kind: set(params.get(f"{kind}_fields") or ()) for kind in ("media", "poll", "place")},
     }
     found = {kind: default | asked[kind] for kind, default in _DEFAULTS.items()}
-    return Selection(**found, expansions=expansions)
+    return Selection(**found, expansions=expansions, links=links)
 
 
 PARTIAL_ERRORS = public_fact(
@@ -217,7 +199,8 @@ PARTIAL_ERRORS = public_fact(
     "What is missing among several posts or users, or what an expansion does not find, is named in "
     "errors of a 200; the rest is in data. A single missing one answers 404 with the problem at "
     "the top and once more in errors. A suspended user is missing with the title Forbidden and the "
-    "detail User has been suspended; a deactivated one like any other.",
+    "detail User has been suspended; a deactivated one like any other. What several posts refer to "
+    "and an expansion does not find is named once for each.",
     "section 7.2 of the named endpoints, a missing one among several",
 )
 _ASKED_FOR = {"id", "ids", "media_key", "media_keys"}
@@ -242,7 +225,7 @@ class PostAnswer(Struct):
         for post in posts:
             wanted = self.selection.post
             private, hidden = find_private_metrics(self.world, post, wanted, self.viewer_id)
-            self.data.append(show_post(self.world, post, wanted) | private)
+            self.data.append(show_post(self.world, post, wanted, self.selection.links) | private)
             self._add_error(*hidden)
             self._expand_post(post)
 
@@ -258,18 +241,18 @@ class PostAnswer(Struct):
 
     def add_missing(self, kind: str, parameter: str, value: str) -> None:
         """Add the error for a post, user, medium or place that does not exist."""
-        self._add_error(find_nothing(kind, parameter, value))
+        self._add_absence(find_nothing(kind, parameter, value))
 
     def add_hidden_post(self, parameter: str, value: str) -> None:
         """Add the error for a post that the caller may not see."""
-        self._add_error(hide_record(parameter, value))
+        self._add_absence(hide_record(parameter, value))
 
     def find_shown(self, user: Record | None, parameter: str, value: str) -> Record | None:
         """Return a user who can be shown; of another one add the error."""
         absence = find_absence(user, parameter, value)
         if absence is None:
             return user
-        self._add_error(absence)
+        self._add_absence(absence)
         return None
 
     def parts(self) -> dict[str, Any]:
@@ -292,7 +275,10 @@ class PostAnswer(Struct):
         return show_list(self.data, **self.parts(), **parts)
 
     def _select_user(self, user: Record) -> dict[str, Any]:
-        return select_user(self.world, user, self.selection.user, viewer_id=self.viewer_id)
+        wanted = self.selection
+        return select_user(
+            self.world, user, wanted.user, viewer_id=self.viewer_id, links=wanted.links
+        )
 
     def _show_media(self, media: Record, section: str = "includes") -> dict[str, Any]:
         wanted, viewer = self.selection.media, self.viewer_id
@@ -300,6 +286,10 @@ class PostAnswer(Struct):
         if not own:
             self._add_error(*refuse_private_fields("media", media["media_key"], wanted, section))
         return show_media(self.world, media, wanted, private=own)
+
+    def _add_absence(self, absence: Problem) -> None:
+        """Add the error for what cannot be shown: once for each object that refers to it."""
+        self.errors.append(absence.as_item(self.base_url))
 
     def _add_error(self, *found: Problem) -> None:
         shown = [each.as_item(self.base_url) for each in found]
@@ -315,6 +305,9 @@ class PostAnswer(Struct):
             self._include_mentioned(post)
         if "attachments.media_keys" in wanted:
             self.include_media(post)
+        if "attachments.media_source_post" in wanted:
+            for each in post.get("_media_source_post_ids") or ():
+                self.include_post("attachments.media_source_post", each)
         if "article.cover_media" in wanted and post.get("_article_id"):
             self._include_cover(post["_article_id"])
         if "attachments.poll_ids" in wanted and post.get("_poll"):
@@ -362,7 +355,8 @@ class PostAnswer(Struct):
             self.add_hidden_post(parameter, post_id)
             return None
         else:
-            self._include("posts", post_id, show_post(self.world, post, self.selection.post))
+            wanted = self.selection
+            self._include("posts", post_id, show_post(self.world, post, wanted.post, wanted.links))
         return post
 
     def include_user(self, parameter: str, user_id: str) -> None:
@@ -375,8 +369,8 @@ class PostAnswer(Struct):
             self._include("users", shown["id"], self._select_user(shown))
 
     def _include_mentioned(self, post: Record) -> None:
-        for mention in (post.get("entities") or {}).get("user_mentions") or ():
-            name = str(mention.get("screen_name") or "")
+        mentions = (post.get("entities") or {}).get("user_mentions") or ()
+        for name in dict.fromkeys(str(each.get("screen_name") or "") for each in mentions):
             self._include_user("entities.mentions.username", name, find_user(self.world, name))
 
     def _include_cover(self, article_id: str) -> None:
@@ -401,7 +395,8 @@ class PostAnswer(Struct):
 
 def start_answer(call: Call, world: World) -> PostAnswer:
     """Return an empty answer for the caller of a call, with the selection that was asked for."""
-    return PostAnswer(world, read_selection(call.params), call.base_url, get_viewer_id(call))
+    selection = read_selection(call.params, find_links(call))
+    return PostAnswer(world, selection, call.base_url, get_viewer_id(call))
 
 
 def get_viewer_id(call: Call) -> str | None:

@@ -15,7 +15,7 @@ from math import ceil
 
 from msgspec import Struct
 
-from mock_platform.api.v2.objects.post_view import show_post
+from mock_platform.api.v2.objects.post_view import COUNTS, show_post
 from mock_platform.api.v2.objects.relations import BOOKMARKS, LIKES
 from mock_platform.core.failures.problems import Problem, problem
 from mock_platform.world.clock import parse_instant
@@ -123,7 +123,8 @@ class FigureHistory(Struct, frozen=True):
 
 def find_post_history(world: World, post: Record) -> FigureHistory:
     """Return the figures of a post; what `public_metrics` shows is their total."""
-    counts = show_post(world, post, {"public_metrics"})["public_metrics"]
+    counts = dict.fromkeys(COUNTS, 0)
+    counts |= show_post(world, post, {"public_metrics"})["public_metrics"]
     id_, seen = post["id_str"], counts["impression_count"]
     figures = {"impressions": _Figure(seen)}
     for name, (count, table, field) in _COUNTED.items():
@@ -178,6 +179,9 @@ def find_private_metrics(
     age = world.clock.now() - parse_instant(post["created_at"])
     if post["_user_id"] != viewer_id or age > _PRIVATE_TIME:
         return {}, list(refuse_private_fields("post", post["id_str"], wanted))
+    recorded = {name: post[name] for name in wanted if name in post}
+    if recorded:
+        return recorded, []
     total = add_engagements(find_post_history(world, post).total())
     clicks = {
         "impression_count": total["impressions"],

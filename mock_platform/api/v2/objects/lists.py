@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from mock_platform.api.v2.conventions import require_record
 from mock_platform.api.v2.objects.answers import (
     PARTIAL_ERRORS,
-    ObjectList,
+    ObjectAnswer,
     PostSelectionQuery,
     UserSelectionQuery,
     get_viewer_id,
@@ -23,6 +23,7 @@ from mock_platform.api.v2.objects.answers import (
     may_see,
     start_answer,
 )
+from mock_platform.api.v2.objects.object_types import POST_OBJECT, USER_OBJECT
 from mock_platform.api.v2.objects.relations import (
     Relation,
     is_present,
@@ -78,7 +79,7 @@ def make_exclude_field() -> CommaList:
     return make_names_field(("replies", "reposts"), data_key="exclude")
 
 
-class PageOfObjects(ObjectList):
+class PageOfObjects(ObjectAnswer):
     """Objects with the selected fields, what they refer to, and the tokens of the next pages."""
 
     meta = Nested(PageMeta)
@@ -87,9 +88,13 @@ class PageOfObjects(ObjectList):
 class PageOfUsers(PageOfObjects):
     """A page of users."""
 
+    data = USER_OBJECT.several()
+
 
 class PageOfPosts(PageOfObjects):
     """A page of posts."""
+
+    data = POST_OBJECT.several()
 
 
 def list_related_users(

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from mock_platform.api.v2.objects.figures import find_video_metrics
+from mock_platform.api.v2.objects.figures import PRIVATE_METRICS, find_video_metrics
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
+_BIT_RATES = {"animated_gif": 0, "video": 2_176_000}
 _TYPES = {"IMAGE": "photo", "GIF": "animated_gif", "VIDEO": "video"}
 
 
@@ -51,5 +52,10 @@ def show_media(
     if private and kind == "video":
         values |= find_video_metrics(world, media)
     if kind != "photo":
-        values["variants"] = [{"content_type": "video/mp4", "url": media["media_url"]}]
+        played = {"bit_rate": _BIT_RATES[kind], "content_type": "video/mp4"}
+        values["variants"] = [{**played, "url": media["media_url"]}]
+    recorded = media.get("_recorded") or {}
+    for name in recorded:
+        if private or name not in PRIVATE_METRICS:
+            values[name] = recorded[name]
     return {name: values[name] for name in values if name in fields and values[name] is not None}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from html import unescape
 from typing import Any
 
 from mock_platform.core.assumptions import public_fact
@@ -170,7 +171,7 @@ def make_post_object(
     text = _find_text(post)
     moment = _read_moment(post.get("created_at"), happened)
     entities = _make_entities(world, post)
-    long = len(text) > LONGEST_TEXT
+    long = len(unescape(text)) > LONGEST_TEXT
     shown: Record = {
         "created_at": format_post_time(moment),
         "id": int(post["id"]),

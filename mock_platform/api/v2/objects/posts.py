@@ -20,7 +20,8 @@ from mock_platform.api.v2.objects.older_forms import (
     make_count,
     parse_post_time,
 )
-from mock_platform.api.v2.objects.post_view import CARD_URI, COUNTS
+from mock_platform.api.v2.objects.post_text import Links, write_post
+from mock_platform.api.v2.objects.post_view import CARD_URI, COUNTS, KEPT_AS_RECORDED
 from mock_platform.api.v2.objects.users import UserObject
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import (
@@ -36,8 +37,9 @@ from mock_platform.core.fields import (
     Text,
 )
 from mock_platform.core.schema import Schema
-from mock_platform.core.tables.table import Reference, Shown, Table
+from mock_platform.core.tables.table import AS, RECORDED, Reference, Shown, Table
 from mock_platform.world.clock import parse_instant, wire_millis
+from mock_platform.world.ids import find_moment
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -54,6 +56,7 @@ _RENAMED = {
     "context_annotations": "_context_annotations",
 }
 """Keys of the v2 object whose values are stored as they are."""
+_ATTACHED = {"media_keys": "_media_keys", "media_source_post_id": "_media_source_post_ids"}
 _REFERENCES = {"quoted": "_quoted_post_id", "reposted": "_reposted_post_id"}
 _TAGS = {"hashtags": "hashtags", "cashtags": "symbols"}
 
@@ -75,6 +78,8 @@ def to_stored_form(record: Record) -> Record:
         del own["user"]
     if "text" in own and own.setdefault("full_text", own["text"]) == own["text"]:
         del own["text"]
+    if "possibly_sensitive" in own:
+        own["_possibly_sensitive"] = own.pop("possibly_sensitive")
     if isinstance(own.get("id_str"), str):
         own.setdefault("post_id", own["id_str"])
     created = own.get("created_at")
@@ -94,24 +99,32 @@ def _read_v2_object(post: Record) -> Record:
     own.setdefault("scopes", {"followers": not own["nullcast"]})
     # A long post has its beginning in `text` and the whole in `note_post`; only the whole is kept,
     # since the short form follows from it.
-    note = own.pop("note_post", None)
+    note = own.get("note_post")
+    recorded = own.get(AS) == RECORDED
     if isinstance(note, Mapping) and isinstance(note.get("text"), str):
         own["full_text"] = note["text"]
-        own.pop("text", None)
+    if not recorded:  # these follow from the rest, but one that was recorded is shown as it was
+        for name in ("note_post", "edit_controls", *(("text",) if "full_text" in own else ())):
+            own.pop(name, None)
     _read_references(own)
-    counts = own.pop("public_metrics", None)
+    counts = own.get("public_metrics") if recorded else own.pop("public_metrics", None)
     if isinstance(counts, Mapping):
         own |= {stored: counts[name] for name, stored in COUNTS.items() if name in counts}
     if isinstance(own.get("entities"), dict):
-        own["entities"] = _read_entities(own["entities"])
-    keys = (own.pop("attachments", None) or {}).get("media_keys")
-    if keys is not None:
-        own["_media_keys"] = keys
-    place = own.get("geo")
-    if isinstance(place, dict) and "place_id" in place:
-        own["geo"] = None
-        own["place"] = {"id": place["place_id"]}
-    own.pop("edit_controls", None)  # follows from the history and the time
+        own["entities"] = read_entities(own["entities"])
+    attached = (own.get("attachments") if recorded else own.pop("attachments", None)) or {}
+    for name, stored in _ATTACHED.items():
+        if name in attached:
+            own[stored] = attached[name]
+    geo = own.get("geo")
+    if isinstance(geo, dict):
+        own["geo"] = None if geo else {}
+        own["coordinates"] = geo.get("coordinates")
+        if "place_id" in geo:
+            own.setdefault("place", {"id": geo["place_id"]})
+    withheld = None if recorded else own.pop("withheld", None)
+    if isinstance(withheld, dict):
+        own["_withheld_in_countries"] = withheld.get("country_codes") or []
     return own
 
 
@@ -128,11 +141,13 @@ def _read_references(own: Record) -> None:
             own |= {"in_reply_to_status_id": int(target), "in_reply_to_status_id_str": target}
 
 
-def _read_entities(entities: dict[str, Any]) -> dict[str, Any]:
+def read_entities(entities: dict[str, Any]) -> dict[str, Any]:
     """Return entities in the 1.1 form, with `indices` in place of `start` and `end`."""
     if entities.keys() & {"symbols", "user_mentions"}:
         return entities
     found: dict[str, Any] = {"hashtags": [], "symbols": [], "user_mentions": [], "urls": []}
+    if entities.get("annotations"):
+        found["annotations"] = entities["annotations"]
     for name, stored in _TAGS.items():
         found[stored] = [
             {"text": one.get("tag"), **_read_place(one)} for one in entities.get(name) or ()
@@ -234,6 +249,8 @@ class PostRecord(_PostFields):
     scheduled_status = Text(load_default=None, allow_none=True)
     _user_id = Text(required=True)
     _media_keys = ListOf(MediaKey(), load_default=list)
+    _media_source_post_ids = ListOf(Text(), load_default=list)
+    """The posts that showed its media first."""
     _account_id = Text(load_default=None, allow_none=True)
     _conversation_id = Text(load_default=None, allow_none=True)
     """The id of the first post of the conversation; null if that is the post itself."""
@@ -259,6 +276,7 @@ class PostRecord(_PostFields):
     _possibly_sensitive = Flag(load_default=False)
     _context_annotations = ListOf(Json(), load_default=list)
     _tagged_user_ids = ListOf(Text(), load_default=list)
+    _media_details = Json(load_default=None, allow_none=True)
     _excluded_reply_user_ids = ListOf(Text(), load_default=list)
     _direct_message_deep_link = Text(load_default=None, allow_none=True)
     _article_id = Text(load_default=None, allow_none=True)
@@ -310,9 +328,11 @@ class ListedPost(_ExtendedPost):
     post_type = Choice(POST_TYPES, required=True)
 
 
-def make_post_object(world: World, post: Record, *, trim: bool = False) -> Record:
+def make_post_object(
+    world: World, post: Record, *, trim: bool = False, links: Links | None = None
+) -> Record:
     """Return a stored post in the extended form of the 1.1 interface, with its author."""
-    shown = remove_internal_keys(post)
+    shown = remove_internal_keys(write_post(world, post, links, whole=True))
     shown["created_at"] = format_post_time(parse_instant(post["created_at"]))
     return shown | {"user": make_author(world, post["_user_id"], trim=trim)}
 
@@ -330,6 +350,15 @@ def _check(record: Record) -> Iterator[tuple[str, str]]:
         yield "_edit_history", f"_edit_history must contain the post's own id, {record['id_str']}"
 
 
+_UNKNOWN_AUTHOR = "1"
+
+
+def _complete_shown(post: Record) -> Record:
+    """Return a post of a recorded answer with its author and time; its id has the time in it."""
+    moment = wire_millis(find_moment(post["id"]).replace(microsecond=0))
+    return {"author_id": _UNKNOWN_AUTHOR, "created_at": moment, **post}
+
+
 POSTS = Table(
     "posts",
     PostRecord,
@@ -339,7 +368,7 @@ POSTS = Table(
     check=_check,
     from_public=to_stored_form,
     shown=Shown(
-        ("author_id", "created_at", "text"), "post.fields", known_by="edit_history_post_ids"
+        ("text",), "post.fields", known_by="text", kept=KEPT_AS_RECORDED, complete=_complete_shown
     ),
 )
 TABLES = (POSTS,)

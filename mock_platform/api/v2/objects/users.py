@@ -19,7 +19,15 @@ from mock_platform.api.v2.objects.older_forms import (
     UserProfile,
     parse_post_time,
 )
-from mock_platform.api.v2.objects.post_view import add_texts, show_address
+from mock_platform.api.v2.objects.post_text import (
+    Links,
+    find_entities,
+    shorten,
+    show_address,
+    show_entities,
+    write_text,
+)
+from mock_platform.api.v2.objects.post_view import add_texts
 from mock_platform.api.v2.objects.relations import (
     FOLLOWS,
     LIKES,
@@ -31,13 +39,14 @@ from mock_platform.api.v2.objects.relations import (
 from mock_platform.api.v2.release_history import is_in_force
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Long, Nested, Text
 from mock_platform.core.schema import Schema
-from mock_platform.core.tables.table import Shown, Table
+from mock_platform.core.tables.table import AS, RECORDED, Shown, Table
 from mock_platform.world.clock import parse_instant, wire_millis, wire_seconds
 from mock_platform.world.store.interface import Order, Record
 from mock_platform.world.world import World
 
 NEWEST_FIRST = Order("created_at", descending=True)
 SUBSCRIPTION_TYPES = ("None", "Basic", "Premium", "PremiumPlus")
+_REFERS = re.compile("[#$@]|://")
 VERIFIED_TYPES = ("blue", "business", "government", "none")
 
 
@@ -88,7 +97,9 @@ def _read_v2_object(user: Record) -> Record:
     """Return a user object of the v2 interface with the keys of a record."""
     own = {name: value for name, value in user.items() if value is not None}
     own["screen_name"] = own.pop("username")
-    counts = own.pop("public_metrics", None)
+    counts = own.get("public_metrics")
+    if own.get(AS) != RECORDED:
+        own.pop("public_metrics", None)
     if isinstance(counts, dict):
         own |= {stored: counts[name] for name, stored in PUBLIC_COUNTS.items() if name in counts}
     if "profile_image_url" in own:
@@ -96,6 +107,9 @@ def _read_v2_object(user: Record) -> Record:
     if "confirmed_email" in own:
         own["_confirmed_email"] = own.pop("confirmed_email")
     own.pop("most_recent_post_id", None)  # follows from the posts
+    withheld = own.pop("withheld", None)
+    if isinstance(withheld, dict):
+        own["withheld_in_countries"] = withheld.get("country_codes") or []
     return own
 
 
@@ -122,7 +136,12 @@ USERS = Table(
     "users",
     UserRecord,
     from_public=_to_stored_form,
-    shown=Shown(("name", "username"), "user.fields", known_by="username"),
+    shown=Shown(
+        ("name", "username"),
+        "user.fields",
+        known_by="username",
+        kept=("entities", "public_metrics"),
+    ),
 )
 
 
@@ -148,13 +167,25 @@ def show_user(world: World, user: Record) -> dict[str, Any]:
 
 
 def select_user(
-    world: World, user: Record, fields: Iterable[str], *, viewer_id: str | None = None
+    world: World,
+    user: Record,
+    fields: Iterable[str],
+    *,
+    viewer_id: str | None = None,
+    links: Links | None = None,
 ) -> dict[str, Any]:
     """Return these fields of a user as a v2 object, as the user `viewer_id` sees it.
 
     A field that the record has no value for is left out.
     """
     shown: dict[str, Any] = {}
+    if "entities" not in user and (links is not None or "entities" in fields):
+        profile = write_profile(world, user, links)
+        entities = {name: show_entities(one) for name, one in profile["entities"].items()}
+        for mention in (entities["description"] or {}).get("mentions", ()):
+            mention.pop("id", None)
+        found = {name: one for name, one in entities.items() if one}
+        user = user | profile | {"entities": found or None}
     for name in _USER_VALUES:
         if name in fields:
             value = _USER_VALUES[name](world, user)
@@ -171,6 +202,20 @@ def select_user(
     return shown | {name: answer for name, answer in answers.items() if name in fields}
 
 
+def write_profile(world: World, user: Record, links: Links | None) -> Record:
+    """Return description, url and entities (1.1 form) of a user as answers have them."""
+    text, address = user.get("description") or "", user.get("url")
+    links = None if user.get(AS) == RECORDED else links
+    found = find_entities(world, text) if _REFERS.search(text) else {}
+    written = write_text(world, text, found, links, escape=False)
+    entities: dict[str, Any] = {"description": written.entities}
+    if address:
+        link = show_address(address) if links is None else shorten(world, address, links)
+        address = link["url"]
+        entities = {"url": {"urls": [{**link, "indices": [0, len(address)]}]}, **entities}
+    return {"description": written.text, "url": address, "entities": entities}
+
+
 def name_verification(user: Record) -> str:
     """Return the kind of a user's verification; a verified user without one is a business."""
     return user.get("verified_type") or ("business" if user.get("verified") else "none")
@@ -184,6 +229,7 @@ def find_newest_post(world: World, user_id: str) -> Record | None:
 
 
 def _count(world: World, user: Record) -> dict[str, int]:
+    known = user.get("public_metrics", PUBLIC_COUNTS)  # of a recorded one what was shown
     counts = {name: user.get(stored) or 0 for name, stored in PUBLIC_COUNTS.items()}
     related = {
         "followers_count": FOLLOWS.count_sources(world, user["id"]),
@@ -191,7 +237,8 @@ def _count(world: World, user: Record) -> dict[str, int]:
         "like_count": LIKES.count_targets(world, user["id"]),
         "listed_count": _count_public_lists(world, user["id"], counts["listed_count"]),
     }
-    return counts | {name: count_at_least(counts[name], n) for name, n in related.items()}
+    counts |= {name: count_at_least(counts[name], n) for name, n in related.items()}
+    return {name: counts[name] for name in counts if name in known}
 
 
 def _count_public_lists(world: World, user_id: str, stored: int) -> int:
@@ -209,14 +256,6 @@ def _show_affiliation(world: World, user: Record) -> dict[str, Any]:
     if not ids or is_in_force("affiliation-array", world):
         return badge
     return badge | {"user_id": ids[0]}
-
-
-def _show_entities(_world: World, user: Record) -> dict[str, Any] | None:
-    address = user.get("url")
-    if not address:
-        return None
-    shown = {"start": 0, "end": len(address), **show_address(address)}
-    return {"url": {"urls": [shown]}}
 
 
 def _show_newest_post_id(world: World, user: Record) -> str | None:
@@ -241,7 +280,7 @@ _USER_VALUES: Mapping[str, Callable[[World, Record], Any]] = {
     "description": _read("description"),
     "location": lambda _world, user: user.get("location") or None,
     "url": _read("url"),
-    "entities": _show_entities,
+    "entities": _read("entities"),
     "protected": _read("protected"),
     "verified": _read("verified"),
     "verified_type": lambda _world, user: name_verification(user),

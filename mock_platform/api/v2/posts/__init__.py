@@ -19,3 +19,12 @@ SPEC_SENTENCES = {
     "articles": "Article draft and publish endpoints added",
     "posts.summoned": "allowed only when the original author summoned the replier",
 }
+PUBLISHED_IDS = {
+    "public_posts.create": "createPosts",
+    "public_posts.list": "getPostsByIds",
+    "public_posts.get": "getPostsById",
+    "public_posts.delete": "deletePosts",
+    "articles.draft": "articleCreateDraft",
+    "articles.publish": "articlePublish",
+    "public_posts.hide": "hidePostsReply",
+}

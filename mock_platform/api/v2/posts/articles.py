@@ -27,7 +27,7 @@ from mock_platform.api.v2.media.uploads import (
     keep_media,
 )
 from mock_platform.api.v2.objects.answers import PARTIAL_ERRORS
-from mock_platform.api.v2.objects.post_view import make_source
+from mock_platform.api.v2.objects.post_text import make_source
 from mock_platform.api.v2.posts.changes import POST_ACTIVITIES, create_post
 from mock_platform.api.v2.posts.creation import POST_REFUSALS
 from mock_platform.api.v2.release_history import find_release
@@ -36,7 +36,7 @@ from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import InvalidParameters
-from mock_platform.core.fields import Choice, Instant, Integer, Json, ListOf, Nested, Text
+from mock_platform.core.fields import Choice, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.operation import Example, Location
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
@@ -65,7 +65,8 @@ BLOCK_TYPES = (
     "unstyled", "header-one", "header-two", "header-three", "unordered-list-item",
     "ordered-list-item", "blockquote", "atomic",
 )  # fmt: skip
-ENTITY_TYPES = ("post", "link", "image")
+_NEEDED = {"post": "post_id", "link": "url", "image": "media_items"}
+ENTITY_TYPES = (*_NEEDED, "divider", "emoji", "latex", "markdown")
 MUTABILITIES = ("immutable", "mutable", "segmented")
 
 
@@ -90,11 +91,17 @@ class _StyleRange(_Range):
     style = Text(required=True, min_length=1)
 
 
+class _TextRange(Schema):
+    from_index = Integer(low=0)
+    to_index = Integer(low=0)
+    text = Text()
+
+
 class _BlockData(Schema):
-    cashtags = ListOf(Json())
-    hashtags = ListOf(Json())
-    mentions = ListOf(Json())
-    urls = ListOf(Json())
+    cashtags = ListOf(Nested(_TextRange))
+    hashtags = ListOf(Nested(_TextRange))
+    mentions = ListOf(Nested(_TextRange))
+    urls = ListOf(Nested(_TextRange))
 
 
 class ArticleBlock(Schema):
@@ -208,7 +215,9 @@ def _find_entity_faults(
     world: World, user: Record, place: str, value: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
     data = value["data"]
-    needed = {"post": "post_id", "link": "url", "image": "media_items"}[value["type"]]
+    needed = _NEEDED.get(value["type"])
+    if needed is None:
+        return
     if needed not in data:
         yield f"{place}.data", f"{place}.data.{needed} is required for type {value['type']}"
     elif needed == "post_id" and world.store.get("posts", data["post_id"]) is None:

@@ -13,9 +13,9 @@ from marshmallow import missing
 from msgspec import Struct
 
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
+from mock_platform.api.v2.objects.post_text import cut_repost, find_entities
 from mock_platform.api.v2.objects.post_view import (
     find_conversation,
-    find_entities,
     find_references,
     list_versions,
     show_whole_post,
@@ -46,7 +46,6 @@ DELETED_VERSIONS = public_fact(
     "post.delete, for the id that was deleted.",
     "section 7.1 of the named endpoints, DELETE",
 )
-_LONGEST_REPOST = 140
 _DEFAULTS = {
     name: field.load_default
     for name, field in PostRecord().load_fields.items()
@@ -81,10 +80,9 @@ def create_post(
     `reply_to`, `quoted` and `reposted` are stored posts, `previous` is the version that the post
     replaces. `fields` are further fields of the record, in stored form.
     """
-    number = world.ids.snowflake()
-    record = make_post_record(
-        number, author["id"], created_at or wire_millis(world.clock.now()), text
-    )
+    now = world.clock.now()
+    number = world.ids.snowflake(now)
+    record = make_post_record(number, author["id"], created_at or wire_millis(now), text)
     record["entities"] = find_entities(world, text)
     if reply_to is not None:
         record |= _refer_to_reply(world, reply_to)
@@ -111,9 +109,7 @@ def repost(
 ) -> MadePost:
     """Store a user's repost of a post; its text is the beginning of the original's."""
     author = world.store.get("users", post["_user_id"]) or {}
-    text = f"RT @{author.get('screen_name')}: {post['full_text']}"
-    if len(text) > _LONGEST_REPOST:
-        text = f"{text[: _LONGEST_REPOST - 1]}\u2026"
+    text = cut_repost(f"RT @{author.get('screen_name')}: {post['full_text']}")
     described = {"lang": post.get("lang"), **(fields or {})}
     return create_post(world, user, text, reposted=post, created_at=created_at, fields=described)
 
@@ -130,7 +126,7 @@ def record_post(world: World, post: Record) -> list[FanOut]:
     author = world.store.get("users", post["_user_id"])
     if author is None or author.get("protected"):
         return []
-    payload = show_whole_post(world, post)
+    payload = show_whole_post(world, post, is_new=not post["_edit_history"])
     referenced = _find_referenced_posts(world, post)
     users = dict.fromkeys([author["id"], *(one["_user_id"] for one in referenced)])
     known = [user for user in map(world.store.get, ["users"] * len(users), users) if user]

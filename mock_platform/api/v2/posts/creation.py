@@ -12,16 +12,19 @@ from typing import Any
 
 from mock_platform.api.v2.conventions import forbid
 from mock_platform.api.v2.media.uploads import explain_unusable, find_own_media, keep_media
-from mock_platform.api.v2.objects.post_view import (
+from mock_platform.api.v2.objects.post_text import (
     ADDRESS_WEIGHT,
-    MAX_EDITS,
     TEXT_WEIGHT,
     USUAL_LENGTH,
+    weigh_post,
+    weigh_text,
+)
+from mock_platform.api.v2.objects.post_view import (
+    MAX_EDITS,
     find_editable_until,
     is_edit_eligible,
     list_versions,
     name_reply_setting,
-    weigh_text,
 )
 from mock_platform.api.v2.objects.relations import FOLLOWS, may_see_posts_of
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
@@ -29,7 +32,7 @@ from mock_platform.api.v2.release_history import find_release, is_in_force
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import InvalidParameters
-from mock_platform.core.faults import Fault
+from mock_platform.core.faults import Fault, missing
 from mock_platform.core.unread import NO_EFFECT, UNKNOWN_KEY, Finding, report
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant
@@ -134,7 +137,7 @@ def find_faults(
     params = use_neutral_names(valid)
     contents = [name for name in _CONTENTS if name in params]
     if "reply" in params and _REPLY not in params["reply"]:
-        yield f"reply.{_REPLY}", f'"reply.{_REPLY}" is a required parameter'
+        yield f"reply.{_REPLY}", missing(f"reply.{_REPLY}")
     if len(contents) > 1:
         yield contents[1], f"{' and '.join(contents)} exclude one another"
     sent = {"text", _OLDER_QUOTE, *_CONTENTS}.intersection(call.sent)
@@ -145,7 +148,7 @@ def find_faults(
         yield "share_with_followers", "share_with_followers needs community_id"
 
 
-def require_length(call: Call, user: Record, text: str) -> None:
+def require_length(call: Call, user: Record, text: str, *, is_reply: bool = False) -> None:
     """Require that a text is not too long for its author.
 
     Raises:
@@ -165,7 +168,7 @@ def require_length(call: Call, user: Record, text: str) -> None:
             f"Your Post is too long: its weighted length is more than {most:,}{hint}.",
             POST_REFUSALS,
         )
-    weight = weigh_text(text)
+    weight = weigh_post(text, is_reply=is_reply)
     if weight > most:
         raise forbid(
             f"Your Post is too long: its weighted length is {weight:,} of {most:,}{hint}.",
@@ -292,6 +295,9 @@ def find_post(world: World, params: Mapping[str, Any], name: str, post_id: str) 
     return post
 
 
+_BAD_MEDIA = "Your media IDs are invalid."
+
+
 def take_media_of_post(world: World, user: Record, params: Mapping[str, Any]) -> list[str]:
     """Return the keys of the media that a user's new post shows, which are kept from then on.
 
@@ -304,10 +310,10 @@ def take_media_of_post(world: World, user: Record, params: Mapping[str, Any]) ->
     for media_id in ids:
         media = find_own_media(world, user["id"], media_id)
         if media is None:
-            raise _make_fault(params, name, f"{name}: the user has no media with the id {media_id}")
+            raise _make_fault(params, name, _BAD_MEDIA, f"The user has no media {media_id}")
         reason = explain_unusable(world, media)
         if reason is not None:
-            raise _make_fault(params, name, f"{name}: {media_id} cannot be used: {reason}")
+            raise _make_fault(params, name, _BAD_MEDIA, f"{media_id} cannot be used: {reason}")
         found.append(media)
     # All media are looked at before the first one is kept: a refusal changes nothing.
     kinds = Counter(one["media_type"] for one in found)
@@ -353,5 +359,7 @@ def find_place(world: World, place_id: str) -> dict[str, Any]:
     return known[0].record["place"] if known else {"id": place_id}
 
 
-def _make_fault(params: Mapping[str, Any], name: str, text: str) -> InvalidParameters:
-    return InvalidParameters([(name, Fault(text))], dict(params))
+def _make_fault(
+    params: Mapping[str, Any], name: str, text: str, hint: str = ""
+) -> InvalidParameters:
+    return InvalidParameters([(name, Fault(text, hint=hint))], dict(params))

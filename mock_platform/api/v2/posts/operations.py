@@ -32,20 +32,22 @@ from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
     PARTIAL_ERRORS,
     ObjectAnswer,
-    ObjectList,
     PostSelectionQuery,
     collect,
     hide_record,
     may_see,
     start_answer,
 )
-from mock_platform.api.v2.objects.post_view import (
-    CARD_URI,
+from mock_platform.api.v2.objects.object_types import POST_OBJECT
+from mock_platform.api.v2.objects.post_text import (
+    ESCAPED_TEXT,
     LONG_TEXT,
+    SHORT_LINKS,
     TEXT_WEIGHT,
+    find_links,
     make_source,
-    show_post,
 )
+from mock_platform.api.v2.objects.post_view import CARD_URI, show_post
 from mock_platform.api.v2.posts.changes import (
     DELETED_VERSIONS,
     POST_ACTIVITIES,
@@ -73,7 +75,7 @@ from mock_platform.api.v2.posts.creation import (
     take_media_of_post,
 )
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
-from mock_platform.core.assumptions import public_fact
+from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
@@ -104,6 +106,12 @@ _REQUIRE_TIER_TO_QUOTE = require_enterprise_from("2026-04-20")
 REPLY_SETTINGS = ("following", "mentionedUsers", "subscribers", "verified")
 _MADE = ("id", "text", "edit_history_post_ids", "community_id")
 _make_id = partial(make_id_field, "an id of ")
+MEDIA_DETAILS = expectation(
+    "posts.media-details",
+    "What a new post says about its media is kept: post.fields=media_metadata shows title and "
+    "description of each. embeddable, preview_media_id and call_to_actions change nothing else.",
+)
+_MEDIA_DETAILS = ("call_to_actions", "description", "embeddable", "preview_media_id", "title")
 
 
 class NewReply(Schema):
@@ -115,11 +123,38 @@ class NewReply(Schema):
     auto_populate_reply_metadata = Flag()
 
 
+class AppStores(Schema):
+    """Where an app is installed from."""
+
+    app_store_id = Text()
+    ipad_app_store_id = Text()
+    play_store_id = Text()
+
+
+class LinkToFollow(Schema):
+    """The address that a call to action leads to."""
+
+    url = Text(required=True)
+
+
+class CallsToAction(Schema):
+    """What viewers of media are asked to do."""
+
+    app_install = Nested(AppStores)
+    visit_site = Nested(LinkToFollow)
+    watch_now = Nested(LinkToFollow)
+
+
 class NewMedia(Schema):
-    """The media of a new post, and the users shown on them."""
+    """The media of a new post, the users shown on them, and what is said about them."""
 
     media_ids = ListOf(_make_id(), least=1, most=4, required=True)
     tagged_user_ids = ListOf(_make_id(), most=10)
+    call_to_actions = Nested(CallsToAction)
+    description = Text()
+    embeddable = Flag()
+    preview_media_id = _make_id()
+    title = Text()
 
 
 class NewPoll(Schema):
@@ -169,7 +204,7 @@ MadePostAnswer = wrap_data(
     "_Made",
     id=Text(required=True),
     text=Text(required=True),
-    edit_history_post_ids=ListOf(Text(), required=True),
+    edit_history_post_ids=ListOf(Text()),
     community_id=Text(),
 )
 DeletedPostAnswer = wrap_data("DeletedPostAnswer", deleted=Flag(required=True))
@@ -184,9 +219,13 @@ class SeveralPostsQuery(PostSelectionQuery):
 class SinglePostAnswer(ObjectAnswer):
     """A post with the selected fields, and what it refers to."""
 
+    data = POST_OBJECT.one()
 
-class PostsAnswer(ObjectList):
+
+class PostsAnswer(ObjectAnswer):
     """Posts with the selected fields, what they refer to, and what was not found."""
+
+    data = POST_OBJECT.several()
 
 
 def make_create(settings: Settings) -> Handler:
@@ -200,7 +239,7 @@ def make_create(settings: Settings) -> Handler:
         params = read_known_keys(call, world, settings)
         text: str = params.get("text", "")
         previous = find_previous_version(world, user, params)
-        require_length(call, user, text)
+        require_length(call, user, text, is_reply="reply" in params)
         reply_to = _find_named_post(world, params, "reply.in_reply_to_post_id")
         if reply_to is not None:
             require_access(world, user, reply_to)
@@ -228,7 +267,7 @@ def make_create(settings: Settings) -> Handler:
                 **_read_fields(call, world, params),
             },
         )
-        return {"data": show_post(world, made.record, _MADE)}
+        return {"data": show_post(world, made.record, _MADE, find_links(call))}
 
     return create
 
@@ -251,7 +290,12 @@ def _read_fields(call: Call, world: World, params: dict[str, Any]) -> Record:
         found["card_uri"] = params["card_uri"]
     if params.get("nullcast"):
         found |= {"nullcast": True, "scopes": {"followers": False}}
-    found["_tagged_user_ids"] = params.get("media", {}).get("tagged_user_ids", [])
+    media = params.get("media", {})
+    found["_tagged_user_ids"] = media.get("tagged_user_ids", [])
+    details = {name: media[name] for name in _MEDIA_DETAILS if name in media}
+    if details:
+        call.assume(MEDIA_DETAILS)
+        found["_media_details"] = details
     found["_excluded_reply_user_ids"] = params.get("reply", {}).get("exclude_reply_user_ids", [])
     if "geo" in params:
         call.assume(ANY_PLACE)
@@ -312,7 +356,7 @@ _declare_read = partial(
     spec="Versioning: 2026-06-03",
     since=None,
     auth=Auth(ANY_CALLER, scopes=("post.read", "users.read")),
-    assumptions=(POST_SHAPES, FIELD_SELECTION, OLDER_NAMES, LONG_TEXT),
+    assumptions=(POST_SHAPES, FIELD_SELECTION, OLDER_NAMES, LONG_TEXT, ESCAPED_TEXT, SHORT_LINKS),
     may_assume=(PARTIAL_ERRORS, COUNTED_ONCE),
 )
 OPERATIONS = (
@@ -341,6 +385,7 @@ OPERATIONS = (
             ANY_PLACE,
             KNOWN_COMMUNITY,
             USABLE_MEDIA,
+            MEDIA_DETAILS,
         ),
         example=Example(json={"text": "Fresh from the roaster"}),
     ),

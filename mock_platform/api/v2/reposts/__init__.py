@@ -18,3 +18,11 @@ ORIGINAL_NAMES = Pairs(
     },
 )
 SPEC_SENTENCES = {"reposts": OTHER_SHAPES}
+PUBLISHED_IDS = {
+    "reposts.create": "repostPost",
+    "reposts.delete": "unrepostPost",
+    "reposts.list": "getPostsReposts",
+    "reposts.users": "getPostsRepostedBy",
+    "quotes.list": "getPostsQuotedPosts",
+    "reposts.of_me": "getUsersRepostsOfMe",
+}

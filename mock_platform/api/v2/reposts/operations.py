@@ -38,7 +38,8 @@ from mock_platform.api.v2.objects.lists import (
     show_posts,
     show_users,
 )
-from mock_platform.api.v2.objects.post_view import list_versions, make_source
+from mock_platform.api.v2.objects.post_text import make_source
+from mock_platform.api.v2.objects.post_view import list_versions
 from mock_platform.api.v2.objects.relations import RELATION_COUNTS
 from mock_platform.api.v2.pages import (
     QUOTES,
@@ -95,8 +96,8 @@ class QuotePageQuery(PostPageQuery):
 
 RepostAnswer = wrap_data(
     "RepostAnswer",
-    id=Text(required=True),
-    rest_id=Text(required=True),
+    id=Text(),
+    rest_id=Text(),
     reposted=Flag(required=True),
 )
 RepostEndAnswer = wrap_data("RepostEndAnswer", reposted=Flag(required=True))

@@ -21,17 +21,29 @@ from mock_platform.api.v2.conventions import (
 )
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
-    ObjectList,
+    ObjectAnswer,
     PostSelectionQuery,
+    make_names_field,
     start_answer,
 )
-from mock_platform.api.v2.objects.users import NEWEST_FIRST
-from mock_platform.api.v2.pages import TOKEN, TOKEN_PAGES, PageMeta, make_token_field, read_token
+from mock_platform.api.v2.objects.object_types import POST_OBJECT
+from mock_platform.api.v2.pages import (
+    TIMED_POSTS,
+    TOKEN,
+    TOKEN_FORMS,
+    TOKEN_PAGES,
+    PageMeta,
+    PagePlace,
+    make_token,
+    make_token_field,
+    read_token,
+)
 from mock_platform.api.v2.search.query import ACCEPTED_ONLY, RULE_LANGUAGE, RULE_NESTING
 from mock_platform.api.v2.search.search import (
     AT_ONCE,
     FOUND_POSTS,
     GRANULARITIES,
+    IDS_BESIDE_TIMES,
     NEW_INDEX,
     QUERY_LENGTHS,
     SEARCH_WINDOW,
@@ -40,6 +52,7 @@ from mock_platform.api.v2.search.search import (
     count_by_time,
     find_query_faults,
     find_window_faults,
+    place_by_relevancy,
     read_query,
     read_window,
 )
@@ -47,13 +60,12 @@ from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import BEARER, Auth
 from mock_platform.core.call import Call
-from mock_platform.core.cursors import make_cursor
 from mock_platform.core.fields import Choice, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.operation import Handler, Operation
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant, wire_millis
-from mock_platform.world.store.interface import Entry, Order, Position
+from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 SEARCH_SHAPES = public_fact(
@@ -70,7 +82,6 @@ COUNT_BUCKETS = public_fact(
     "section 7.3 of the named endpoints, every bucket",
 )
 SORT_ORDERS = ("recency", "relevancy")
-_RELEVANCY = Order("relevancy", descending=True)
 _LONGEST = {"recent": 512, "all": 1024}
 _COUNT_PAGE = timedelta(days=31)
 _COUNT_REACH = timedelta(days=30)
@@ -102,9 +113,13 @@ class FullSearchQuery(RecentSearchQuery):
 
 
 class PostCountsQuery(_Query):
-    """What counts take: a query, a window and the size of their buckets."""
+    """What counts take: a query, a window, and the size of buckets; these have all fields."""
 
     granularity = Choice(GRANULARITIES, load_default="hour")
+    search_count_fields = make_names_field(
+        ("end", "post_count", "start"), data_key="search_count.fields"
+    )
+    """All three are in each bucket, whatever is asked for."""
 
 
 class _SearchMeta(PageMeta):
@@ -112,10 +127,11 @@ class _SearchMeta(PageMeta):
     oldest_id = Text()
 
 
-class SearchAnswer(ObjectList):
+class SearchAnswer(ObjectAnswer):
     """A page of the posts that were found."""
 
-    meta = Nested(_SearchMeta, required=True)
+    data = POST_OBJECT.several()
+    meta = Nested(_SearchMeta)
 
 
 class _Bucket(Schema):
@@ -144,30 +160,33 @@ def make_search(kind: str, settings: Settings) -> Handler:
         window = read_window(call, world.clock.now(), recent=recent, reach=None)
         found = _start(call, world, window, settings, _LONGEST[kind])
         count: int = call.params["max_results"]
+        place = _read_token(call)
         if call.params["sort_order"] == "relevancy":
-            order = _RELEVANCY
-            page = found.find_by_relevancy(after=_read_token(call, order), limit=count + 1)
+            rated = None if place is None else (place.served, place.position)
+            page = found.find_by_relevancy(after=rated, limit=count + 1)
         else:
-            order = NEWEST_FIRST
-            page = found.find(after=_read_token(call, order), limit=count + 1)
-        return _answer(call, world, page[:count], order, more=len(page) > count)
+            after = None if place is None else place.position
+            page = found.find(after=after, limit=count + 1)
+        token = None
+        if len(page) > count:
+            rating, position = place_by_relevancy(page[count - 1])
+            token = make_token(call, TIMED_POSTS, position, rating)
+        return _answer(call, world, [entry.record for entry in page[:count]], token)
 
     return search
 
 
-def _answer(
-    call: Call, world: World, page: list[Entry], order: Order, *, more: bool
-) -> dict[str, Any]:
+def _answer(call: Call, world: World, page: list[Record], token: str | None) -> dict[str, Any]:
     answer = start_answer(call, world)
-    answer.add_posts(entry.record for entry in page)
+    answer.add_posts(page)
     meta: dict[str, Any] = {"result_count": len(page)}
     if not page:
         return {"meta": meta}
-    count_posts(world, get_app(call), [entry.key for entry in page])
-    ids = sorted(int(entry.key) for entry in page)
+    count_posts(world, get_app(call), [post["id_str"] for post in page])
+    ids = sorted(post["id"] for post in page)
     meta |= {"newest_id": str(ids[-1]), "oldest_id": str(ids[0])}
-    if more:
-        meta["next_token"] = make_cursor(call, order, page[-1])
+    if token is not None:
+        meta["next_token"] = token
     return answer.show_all(meta=meta)
 
 
@@ -192,13 +211,13 @@ def make_count(kind: str, settings: Settings) -> Handler:
 def _choose_page(call: Call, window: Window) -> tuple[Window, str | None]:
     """Return the part of a window that a page of counts covers, and the token of the next one."""
     end = window.end
-    position = _read_token(call, NEWEST_FIRST)
-    if position is not None:
-        end = min(end, parse_instant(position[0][1]))
+    place = _read_token(call)
+    if place is not None:
+        end = min(end, parse_instant(place.position[0][1]))
     start = max(window.start, end - _COUNT_PAGE)
     token = None
     if start > window.start:
-        token = make_cursor(call, NEWEST_FIRST, Entry(((2, wire_millis(start)), 0), "", {}))
+        token = make_token(call, TIMED_POSTS, ((2, wire_millis(start)), 0))
     return Window(start, end, window.since_id, window.until_id), token
 
 
@@ -213,22 +232,20 @@ def _start(call: Call, world: World, window: Window, settings: Settings, longest
     return Search(world, checked.tree, window, None if user is None else user["id"])
 
 
-def _read_token(call: Call, order: Order) -> Position | None:
-    """Return the position of the page that a token asks for, under either of its names.
+def _read_token(call: Call) -> PagePlace | None:
+    """Return the place of the page that a token asks for, under either of its names.
 
     Raises:
         InvalidParameters: It is not a token of this search.
     """
-    return read_token(
-        call, order, "next_token" if "next_token" in call.params else TOKEN, of="this search"
-    )
+    return read_token(call, TIMED_POSTS, "next_token" if "next_token" in call.params else TOKEN)
 
 
 def find_faults(
     kind: str, params: Mapping[str, Any], call: Call, world: World, settings: Settings
 ) -> Iterator[tuple[str, str]]:
     """Find what is wrong with the query and with the times."""
-    yield from find_window_faults(params, world.clock.now(), recent=kind == "recent")
+    yield from find_window_faults(params, call, world.clock.now(), recent=kind == "recent")
     if "query" in params:
         app, longest = call.caller.app or {}, _LONGEST[kind]
         checked = read_query(params["query"], app, world, settings, longest=longest)
@@ -244,6 +261,7 @@ _COMMON = (
     FOUND_POSTS,
     RULE_LANGUAGE,
     RULE_NESTING,
+    TOKEN_FORMS,
 )
 
 
@@ -276,7 +294,7 @@ def _declare(
         returns=SearchAnswer if searches else CountsAnswer,
         errors=("invalid-request", "usage-capped"),
         assumptions=(*_COMMON, *about_family),
-        may_assume=(ACCEPTED_ONLY, COUNTED_ONCE),
+        may_assume=(ACCEPTED_ONLY, COUNTED_ONCE, IDS_BESIDE_TIMES),
         **options,
     )
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.api.v2.objects.post_view import COUNTS, find_user, list_versions
+from mock_platform.api.v2.objects.post_text import find_user
+from mock_platform.api.v2.objects.post_view import COUNTS, list_versions
 from mock_platform.api.v2.objects.relations import make_sight_of
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.release_history import is_in_force
@@ -31,6 +32,7 @@ from mock_platform.api.v2.search.query import (
 from mock_platform.api.v2.search.subjects import fold_text, make_subject, tokens_of
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.faults import Fault
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant, wire_millis
@@ -146,6 +148,14 @@ FOUND_POSTS = expectation(
     "caller may see. Relevancy puts the post with most likes, reposts, replies and quotes first. "
     "list: finds the posts of the members of a public list.",
 )
+IDS_BESIDE_TIMES = public_fact(
+    "search.ids-beside-times",
+    "since_id or until_id beside start_time or end_time replace them, as documented; with --wire "
+    "recorded a search or count with both answers 400.",
+    "wire, no. 10",
+)
+_BY_ID, _BY_TIME = ("since_id", "until_id"), ("start_time", "end_time")
+_MIXED = "Invalid use of 'since_id' or 'until_id' in conjunction with 'start_time' or 'end_time'."
 RECENT = timedelta(days=7)
 _DELAY = timedelta(seconds=10)
 _MOMENT = timedelta(milliseconds=1)
@@ -204,21 +214,39 @@ def find_query_faults(checked: CheckedRule) -> Iterator[tuple[str, str]]:
 
 
 def find_window_faults(
-    params: Mapping[str, Any], now: datetime, *, recent: bool
+    params: Mapping[str, Any], call: Call, now: datetime, *, recent: bool
 ) -> Iterator[tuple[str, str]]:
     """Find what is wrong with the times of a search."""
     start, end = params.get("start_time"), params.get("end_time")
     if end is not None and parse_instant(end) > now - _DELAY:
-        yield "end_time", f"Invalid 'end_time':'{end}'. 'end_time' {_SHORTEST_AGE}"
-    if start is None:
-        return
+        yield "end_time", f"Invalid 'end_time':'{shorten(end)}'. 'end_time' {_SHORTEST_AGE}"
     first = now - RECENT
-    if recent and parse_instant(start) < first:
-        text = f"'start_time' must be on or after {wire_millis(first)}"
-        yield "start_time", f"Invalid 'start_time':'{start}'. {text}"
-    if start >= (wire_millis(now) if end is None else end):
+    if start is not None and recent and parse_instant(start) < first:
+        text = f"'start_time' must be on or after {shorten(wire_millis(first))}"
+        yield "start_time", f"Invalid 'start_time':'{shorten(start)}'. {text}"
+    yield from find_order_faults(params)
+    if start is not None and end is None and start >= wire_millis(now):
         text = "'start_time' must be before 'end_time', which is now by default"
-        yield "start_time", f"Invalid 'start_time':'{start}'. {text}"
+        yield "start_time", f"Invalid 'start_time':'{shorten(start)}'. {text}"
+    both = [[name for name in names if name in params] for names in (_BY_ID, _BY_TIME)]
+    if call.wire == "recorded" and all(both):
+        name, *others = [*both[0], *both[1]]
+        call.assume(IDS_BESIDE_TIMES)
+        yield name, Fault(_MIXED, beside=tuple(others))
+
+
+def find_order_faults(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Find a `start_time` that is not before the `end_time` that was given."""
+    start, end = params.get("start_time"), params.get("end_time")
+    if start is not None and end is not None and start >= end:
+        text = f"'start_time' must be before 'end_time':{shorten(end)}"
+        said = f"Invalid 'start_time':'{shorten(start)}'. {text}"
+        yield "start_time", Fault(said, beside=("end_time",))
+
+
+def shorten(moment: str) -> str:
+    """Return a moment as refusals have it: without milliseconds, and without seconds if zero."""
+    return moment.replace(".000Z", "Z").replace(":00Z", "Z")
 
 
 def read_window(call: Call, now: datetime, *, recent: bool, reach: timedelta | None) -> Window:
@@ -279,15 +307,10 @@ class Search:
             until=((2, self._window.times[0]), -1),
         )
 
-    def find_by_relevancy(self, *, after: Position | None, limit: int) -> list[Entry]:
-        """Return matching posts, those with most answers first, after a position."""
-        found = [
-            Entry(((_rate(entry.record), entry.record["created_at"]), entry.position[1]),
-                  entry.key, entry.record)
-            for entry in self.find()
-        ]  # fmt: skip
-        found.sort(key=lambda entry: entry.position, reverse=True)
-        return [entry for entry in found if after is None or entry.position < after][:limit]
+    def find_by_relevancy(self, *, after: tuple[int, Position] | None, limit: int) -> list[Entry]:
+        """Return matching posts, those with most answers first, after a rating and position."""
+        found = sorted(self.find(), key=place_by_relevancy, reverse=True)
+        return [each for each in found if after is None or place_by_relevancy(each) < after][:limit]
 
     def _is_found(self, post: Record) -> bool:
         # Cheapest first. The sieve looks at fields and at the text only; the last step takes the
@@ -313,6 +336,11 @@ class Search:
             return value
         user = find_user(self._world, value)
         return None if user is None else user["id"]
+
+
+def place_by_relevancy(entry: Entry) -> tuple[int, Position]:
+    """Return how a post is rated, and its position among those that are rated alike."""
+    return _rate(entry.record), entry.position
 
 
 def _rate(post: Record) -> int:

@@ -6,11 +6,13 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
+from html import unescape
 from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.api.v2.objects.post_view import find_conversation, find_references, show_entities
+from mock_platform.api.v2.objects.post_text import show_entities
+from mock_platform.api.v2.objects.post_view import find_conversation, find_references
 from mock_platform.api.v2.objects.relations import list_public_memberships
 from mock_platform.api.v2.search.operators import Product
 from mock_platform.world.store.interface import Record
@@ -223,6 +225,9 @@ def make_object_subject(
     for user_id in ids:
         if user_id and user_id not in users:
             users |= _find_user(world, user_id)
+    text = post.get("text")
+    if isinstance(text, str):
+        post = {**post, "text": unescape(text)}
     return Subject(post, product, users, posts)
 
 

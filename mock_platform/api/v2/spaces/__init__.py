@@ -7,3 +7,11 @@ OPERATIONS = (*operations.OPERATIONS,)
 TABLES = records.TABLES
 KINDS = changes.KINDS
 SPEC_SENTENCES = {"spaces": OTHER_SHAPES}
+PUBLISHED_IDS = {
+    "spaces.list": "getSpacesByIds",
+    "spaces.get": "getSpacesById",
+    "spaces.list_by_creators": "getSpacesByCreatorIds",
+    "spaces.search": "searchSpaces",
+    "spaces.buyers": "getSpacesBuyers",
+    "spaces.posts": "getSpacesPosts",
+}

@@ -20,7 +20,6 @@ from mock_platform.api.v2.objects.answers import (
     PARTIAL_ERRORS,
     USER_FIELDS,
     ObjectAnswer,
-    ObjectList,
     PostAnswer,
     make_names_field,
     start_answer,
@@ -33,6 +32,7 @@ from mock_platform.api.v2.objects.lists import (
     list_related_posts,
     list_related_users,
 )
+from mock_platform.api.v2.objects.object_types import SPACE_OBJECT
 from mock_platform.api.v2.objects.relations import SPACE_POSTS
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.pages import TIMED_POSTS, TOKEN_FORMS, USERS, make_token_field
@@ -121,9 +121,13 @@ class BuyerPageQuery(UserPageQuery):
 class SingleSpaceAnswer(ObjectAnswer):
     """A Space with the selected fields, and what it refers to."""
 
+    data = SPACE_OBJECT.one()
 
-class SpacesAnswer(ObjectList):
+
+class SpacesAnswer(ObjectAnswer):
     """Spaces with the selected fields, what they refer to, and what was not found."""
+
+    data = SPACE_OBJECT.several()
 
 
 class SpaceCount(Schema):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from mock_platform.api.v2.objects.object_types import SPACE_OBJECT, TOPIC_OBJECT
 from mock_platform.api.v2.objects.relations import End, Relation
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Text
 from mock_platform.core.schema import Schema
@@ -17,18 +18,14 @@ from mock_platform.world.store.interface import Record
 SPACES, TOPICS = "spaces", "space_topics"
 SCHEDULED, LIVE, ENDED = "scheduled", "live", "ended"
 SPACE_ID = r"[a-zA-Z0-9]{1,13}"
-FIELDS = (
-    "created_at", "creator_id", "ended_at", "host_ids", "id", "invited_user_ids", "is_ticketed",
-    "lang", "participant_count", "scheduled_start", "speaker_ids", "started_at", "state",
-    "subscriber_count", "title", "topic_ids", "updated_at",
-)  # fmt: skip
+FIELDS = tuple(SPACE_OBJECT.keys)
 """The values of `space.fields`, in the order of the object."""
 USER_EXPANSIONS = ("creator_id", "host_ids", "invited_user_ids", "speaker_ids")
 EXPANSIONS = (*USER_EXPANSIONS, "topic_ids")
-TOPIC_FIELDS = ("description", "id", "name")
+TOPIC_FIELDS = tuple(TOPIC_OBJECT.keys)
 _FOR_CREATORS = frozenset({"invited_user_ids", "subscriber_count"})
-_USUAL = frozenset({"id", "state"})
-_USUAL_OF_TOPICS = frozenset({"id", "name"})
+_USUAL = frozenset(SPACE_OBJECT.always)
+_USUAL_OF_TOPICS = frozenset(TOPIC_OBJECT.always)
 
 
 class SpaceRecord(Schema):

@@ -13,14 +13,15 @@ OPERATIONS = (*operations.OPERATIONS,)
 TABLES = (*operations.TABLES,)
 EXAMPLE_PATHS = {"endpoint_id": "filtered_stream"}
 ORIGINAL_NAMES = Pairs(
-    values={
-        "endpoint_name": {
-            "posts_compliance_stream": "tweets_compliance_stream",
-            "post_label_stream": "tweet_label_stream",
-        }
-    }
+    values=dict.fromkeys(("endpoint_name", "endpoints", "endpoint_id"), operations.OLDER_ENDPOINTS)
 )
 SPEC_SENTENCES = {
     "connections": "Connections endpoints: GET /2/connections",
     "streams": "connection_issue (enum: TooManyConnections",
+}
+PUBLISHED_IDS = {
+    "connections.list": "getConnectionHistory",
+    "connections.delete_some": "deleteConnectionsByUuids",
+    "connections.delete_all": "deleteAllConnections",
+    "connections.delete_endpoint": "deleteConnectionsByEndpoint",
 }

@@ -61,6 +61,12 @@ ENDPOINTS = (
     "firehose_stream_lang_pt", "likes_firehose_stream", "likes_sample10_stream",
     "likes_compliance_stream", "activity_stream",
 )  # fmt: skip
+OLDER_ENDPOINTS = {
+    "posts_compliance_stream": "tweets_compliance_stream",
+    "post_label_stream": "tweet_label_stream",
+}
+"""Older names of endpoints, which are taken too."""
+_BY_OLDER_NAME = {older: name for name, older in OLDER_ENDPOINTS.items()}
 REASONS = (
     "operator_disconnect", "client_disconnect", "slow_reader", "recovery_complete", "scenario",
     "reset", "server_stop",
@@ -88,11 +94,19 @@ class ConnectionRecord(Schema):
 TABLES = (Table(CONNECTIONS, ConnectionRecord, references=(Reference("_app_id", "apps"),)),)
 
 
+class NameOfEndpoint(Choice):
+    """The name of an endpoint; an older name is read as the one that replaced it."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        return _BY_OLDER_NAME.get(text, text)
+
+
 class ConnectionsQuery(Schema):
     """Parameters of the list."""
 
     status = Choice(("active", "inactive", "all"), load_default="active")
-    endpoints = CommaList(Choice(ENDPOINTS))
+    endpoints = CommaList(NameOfEndpoint(ENDPOINTS))
     max_results = Integer(low=1, high=100, load_default=10)
     pagination_token = make_token_field()
     connection_fields = CommaList(Choice(_FIELDS), data_key="connection.fields")
@@ -151,9 +165,13 @@ def find_path_faults(
     _params: Mapping[str, Any], call: Call, _world: World, _settings: Settings
 ) -> Iterator[tuple[str, str]]:
     """Find what is wrong with the endpoint in the path."""
-    name = call.path_params["endpoint_id"]
-    if name not in ENDPOINTS:
+    if _read_endpoint(call) not in ENDPOINTS:
         yield "endpoint_id", f"endpoint_id must be one of {', '.join(ENDPOINTS)}"
+
+
+def _read_endpoint(call: Call) -> str:
+    name = call.path_params["endpoint_id"]
+    return _BY_OLDER_NAME.get(name, name)
 
 
 def list_(call: Call, world: World) -> dict[str, Any]:
@@ -191,7 +209,7 @@ def delete_all(call: Call, world: World) -> dict[str, Any]:
 
 def delete_endpoint(call: Call, world: World) -> dict[str, Any]:
     """Disconnect the connections of the caller's app to one endpoint."""
-    return _disconnect(call, world, _list_open(call, world, call.path_params["endpoint_id"]))
+    return _disconnect(call, world, _list_open(call, world, _read_endpoint(call)))
 
 
 def _list_open(call: Call, world: World, endpoint: str | None = None) -> list[str]:

@@ -5,3 +5,8 @@ from mock_platform.api.v2.timelines import operations
 
 OPERATIONS = (*operations.OPERATIONS,)
 SPEC_SENTENCES = {"timelines": OTHER_SHAPES}
+PUBLISHED_IDS = {
+    "timelines.posts": "getUsersPosts",
+    "timelines.mentions": "getUsersMentions",
+    "timelines.home": "getUsersTimeline",
+}

@@ -23,7 +23,7 @@ from mock_platform.api.v2.conventions import (
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
     PARTIAL_ERRORS,
-    ObjectList,
+    ObjectAnswer,
 )
 from mock_platform.api.v2.objects.lists import (
     HIDDEN_USERS,
@@ -34,6 +34,7 @@ from mock_platform.api.v2.objects.lists import (
     match_excluded,
     show_posts,
 )
+from mock_platform.api.v2.objects.object_types import POST_OBJECT
 from mock_platform.api.v2.objects.post_view import list_versions
 from mock_platform.api.v2.objects.relations import FOLLOWS, MUTES, is_blocked
 from mock_platform.api.v2.pages import (
@@ -43,7 +44,7 @@ from mock_platform.api.v2.pages import (
     TokenPage,
     take_page_both_ways,
 )
-from mock_platform.api.v2.search.search import read_window
+from mock_platform.api.v2.search.search import find_order_faults, read_window
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
@@ -103,9 +104,10 @@ class _TimelineMeta(PageMeta):
     oldest_id = Text()
 
 
-class TimelinePage(ObjectList):
+class TimelinePage(ObjectAnswer):
     """A page of a timeline."""
 
+    data = POST_OBJECT.several()
     meta = Nested(_TimelineMeta, required=True)
 
 
@@ -116,9 +118,7 @@ def find_time_faults(
     is_home = call.operation == "timelines.home"
     find = check_self() if is_home else find_id_faults
     yield from find(params, call, world, settings)
-    start, end = params.get("start_time"), params.get("end_time")
-    if start is not None and end is not None and start >= end:
-        yield "start_time", f"Invalid 'start_time':'{start}'. It must be before 'end_time'"
+    yield from find_order_faults(params)
 
 
 def list_posts(call: Call, world: World) -> dict[str, Any]:

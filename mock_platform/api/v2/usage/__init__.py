@@ -7,3 +7,6 @@ TABLES = (*counting.TABLES,)
 SPEC_SENTENCES = {
     "usage": "Monthly post cap (2020 basic access, project level)",
 }
+PUBLISHED_IDS = {
+    "usage.get": "getUsage",
+}

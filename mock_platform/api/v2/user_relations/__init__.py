@@ -5,3 +5,13 @@ from mock_platform.api.v2.user_relations import operations
 
 OPERATIONS = (*operations.OPERATIONS,)
 SPEC_SENTENCES = {"follows": OTHER_SHAPES, "mutes": OTHER_SHAPES, "blocks": OTHER_SHAPES}
+PUBLISHED_IDS = {
+    "followers.list": "getUsersFollowers",
+    "following.list": "getUsersFollowing",
+    "following.create": "followUser",
+    "following.delete": "unfollowUser",
+    "muting.list": "getUsersMuting",
+    "muting.create": "muteUser",
+    "muting.delete": "unmuteUser",
+    "blocking.list": "getUsersBlocking",
+}

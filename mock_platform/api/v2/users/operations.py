@@ -26,18 +26,18 @@ from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
     PARTIAL_ERRORS,
     ObjectAnswer,
-    ObjectList,
     UserSelectionQuery,
     collect,
     start_answer,
 )
+from mock_platform.api.v2.objects.object_types import USER_OBJECT
 from mock_platform.api.v2.objects.older_forms import NAME, make_user_object
-from mock_platform.api.v2.objects.post_view import find_user, show_address
+from mock_platform.api.v2.objects.post_text import Links, find_links, find_user
 from mock_platform.api.v2.objects.posts import make_post_object
 from mock_platform.api.v2.objects.relations import (
     is_present,
 )
-from mock_platform.api.v2.objects.users import NEWEST_FIRST, UserObject
+from mock_platform.api.v2.objects.users import NEWEST_FIRST, UserObject, write_profile
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import APP_OR_USER, USER, Auth
 from mock_platform.core.call import Call
@@ -107,9 +107,13 @@ class UsersByNameQuery(UserSelectionQuery):
 class SingleUserAnswer(ObjectAnswer):
     """A user with the selected fields, and what it refers to."""
 
+    data = USER_OBJECT.one()
 
-class UsersAnswer(ObjectList):
+
+class UsersAnswer(ObjectAnswer):
     """Users with the selected fields, what they refer to, and what was not found."""
+
+    data = USER_OBJECT.several()
 
 
 def show_caller(call: Call, world: World) -> dict[str, Any]:
@@ -152,7 +156,6 @@ def _show(call: Call, world: World, user: Record) -> dict[str, Any]:
 
 
 _TRUE, _FALSE = frozenset({"true", "t", "1"}), frozenset({"false", "f", "0"})
-_NO_URLS: dict[str, list[Any]] = {"urls": []}
 
 
 class UserQuery(Schema):
@@ -219,11 +222,12 @@ def show_older(call: Call, world: World) -> Record:
 
 
 def _show_older(call: Call, world: World, user: Record) -> Record:
-    shown = make_user_object(user)
-    if not _reads(call, "include_entities", _FALSE):
-        shown["entities"] = _find_addresses(user)
+    links = find_links(call)
+    shown = make_older_user(
+        world, user, links, entities=not _reads(call, "include_entities", _FALSE)
+    )
     if not _reads(call, "skip_status", _TRUE):
-        post = _find_status(world, user["id"])
+        post = _find_status(world, user["id"], links)
         if post is not None:
             shown["status"] = post
     return shown
@@ -233,16 +237,27 @@ def _reads(call: Call, name: str, words: frozenset[str]) -> bool:
     return call.params.get(name, "").lower() in words
 
 
-def _find_addresses(user: Record) -> dict[str, Any]:
-    """Return the entities of a profile: the address of its website, if it has one."""
-    address = user.get("url")
-    if not address:
-        return {"description": _NO_URLS}
-    link = show_address(address) | {"indices": [0, len(address)]}
-    return {"url": {"urls": [link]}, "description": _NO_URLS}
+def make_older_user(world: World, user: Record, links: Links | None, *, entities: bool) -> Record:
+    """Return a user in the 1.1 form, with the addresses in the profile if `entities`."""
+    profile = write_profile(world, user, links)
+    shown = make_user_object(user | profile)
+    if entities:
+        shown["entities"] = {
+            name: {"urls": [_place(one) for one in found.get("urls", ())]}
+            for name, found in (user.get("entities") or profile["entities"]).items()
+        }
+    return shown
 
 
-def _find_status(world: World, user_id: str) -> Record | None:
+def _place(link: Record) -> Record:
+    """Return a link with its place in the 1.1 form; one that was recorded may have the other."""
+    if "indices" in link:
+        return link
+    shown = {name: value for name, value in link.items() if name not in {"start", "end"}}
+    return {**shown, "indices": [link.get("start", 0), link.get("end", 0)]}
+
+
+def _find_status(world: World, user_id: str, links: Links | None) -> Record | None:
     """Return the last post of a user that all can see, in the compatible form, or `None`."""
     match = {"_user_id": user_id, "nullcast": False}
     found = world.store.page("posts", match, order=NEWEST_FIRST, limit=1)
@@ -250,9 +265,17 @@ def _find_status(world: World, user_id: str) -> Record | None:
         return None
     hidden = {"user", "full_text", "display_text_range", "nullcast", "conversation_settings"}
     hidden |= {"post_type", "post_id", "scheduled_at", "scheduled_status", "name", "scopes"}
-    whole = make_post_object(world, found[0].record, trim=True)
+    whole = make_post_object(world, found[0].record, trim=True, links=links)
     shown = {name: value for name, value in whole.items() if name not in hidden}
-    return shown | {"text": found[0].record["full_text"]}
+    post = found[0].record
+    empty: dict[str, Any] = {"hashtags": [], "symbols": [], "user_mentions": [], "urls": []}
+    shown["entities"] = empty | (shown.get("entities") or {})
+    if shown["entities"]["urls"]:  # only links are looked at for what they lead to
+        shown["possibly_sensitive"] = bool(post.get("_possibly_sensitive"))
+    return shown | {
+        "text": whole["full_text"],
+        "is_quote_status": post.get("_quoted_post_id") is not None,
+    }
 
 
 _SCOPES = ("post.read", "users.read")

@@ -15,3 +15,14 @@ ORIGINAL_NAMES = Pairs(
     named=frozenset({"like_with_post_author.fields"}),
 )
 SPEC_SENTENCES = {"volume-streams": OTHER_SHAPES}
+PUBLISHED_IDS = {
+    "sample_stream.open": "streamPostsSample",
+    "sample10_stream.open": "streamPostsSample10",
+    "firehose_stream.open": "streamPostsFirehose",
+    "firehose_stream_lang_en.open": "streamPostsFirehoseEn",
+    "firehose_stream_lang_ja.open": "streamPostsFirehoseJa",
+    "firehose_stream_lang_ko.open": "streamPostsFirehoseKo",
+    "firehose_stream_lang_pt.open": "streamPostsFirehosePt",
+    "likes_firehose_stream.open": "streamLikesFirehose",
+    "likes_sample10_stream.open": "streamLikesSample10",
+}

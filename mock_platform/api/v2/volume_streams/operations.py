@@ -28,6 +28,7 @@ from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,
     MEDIA_FIELDS,
     PARTIAL_ERRORS,
+    ObjectAnswer,
     PostAnswer,
     PostSelectionQuery,
     Selection,
@@ -35,6 +36,8 @@ from mock_platform.api.v2.objects.answers import (
     make_names_field,
     read_selection,
 )
+from mock_platform.api.v2.objects.object_types import POST_OBJECT
+from mock_platform.api.v2.objects.post_text import find_links
 from mock_platform.api.v2.objects.relations import may_see_posts_of
 from mock_platform.api.v2.streams.endpoint import (
     STREAM_PARTITIONS,
@@ -56,7 +59,7 @@ from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Lines
 from mock_platform.core.failures.errors import ProblemFailure
-from mock_platform.core.fields import Choice, CommaList, Instant, Integer, Json, ListOf, Text
+from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Text
 from mock_platform.core.operation import Example, Handler, Operation
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
@@ -137,12 +140,10 @@ class LikeStreamQuery(WindowQuery, UserSelectionQuery):
     expansions = CommaList(NameOfLikeField(LIKE_EXPANSIONS))
 
 
-class PublicPostLine(Schema):
+class PublicPostLine(ObjectAnswer):
     """A line: a public post, and what it refers to."""
 
-    data = Json(required=True)
-    includes = Json()
-    errors = ListOf(Json())
+    data = POST_OBJECT.one()
 
 
 LikeLine = wrap_data(
@@ -312,7 +313,7 @@ def _make_open(volume: Volume, settings: Settings) -> Handler:
             connections=_CONNECTIONS,
             concerns=lambda activity, _app_id: find_obstacle(activity) is None,
             explain=lambda activity, _app_id: find_obstacle(activity),
-            make_lines=partial(make, read_selection(call.params), call.base_url),
+            make_lines=partial(make, read_selection(call.params, find_links(call)), call.base_url),
             find_number=volume.find_number if volume.partitions else None,
             partitions=volume.partitions,
         )

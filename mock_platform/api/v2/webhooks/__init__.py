@@ -13,3 +13,10 @@ SPEC_SENTENCES = {
     "replay.window": "events from up to the past 24 hours",
     "webhooks": "Fields of the webhook configuration record beyond its identifier: not shown",
 }
+PUBLISHED_IDS = {
+    "webhooks.list": "getWebhooks",
+    "webhooks.create": "createWebhooks",
+    "webhooks.validate": "validateWebhooks",
+    "webhooks.delete": "deleteWebhooks",
+    "webhooks.replay": "createWebhookReplayJob",
+}

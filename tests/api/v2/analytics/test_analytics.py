@@ -183,8 +183,8 @@ def test_the_same_seed_has_the_same_figures(box: Sandbox) -> None:
 
 posts = partial(Refusal, f"GET {POSTS}")
 REFUSED = [
-    posts("no window", 400, query={"ids": POST}, messages=["start_time", "end_time"]),
-    posts("no ids", 400, query=WINDOW, messages=["ids"]),
+    posts("no window", 400, query={"ids": POST}, messages=["field is required"] * 2),
+    posts("no ids", 400, query=WINDOW, messages=["field is required"]),
     posts("101 ids", 400, messages=["100"],
           query={"ids": ",".join(str(number) for number in range(101)), **WINDOW}),
     posts("an end before the start", 400, messages=["must be after"],

@@ -391,7 +391,8 @@ REFUSED = [
             messages=[f"The user [{NORTHBIKE_ID}] has no public key of version [1]"]),
     message("an unknown key version", json=make_message("m", NEWER), messages=["key version"]),
     message("a message that is not base64", json=make_message("m") | {
-            "encoded_message_create_event": "?"}, messages=["base64"]),
+            "encoded_message_create_event": "?"},
+            messages=["$.encoded_message_create_event: does not match the regex pattern"]),
     message("no message id", json={"encoded_message_create_event": "QQ=="},
             messages=["message_id"]),
     group("an id that is not reserved", json=make_group(conversation_id="g1"),

@@ -322,8 +322,8 @@ class TestFaults:
                 "delete_all cannot be used with add",
             ),
             ("?delete_all=true&dry_run=true", {}, "delete_all cannot be used with dry_run"),
-            ("", {"add": []}, "A minimum of 1 items must be provided for add"),
-            ("", {"add": [{"tag": "x"}]}, '"add[0].value" is a required parameter'),
+            ("", {"add": []}, "JSON doesn't match expected schema"),
+            ("", {"add": [{"tag": "x"}]}, "JSON doesn't match expected schema"),
         ],
     )
     def test_body(self, client: Client, query: str, body: dict[str, Any], message: str) -> None:
@@ -332,21 +332,20 @@ class TestFaults:
         assert [] == client.values()
 
     @pytest.mark.parametrize(
-        ("body", "name"),
-        [
-            ({"delete": {"ids": [1]}}, "delete.ids"),
-            ({"delete": {"values": [1]}}, "delete.values"),
-            ({"add": [{"value": 1}]}, "add"),
-        ],
+        "body",
+        [{"delete": {"ids": [1]}}, {"delete": {"values": [1]}}, {"add": [{"value": 1}]}],
     )
-    def test_too_many(self, client: Client, body: dict[str, Any], name: str) -> None:
+    def test_too_many(self, client: Client, body: dict[str, Any]) -> None:
         """Of more than 1,000 rules in a request none is looked at: only their number is wrong."""
         if "add" in body:
             answer = client.change(add=body["add"] * 1001)
         else:
             answer = client.change(delete={each: [1] * 1001 for each in body["delete"]})
 
-        assert [f"A maximum of 1000 items may be provided for {name}"] == messages(answer)
+        text = "JSON doesn't match expected schema"
+        assert [{"message": text, "parameters": {next(iter(body)): []}}] == (
+            answer.get_json()["errors"]
+        )
 
     def test_long_rules(self, client: Client) -> None:
         """The rules of one request have 131,072 characters together, and no more are read."""
@@ -450,7 +449,7 @@ class TestList:
 
         assert 200 == client.call("GET", f"{PATH}?ids={','.join(ids)}").status_code
         answer = client.call("GET", f"{PATH}?ids={','.join([*ids, ''])}")
-        assert ["A maximum of 1000 items may be provided for ids"] == messages(answer)
+        assert ["size [1001] is not between 1 and 1000"] == messages(answer)
 
 
 class TestCounts:

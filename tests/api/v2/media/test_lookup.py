@@ -94,7 +94,7 @@ def test_private_metrics(box: Sandbox) -> None:
 
 
 REFUSED = [
-    Refusal("GET /2/media", "no keys", 400, keys=BEARER, messages=["media_keys"]),
+    Refusal("GET /2/media", "no keys", 400, keys=BEARER, messages=["field is required"]),
     Refusal("GET /2/media", "no key", 400, keys=BEARER, query={"media_keys": "17"},
             messages=["media_keys"]),
     Refusal("GET /2/media", "101 keys", 400, keys=BEARER, messages=["100"],

@@ -599,9 +599,7 @@ class TestPosts:
             client.desk.world.transitions.set_pace("media_upload", progression="time", seconds=5)
         media_id = client.video()["id"]
 
-        assert [
-            f"media.media_ids: {media_id} cannot be used: it is still being processed"
-        ] == messages(self.post(client, media_id))
+        assert ["Your media IDs are invalid."] == messages(self.post(client, media_id))
         client.desk.world.clock.advance(5)
         assert 201 == self.post(client, media_id).status_code
 
@@ -610,12 +608,8 @@ class TestPosts:
         media_id = client.data(client.image())["id"]
         subtitles = client.data(client.image(b"WEBVTT", media_category="subtitles"))["id"]
 
-        assert ["media.media_ids: the user has no media with the id " + media_id] == messages(
-            self.post(client, media_id, NORTHBIKE)
-        )
-        assert [
-            f"media.media_ids: {subtitles} cannot be used: it is a file of subtitles"
-        ] == messages(self.post(client, subtitles))
+        assert ["Your media IDs are invalid."] == messages(self.post(client, media_id, NORTHBIKE))
+        assert ["Your media IDs are invalid."] == messages(self.post(client, subtitles))
         client.desk.world.clock.advance(DAY)
         assert 1 == len(messages(self.post(client, media_id)))
 

@@ -184,8 +184,8 @@ def test_number_of_attachments(client: Client, number: int) -> None:
 
 
 def test_unknown_media(client: Client) -> None:
-    """Media that were not uploaded are named."""
-    assert ["Your media IDs are invalid: 5"] == messages(
+    """Media that were not uploaded are refused."""
+    assert ["Your media IDs are invalid."] == messages(
         client.send(attachments=[{"media_id": "5"}], text="Look")
     )
 

@@ -160,6 +160,8 @@ class TestDraft:
         ("kind", "data", "message"),
         [
             ("post", {"post_id": POST}, None),
+            ("divider", {}, None),
+            ("markdown", {"markdown": "*slow*"}, None),
             ("post", {"post_id": "7"}, ": no post has the id 7"),
             ("post", {}, ".data.post_id is required for type post"),
             ("link", {}, ".data.url is required for type link"),

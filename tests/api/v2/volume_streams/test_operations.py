@@ -10,7 +10,6 @@ import pytest
 from mock_platform.api.v2.usage.counting import count_month
 from mock_platform.api.v2.volume_streams.operations import VOLUMES
 from mock_platform.world.clock import parse_instant
-from tests.api.oauth.app_client import messages
 from tests.api.v2.filtered_stream.support import APP
 from tests.api.v2.filtered_stream.support import PostingClient as Client
 from tests.refusals import Refusal, refusals
@@ -308,7 +307,9 @@ def test_partitions_that_are_not_there(client: Client, volume: Any, wanted: Any)
     number = volume.partitions + 1 if wanted == "beyond" else wanted
     query = "" if number is None else f"?partition={number}"
 
-    assert "partition" in messages(client.call("GET", volume.path + query))[0]
+    answer = client.call("GET", volume.path + query)
+    (error,) = answer.get_json()["errors"]
+    assert ["partition"] == list(error["parameters"])
 
 
 @pytest.mark.parametrize("volume", PARTITIONED, ids=lambda volume: volume.id)

@@ -150,7 +150,10 @@ class TestRefused:
             "detail": "One or more parameters to your request was invalid.",
             "status": 400,
             "errors": [
-                {"message": f'"{name}" is a required parameter', "parameters": {name: []}}
+                {
+                    "message": f"$.{name}: is missing but it is required",
+                    "parameters": {name: []},
+                }
                 for name in ("webhook_id", "from_date", "to_date")
             ],
         } == answer.get_json()
@@ -190,15 +193,17 @@ class TestRefused:
         found = faults_in(desk.post(**{name: value}))
 
         assert [name] == list(found)
-        assert found[name].startswith(("Expected yyyymmddhhmm (12 digits, UTC)", "Expected String"))
+        wrong = "does not match the regex pattern ^[0-9]{12}$"
+        said = wrong if isinstance(value, str) else "integer found, string expected"
+        assert f"$.{name}: {said}" == found[name]
 
     @pytest.mark.spec("A, Replay job create request", "from_date: yes")
     @pytest.mark.parametrize("name", ["from_date", "to_date"])
     def test_dates_must_exist(self, desk: Desk, name: str) -> None:
         """30 February is refused in words that say why."""
         assert {
-            name: "Expected a minute of the calendar as yyyymmddhhmm (day is out of range for "
-            f'month), got "202602301200" for {name}'
+            name: f"$.{name}: expected a minute of the calendar as yyyymmddhhmm (day is out of "
+            "range for month)"
         } == faults_in(desk.post(**{name: "202602301200"}))
 
     @pytest.mark.spec("A, Events", "A webhook receives")

@@ -125,7 +125,7 @@ def test_length_of_an_address(client: Client, receiver: Receiver) -> None:
 
 def test_missing_address(client: Client) -> None:
     """Without an address nothing is registered."""
-    assert ['"url" is a required parameter'] == messages(client.call("POST", json={}))
+    assert ["$.url: is missing but it is required"] == messages(client.call("POST", json={}))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,183 @@
+"""Account activity of the older interface: webhooks and subscriptions of one environment.
+
+They are the webhooks of the app in the v2 interface, and a subscription is one at each of them.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from mock_platform.api.older import conventions as older
+from mock_platform.api.older.conventions import declare, number_refusals, run
+from mock_platform.api.v2.activity import account_activity_delivery as subscriptions
+from mock_platform.api.v2.conventions import Rates, get_app, get_user_id, make_schema
+from mock_platform.api.v2.webhooks import operations as webhooks
+from mock_platform.api.v2.webhooks import validation
+from mock_platform.core.assumptions import expectation
+from mock_platform.core.auth.authenticate import APP_OR_USER, BEARER, USER
+from mock_platform.core.call import Call, Challenge
+from mock_platform.core.failures.errors import NumericFailure
+from mock_platform.core.fields import Flag, Json, ListOf, Text
+from mock_platform.core.operation import Handler
+from mock_platform.settings import Settings
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+ENVIRONMENT = "dev"
+ONE_ENVIRONMENT = expectation(
+    "older.environments",
+    "A world has one environment of account activity, dev; another name is refused with 403 and "
+    "code 200. It has all webhooks of the app, and a user is subscribed at all of them at once.",
+)
+
+
+OlderWebhook = make_schema(
+    "OlderWebhook",
+    valid=Flag(required=True),
+    **{name: Text(required=True) for name in ("id", "url", "created_timestamp")},
+)
+Environments = make_schema("OlderEnvironments", environments=ListOf(Json(), required=True))
+Subscribers = make_schema(
+    "OlderSubscribers",
+    environment=Text(required=True),
+    application_id=Text(required=True),
+    subscriptions=ListOf(Json(), required=True),
+)
+
+
+def require_environment(call: Call, _world: World) -> None:
+    """Require, as a gate, the one environment that there is."""
+    if call.path_params["env"] != ENVIRONMENT:
+        raise NumericFailure(200, "Forbidden.", status=403)
+
+
+def _list_webhooks(call: Call, world: World) -> list[Record]:
+    found = world.store.page("webhooks", {"_app_id": get_app(call)["id"]})
+    return [entry.record for entry in found]
+
+
+def _show(webhook: Record) -> Record:
+    shown = {name: webhook[name] for name in ("id", "url", "valid")}
+    return shown | {"created_timestamp": webhook["created_at"]}
+
+
+def list_(call: Call, world: World) -> list[Record]:
+    """List the webhooks of the environment."""
+    return [_show(one) for one in _list_webhooks(call, world)]
+
+
+def list_environments(call: Call, world: World) -> Record:
+    """List the only environment with its webhooks."""
+    shown = {"environment_name": ENVIRONMENT, "webhooks": list_(call, world)}
+    return {"environments": [shown]}
+
+
+def make_create(settings: Settings) -> Handler:
+    """Return what registers an address that passed its challenge, under these settings."""
+    create = webhooks.make_create(settings)
+
+    def register(call: Call, world: World) -> Record:
+        made = run(create, call, world, url=call.params["url"])
+        return _show(made.get("data", made))
+
+    return register
+
+
+def challenge_new(call: Call, world: World, settings: Settings) -> Challenge:
+    """Decide whether an address may be registered, and how it is challenged."""
+    for _, fault in validation.find_address_faults(call.params, call, world, settings):
+        raise NumericFailure(214, fault)
+    return webhooks.challenge_new(call, world, settings)
+
+
+def _run_on_path(handler: Handler, call: Call, world: World) -> None:
+    run(handler, call, world, {"webhook_id": call.path_params["webhook_id"]})
+
+
+def subscribe(call: Call, world: World) -> None:
+    """Subscribe all webhooks of the app to the calling user.
+
+    Raises:
+        NumericFailure: There is no webhook (34), or the user is subscribed already (355).
+    """
+    user_id, found = get_user_id(call), _list_webhooks(call, world)
+    if not found:
+        raise NumericFailure(34)
+    if _find_subscriptions(call, world, user_id):
+        raise NumericFailure(355)
+    for webhook in found:
+        subscriptions.add_subscription(world, get_app(call), webhook["id"], user_id)
+
+
+def show_subscription(call: Call, world: World) -> None:
+    """Answer whether the calling user is subscribed: 204, or 404 with code 34."""
+    if not _find_subscriptions(call, world, get_user_id(call)):
+        raise NumericFailure(34)
+
+
+def _find_subscriptions(call: Call, world: World, user_id: str) -> list[Record]:
+    ids = [one["id"] for one in _list_webhooks(call, world)]
+    found = [subscriptions.find_subscription(world, id_, user_id) for id_ in ids]
+    return [one for one in found if one is not None]
+
+
+def list_subscriptions(call: Call, world: World) -> Record:
+    """List who is subscribed."""
+    users = dict.fromkeys(
+        entry.record["user_id"]
+        for one in _list_webhooks(call, world)
+        for entry in world.store.page("account_activity_subscriptions", {"webhook_id": one["id"]})
+    )
+    return {
+        "environment": ENVIRONMENT,
+        "application_id": get_app(call)["id"],
+        "subscriptions": [{"user_id": user_id} for user_id in users],
+    }
+
+
+def unsubscribe(call: Call, world: World) -> None:
+    """End the subscriptions of the user in the path."""
+    user_id = call.path_params["user_id"]
+    found = _find_subscriptions(call, world, user_id)
+    if not found:
+        raise NumericFailure(34)
+    for each in found:
+        subscriptions.remove_subscription(world, each["webhook_id"], user_id)
+
+
+_ALL, _ID = "account_activity/all", "account_activity"
+_ENV = f"{_ALL}/:env"
+_Address = older.add_fields(url=Text(required=True, max_length=200))
+_PATH = {"env": ENVIRONMENT}
+_WEBHOOK = _PATH | {"webhook_id": "1146654567674912770"}
+_declare = partial(declare, params=None, limit=Rates(app=15, user=15), facts=(ONE_ENVIRONMENT,))
+_of_env = partial(_declare, gates=(require_environment,), auth=USER, returns=older.NOTHING,
+                  errors="34", path=_PATH)  # fmt: skip
+OPERATIONS = (
+    _declare(f"GET {_ALL}/webhooks", list_environments, "List the environments and their webhooks",
+             Environments, id_=f"{_ID}.environments", auth=BEARER),
+    _of_env(f"GET {_ENV}/webhooks", list_, "List the webhooks of an environment",
+            returns=older.Listing(OlderWebhook), id_=f"{_ID}.webhooks.list", auth=APP_OR_USER),
+    _of_env(f"POST {_ENV}/webhooks", make_create(Settings()), "Register a webhook",
+            returns=OlderWebhook, params=_Address, id_=f"{_ID}.webhooks.create",
+            configure=make_create, challenge=number_refusals(challenge_new), errors="214",
+            facts=(ONE_ENVIRONMENT, validation.ALLOWED_ADDRESS, validation.FIRST_CHALLENGE,
+                   validation.WEBHOOK_CAP),
+            query={"url": "http://127.0.0.1:8099/webhooks/new"}),
+    _of_env(f"PUT {_ENV}/webhooks/:webhook_id", partial(_run_on_path, webhooks.validate),
+            "Challenge a webhook again", id_=f"{_ID}.webhooks.validate", path=_WEBHOOK,
+            challenge=number_refusals(webhooks.challenge_known), errors="34 214"),
+    _of_env(f"DELETE {_ENV}/webhooks/:webhook_id", partial(_run_on_path, webhooks.delete),
+            "Delete a webhook", id_=f"{_ID}.webhooks.delete", path=_WEBHOOK),
+    _of_env(f"POST {_ENV}/subscriptions", subscribe, "Subscribe an environment to the calling user",
+            id_=f"{_ID}.subscriptions.create", errors="34 214 355",
+            facts=(ONE_ENVIRONMENT, subscriptions.SUBSCRIPTION_CAP)),
+    _of_env(f"GET {_ENV}/subscriptions", show_subscription,
+            "Say whether the calling user is subscribed", id_=f"{_ID}.subscriptions.show",
+            before=("POST", f"/1.1/{_ALL}/{ENVIRONMENT}/subscriptions")),
+    _of_env(f"GET {_ENV}/subscriptions/list", list_subscriptions, "List who is subscribed",
+            returns=Subscribers, id_=f"{_ID}.subscriptions.list", auth=BEARER),
+    _of_env(f"DELETE {_ENV}/subscriptions/:user_id", unsubscribe,
+            "End the subscription of a user", id_=f"{_ID}.subscriptions.delete", auth=BEARER,
+            path=_PATH | {"user_id": "2790441185"}),
+)  # fmt: skip

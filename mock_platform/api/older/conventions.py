@@ -1,0 +1,429 @@
+"""What operations of the older interface have in common: how they are declared, ask and refuse.
+
+They are views of the same world: an operation of the v2 interface does the work (`run`), and the
+answer has the older form. What that operation refuses becomes a number of the older interface.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, cast
+
+from marshmallow import fields, pre_load
+
+from mock_platform.api.v2.conventions import Rates, declare_named, make_id_field
+from mock_platform.api.v2.objects.post_text import find_user
+from mock_platform.api.v2.objects.relations import is_present
+from mock_platform.api.v2.pages import TokenForm
+from mock_platform.core.assumptions import Assumption, expectation, public_fact
+from mock_platform.core.auth.authenticate import APP_OR_USER, USER
+from mock_platform.core.call import Call, Reply
+from mock_platform.core.envelope import Flat, Returns
+from mock_platform.core.failures import errors as failures
+from mock_platform.core.failures.errors import InvalidParameters, NumericFailure, ProblemFailure
+from mock_platform.core.fields import Choice, Flag, Integer, Text
+from mock_platform.core.operation import Example, Gate, Handler, Limit, Operation, Origin
+from mock_platform.core.original_names.translation import Pairs
+from mock_platform.core.schema import Schema
+from mock_platform.settings import Settings
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+OLDER_INTERFACE = public_fact(
+    "older.shapes",
+    "The operations of version 1.1 have their published parameters, forms, numbers of errors and "
+    "limits. They show the records that the v2 interface shows, and what they change is changed "
+    "there, with the same events and counts.",
+    "developer pages of version 1.1",
+    gap=True,
+)
+OLDER_RULES = expectation(
+    "older.rules",
+    "What the v2 interface refuses is refused here, with the nearest number: 87 where none is "
+    "published. A count above the highest one is taken as that one. Words other than true, t and 1 "
+    "mean false. In paths and names the neutral words are posts and repost; the original paths are "
+    "taken as well.",
+)
+WRITE_ACCESS = public_fact(
+    "older.write-access",
+    "A token or an app that may only read is refused with code 261 where something is changed.",
+    "developer pages of version 1.1, error codes",
+)
+ORIGINAL_NAMES = Pairs(
+    {
+        "post_mode": "tweet_mode",
+        "repost_count": "retweet_count",
+        "reposted": "retweeted",
+        "reposted_status": "retweeted_status",
+        "include_my_repost": "include_my_retweet",
+        "want_reposts": "want_retweets",
+        "post_volume": "tweet_volume",
+    },
+    values={
+        "media_category": {f"post_{kind}": f"tweet_{kind}" for kind in ("image", "gif", "video")}
+    },
+    segments={"posts": "tweets", "repost": "retweet", "unrepost": "unretweet"},
+    spoken=frozenset({"message"}),
+    sentences={
+        "Post needs to be a bit shorter.": "Tweet needs to be a bit shorter.",
+        "You have already reposted this Post.": "You have already retweeted this Tweet.",
+        **{
+            text.format("Post"): text.format("Tweet")
+            for text in (
+                "The {} exceeds the number of allowed attachment types.",
+                "You attempted to reply to a {} that is deleted or not visible to you.",
+                "The original {0} author restricted who can reply to this {0}.",
+                "You have been blocked from the author of this {}.",
+            )
+        },
+    },
+    free=frozenset({"entities", "extended_entities", "geo", "place", "coordinates", "apps"}),
+)  # fmt: skip
+
+
+# -- parameters --------------------------------------------------------------------------------
+
+
+class Switch(Flag):
+    """Whether something is wanted: `true`, `t` or `1`, in any case; all else is no."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
+        return str(value).lower() in {"true", "t", "1"}
+
+
+class NumberOrText(Text):
+    """An id in JSON, which some programs send as a number."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        return super()._deserialize(str(value) if is_number else value, attr, data, **kwargs)
+
+
+def make_json_id() -> NumberOrText:
+    """Return the field of an id in JSON: 1 to 19 digits."""
+    return NumberOrText(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
+
+
+class OlderParameters(Schema):
+    """Parameters, of which empty ones are as good as absent."""
+
+    @pre_load
+    def _drop_empty(self, data: Any, **_: Any) -> Any:
+        is_object = isinstance(data, dict)
+        return {n: value for n, value in data.items() if value != ""} if is_object else data
+
+
+class FormQuery(OlderParameters):
+    """In which form posts and users are shown."""
+
+    post_mode = Choice(("compat", "extended"))
+    tweet_mode = Choice(("compat", "extended"))
+    trim_user = Switch(load_default=False)
+    include_entities = Switch(load_default=True)
+    include_user_entities = Switch(load_default=True)
+    skip_status = Switch(load_default=False)
+    include_card_uri = Switch(load_default=False)
+    include_ext_alt_text = Switch(load_default=False)
+
+
+class OneUserQuery(FormQuery):
+    """A user by id or by name."""
+
+    user_id = make_id_field("a user id of ")
+    screen_name = Text(min_length=1)
+
+
+class CursorQuery(OlderParameters):
+    """The page of a list: -1 is the first one, and 0 says that there is no other."""
+
+    count = Integer(low=0)
+    cursor = Integer(load_default=-1)
+
+
+class UserListQuery(OneUserQuery, CursorQuery):
+    """The page of a list that belongs to a user."""
+
+
+class PostRangeQuery(FormQuery):
+    """How many posts to show, and between which ids."""
+
+    count = Integer(low=0)
+    since_id = make_id_field("a post id of ")
+    max_id = make_id_field("a post id of ")
+    include_rts = Switch(load_default=True)
+
+
+def add_fields(*bases: type[Schema], **parts: fields.Field[Any]) -> type[Schema]:
+    """Return a schema of parameters with the fields of others and with these."""
+    return cast("type[Schema]", type("OlderQuery", bases or (OlderParameters,), parts))
+
+
+# -- answers -----------------------------------------------------------------------------------
+
+
+class Listing(Flat, frozen=True):
+    """An array of objects without anything around it; or if `by_id`, an object with them."""
+
+    by_id: bool = False
+
+    def describe_body(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the JSON Schema of the body: an array."""
+        array = {"type": "array", "items": data}
+        return {"anyOf": [array, {"type": "object"}]} if self.by_id else array
+
+
+class NoContent(Schema):
+    """An answer without a body."""
+
+
+class Empty(Flat, frozen=True):
+    """An answer without a body."""
+
+    def reply(self, call: Call, result: Any) -> Reply:
+        """Return the reply with a status alone."""
+        return Reply(self.status)
+
+
+NOTHING = Empty(NoContent, status=204)
+
+
+class Cursors(Schema):
+    """The places of the next and of the previous page, each as a number and as a text."""
+
+    next_cursor = Integer(required=True)
+    next_cursor_str = Text(required=True)
+    previous_cursor = Integer(required=True)
+    previous_cursor_str = Text(required=True)
+
+
+# -- what the v2 interface does, and its refusals as numbers -----------------------------------
+
+_CODES_OF_KINDS = {"user": 50, "post": 144, "list": 34, "media": 325}
+_CODES = {
+    "media.media_ids": 324,
+    "attachments": 324,
+    "reply.in_reply_to_post_id": 385,
+    "quote_post_id": 44,
+    "card_uri": 44,
+    "query": 195,
+    "pagination_token": 44,
+    "You are not allowed to create a Post with duplicate": 187,
+    "Your Post is too long": 186,
+    "Reply to this conversation": 433,
+    "You are not permitted to perform": 136,
+    "You are not authorized to delete this Post": 183,
+    "You cannot repost a Post": 327,
+    "Sorry, you are not authorized to see": 179,
+    "You cannot follow yourself": 158,
+    "You cannot follow an account": 162,
+    "You do not have permission to DM": 349,
+    "You are not allowed to add members": 104,
+    "WebhookIdInvalid": 34,
+    "DuplicateUrlFailed": 214,
+    "WebhookLimitExceeded": 214,
+    "CrcValidationFailed": 214,
+    "SubscriptionLimitExceeded": 214,
+}
+"""The number for a parameter at fault, or for the beginning of what is said."""
+_SPOKEN = {87, 214}
+"""Numbers whose text is what the v2 interface says."""
+_LARGEST = 1 << 63
+
+
+def run(
+    handler: Handler, call: Call, world: World, path: Mapping[str, str] | None = None, /,
+    **sent: Any,
+) -> Any:  # fmt: skip
+    """Return what an operation of the v2 interface answers to these parameters of the caller."""
+    own, headers = (call.path_params, call.params), len(call.extra_headers)
+    call.path_params, call.params = path or {}, sent
+    try:
+        return handler(call, world)
+    finally:
+        call.path_params, call.params = own
+        del call.extra_headers[headers:]  # addresses of the v2 interface
+
+
+def number_refusals(handler: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose refusals have the numbers of the older interface."""
+
+    @wraps(handler)
+    def answer(*given: Any) -> Any:
+        try:
+            return handler(*given)
+        except (ProblemFailure, InvalidParameters) as failure:
+            raise _find_number(failure) from failure
+
+    return answer
+
+
+def _find_number(failure: ProblemFailure | InvalidParameters) -> failures.Failure:
+    if isinstance(failure, InvalidParameters):
+        codes = [_CODES[name] for name, _ in failure.faults if name in _CODES]
+        return NumericFailure(codes[0]) if codes else failure
+    problem = failure.problem
+    if problem.kind.slug == "resource-not-found":
+        if problem.title == "Forbidden":
+            return NumericFailure(63)
+        # Messages are of the type of users, because the enumeration has none for them.
+        is_message = problem.extra["parameter"] == "event_id"
+        kind = problem.extra["resource_type"]
+        return NumericFailure(34 if is_message else _CODES_OF_KINDS.get(kind, 34))
+    if problem.kind.slug == "usage-capped":
+        return NumericFailure(88)
+    said = [problem.detail, *(item["message"] for item in problem.extra.get("errors", ()))]
+    code = next((_CODES[each] for each in _CODES for text in said if text.startswith(each)), 87)
+    return NumericFailure(code, said[-1] if code in _SPOKEN else None)
+
+
+def find_named_user(call: Call, world: World, missing: int = 50, prefix: str = "") -> Record:
+    """Return the user whom `user_id` or `screen_name` names; without them, the caller.
+
+    With a `prefix` the parameters are called `owner_id` and `owner_screen_name`, for instance.
+
+    Raises:
+        NumericFailure: The user does not exist (`missing`), or is suspended (63); an app names
+            no user (25).
+    """
+    key = call.params.get(f"{prefix}id" if prefix else "user_id")
+    name = call.params.get(f"{prefix}screen_name")
+    if key is None and name is None:
+        if call.caller.scheme == "bearer" or call.caller.user is None:
+            raise NumericFailure(25)
+        return call.caller.user
+    user = find_user(world, name or "") if key is None else world.store.get("users", key)
+    if user is not None and user.get("_suspended"):
+        raise NumericFailure(63)
+    if user is None or not is_present(user):
+        raise NumericFailure(missing)
+    return user
+
+
+def require_target(call: Call, world: World, missing: int = 108) -> Record:
+    """Return the user whom `user_id` or `screen_name` names.
+
+    Raises:
+        NumericFailure: None is named, or the user does not exist (`missing`).
+    """
+    if not call.params.keys() & {"user_id", "screen_name"}:
+        raise NumericFailure(missing)
+    return find_named_user(call, world, missing)
+
+
+def read_bounds(call: Call) -> tuple[int, int]:
+    """Return the ids between which posts lie, both exclusive: `since_id`, and behind `max_id`."""
+    last = call.params.get("max_id")
+    return int(call.params.get("since_id", -1)), _LARGEST if last is None else int(last) + 1
+
+
+def clamp(call: Call, usual: int, most: int) -> int:
+    """Return the number of results: the usual one if none is asked for, and at most `most`."""
+    count: int = call.params.get("count", usual)
+    return max(1, min(count, most))
+
+
+def run_page(
+    handler: Handler, form: TokenForm, usual: int, most: int, call: Call, world: World, key: str
+) -> tuple[list[Record], Record]:  # fmt: skip
+    """Return what a list of the v2 interface has on the page that was asked for, and the cursors.
+
+    `form` is that of its tokens, whose numbers are the cursors; `key` is the id in its path.
+    """
+    asked: dict[str, Any] = {"max_results": clamp(call, usual, most)}
+    cursor = call.params["cursor"]
+    if cursor not in {-1, 0}:
+        asked["pagination_token"] = form.write(abs(cursor))
+    answer = require_shown(run(handler, call, world, {"id": key}, **asked))
+    tokens = [answer.get("meta", {}).get(name) for name in ("next_token", "previous_token")]
+    following, previous = (0 if token is None else form.read(token) for token in tokens)
+    places = {"next_cursor": following, "previous_cursor": -previous}
+    texts = {f"{name}_str": str(place) for name, place in places.items()}
+    return answer.get("data", []), places | texts
+
+
+def require_shown(answer: Record) -> Record:
+    """Return the answer of a list, which must not be hidden from the caller.
+
+    Raises:
+        NumericFailure: It hangs on a user whose posts the caller may not see (179).
+    """
+    if "errors" in answer and not answer.keys() & {"data", "meta"}:
+        raise NumericFailure(179)
+    return answer
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+
+def require_write_access(call: Call, _world: World) -> None:
+    """Require, as a gate, a token and an app that may write."""
+    token, app = call.caller.token or {}, call.caller.app or {}
+    if token.get("access") == "read" or "write" not in app.get("_permissions", ["write"]):
+        call.assume(WRITE_ACCESS)
+        raise NumericFailure(261)
+
+
+def _drop_ending(call: Call, _world: World) -> None:
+    """Leave the ending of a path out of its last parameter."""
+    values = call.path_params.items()
+    call.path_params = {name: value.removesuffix(".json") for name, value in values}
+
+
+def _list_paths(path: str) -> list[str]:
+    """Return the other spellings of a path: with `.json`, and with the original words."""
+    words = ORIGINAL_NAMES.segments
+    found = [path, "/".join(words.get(segment, segment) for segment in path.split("/"))]
+    if not path.rpartition("/")[2].startswith(":"):
+        found += [f"{each}.json" for each in found]
+    return [each for each in dict.fromkeys(found) if each != path]
+
+
+def declare(
+    route: str, handler: Handler, summary: str, returns: type[Schema] | Returns,
+    params: type[Schema] | None = FormQuery, *,
+    id_: str = "", also: Sequence[str] = (), errors: str = "", facts: Sequence[Assumption] = (),
+    limit: Rates | tuple[Limit, ...] = (), gates: tuple[Gate, ...] = (), reads: bool | None = None,
+    query: Mapping[str, str] | None = None, path: Mapping[str, str] | None = None,
+    json: Any = None, before: tuple[str, str] | None = None,
+    configure: Callable[[Settings], Handler] | None = None, **options: Any,
+) -> Operation:  # fmt: skip
+    """Return an operation of the older interface: `route` is its method, and its path below `/1.1`.
+
+    Its id follows from the path. One that reads (by default each GET) is for apps and users, others
+    for users that may write. `query`, `path` and `json` are those of its example.
+    """
+    method, _, rest = route.partition(" ")
+    names = [segment for segment in rest.split("/") if not segment.startswith(":")]
+    reads = method == "GET" if reads is None else reads
+    auth = options.setdefault("auth", APP_OR_USER if reads else USER)
+    if configure is not None:
+        options["configure"] = lambda settings: number_refusals(configure(settings))
+    form = query if method == "POST" and json is None else None
+    example = Example(
+        path=path or {},
+        query=query if form is None else {},
+        form=form,
+        json=json,
+        before=before,
+        is_refused="bearer" not in auth.schemes,  # examples are not signed
+    )
+    return declare_named(
+        f"older.{id_ or '.'.join(names)}",
+        f"{method} /1.1/{rest}",
+        number_refusals(handler),
+        f"{summary}, in the 1.1 form",
+        spec="Not shown in the specification",
+        origin=Origin.ADJACENT,
+        since=None,
+        params=params,
+        returns=returns,
+        limit=limit,
+        gates=(_drop_ending, *(() if reads else (require_write_access,)), *gates),
+        errors=tuple(errors.split()),
+        assumptions=(OLDER_INTERFACE, OLDER_RULES, *facts),
+        may_assume=(failures.OAUTH_CODES, WRITE_ACCESS),
+        also=(*_list_paths(f"/1.1/{rest}"), *also),
+        example=example,
+        **options,
+    )

@@ -1,0 +1,236 @@
+"""Lists of the older interface: their members and subscribers, and whose lists there are."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Any
+
+from mock_platform.api.older import conventions as older
+from mock_platform.api.older.conventions import add_fields, declare, run
+from mock_platform.api.older.objects import (
+    OlderPost,
+    OlderUser,
+    UserPage,
+    show_found_users,
+    show_read_posts,
+    show_user,
+)
+from mock_platform.api.v2.conventions import Rates, make_id_field, make_schema
+from mock_platform.api.v2.lists import lists_of_users, operations, records
+from mock_platform.api.v2.lists.records import LIST_FOLLOWERS, LIST_MEMBERS
+from mock_platform.api.v2.objects.answers import get_viewer_id
+from mock_platform.api.v2.objects.older_forms import format_post_time
+from mock_platform.api.v2.objects.relations import count_at_least
+from mock_platform.api.v2.objects.users import NEWEST_FIRST
+from mock_platform.api.v2.pages import NUMBERS
+from mock_platform.core.assumptions import expectation
+from mock_platform.core.call import Call
+from mock_platform.core.failures.errors import NumericFailure
+from mock_platform.core.fields import Choice, Flag, Integer, ListOf, Long, Nested, Text
+from mock_platform.core.operation import Handler
+from mock_platform.world.clock import parse_instant
+from mock_platform.world.store.interface import Record, Within
+from mock_platform.world.world import World
+
+LIST_NAMES = expectation(
+    "older.lists",
+    "The slug of a list is its name in small letters, with - for all that is no letter and no "
+    "digit. A list is named by list_id, or by its slug and its owner; neither is refused with code "
+    "112. Members and subscribers who are not there change nothing.",
+)
+_SEPARATORS = re.compile(r"[^a-z0-9]+")
+
+
+_TEXTS = ("id_str", "name", "uri", "description", "slug", "full_name", "created_at")
+OlderList = make_schema(
+    "OlderList",
+    id=Long(required=True),
+    subscriber_count=Integer(required=True),
+    member_count=Integer(required=True),
+    mode=Choice(("public", "private"), required=True),
+    following=Flag(required=True),
+    user=Nested(OlderUser, required=True),
+    **{name: Text(required=True) for name in _TEXTS},
+)
+
+
+class ListPage(older.Cursors):
+    """A page of lists."""
+
+    component_name = "OlderListPage"
+    lists = ListOf(Nested(OlderList), required=True)
+
+
+class OneListQuery(older.FormQuery):
+    """A list by its id, or by its slug and its owner."""
+
+    list_id = make_id_field("a list id of ")
+    slug = Text(min_length=1)
+    owner_id = make_id_field("a user id of ")
+    owner_screen_name = Text(min_length=1)
+
+
+def _make_slug(name: str) -> str:
+    return _SEPARATORS.sub("-", name.lower()).strip("-") or "list"
+
+
+def require_list(call: Call, world: World) -> str:
+    """Return the id of the list that the parameters name.
+
+    Raises:
+        NumericFailure: None is named (112), or the caller sees none (34).
+    """
+    sent, list_id = call.params, call.params.get("list_id")
+    if list_id is None:
+        if "slug" not in sent or not sent.keys() & {"owner_id", "owner_screen_name"}:
+            raise NumericFailure(112)
+        owned = {"owner_id": older.find_named_user(call, world, prefix="owner_")["id"]}
+        found = world.store.page("lists", owned)
+        slugs = {_make_slug(one.record["name"]): one.key for one in found}
+        list_id = slugs.get(sent["slug"], "")
+    if records.find_list(call, world, list_id) is None:
+        raise NumericFailure(34)
+    return str(list_id)
+
+
+def show_list(call: Call, world: World, list_id: str) -> Record:
+    """Return a list as the older interface shows it."""
+    list_, viewer = world.store.get("lists", list_id) or {}, get_viewer_id(call)
+    owner, slug = world.store.get("users", list_["owner_id"]) or {}, _make_slug(list_["name"])
+    members = LIST_MEMBERS.count_targets(world, list_id)
+    followers = LIST_FOLLOWERS.count_sources(world, list_id)
+    follows = viewer is not None and LIST_FOLLOWERS.find(world, viewer, list_id) is not None
+    return {
+        "id": int(list_id),
+        "id_str": list_id,
+        "name": list_["name"],
+        "uri": f"/{owner['screen_name']}/lists/{slug}",
+        "subscriber_count": count_at_least(list_["follower_count"], followers),
+        "member_count": count_at_least(list_["member_count"], members),
+        "mode": "private" if list_["private"] else "public",
+        "description": list_["description"],
+        "slug": slug,
+        "full_name": f"@{owner['screen_name']}/{slug}",
+        "created_at": format_post_time(parse_instant(list_["created_at"])),
+        "following": follows or viewer == list_["owner_id"],
+        "user": show_user(call, world, owner, status=False),
+    }
+
+
+def _read_change(call: Call) -> dict[str, Any]:
+    change = {name: call.params[name] for name in ("name", "description") if name in call.params}
+    return change | ({"private": call.params["mode"] == "private"} if "mode" in call.params else {})
+
+
+def create(call: Call, world: World) -> Record:
+    """Make a list of the caller."""
+    made = run(operations.create, call, world, **{"private": False, **_read_change(call)})
+    return show_list(call, world, made["data"]["id"])
+
+
+def write(
+    handler: Handler, path: tuple[str, ...], sent: tuple[str, ...], call: Call, world: World
+) -> Record:
+    """Let an operation of the v2 interface change a list, and return the list.
+
+    `path` and `sent` are the names of what that operation takes in its path and its body.
+    """
+    list_id = require_list(call, world)
+    shown, known = show_list(call, world, list_id), {"id": list_id, "list_id": list_id}
+    if "user_id" in {*path, *sent}:
+        known["user_id"] = older.require_target(call, world)["id"]
+    values: dict[str, Any] = known | _read_change(call)
+    body = {name: values[name] for name in sent if name in values}
+    run(handler, call, world, {name: values[name] for name in path}, **body)
+    is_gone = world.store.get("lists", list_id) is None
+    return shown if is_gone else show_list(call, world, list_id)
+
+
+def show(call: Call, world: World) -> Record:
+    """Return the list that the parameters name."""
+    return show_list(call, world, require_list(call, world))
+
+
+def list_users(handler: Handler, call: Call, world: World) -> Record:
+    """Return the page of the members, or of the subscribers, of a list."""
+    key = require_list(call, world)
+    found, cursors = older.run_page(handler, NUMBERS, 20, 5000, call, world, key)
+    return {"users": show_found_users(call, world, found), **cursors}
+
+
+def list_lists(handler: Handler, call: Call, world: World) -> Record:
+    """Return the page of lists that belong to a user, or that have the user."""
+    key = older.find_named_user(call, world)["id"]
+    found, cursors = older.run_page(handler, NUMBERS, 20, 1000, call, world, key)
+    return {"lists": [show_list(call, world, each["id"]) for each in found], **cursors}
+
+
+def list_posts(call: Call, world: World) -> list[Record]:
+    """Return the latest posts of the members of a list."""
+    members = LIST_MEMBERS.list_targets(world, require_list(call, world))
+    is_listed, (low, high) = operations.make_list_sight(call, world), older.read_bounds(call)
+    found = world.store.page(
+        "posts",
+        {"nullcast": False} | ({} if call.params["include_rts"] else {"_reposted_post_id": None}),
+        order=NEWEST_FIRST,
+        within=Within("_user_id", members),
+        where=lambda post: low < post["id"] < high and is_listed(post),
+        limit=older.clamp(call, 20, 200),
+    )
+    return show_read_posts(call, world, [entry.record for entry in found])
+
+
+_LIST, _OTHERS_LIST = {"list_id": "1715300000000000101"}, {"list_id": "1715300000000000103"}
+_OWNER = {"screen_name": "harbor_roasters"}
+_name = partial(Text, min_length=1, max_length=25)
+_CHANGE: dict[str, Any] = {
+    "mode": Choice(("public", "private")),
+    "description": Text(max_length=100),
+}
+_MemberQuery = add_fields(OneListQuery, older.OneUserQuery)
+_ListedQuery = add_fields(OneListQuery, older.CursorQuery)
+_RULES = (LIST_NAMES, records.PRIVATE_LISTS, records.LIST_REFUSALS, records.LIST_CEILINGS)
+_declare = partial(declare, facts=_RULES, query=_LIST)
+_write = partial(_declare, returns=OlderList, params=OneListQuery, errors="34 50 63 87 112")
+_MEMBER_ERRORS = "34 50 63 87 104 108 112"
+_read = partial(_declare, errors="25 34 44 50 63 112 179")
+OPERATIONS = (
+    _write("POST lists/create", create, "Make a list",
+           params=add_fields(older.FormQuery, name=_name(required=True), **_CHANGE),
+           errors="87", query={"name": "Where we drink coffee"}),
+    _write("POST lists/update",
+           partial(write, operations.update, ("id",), ("name", "description", "private")),
+           "Change a list", params=add_fields(OneListQuery, name=_name(), **_CHANGE),
+           query=_LIST | {"description": "Cups within a walk"}),
+    _write("POST lists/destroy", partial(write, operations.delete, ("id",), ()), "Delete a list"),
+    _write("POST lists/members/create",
+           partial(write, operations.create_member, ("id",), ("user_id",)), "Add a user to a list",
+           params=_MemberQuery, errors=_MEMBER_ERRORS, query=_LIST | {"user_id": "2790441185"}),
+    _write("POST lists/members/destroy",
+           partial(write, operations.delete_member, ("id", "user_id"), ()),
+           "Take a user out of a list", params=_MemberQuery, errors=_MEMBER_ERRORS,
+           query=_LIST | {"user_id": "3805104374"}),
+    _write("POST lists/subscribers/create", partial(write, lists_of_users.follow, (), ("list_id",)),
+           "Follow a list", query=_OTHERS_LIST),
+    _write("POST lists/subscribers/destroy",
+           partial(write, lists_of_users.unfollow, ("list_id",), ()), "Unfollow a list",
+           query=_OTHERS_LIST),
+    _read("GET lists/show", show, "Read a list", OlderList, OneListQuery,
+          limit=Rates(app=75, user=75)),
+    _read("GET lists/members", partial(list_users, operations.list_members),
+          "List the members of a list", UserPage, _ListedQuery, limit=Rates(app=75, user=900)),
+    _read("GET lists/subscribers", partial(list_users, operations.list_followers),
+          "List the followers of a list", UserPage, _ListedQuery, limit=Rates(app=15, user=180)),
+    _read("GET lists/statuses", list_posts, "List the posts of a list's members",
+          older.Listing(OlderPost), add_fields(OneListQuery, older.PostRangeQuery),
+          limit=Rates(app=900, user=900)),
+    *(_read(f"GET lists/{name}", partial(list_lists, handler), text, ListPage,
+            older.UserListQuery, limit=Rates(app=most, user=most), query=_OWNER)
+      for name, handler, text, most in (
+          ("ownerships", lists_of_users.list_owned, "List the lists of a user", 15),
+          ("memberships", lists_of_users.list_memberships,
+           "List the lists with a user as a member", 75),
+          ("subscriptions", lists_of_users.list_followed,
+           "List the lists that a user follows", 15))),
+)  # fmt: skip

@@ -1,0 +1,166 @@
+"""Direct messages of the older interface: sent, listed, read and deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from mock_platform.api.older import conventions as older
+from mock_platform.api.older.conventions import add_fields, declare, run
+from mock_platform.api.older.objects import NO_ENTITIES, show_media_entity
+from mock_platform.api.v2.conventions import Rates, get_user_id, make_id_field, make_schema
+from mock_platform.api.v2.messages import conversations, events
+from mock_platform.api.v2.messages.conversations import MESSAGE, NEWEST_FIRST, TABLE
+from mock_platform.api.v2.messages.operations import send_to_user
+from mock_platform.api.v2.objects.media_view import find_any_media
+from mock_platform.core.assumptions import expectation
+from mock_platform.core.auth.authenticate import USER
+from mock_platform.core.call import Call
+from mock_platform.core.cursors import BadCursor, make_cursor, read_cursor
+from mock_platform.core.failures.errors import NumericFailure
+from mock_platform.core.fields import Choice, Integer, Json, ListOf, Nested, Text
+from mock_platform.core.operation import Location
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+MESSAGE_LISTS = expectation(
+    "older.messages",
+    "The messages of conversations of two, of the last 30 days, are listed with the newest first. "
+    "A deleted message is gone for both. quick_reply and ctas are taken, and not shown.",
+)
+_REACH = timedelta(days=30)
+_CREATE, _DATA = "message_create", "message_data"
+
+
+def _nest(name: str, *, required: bool = True, **parts: Any) -> Nested:
+    return Nested(make_schema(f"OlderMessage{name}", **parts), required=required)
+
+
+_Media = _nest("Media", id=older.make_json_id())
+_Content = _nest(
+    "Data",
+    text=Text(min_length=1),
+    attachment=_nest("Attachment", required=False, type=Choice(("media",)), media=_Media),
+    quick_reply=Json(),
+    ctas=ListOf(Json()),
+)
+_Target = _nest("Target", recipient_id=older.make_json_id())
+_Create = _nest("Create", target=_Target, message_data=_Content)
+_Event = _nest("Event", type=Choice((_CREATE,), required=True), message_create=_Create)
+NewEvent = make_schema("OlderNewMessage", event=_Event)
+MessageAnswer = make_schema("OlderMessage", event=Json(required=True), apps=Json())
+MessagePage = make_schema(
+    "OlderMessagePage", events=ListOf(Json(), required=True), apps=Json(), next_cursor=Text()
+)
+
+
+def send(call: Call, world: World) -> Record:
+    """Send a direct message to a user.
+
+    Raises:
+        NumericFailure: It has no content (25), or its text is too long (354).
+    """
+    sent = call.params["event"][_CREATE]
+    data, recipient = sent[_DATA], sent["target"]["recipient_id"]
+    message: dict[str, Any] = {"text": data["text"]} if "text" in data else {}
+    if len(data.get("text", "")) > conversations.LONGEST_TEXT:
+        raise NumericFailure(354)
+    if "attachment" in data:
+        message["attachments"] = [{"media_id": data["attachment"]["media"]["id"]}]
+    if not message:
+        raise NumericFailure(25, "message_data needs text or an attachment.")
+    made = run(send_to_user, call, world, {"participant_id": recipient}, **message)
+    return {"event": _show(world, world.store.get(TABLE, made["data"]["dm_event_id"]) or {})}
+
+
+def list_(call: Call, world: World) -> Record:
+    """Return the page of messages that the caller sent and received."""
+    user_id, count = get_user_id(call), older.clamp(call, 20, 50)
+    since, token = wire_millis(world.clock.now() - _REACH), call.params.get("cursor")
+    try:
+        after = None if token is None else read_cursor(call, NEWEST_FIRST, token)
+    except BadCursor as fault:
+        raise NumericFailure(44, "cursor parameter is invalid.") from fault
+    found = world.store.page(
+        TABLE,
+        {"event_type": MESSAGE},
+        order=NEWEST_FIRST,
+        after=after,
+        limit=count + 1,
+        where=lambda event: user_id in event["_participants"] and _is_of_two(event),
+        until=((2, since), -1),
+    )
+    page = [entry.record for entry in found[:count]]
+    shown: Record = {"events": [_show(world, event) for event in page], **_show_apps(world, page)}
+    if len(found) > count:
+        shown["next_cursor"] = make_cursor(call, NEWEST_FIRST, found[-2])
+    return shown
+
+
+def show(call: Call, world: World) -> Record:
+    """Return a message that the caller sent or received."""
+    event = _require_message(call, world)
+    return {"event": _show(world, event), **_show_apps(world, [event])}
+
+
+def destroy(call: Call, world: World) -> None:
+    """Delete a message that the caller sent."""
+    run(events.delete, call, world, {"event_id": _require_message(call, world)["id"]})
+
+
+def _require_message(call: Call, world: World) -> Record:
+    event: Record = run(conversations.require_event, call, world, {"event_id": call.params["id"]})
+    if event["event_type"] != MESSAGE or not _is_of_two(event):
+        raise NumericFailure(34)
+    return event
+
+
+def _is_of_two(event: Record) -> bool:
+    return "-" in event["dm_conversation_id"]
+
+
+def _show(world: World, event: Record) -> Record:
+    others = [id_ for id_ in event["_participants"] if id_ != event["sender_id"]]
+    payload = conversations.make_payload(world, event, (others or event["_participants"])[0])
+    shown: Record = payload["direct_message_events"][0]
+    data = shown[_CREATE][_DATA]
+    data["entities"] = NO_ENTITIES | data["entities"]
+    if event.get("_app_id"):
+        shown[_CREATE]["source_app_id"] = event["_app_id"]
+    for media in filter(None, (find_any_media(world, key) for key in event["_media_keys"])):
+        medium = show_media_entity(world, media, event["id"], len(data["text"]))
+        data["attachment"] = {"type": "media", "media": medium}
+    return shown
+
+
+def _show_apps(world: World, shown: Iterable[Record]) -> Record:
+    found = [world.store.get("apps", event.get("_app_id") or "") for event in shown]
+    names = ("id", "name", "url")
+    apps = {app["id"]: {name: app[name] for name in names} for app in found if app is not None}
+    return {"apps": apps} if apps else {}
+
+
+_EVENTS = "direct_messages/events"
+_NamedMessage = add_fields(id=make_id_field("a message id of ", required=True))
+_OWN = {"id": "1990181773551677440"}
+_write = partial(declare, gates=(conversations.require_write_permission,))
+_read = partial(declare, auth=USER, gates=(conversations.require_read_permission,),
+                limit=Rates(user=15), facts=(MESSAGE_LISTS,))  # fmt: skip
+OPERATIONS = (
+    _write(f"POST {_EVENTS}/new", send, "Send a direct message", MessageAnswer, NewEvent,
+           location=Location.JSON, limit=Rates(user_daily=1000), errors="25 50 93 324 349 354",
+           facts=(MESSAGE_LISTS, conversations.TAKES_NO_MESSAGES),
+           json={"event": {"type": _CREATE, _CREATE: {
+               "target": {"recipient_id": "3805104374"}, _DATA: {"text": "The beans are ready."},
+           }}}),
+    _read(f"GET {_EVENTS}/list", list_, "List the direct messages of the caller", MessagePage,
+          add_fields(count=Integer(low=0), cursor=Text(min_length=1)), errors="44 93"),
+    _read(f"GET {_EVENTS}/show", show, "Read a direct message", MessageAnswer, _NamedMessage,
+          errors="34 93", query=_OWN),
+    _write(f"DELETE {_EVENTS}/destroy", destroy, "Delete a direct message", older.NOTHING,
+           _NamedMessage, errors="34 87 93", query=_OWN,
+           facts=(MESSAGE_LISTS, events.DELETION_RULES)),
+)  # fmt: skip

@@ -1,0 +1,232 @@
+"""Posts and users as the older interface shows them: views of the stored records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from mock_platform.api.older.conventions import Cursors
+from mock_platform.api.v2.conventions import get_app
+from mock_platform.api.v2.objects.answers import get_viewer_id, may_see
+from mock_platform.api.v2.objects.media_view import find_any_media, show_media
+from mock_platform.api.v2.objects.post_text import find_links, show_address
+from mock_platform.api.v2.objects.post_view import show_post as select_post_fields
+from mock_platform.api.v2.objects.posts import CreatedPost, make_post_object
+from mock_platform.api.v2.objects.relations import FOLLOW_REQUESTS, FOLLOWS, LIKES
+from mock_platform.api.v2.objects.users import find_newest_post
+from mock_platform.api.v2.posts.changes import find_reposts
+from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
+from mock_platform.api.v2.users.operations import ShownUser, make_older_user
+from mock_platform.core.assumptions import public_fact
+from mock_platform.core.call import Call
+from mock_platform.core.failures.errors import NumericFailure
+from mock_platform.core.fields import Flag, Json, ListOf, Long, Nested, Text
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+POST_FORMS = public_fact(
+    "older.posts",
+    "A post has its whole text as full_text with post_mode=extended; else text, which is cut to "
+    "140 characters that end in an ellipsis and the address of the post if it is longer. "
+    "card_uri is shown on request alone.",
+    "developer pages of version 1.1, post objects",
+)
+_SHORT = 140
+_ADDRESS = "https://platform.example/i/web/status/"
+_LINK_WEIGHT = 23
+_HIDDEN = {
+    "nullcast", "conversation_settings", "post_type", "post_id", "scheduled_at", "name",
+    "scheduled_status", "scopes", "full_text", "display_text_range", "card_uri",
+}  # fmt: skip
+NO_ENTITIES: dict[str, Any] = {"hashtags": [], "symbols": [], "user_mentions": [], "urls": []}
+
+
+class OlderUser(ShownUser):
+    """A user, with the addresses in the profile and the last post."""
+
+
+class OlderPost(CreatedPost):
+    """A post: with `text`, or in extended mode with `full_text` and its range."""
+
+    user = Nested(OlderUser, required=True)
+    is_quote_status = Flag(required=True)
+    quoted_status_id = Long()
+    quoted_status_id_str = Text()
+    quoted_status = Json()
+    reposted_status = Json()
+    possibly_sensitive = Flag()
+
+
+class UserPage(Cursors):
+    """A page of users."""
+
+    component_name = "OlderUserPage"
+    users = ListOf(Nested(OlderUser), required=True)
+
+
+def require_post(call: Call, world: World, post_id: str) -> Record:
+    """Return a post that the caller may see.
+
+    Raises:
+        NumericFailure: It does not exist (144), or is hidden from the caller (179).
+    """
+    post = world.store.get("posts", post_id)
+    if post is None:
+        raise NumericFailure(144)
+    if not may_see(world, post, get_viewer_id(call)):
+        raise NumericFailure(179)
+    return post
+
+
+def show_found_posts(call: Call, world: World, answer: Record) -> list[Record]:
+    """Return the posts that an operation of the v2 interface found and counted."""
+    found = (world.store.get("posts", post["id"]) for post in answer.get("data", ()))
+    return [show_post(call, world, post) for post in found if post is not None]
+
+
+def show_read_posts(call: Call, world: World, posts: Sequence[Record]) -> list[Record]:
+    """Return stored posts as they are shown, and count them as read.
+
+    Raises:
+        ProblemFailure: The app's project has read as many posts as it may (usage-capped).
+    """
+    call.assume(COUNTED_ONCE)
+    count_posts(world, get_app(call), [post["id_str"] for post in posts])
+    return [show_post(call, world, post) for post in posts]
+
+
+def show_post(call: Call, world: World, post: Record, *, nested: bool = False) -> Record:
+    """Return a stored post; a `nested` one shows neither the post that it quotes nor the repost."""
+    wanted, author = call.params, world.store.get("users", post["_user_id"])
+    whole = make_post_object(world, post, trim=True, links=find_links(call))
+    shown = {name: value for name, value in whole.items() if name not in _HIDDEN}
+    if author is not None and not wanted.get("trim_user"):
+        shown["user"] = show_user(call, world, author, status=False)
+    shown["entities"] = NO_ENTITIES | (whole.get("entities") or {})
+    media = _show_media(world, post)
+    # In a post of this interface the link to its media is among the media, not among the addresses.
+    ends = [one for one in shown["entities"]["urls"] if "media_key" in one]
+    if ends:
+        others = [one for one in shown["entities"]["urls"] if "media_key" not in one]
+        shown["entities"] = {**shown["entities"], "urls": others}
+        kept = ("url", "display_url", "expanded_url", "indices")
+        media = [one | {name: ends[0][name] for name in kept} for one in media]
+    if media:
+        shown["entities"] |= {"media": media[:1]}
+        shown["extended_entities"] = {"media": media}
+    shown |= _count(call, world, post) | _refer(call, world, post, nested=nested)
+    shown |= _show_text(call, whole, shown["entities"])
+    if media or shown["entities"]["urls"]:
+        shown["possibly_sensitive"] = bool(post.get("_possibly_sensitive"))
+    if wanted.get("include_card_uri") and post.get("card_uri"):
+        shown["card_uri"] = post["card_uri"]
+    if wanted.get("include_entities") is False:
+        del shown["entities"]
+    return shown
+
+
+def _show_text(call: Call, post: Record, entities: Record) -> Record:
+    text: str = post["full_text"]
+    if "extended" in {call.params.get("post_mode"), call.params.get("tweet_mode")}:
+        shown_range = post.get("display_text_range") or [0, len(text)]
+        return {"full_text": text, "display_text_range": shown_range, "truncated": False}
+    if len(text) <= _SHORT:
+        return {"text": text, "truncated": False}
+    # The link counts as long as it would be on the platform, so as much text is left as there.
+    begin, address = f"{text[: _SHORT - _LINK_WEIGHT - 2]}\u2026 ", f"{_ADDRESS}{post['id_str']}"
+    kept = {
+        name: [one for one in entities[name] if one["indices"][1] < len(begin)]
+        for name in NO_ENTITIES
+    }
+    end = len(begin) + len(address)
+    kept["urls"].append(show_address(address) | {"indices": [len(begin), end]})
+    return {"text": begin + address, "truncated": True, "entities": kept}
+
+
+def _count(call: Call, world: World, post: Record) -> Record:
+    """Return how often a post was liked and reposted, and whether the caller did it.
+
+    A repost has the numbers of its original.
+    """
+    post = world.store.get("posts", post.get("_reposted_post_id") or "") or post
+    viewer, id_ = get_viewer_id(call), post["id_str"]
+    counts = select_post_fields(world, post, ("public_metrics",))["public_metrics"]
+    return {
+        "repost_count": counts["repost_count"],
+        "favorite_count": counts["like_count"],
+        "favorited": viewer is not None and LIKES.find(world, viewer, id_) is not None,
+        "reposted": viewer is not None and bool(find_reposts(world, viewer, post)),
+    }
+
+
+def _refer(call: Call, world: World, post: Record, *, nested: bool) -> Record:
+    """Return what a post shows of the posts that it quotes and reposts."""
+    quoted = post.get("_quoted_post_id")
+    shown: Record = {"is_quote_status": quoted is not None}
+    if quoted is not None:
+        shown |= {"quoted_status_id": int(quoted), "quoted_status_id_str": quoted}
+    references = {"quoted_status": quoted, "reposted_status": post.get("_reposted_post_id")}
+    for name, id_ in references.items():
+        other = None if id_ is None or nested else world.store.get("posts", id_)
+        if other is not None and may_see(world, other, get_viewer_id(call)):
+            shown[name] = show_post(call, world, other, nested=name == "quoted_status")
+    return shown
+
+
+def _show_media(world: World, post: Record) -> list[Record]:
+    """Return the media of a post, the first of which is also among the entities."""
+    stored = (post.get("extended_entities") or {}).get("media")
+    if stored:
+        return list(stored)
+    found = [find_any_media(world, key) for key in post.get("_media_keys") or ()]
+    id_, end = post["id_str"], len(post["full_text"])
+    return [show_media_entity(world, media, id_, end) for media in found if media is not None]
+
+
+def show_media_entity(world: World, media: Record, post_id: str, end: int) -> Record:
+    """Return media as a post or message shows them, behind the `end` of its text."""
+    names = ("type", "width", "height", "duration_ms", "alt_text", "variants")
+    known, number = show_media(world, media, names), media["media_key"].partition("_")[2]
+    size = {"w": known.get("width") or 0, "h": known.get("height") or 0, "resize": "fit"}
+    shown: Record = {
+        "id": int(number),
+        "id_str": number,
+        "indices": [end, end],
+        "media_url": media["media_url"],
+        "media_url_https": media["media_url"],
+        **show_address(f"{_ADDRESS}{post_id}"),
+        "type": known["type"],
+        "sizes": dict.fromkeys(("thumb", "small", "medium", "large"), size),
+        "ext_alt_text": known.get("alt_text"),
+    }
+    if "variants" in known:
+        ratio = [int(part) for part in (media.get("aspect_ratio") or "16:9").split(":")]
+        shown["video_info"] = {"aspect_ratio": ratio, "variants": known["variants"]}
+        if "duration_ms" in known:
+            shown["video_info"]["duration_millis"] = known["duration_ms"]
+    return shown
+
+
+def show_user(call: Call, world: World, user: Record, *, status: bool = True) -> Record:
+    """Return a stored user as the caller sees one; with `status`, the last post if it is wanted."""
+    viewer, wanted = get_viewer_id(call), call.params
+    asked = {wanted.get("include_entities"), wanted.get("include_user_entities")}
+    shown = make_older_user(world, user, find_links(call), entities=False not in asked)
+    if viewer is not None:
+        shown |= {
+            "following": FOLLOWS.find(world, viewer, user["id"]) is not None,
+            "follow_request_sent": FOLLOW_REQUESTS.find(world, viewer, user["id"]) is not None,
+            "notifications": False,
+        }
+    is_wanted = status and not wanted.get("skip_status")
+    newest = find_newest_post(world, user["id"]) if is_wanted else None
+    if newest is not None and may_see(world, newest, viewer):
+        post = show_post(call, world, newest, nested=True)
+        shown["status"] = {name: value for name, value in post.items() if name != "user"}
+    return shown
+
+
+def show_found_users(call: Call, world: World, users: Iterable[Record]) -> list[Record]:
+    """Return the users that an operation of the v2 interface found."""
+    found = (world.store.get("users", user["id"]) for user in users)
+    return [show_user(call, world, user) for user in found if user is not None]

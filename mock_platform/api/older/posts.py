@@ -1,0 +1,373 @@
+"""Posts of the older interface: made, deleted, read and reposted, liked, listed and searched."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+from mock_platform.api.older import conventions as older
+from mock_platform.api.older.conventions import Switch, declare, run
+from mock_platform.api.older.objects import (
+    POST_FORMS,
+    OlderPost,
+    require_post,
+    show_found_posts,
+    show_post,
+    show_read_posts,
+)
+from mock_platform.api.v2.conventions import (
+    Rates,
+    get_app,
+    get_user_id,
+    limit_users,
+    make_id_field,
+)
+from mock_platform.api.v2.likes import operations as likes
+from mock_platform.api.v2.objects.answers import get_viewer_id
+from mock_platform.api.v2.objects.post_view import CARD_URI
+from mock_platform.api.v2.objects.relations import LIKES, make_sight_of
+from mock_platform.api.v2.posts import operations as posts
+from mock_platform.api.v2.posts.creation import TEXT_LENGTHS, UNREACHED_POSTS
+from mock_platform.api.v2.posts.named_posts import NAMED_POSTS, find_named_post
+from mock_platform.api.v2.reposts import operations as reposts
+from mock_platform.api.v2.search.operations import make_search
+from mock_platform.api.v2.search.search import find_query_faults, read_query
+from mock_platform.api.v2.timelines import operations as timelines
+from mock_platform.core.assumptions import expectation, public_fact
+from mock_platform.core.auth.authenticate import USER
+from mock_platform.core.call import Call
+from mock_platform.core.failures.errors import NumericFailure
+from mock_platform.core.fields import Choice, CommaList, Json, ListOf, Nested, Text
+from mock_platform.core.operation import Handler
+from mock_platform.core.schema import Schema
+from mock_platform.core.unread import NO_EFFECT
+from mock_platform.settings import Settings
+from mock_platform.world.clock import wire_millis
+from mock_platform.world.store.interface import Record
+from mock_platform.world.world import World
+
+REPLY_RULES = public_fact(
+    "older.replies",
+    "in_reply_to_status_id makes a reply only if the text mentions the author of that post, if "
+    "that is the caller, or with auto_populate_reply_metadata.",
+    "developer pages of version 1.1, statuses/update",
+)
+PRIVATE_LIKES = expectation(
+    "older.likes",
+    "favorites/list shows the likes of the caller, newest post first; those of others are private "
+    "and the list is empty. A second like is refused with code 139, the end of none with 144.",
+)
+SEARCH_OPERATORS = expectation(
+    "older.search",
+    "search/posts takes the operators of this platform, and of the older ones filter:, since: and "
+    "until:. It reaches seven days back; result_type popular and mixed are by relevance.",
+)
+_POST_ADDRESS = re.compile(r"https?://[^/]+/[^/]+/status(?:es)?/([0-9]{1,19})")
+_OLDER_OPERATORS = {
+    **{f"filter:{name}": f"has:{name}" for name in ("links", "media", "images")},
+    **{f"filter:{name}": f"is:{name}" for name in ("quote", "verified")},
+    **{f"filter:{name}": "is:repost" for name in ("retweets", "nativeretweets", "reposts")},
+    "filter:replies": "is:reply",
+}
+_OPERATOR = re.compile(r"\bfilter:\w+", re.ASCII)
+_DAY = re.compile(r"\s*\b(since|until):([0-9]{4}-[0-9]{2}-[0-9]{2})\b", re.ASCII)
+_id = partial(make_id_field, "a post id of ")
+_NamedPost = older.add_fields(older.FormQuery, id=_id(required=True))
+
+
+class NewStatus(older.FormQuery):
+    """What a user posts."""
+
+    status = Text()
+    in_reply_to_status_id = _id()
+    auto_populate_reply_metadata = Switch(load_default=False)
+    exclude_reply_user_ids = CommaList(_id())
+    attachment_url = Text()
+    media_ids = CommaList(make_id_field("a media id of "))
+    possibly_sensitive = Switch(load_default=False)
+    lat = Text()
+    long = Text()
+    place_id = Text(min_length=1)
+    display_coordinates = Switch()
+    card_uri = Text(pattern=CARD_URI, pattern_text="card://<card_id>")
+
+
+class FoundStatuses(Schema):
+    """Posts that a search found, and the queries of the pages around this one."""
+
+    statuses = ListOf(Nested(OlderPost), required=True)
+    search_metadata = Json(required=True)
+
+
+def make_update(settings: Settings) -> Handler:
+    """Return what makes a post, under these settings."""
+    create = posts.make_create(settings)
+
+    def update(call: Call, world: World) -> Record:
+        id_ = run(create, call, world, **_read_new(call, world))["data"]["id"]
+        if call.params["possibly_sensitive"]:
+            stored = require_post(call, world, id_)
+            world.store.put("posts", id_, stored | {"_possibly_sensitive": True})
+        return show_post(call, world, require_post(call, world, id_))
+
+    return update
+
+
+def _read_new(call: Call, world: World) -> dict[str, Any]:
+    """Return a new post as the v2 interface takes it.
+
+    Raises:
+        NumericFailure: It has no content (170), or several attachments (386).
+    """
+    sent = call.params
+    new: dict[str, Any] = {"text": sent.get("status", "")}
+    attached = [name for name in ("media_ids", "attachment_url", "card_uri") if sent.get(name)]
+    if len(attached) > 1:
+        raise NumericFailure(386)
+    if not new["text"].strip() and not attached:
+        raise NumericFailure(170, "Missing required parameter: status.")
+    if "media_ids" in attached:
+        new["media"] = {"media_ids": sent["media_ids"]}
+    if "attachment_url" in attached:
+        address = _POST_ADDRESS.match(sent["attachment_url"])
+        if address is None:
+            raise NumericFailure(44, "attachment_url parameter is invalid.")
+        new["quote_post_id"] = address[1]
+    new |= {"card_uri": sent["card_uri"]} if "card_uri" in attached else {}
+    new |= {"geo": {"place_id": sent["place_id"]}} if "place_id" in sent else {}
+    if _is_reply(call, world):
+        excluded = sent.get("exclude_reply_user_ids", [])
+        new["reply"] = {
+            "in_reply_to_post_id": sent["in_reply_to_status_id"],
+            "exclude_reply_user_ids": excluded,
+        }
+    ignored = [name for name in ("lat", "long") if name in sent]
+    if ignored:
+        call.warn(f"{', '.join(ignored)} have no effect: posts have places alone", NO_EFFECT)
+    return new
+
+
+def _is_reply(call: Call, world: World) -> bool:
+    answered = call.params.get("in_reply_to_status_id")
+    if answered is None:
+        return False
+    call.assume(REPLY_RULES)
+    post = world.store.get("posts", answered) or {}
+    author = world.store.get("users", post.get("_user_id", ""))
+    if author is None or author["id"] == get_user_id(call):
+        return True  # an unknown one is refused
+    name = f"@{author['screen_name']}"
+    mentioned = name.casefold() in call.params.get("status", "").casefold()
+    if not mentioned and not call.params["auto_populate_reply_metadata"]:
+        call.warn(f"in_reply_to_status_id has no effect: the text does not say {name}", NO_EFFECT)
+        return False
+    return True
+
+
+def destroy(call: Call, world: World) -> Record:
+    """Delete a post of the caller, and return it."""
+    post = world.store.get("posts", call.path_params["id"])
+    shown = {} if post is None else show_post(call, world, post)
+    run(posts.delete, call, world, call.path_params)
+    return shown
+
+
+def show(call: Call, world: World) -> Record:
+    """Return the post that the path or the parameter names."""
+    post_id = call.path_params.get("id") or call.params.get("id")
+    if post_id is None:
+        raise NumericFailure(38, "id parameter is missing.")
+    return show_read_posts(call, world, [require_post(call, world, post_id)])[0]
+
+
+def look_up(call: Call, world: World) -> Any:
+    """Return those posts with these ids that the caller may see."""
+    may_see, ids = make_sight_of(world, get_viewer_id(call)), list(dict.fromkeys(call.params["id"]))
+    found = [post for post in (world.store.get("posts", id_) for id_ in ids) if post is not None]
+    shown = show_read_posts(call, world, [post for post in found if may_see(post)])
+    by_id = {post["id_str"]: post for post in shown}
+    return {"id": {id_: by_id.get(id_) for id_ in ids}} if call.params["map"] else shown
+
+
+def repost(call: Call, world: World) -> Record:
+    """Repost a post, and return the repost."""
+    require_post(call, world, call.path_params["id"])
+    made = run(reposts.create, call, world, post_id=call.path_params["id"])
+    return show_post(call, world, require_post(call, world, made["data"]["id"]))
+
+
+def unrepost(call: Call, world: World) -> Record:
+    """Take back the repost of a post, and return that post."""
+    post = _require_original(call, world, call.path_params["id"])
+    run(reposts.delete, call, world, {"source_post_id": post["id_str"]})
+    return show_post(call, world, _require_original(call, world, post["id_str"]))
+
+
+def like(call: Call, world: World) -> Record:
+    """Like a post, and return it."""
+    post = _require_original(call, world, call.params["id"])
+    if LIKES.find(world, get_user_id(call), post["id_str"]) is not None:
+        raise NumericFailure(139)
+    run(likes.create, call, world, post_id=post["id_str"])
+    return show_post(call, world, _require_original(call, world, post["id_str"]))
+
+
+def unlike(call: Call, world: World) -> Record:
+    """End the like of a post, and return that post."""
+    post = _require_original(call, world, call.params["id"])
+    if LIKES.find(world, get_user_id(call), post["id_str"]) is None:
+        raise NumericFailure(144)
+    run(likes.delete, call, world, {"post_id": post["id_str"]})
+    return show_post(call, world, _require_original(call, world, post["id_str"]))
+
+
+def _require_original(call: Call, world: World, post_id: str) -> Record:
+    """Return the post that an id means: of a repost the original."""
+    post = find_named_post(world, post_id)
+    return require_post(call, world, post_id if post is None else post["id_str"])
+
+
+def list_likes(call: Call, world: World) -> list[Record]:
+    """Return the posts that the caller likes, newest first."""
+    user_id, viewer = older.find_named_user(call, world)["id"], get_viewer_id(call)
+    if user_id != viewer:
+        return []
+    may_see, (low, high) = make_sight_of(world, viewer), older.read_bounds(call)
+    found = [world.store.get("posts", id_) for id_ in LIKES.list_targets(world, user_id)]
+    seen = [one for one in found if one and low < one["id"] < high and may_see(one)]
+    seen.sort(key=lambda one: -int(one["id"]))
+    return show_read_posts(call, world, seen[: older.clamp(call, 20, 200)])
+
+
+def _read_window(call: Call) -> dict[str, Any]:
+    """Return the ids between which posts lie as the v2 interface takes them."""
+    low, high = older.read_bounds(call)
+    names = (("since_id", "since_id", low), ("max_id", "until_id", high))
+    return {name: str(bound) for sent, name, bound in names if sent in call.params}
+
+
+def list_timeline(timeline: Handler, call: Call, world: World) -> list[Record]:
+    """Return the page of a timeline."""
+    user, wanted = older.find_named_user(call, world), call.params
+    excluded = ["replies"] if wanted.get("exclude_replies") else []
+    excluded += [] if wanted["include_rts"] else ["reposts"]
+    asked = {"max_results": older.clamp(call, 20, 200), "excluded": excluded, **_read_window(call)}
+    found = run(timeline, call, world, {"id": user["id"]}, **asked)
+    return show_found_posts(call, world, older.require_shown(found))
+
+
+def make_find(settings: Settings) -> Handler:
+    """Return what searches posts, under these settings."""
+    search = make_search("recent", settings)
+
+    def find(call: Call, world: World) -> Record:
+        query, window = _read_query(call)
+        checked = read_query(query, get_app(call), world, settings, longest=512)
+        for _, text in find_query_faults(checked):
+            call.diagnosis = {"mistake": "query", "explanation": text}
+            raise NumericFailure(195)
+        order = "recency" if call.params["result_type"] == "recent" else "relevancy"
+        asked = {"query": query, "max_results": older.clamp(call, 15, 100), "sort_order": order}
+        found = run(search, call, world, **asked, **window, **_read_window(call))
+        shown = show_found_posts(call, world, found)
+        return {"statuses": shown, "search_metadata": _describe_search(call, shown)}
+
+    return find
+
+
+def _read_query(call: Call) -> tuple[str, dict[str, Any]]:
+    """Return a query in the language of the v2 interface, and the times that it names."""
+    query = call.params["q"].strip()
+    days = dict(_DAY.findall(query))
+    days |= {"until": call.params["until"]} if "until" in call.params else {}
+    query += f" lang:{call.params['lang']}" if "lang" in call.params else ""
+    query = _OPERATOR.sub(lambda found: _OLDER_OPERATORS.get(found[0], found[0]), query)
+    names = {"since": "start_time", "until": "end_time"}
+    try:
+        times = {
+            names[word]: wire_millis(datetime.fromisoformat(day).replace(tzinfo=UTC))
+            for word, day in days.items()
+        }
+    except ValueError as fault:
+        raise NumericFailure(195) from fault
+    return _DAY.sub("", query).strip(), times
+
+
+def _describe_search(call: Call, shown: list[Record]) -> Record:
+    ids, count = [post["id"] for post in shown], older.clamp(call, 15, 100)
+    newest, since = max(ids, default=0), int(call.params.get("since_id", 0))
+    about = {"q": call.params["q"], "include_entities": 1}
+    described: Record = {
+        "completed_in": 0.01,
+        "max_id": newest,
+        "max_id_str": str(newest),
+        "query": urlencode({"q": call.params["q"]})[2:],
+        "refresh_url": f"?{urlencode({'since_id': newest, **about})}",
+        "count": count,
+        "since_id": since,
+        "since_id_str": str(since),
+    }
+    if len(ids) == count:
+        following = urlencode({"max_id": min(ids) - 1, "count": count, **about})
+        described["next_results"] = f"?{following}"
+    return described
+
+
+_POST, _OTHERS_POST, _NOT_LIKED = (f"178990000000000000{number}" for number in (1, 6, 4))
+_UPDATES = limit_users("statuses/update", 300, 10_800)
+_NAMED = (POST_FORMS, NAMED_POSTS)
+_POSTS = older.Listing(OlderPost)
+_TimelineQuery = older.add_fields(older.PostRangeQuery, exclude_replies=Switch(load_default=False))
+_declare = partial(declare, facts=(POST_FORMS,))
+OPERATIONS = (
+    _declare("POST statuses/update", make_update(Settings()), "Post as a user", OlderPost,
+             NewStatus, configure=make_update, limit=_UPDATES,
+             errors="44 136 170 186 187 324 385 386 433",
+             facts=(POST_FORMS, TEXT_LENGTHS, UNREACHED_POSTS, REPLY_RULES),
+             query={"status": "Fresh from the roaster"}),
+    _declare("POST statuses/destroy/:id", destroy, "Delete a post", OlderPost, errors="144 183",
+             path={"id": _POST}),
+    _declare("GET statuses/show", show, "Read a post", OlderPost,
+             older.add_fields(older.FormQuery, id=_id(), include_my_repost=Switch()),
+             also=("/1.1/statuses/show/:id",), limit=Rates(app=900, user=900), errors="144 179",
+             query={"id": _POST}),
+    _declare("GET statuses/lookup", look_up, "Read several posts",
+             older.Listing(OlderPost, by_id=True),
+             older.add_fields(older.FormQuery, map=Switch(load_default=False),
+                              id=CommaList(_id(), most=100, required=True)),
+             limit=Rates(app=300, user=900), query={"id": _POST}),
+    _declare("POST statuses/repost/:id", repost, "Repost a post", OlderPost, limit=_UPDATES,
+             errors="136 144 179 327", facts=_NAMED, path={"id": _OTHERS_POST}),
+    _declare("POST statuses/unrepost/:id", unrepost, "Take back a repost", OlderPost,
+             errors="144 179", facts=_NAMED, path={"id": _OTHERS_POST}),
+    _declare("GET statuses/user_timeline", partial(list_timeline, timelines.list_posts),
+             "List the posts of a user", _POSTS,
+             older.add_fields(_TimelineQuery, older.OneUserQuery),
+             limit=Rates(app=1500, user=900), errors="25 50 63 179",
+             query={"screen_name": "northbike_co"}),
+    _declare("GET statuses/home_timeline", partial(list_timeline, timelines.list_home),
+             "List the posts of those whom the caller follows", _POSTS, _TimelineQuery,
+             auth=USER, limit=Rates(user=15)),
+    _declare("GET statuses/mentions_timeline", partial(list_timeline, timelines.list_mentions),
+             "List the posts that mention the caller", _POSTS, _TimelineQuery, auth=USER,
+             limit=Rates(user=75)),
+    _declare("GET search/posts", make_find(Settings()), "Search posts", FoundStatuses,
+             older.add_fields(
+                 older.PostRangeQuery, q=Text(required=True, min_length=1, max_length=500),
+                 until=Text(), lang=Text(), locale=Text(), geocode=Text(),
+                 result_type=Choice(("mixed", "recent", "popular"), load_default="mixed")),
+             configure=make_find, limit=Rates(app=450, user=180), errors="195",
+             facts=(POST_FORMS, SEARCH_OPERATORS), query={"q": "coffee"}),
+    _declare("POST favorites/create", like, "Like a post", OlderPost, _NamedPost,
+             limit=Rates(user_daily=1000), errors="139 144 179", facts=(*_NAMED, PRIVATE_LIKES),
+             query={"id": _NOT_LIKED}),
+    _declare("POST favorites/destroy", unlike, "End the like of a post", OlderPost, _NamedPost,
+             errors="144 179", facts=(*_NAMED, PRIVATE_LIKES), query={"id": _OTHERS_POST}),
+    _declare("GET favorites/list", list_likes, "List the posts that a user likes", _POSTS,
+             older.add_fields(older.PostRangeQuery, older.OneUserQuery),
+             limit=Rates(app=75, user=75), errors="25 50 63", facts=(POST_FORMS, PRIVATE_LIKES),
+             query={"screen_name": "harbor_roasters"}),
+)  # fmt: skip

@@ -1,0 +1,95 @@
+"""The description of v2: each answer of an example is valid under it, in the same names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import validate
+
+from mock_platform.api.oauth.tester_access import credentials
+from mock_platform.api.served import OPERATIONS
+from mock_platform.control.examples import sample
+from mock_platform.core.envelope import Lines
+from mock_platform.core.operation import MINUTE, Operation
+from mock_platform.settings import NamesMode
+from tests.support import Sandbox, sandbox
+from tests.test_kept_worlds import NOON
+
+NAMES: tuple[NamesMode, ...] = ("neutral", "original")
+
+
+@cache
+def open_box(names: NamesMode) -> tuple[Sandbox, Mapping[str, Any]]:
+    """A sandbox with these names, and the description that it serves."""
+    box = sandbox(freeze=NOON, limits="off", names=names)
+    return box, box.call("GET", "/2/openapi.json", keys=None).get_json()
+
+
+def list_answered() -> Iterator[Operation]:
+    """The operations under `/2` whose examples are answered at once, with JSON."""
+    found = credentials(sandbox(freeze=NOON).world)
+    for operation in OPERATIONS:
+        if operation.dialect != "v2" or isinstance(operation.returns, Lines):
+            continue
+        try:
+            sample(operation, found)
+        except LookupError:
+            continue
+        yield operation
+
+
+def find_described(document: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    """What a document says of each operation, by our id of it."""
+    return {
+        entry["x-mock-operation"]: entry
+        for item in document["paths"].values()
+        for entry in item.values()
+        if "operationId" in entry
+    }
+
+
+def list_all_fields(described: Mapping[str, Any]) -> dict[str, str]:
+    """Everything that a client can ask an operation to show, by parameter."""
+    return {
+        each["name"]: ",".join(each["schema"]["items"]["enum"])
+        for each in described.get("parameters", ())
+        if re.search(r"[.]fields$|^expansions$", each["name"])
+    }
+
+
+@pytest.mark.parametrize("names", NAMES)
+@pytest.mark.parametrize("operation", list(list_answered()), ids=lambda each: each.id)
+def test_answers_are_valid_under_the_description(operation: Operation, names: NamesMode) -> None:
+    """A client that checks what it gets, or was generated, reads every answer."""
+    box, document = open_box(names)
+    box.world.reset()
+    asked = sample(operation, credentials(box.world))
+    body = None if asked.body is None else asked.body.replace(MINUTE, "202603011159")
+
+    described = find_described(document)[operation.id]
+    path = f"{asked.path}{'&' if '?' in asked.path else '?'}{urlencode(list_all_fields(described))}"
+    answer = box.client.open(path, method=asked.method, headers=asked.headers, data=body)
+
+    responses = described["responses"]
+    content = responses.get(str(answer.status_code), responses["default"]).get("content", {})
+    if answer.data and str(answer.mimetype).endswith("json"):
+        form = {**content[answer.mimetype]["schema"], "components": document["components"]}
+        faults = Draft202012Validator(form).iter_errors(answer.get_json())
+        assert [f"{each.json_path}: {each.message}" for each in faults] == []
+
+
+@pytest.mark.parametrize("names", NAMES)
+def test_descriptions_are_valid(names: NamesMode) -> None:
+    """The document follows OpenAPI, and refers to nothing that it does not have."""
+    _, document = open_box(names)
+
+    validate(document)
+    assert names == "neutral" or not re.search(
+        r'"(?:repost_count|edit_history_post_ids)"', str(document)
+    )
