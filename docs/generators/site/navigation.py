@@ -26,6 +26,7 @@ KINDS = (
             "docs/tour",
             "docs/for-test-authors",
             "docs/for-javascript",
+            "docs/node-clients",
             "docs/for-qa",
             "docs/click-lesson",
             "docs/any-language",
