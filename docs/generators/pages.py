@@ -8,7 +8,6 @@ from pathlib import Path
 from docs.generators import (
     assumptions,
     data_files,
-    effects,
     front,
     javascript,
     operations,
@@ -26,7 +25,6 @@ PAGES: dict[str, Callable[[], str]] = {
     "operations.md": operations.write_page,
     "assumptions.md": assumptions.write_page,
     "scenarios.md": scenarios.write_page,
-    "effects.md": effects.write_page,
     "scenario-format.md": scenario_format.write_page,
     "tables.md": tables.write_page,
     "python.md": python.write_page,

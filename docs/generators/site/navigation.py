@@ -72,7 +72,6 @@ KINDS = (
             "docs/control-plane",
             "docs/scenarios",
             "docs/scenario-format",
-            "docs/effects",
             "docs/fixtures",
             "docs/tables",
             "docs/python",
