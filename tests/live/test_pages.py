@@ -22,7 +22,7 @@ LANGUAGES = {
     "encrypted-chat": {"bash"},
     "lists-and-trends": {"bash"},
     "media-news-and-notes": {"bash"},
-    "original-names": {"text", "python"},
+    "clients": {"text", "python"},
     "wire": {"python"},
     "posts-and-users": {"bash"},
     "problems": {"bash", "python", "text"},
@@ -88,7 +88,7 @@ ALONE: dict[str, str] = {
 """How what a page prints ends whose commands start their servers."""
 PROGRAMS = {
     f"{name}-{number}": program
-    for name in ("as-a-flask-application", "original-names", "problems", "wire")
+    for name in ("as-a-flask-application", "clients", "problems", "wire")
     for number, program in enumerate(Page(f"docs/{name}.md").programs())
 }
 

@@ -41,7 +41,6 @@ KINDS = (
             "docs/test-recipes",
             "docs/console",
             "docs/clients",
-            "docs/original-names",
             "docs/older-interface",
             "docs/wire",
             "docs/record-and-import",
