@@ -46,7 +46,7 @@ def test_the_front_page_links_every_page() -> None:
 
 def test_the_fault_that_the_page_on_fixtures_shows(tmp_path: Path) -> None:
     """A file with that mistake is answered with that line."""
-    ((_, ((shown,),)),) = Page("docs/fixtures.md").runs()
+    ((_, ((shown,),)),) = Page("docs/tables.md").runs()
     folder = tmp_path / "my-fixtures"
     folder.mkdir()
     (folder / "line_items.json").write_text('[\n  {"id": "a",\n    "objective": "NOISE"}\n]')

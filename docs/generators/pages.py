@@ -15,7 +15,6 @@ from docs.generators import (
     python,
     scenario_format,
     scenarios,
-    tables,
 )
 
 DOCS = Path(__file__).parents[1]
@@ -26,7 +25,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "assumptions.md": assumptions.write_page,
     "scenarios.md": scenarios.write_page,
     "scenario-format.md": scenario_format.write_page,
-    "tables.md": tables.write_page,
+    "tables.md": page_parts.write_tables,
     "python.md": python.write_page,
     "javascript.md": javascript.write_page,
     "architecture.md": page_parts.write_architecture,
