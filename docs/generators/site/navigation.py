@@ -82,6 +82,7 @@ KINDS = (
         "Understand",
         "Why it is as it is, and what to expect of it.",
         (
+            "docs/how-it-works",
             "docs/fidelity",
             "docs/architecture",
             "SECURITY",
