@@ -30,7 +30,7 @@ class BuildHook(BuildHookInterface[Any]):
             file
             for file in sorted((root / "docs").rglob("*"))
             if not {"generators", "__pycache__"} & set(file.relative_to(root).parts)
-            and file.suffix not in {".png", ".svg"}  # pages are read as text; the site has its own pictures
+            and file.parent.name != "images"  # pages are read as text; the site has pictures
         ]
         for file in pages:
             if file.is_file():
