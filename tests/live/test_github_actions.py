@@ -31,7 +31,7 @@ from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 
-FILE = ROOT / "docs" / "github-actions.yml"
+FILE = ROOT / "docs" / "examples" / "github-actions.yml"
 WORKFLOW: dict[str, Any] = YAML(typ="safe").load(FILE)
 JOBS: dict[str, Any] = WORKFLOW["jobs"]
 ACTION: dict[str, Any] = YAML(typ="safe").load(ROOT / "action.yml")
@@ -312,7 +312,7 @@ def test_the_container_is_called_where_it_listens() -> None:
     job = JOBS["container"]
     service = job["services"]["sandbox"]
     (port,) = re.findall(
-        r"^EXPOSE (\d+)$", (ROOT / "docs" / "Dockerfile").read_text("utf-8"), re.MULTILINE
+        r"^EXPOSE (\d+)$", (ROOT / "Dockerfile").read_text("utf-8"), re.MULTILINE
     )
 
     assert [f"{port}:{port}"] == service["ports"]
