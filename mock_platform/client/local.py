@@ -78,7 +78,7 @@ class LocalClock(ClockFace):
 
     def advance(
         self,
-        step: float | str | timedelta | None = None,
+        duration: float | str | timedelta | None = None,
         /,
         *,
         days: float = 0,
@@ -86,7 +86,7 @@ class LocalClock(ClockFace):
         minutes: float = 0,
         seconds: float = 0,
     ) -> datetime:
-        step = count_seconds(step, days=days, hours=hours, minutes=minutes, seconds=seconds)
+        step = count_seconds(duration, days=days, hours=hours, minutes=minutes, seconds=seconds)
         return self._move(lambda clock: clock.advance(step))
 
     def resume(self) -> datetime:

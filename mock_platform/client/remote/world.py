@@ -72,7 +72,7 @@ class RemoteClock(ClockFace):
 
     def advance(
         self,
-        step: float | str | timedelta | None = None,
+        duration: float | str | timedelta | None = None,
         /,
         *,
         days: float = 0,
@@ -80,7 +80,7 @@ class RemoteClock(ClockFace):
         minutes: float = 0,
         seconds: float = 0,
     ) -> datetime:
-        step = count_seconds(step, days=days, hours=hours, minutes=minutes, seconds=seconds)
+        step = count_seconds(duration, days=days, hours=hours, minutes=minutes, seconds=seconds)
         return self._put(action="advance", seconds=step)
 
     def resume(self) -> datetime:
