@@ -180,9 +180,9 @@ def _explain_nothing(world: WorldFace, wanted: Mapping[str, Any], *, follow: boo
     count = world.journal.count()
     if count and wanted:
         told = " and ".join(f"{name} {value}" for name, value in wanted.items())
-        text = f"None of the {count} requests of world {world.name} has {told}."
+        text = f"No request of world {world.name} has {told}; its journal has {count}."
     elif count:
-        text = f"World {world.name} has {count} requests, and --limit 0 lists none."
+        text = f"The journal of world {world.name} has {count}, and --limit 0 lists none."
     else:
         text = f"World {world.name} had no request yet. `mock-platform worlds` lists all worlds."
     return f"{text} Waiting for more." if follow else text

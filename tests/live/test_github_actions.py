@@ -311,9 +311,7 @@ def test_the_container_is_called_where_it_listens() -> None:
     """The port is that of the image, and the token is the service's."""
     job = JOBS["container"]
     service = job["services"]["sandbox"]
-    (port,) = re.findall(
-        r"^EXPOSE (\d+)$", (ROOT / "Dockerfile").read_text("utf-8"), re.MULTILINE
-    )
+    (port,) = re.findall(r"^EXPOSE (\d+)$", (ROOT / "Dockerfile").read_text("utf-8"), re.MULTILINE)
 
     assert [f"{port}:{port}"] == service["ports"]
     assert f"http://127.0.0.1:{port}" == job["env"]["MOCK_PLATFORM_URL"]
