@@ -185,9 +185,8 @@ def test_that_no_request_is_found_is_said(run: Run, server: MockPlatform) -> Non
     as_json = run("requests", "--status", "503", "--format", "json")
 
     assert nothing.startswith("World default had no request yet.")
-    assert ("", "No request of world default has status 503 and method get; its journal has 1.\n") == (
-        narrowed.stdout, narrowed.stderr,
-    )  # fmt: skip
+    text = "No request of world default has status 503 and method get; its journal has 1.\n"
+    assert ("", text) == (narrowed.stdout, narrowed.stderr)
     assert ("", "") == (as_json.stdout, as_json.stderr)
 
 

@@ -135,7 +135,8 @@ def list_reposts(call: Call, world: World) -> dict[str, Any]:
 def list_reposters(call: Call, world: World) -> dict[str, Any]:
     """Return the page of the users who reposted a post."""
     page = _take_reposts(call, world, USERS)
-    return show_users(call, world, page, [each["_user_id"] for each in page.records])
+    users = (world.store.get("users", each["_user_id"]) for each in page.records)
+    return show_users(call, world, page, [user for user in users if user is not None])
 
 
 def _take_reposts(call: Call, world: World, form: TokenForm) -> TokenPage:

@@ -77,14 +77,14 @@ def list_affiliates(call: Call, world: World) -> dict[str, Any]:
     user = require_record(call, world, "users", "user", PARTIAL_ERRORS)
     term = Term(("affiliation.user_id",), user["id"])
     page = take_page_both_ways(call, world, "users", {}, form=NUMBERS, term=term, where=is_present)
-    return show_users(call, world, page, [one["id"] for one in page.records])
+    return show_users(call, world, page, page.records)
 
 
 def search(call: Call, world: World) -> dict[str, Any]:
     """Return the page of users whom a query finds, the most relevant first."""
     found = _find_by_words(world, call.params["query"], get_viewer_id(call))
     page = take_slice(call, found, form=POSTS, token="next_token")
-    return show_users(call, world, page, [one["id"] for one in page.records])
+    return show_users(call, world, page, page.records)
 
 
 _SEARCHED = ("screen_name", "name")
