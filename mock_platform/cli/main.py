@@ -18,7 +18,7 @@ from mock_platform.version import __version__
 _NAME = "mock-platform"
 _SECTIONS = (
     ("Start a sandbox", ("serve", "run", "verify")),
-    ("Watch what it does", ("requests", "worlds")),
+    ("Watch what it does", ("requests", "costs", "worlds")),
     ("Break something, and undo it", ("scenarios", "on", "off", "clock", "reset")),
     ("Data", ("credentials", "record", "import")),
     ("Check", ("check", "coverage", "diff", "fidelity")),

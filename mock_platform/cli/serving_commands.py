@@ -19,7 +19,7 @@ from mock_platform.cli.intercepting import (
     intercept_hosts_option,
     read_interception,
 )
-from mock_platform.cli.options import condition_options, settings_of, settings_options
+from mock_platform.cli.options import USD, condition_options, settings_of, settings_options
 
 if TYPE_CHECKING:
     from mock_platform.settings import NamesMode
@@ -35,7 +35,7 @@ _SECTIONS = (
     (
         "What is checked",
         (
-            "verify", "page", "junit", "summary", "coverage", "coverage-fail-under",
+            "verify", "page", "junit", "summary", "max-cost", "coverage", "coverage-fail-under",
             "coverage-only", "coverage-baseline", "contract",
         ),
     ),
@@ -58,8 +58,8 @@ _SECTIONS = (
     (
         "Records, worlds and journals",
         (
-            "no-default-fixtures", "seed", "durability", "lease", "advertise", "rest-after",
-            "max-worlds", "journal-entries", "journal-bytes", "journal-total-bytes",
+            "no-default-fixtures", "prices", "seed", "durability", "lease", "advertise",
+            "rest-after", "max-worlds", "journal-entries", "journal-bytes", "journal-total-bytes",
         ),
     ),
     (
@@ -260,6 +260,10 @@ def serve(
          ".txt, .xml for JUnit, or .baseline for --coverage-baseline. Repeatable.",
 )  # fmt: skip
 @condition_options("--coverage-")
+@click.option(
+    "--max-cost", type=USD, metavar="USD",
+    help="Exit with status 1 if the calls would have cost more US dollars, and list the dearest.",
+)  # fmt: skip
 @click.option(
     "--contract",
     type=_FILE,

@@ -210,6 +210,10 @@ class EntryFace(Protocol):
         """The explanation of a refusal, if there is one."""
 
     @property
+    def cost(self) -> dict[str, Any] | None:
+        """What the platform would have charged: `usd`, `resources`, `why`; `None` if not billed."""
+
+    @property
     def traceback(self) -> str | None:
         """The traceback of an error in the sandbox itself."""
 

@@ -57,6 +57,7 @@ from mock_platform.api.v2.posts.named_posts import (
     find_named_post,
     require_named_post,
 )
+from mock_platform.api.v2.prices import CONTENT_MANAGE, INTERACTION_CREATE, POST_READ, USER_READ
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
@@ -196,6 +197,7 @@ _declare_list = partial(
     statuses=(429,),
     assumptions=(REPOST_LISTS, REPOST_SHAPES, FIELD_SELECTION, TOKEN_FORMS),
     may_assume=(PARTIAL_ERRORS, COUNTED_ONCE),
+    price=POST_READ,
 )
 OPERATIONS = (
     _declare(
@@ -211,6 +213,7 @@ OPERATIONS = (
         errors=("invalid-request", "about:blank"),
         assumptions=(REPOST_SHAPES, POST_ACTIVITIES, RELATION_COUNTS),
         example=Example(path={"id": "2244994945"}, json={"post_id": "1789900000000000006"}),
+        price=INTERACTION_CREATE,
     ),
     _declare(
         "reposts.delete",
@@ -222,6 +225,7 @@ OPERATIONS = (
         returns=RepostEndAnswer,
         assumptions=(REPOST_SHAPES, RELATION_COUNTS),
         example=Example(path={"id": "2244994945", "source_post_id": "1789900000000000004"}),
+        price=CONTENT_MANAGE,
     ),
     _declare_list(
         "reposts.list",
@@ -242,6 +246,7 @@ OPERATIONS = (
         statuses=(),
         may_assume=(PARTIAL_ERRORS,),
         example=Example(path={"id": "1789900000000000004"}),
+        price=USER_READ,
     ),
     _declare_list(
         "quotes.list",

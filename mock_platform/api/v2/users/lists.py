@@ -30,6 +30,7 @@ from mock_platform.api.v2.objects.relations import (
     is_present,
 )
 from mock_platform.api.v2.pages import NUMBERS, POSTS, TOKEN_FORMS, take_page_both_ways, take_slice
+from mock_platform.api.v2.prices import USER_READ
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
@@ -131,6 +132,7 @@ OPERATIONS = (
         assumptions=(SEARCH_SHAPES, SEARCH_MATCHES, FIELD_SELECTION),
         may_assume=(PARTIAL_ERRORS,),
         example=Example(query={"query": "harbor"}),
+        price=USER_READ,
     ),
     declare_public(
         "users.affiliates",
@@ -145,5 +147,6 @@ OPERATIONS = (
         errors=("invalid-request", "resource-not-found"),
         assumptions=(AFFILIATE_SHAPES, FIELD_SELECTION, TOKEN_FORMS),
         may_assume=(PARTIAL_ERRORS,),
+        price=USER_READ,
     ),
 )
