@@ -98,6 +98,7 @@ KINDS = (
             "docs/contributing/adding-an-option",
             "docs/contributing/adding-a-command",
             "docs/contributing/adding-a-control-route",
+            "docs/contributing/adding-a-console-page",
             "docs/contributing/adding-a-store",
         ),
     ),
