@@ -8,7 +8,7 @@ PYTHON := $(shell for name in python3.11 python3.12 python3.13 python3.14 python
 endif
 VENV ?= .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP := $(BIN)/python -m pip --disable-pip-version-check
 # More than a usual small machine has cores: many tests wait for servers, browsers and commands.
 JOBS ?= 3
 ARGS ?=
@@ -61,7 +61,7 @@ site: $(VENV)/.dev
 # The fresh environment borrows the libraries of $(VENV), but not the package: it finds its own first.
 wheel: site
 	rm -rf dist build/wheel
-	$(PIP) wheel --no-deps --wheel-dir dist .
+	$(PIP) wheel --quiet --no-deps --wheel-dir dist .
 	@$(BIN)/python -m zipfile --list dist/*.whl | awk 'NR > 1 && $$1 !~ /^mock_platform[-\/]/ \
 		{ print "The wheel holds " $$1 ", which is no part of the package."; bad = 1 } END { exit bad }'
 	$(BIN)/python -m venv build/wheel
@@ -94,11 +94,11 @@ $(VENV)/.created:
 	@touch $@
 
 $(VENV)/.runtime: $(VENV)/.created pyproject.toml
-	@echo "Installing what the sandbox needs into $(VENV) …" >&2
+	@echo "Installing what the sandbox needs into $(VENV), about a minute …" >&2
 	@$(PIP) install --editable '.[all]' >&2
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.created pyproject.toml
-	@echo "Installing what development needs into $(VENV) …" >&2
+	@echo "Installing what development needs into $(VENV), some minutes …" >&2
 	@$(PIP) install --editable '.[dev]' >&2
 	@touch $(VENV)/.runtime $@

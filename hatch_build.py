@@ -30,11 +30,13 @@ class BuildHook(BuildHookInterface[Any]):
             file
             for file in sorted((root / "docs").rglob("*"))
             if not {"generators", "__pycache__"} & set(file.relative_to(root).parts)
-            and file.suffix != ".png"  # pages are read as text; the site has its own pictures
+            and file.parent.name != "images"  # pages are read as text; the site has pictures
         ]
         for file in pages:
             if file.is_file():
-                place = file.relative_to(root).as_posix().removeprefix("docs/")
+                place = file.relative_to(root).as_posix()
+                # Beside the README, which has its name.
+                place = "index.md" if place == "docs/README.md" else place.removeprefix("docs/")
                 build_data["force_include"][str(file)] = f"mock_platform/docs/{place}"
         site = root / "build" / "site"
         if (site / "index.html").is_file():

@@ -43,6 +43,8 @@ _MARKERS = {
 _SUFFIXES = (".html", ".json", ".txt", ".xml", ".baseline")
 """The ends of the names of coverage files; `coverage.SUFFIXES` has their formats."""
 _FIXTURE = "mock_platform"
+_GROUP = "mock_platform"
+_SETTINGS = "mock-platform.toml"
 _OURS = "mock_platform."
 _OUTPUT = "mock_platform"
 _verdict_key = pytest.StashKey[Any]()  # a Verdict, which is not imported here
@@ -62,7 +64,7 @@ _COVERAGE_OPTIONS = (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the command line options."""
-    group = parser.getgroup("mock_platform", "mock_platform: the sandbox of the platform's API")
+    group = parser.getgroup(_GROUP, "mock_platform: the sandbox of the platform's API")
     group.addoption(
         "--mock-platform-url",
         metavar="URL",
@@ -137,6 +139,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Show the whole journal of a failing test with headers and bodies, instead "
         "of a summary. Credentials are always redacted.",
     )
+
+
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, parser: pytest.Parser, args: list[str]
+) -> None:
+    """Put the options of `mock-platform.toml` before those of the command line.
+
+    Raises:
+        pytest.UsageError: The file cannot be used, or names an option that does not exist.
+    """
+    folder = early_config.invocation_params.dir
+    if not any((each / _SETTINGS).is_file() for each in (folder, *folder.parents)):
+        return
+    from mock_platform.core.settings_file import read_arguments
+
+    group = parser.getgroup(_GROUP)
+    known = [name.removeprefix("--") for option in group.options for name in option.names()]
+    try:
+        args[:0] = read_arguments(folder, "pytest", known)
+    except ValueError as fault:
+        raise pytest.UsageError(str(fault)) from fault
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -27,7 +27,7 @@ HAND_WRITTEN = (
     PAGE,
     ROOT / "CONTRIBUTING.md",
     *(ROOT / "docs" / name for name in ("console.md", "glossary.md", "streams.md")),
-    *sorted((ROOT / "docs").glob("adding-*.md")),
+    *sorted((ROOT / "docs" / "contributing").glob("*.md")),
 )
 """The pages that name files of the package."""
 DOORS = {"clock.py": "time", "ids.py": "secrets"}

@@ -11,11 +11,13 @@ from click.testing import CliRunner
 from docs.generators.pages import PAGES
 from mock_platform.cli.main import group
 from mock_platform.control.routes import ROUTES
+from mock_platform.platform import Platform
+from mock_platform.serving.app import create_app
 from tests.live.pages import ROOT, Page
 
 DOCS = Path(__file__).parent.parent / "docs"
 FRONT = (
-    "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/examples/README.md",
+    "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md",
     "clients/javascript/README.md",
 )  # fmt: skip
 
@@ -27,16 +29,24 @@ def test_a_generated_page_is_what_the_generator_writes(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", [*(f"docs/{file.name}" for file in sorted(DOCS.glob("*.md"))), *FRONT]
+    "path", [*sorted(file.relative_to(ROOT).as_posix() for file in DOCS.rglob("*.md")), *FRONT]
 )
 def test_links_lead_somewhere(path: str) -> None:
     """Every file and every heading that a page links to is there."""
     assert Page(path).dead_links() == []
 
 
+def test_the_front_page_links_every_page() -> None:
+    """Whoever opens `docs/` finds all pages there."""
+    text = (DOCS / "README.md").read_text("utf-8")
+    pages = [file.relative_to(DOCS).as_posix() for file in DOCS.rglob("*.md")]
+
+    assert [] == [page for page in pages if page != "README.md" and f"]({page})" not in text]
+
+
 def test_the_fault_that_the_page_on_fixtures_shows(tmp_path: Path) -> None:
     """A file with that mistake is answered with that line."""
-    ((_, ((shown,),)),) = Page("docs/fixtures.md").runs()
+    ((_, ((shown,),)),) = Page("docs/tables.md").runs()
     folder = tmp_path / "my-fixtures"
     folder.mkdir()
     (folder / "line_items.json").write_text('[\n  {"id": "a",\n    "objective": "NOISE"}\n]')
@@ -44,6 +54,15 @@ def test_the_fault_that_the_page_on_fixtures_shows(tmp_path: Path) -> None:
     checked = CliRunner().invoke(group, ["check", str(folder)])
 
     assert f"{tmp_path}/{shown.removesuffix('…')}" in checked.output
+
+
+def test_the_pages_of_the_click_lesson_are_there() -> None:
+    """Each address that it names is a page of the console."""
+    addresses = re.findall(r"\((?:`(/_mock/[^`]*)`)", (DOCS / "click-lesson.md").read_text("utf-8"))
+    client = create_app(Platform()).test_client()
+
+    assert len(addresses) > 5
+    assert {200} == {client.get(address).status_code for address in addresses}
 
 
 def test_every_control_route_is_documented() -> None:

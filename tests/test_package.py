@@ -7,15 +7,12 @@ import re
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import requires
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 from mock_platform import __version__
 
@@ -75,42 +72,11 @@ def test_the_wheel_takes_the_pages(hatch_build: ModuleType) -> None:
     placed = build_data["force_include"]
     assert placed[str(ROOT / "README.md")] == "mock_platform/docs/README.md"
     assert placed[str(ROOT / "docs" / "for-qa.md")] == "mock_platform/docs/for-qa.md"
+    assert placed[str(ROOT / "docs" / "README.md")] == "mock_platform/docs/index.md"
+    assert [path for path in placed if path.endswith(".png")] == []
     pages = {str(file) for file in (ROOT / "docs").glob("*.md")}
     assert pages <= set(placed)
     assert [place for place in placed.values() if "generators" in place] == []
-
-
-def test_the_readme_says_how_large_a_plain_install_is(hatch_build: ModuleType) -> None:
-    """The number of packages, the megabytes of this one, and no pictures among them."""
-    hook = hatch_build.BuildHook()
-    hook.root = str(ROOT)
-    build_data: dict[str, Any] = {"force_include": {}}
-    hook.initialize("standard", build_data)
-    site = str(ROOT / "build" / "site")
-    files = [Path(each) for each in build_data["force_include"] if each != site]
-    for name in ("mock_platform", "fidelity", "fixtures", "scenarios"):
-        files += [each for each in (ROOT / name).rglob("*") if "__pycache__" not in each.parts]
-    bytes_ = sum(each.stat().st_size for each in files if each.is_file())
-    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
-    found = re.search(r"this package and the (\d+) that it needs, \d+ MB with (\d+) MB of", readme)
-    assert found is not None
-
-    assert [int(found[1]), int(found[2])] == [len(list_needed()), round(bytes_ / 2**20)]
-    assert [each for each in files if each.suffix == ".png"] == []
-
-
-def list_needed() -> set[str]:
-    """The packages that a plain install brings, by the metadata of what is installed."""
-    needed: set[str] = set()
-    waiting = [Requirement(each) for each in PROJECT["project"]["dependencies"]]
-    while waiting:
-        one = waiting.pop()
-        name = canonicalize_name(one.name)
-        if name in needed or (one.marker and not one.marker.evaluate({"extra": ""})):
-            continue
-        needed.add(name)
-        waiting += [Requirement(each) for each in requires(name) or ()]
-    return needed
 
 
 def test_a_build_without_pages_is_possible(hatch_build: ModuleType, tmp_path: Path) -> None:

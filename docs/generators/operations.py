@@ -26,6 +26,9 @@ def write_page() -> str:
         "",
         "Made by `make docs` from the table of operations; do not edit.",
         "",
+        "Every request that is served, with what it does and where that is from. "
+        "*A, Versioning* is a heading of [document A](glossary.md#document-a-document-b).",
+        "",
         f'{len(operations)} operations: {counted}. `mock-platform where "METHOD PATH"` prints the '
         "code that answers a request. A running sandbox has a page for each: "
         "`/_mock/operations/ID.txt`.",

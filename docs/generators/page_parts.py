@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from docs.generators import tables
 from docs.generators.markdown import table
 from docs.generators.rooms import BESIDE, ROOT, find_direct_imports, read_rooms, read_subjects
 from mock_platform.verification.contract import RULES
@@ -13,6 +14,11 @@ _END = "<!-- The end of what `make docs` makes. -->"
 def write_architecture() -> str:
     """Returns the page with a new picture of the rooms, and what is in them."""
     return _renew("architecture.md", "the imports and the docstrings", _draw())
+
+
+def write_tables() -> str:
+    """Returns the page with every table of records."""
+    return _renew("tables.md", "the tables", tables.write_tables())
 
 
 def write_contract() -> str:

@@ -8,14 +8,13 @@ from pathlib import Path
 from docs.generators import (
     assumptions,
     data_files,
-    effects,
+    front,
     javascript,
     operations,
     page_parts,
     python,
     scenario_format,
     scenarios,
-    tables,
 )
 
 DOCS = Path(__file__).parents[1]
@@ -25,14 +24,14 @@ PAGES: dict[str, Callable[[], str]] = {
     "operations.md": operations.write_page,
     "assumptions.md": assumptions.write_page,
     "scenarios.md": scenarios.write_page,
-    "effects.md": effects.write_page,
     "scenario-format.md": scenario_format.write_page,
-    "tables.md": tables.write_page,
+    "tables.md": page_parts.write_tables,
     "python.md": python.write_page,
     "javascript.md": javascript.write_page,
     "architecture.md": page_parts.write_architecture,
     "contract.md": page_parts.write_contract,
     "fidelity.md": page_parts.write_fidelity,
+    "README.md": front.write_page,
     "../clients/javascript/package.json": javascript.write_package,
     "../clients/javascript/lib/contract.js": javascript.write_values,
     "../clients/javascript/types/contract.d.ts": javascript.write_types,

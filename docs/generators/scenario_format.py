@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from docs.generators import scenario_examples as examples
-from docs.generators.markdown import table
+from docs.generators.markdown import paragraphs, table
 from docs.generators.scenario_examples import Example
-from mock_platform.scenario import deliveries, match
+from mock_platform.platform import Platform
+from mock_platform.scenario import deliveries, effects, match
+from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.effects import KINDS
 from mock_platform.scenario.forms import (
     AnyForm,
@@ -26,6 +30,8 @@ from mock_platform.scenario.schema import RuleForm, make_forms
 from mock_platform.scenario.value_forms import DurationForm, InstantForm, KeyedForm, TypedForm
 
 _MAX_CHOICES = 12
+_MAX_NAMED = 5
+"""Up to this number the scenarios that use an effect are named; more are only counted."""
 _COMMON = ("title", "detail", "status")
 """The fields of all problems."""
 _INTRODUCTION = """\
@@ -75,8 +81,9 @@ def write_page() -> str:
     parts += ["## Operators\n", *_write_fields(_find_form(match.CONDITION))]
     parts += _write_examples("###", examples.OPERATORS, prefix="operator: ")
     parts.append("## Effects\n")
-    for keyword in KINDS:
-        parts += _write_effect(keyword)
+    library = list(Platform().library)
+    for name in effects.EFFECTS:
+        parts += _write_effect(import_module(f"{effects.__name__}.{name}"), library)
     parts += _write_others("deliveries", forms.rule.delivery, examples.DELIVERIES)
     parts += _write_others("lines", forms.rule.line, examples.LINES)
     return "\n".join(parts).rstrip("\n") + "\n"
@@ -146,9 +153,10 @@ def _write_example(example: Example) -> list[str]:
     return [*text, f"{example.more}\n"] if example.more else text
 
 
-def _write_effect(keyword: str) -> list[str]:
+def _write_effect(module: ModuleType, library: Sequence[Scenario]) -> list[str]:
+    keyword = module.KIND.keyword
     kind = KINDS[keyword]
-    text = [f"### {keyword}\n"]
+    text = [f"### {keyword}\n", f"{paragraphs(module.__doc__)}\n"]
     if kind.form is not None:
         text += _write_form(keyword, kind.form)
     elif kind.by_value is not None:
@@ -165,7 +173,21 @@ def _write_effect(keyword: str) -> list[str]:
         text += ["A problem of the v2 interface; what is left out is filled in.\n"]
         text += _write_fields(common)
         text += [*table((keyword, "", "fields of its own"), rows), ""]
-    return [*text, *_write_example(examples.EFFECTS[keyword])]
+    uses = [each.name for each in library if keyword in _list_keywords(each)]
+    links = ", ".join(f"[`{use}`](scenarios.md#{use})" for use in uses[:_MAX_NAMED])
+    more = f" and {len(uses) - _MAX_NAMED} more" if len(uses) > _MAX_NAMED else ""
+    used = [f"Used by {links}{more}.\n"] if uses else []
+    return [*text, *_write_example(examples.EFFECTS[keyword]), *used]
+
+
+def _list_keywords(scenario: Scenario) -> set[str]:
+    """Returns the keys of all effects of a scenario."""
+    found: set[str] = set()
+    for rule in scenario.document["rules"]:
+        then = rule["then"]
+        for effect in then if isinstance(then, list) else [then]:
+            found |= effect.keys()
+    return found
 
 
 def _write_form(keyword: str, form: FieldsForm) -> list[str]:
@@ -181,13 +203,13 @@ def _write_form(keyword: str, form: FieldsForm) -> list[str]:
 
 
 def _write_others(on: str, form: FieldsForm, of: Mapping[str, Example]) -> list[str]:
-    effects = deliveries.DELIVERY_EFFECT if on == "deliveries" else deliveries.LINE_EFFECT
+    own = deliveries.DELIVERY_EFFECT if on == "deliveries" else deliveries.LINE_EFFECT
     what = "Rules on deliveries" if on == "deliveries" else "Rules on lines"
     text = [f"## {what}\n", f"{form.description}\n", *_write_fields(form)]
     when = _find_form(form.fields["when"])
     text += [*_write_fields_of(f"### Conditions on {on}", _find_form(when.fields["event"]))]
     for keyword, example in of.items():
-        text += [f"### {on}: {keyword}\n", *_write_form(keyword, effects.forms[keyword])]
+        text += [f"### {on}: {keyword}\n", *_write_form(keyword, own.forms[keyword])]
         text += _write_example(example)
     return text
 

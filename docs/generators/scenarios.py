@@ -89,7 +89,9 @@ COUNT failures and other unusual behaviours that you can activate:
 - in Python: `platform.activate("NAME", …)`,
 - for a single request: the header `X-Mock-Scenario: NAME`.
 
-If a parameter is `null`, it restricts nothing, or its value is taken from the request.
+If a parameter is `null`, it restricts nothing, or its value is taken from the request. Each
+scenario quotes the sentence that it is based on: *B, Line items* is a heading of
+[document B](glossary.md#document-a-document-b).
 [How to write your own](for-qa.md#a-scenario-of-your-own).
 
 The commands below are for a server on port 8080 and need these shell variables:

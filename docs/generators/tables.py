@@ -1,4 +1,4 @@
-"""`docs/tables.md`: every table of records, with its fields."""
+"""A part of `docs/tables.md`: every table of records, with its fields."""
 
 from __future__ import annotations
 
@@ -11,22 +11,13 @@ from mock_platform.api.served import TABLES
 from mock_platform.core.fields import Choice
 from mock_platform.core.tables.table import Table
 
-_INTRODUCTION = """\
-# Tables
-
-Made by `make docs` from the tables; do not edit.
-
-Each table has a file of its own in a folder of [fixtures](fixtures.md), and its records are at
-`/_mock/state/TABLE` and in `platform.state["TABLE"]`. A key that begins with an underscore belongs
-to the sandbox and is never served. A field that is not *required* may be left out.
-"""
 _MAX_VALUES = 15
 """More values than this are only counted."""
 
 
-def write_page() -> str:
-    """Returns the page."""
-    return "\n".join([_INTRODUCTION, *(_section(each) for each in TABLES)])
+def write_tables() -> str:
+    """Returns a section for each table."""
+    return "\n".join(_section(each) for each in TABLES)
 
 
 def _section(each: Table) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 import requests
@@ -12,9 +13,12 @@ import requests
 from mock_platform.api.served import TABLES
 from mock_platform.cli.command import CheckFailed, count_faults
 from mock_platform.cli.conditions import CoverageConditions
+from mock_platform.cli.configured import read_options
+from mock_platform.cli.serving_commands import run, serve
 from mock_platform.client.remote.control import read_authority
 from mock_platform.control.mistakes import TOKEN_HEADER
 from mock_platform.core import installed as shipped
+from mock_platform.core.settings_file import FILE_NAME, BadSettingsFile, read_settings_file
 from mock_platform.core.tables import fixtures
 from mock_platform.platform import Platform
 from mock_platform.scenario import library
@@ -38,8 +42,10 @@ def check_files(
         CheckFailed: The files have faults.
     """
     under = [shipped.folder("fixtures")] if default_fixtures else []
+    settings = [path for path in paths if path.name == FILE_NAME]
+    complaints: list[object] = [fault for path in settings for fault in _check_settings(path)]
+    named_paths, paths = paths, [path for path in paths if path not in settings]
     files = [file for path in paths for file in _find_scenarios(path)]
-    complaints: list[object] = []
     odd: list[object] = []
     named: Collection[Path] = ()
     if files:
@@ -65,7 +71,37 @@ def check_files(
     if odd and warnings == "error":
         count = "One warning" if len(odd) == 1 else f"{len(odd)} warnings"
         raise CheckFailed(f"{count} found, and --warnings error makes them faults.")
-    click.echo(f"No faults in {', '.join(str(path) for path in paths)}.", err=True)
+    click.echo(f"No faults in {', '.join(map(str, named_paths))}.", err=True)
+
+
+def _check_settings(path: Path) -> list[str]:
+    """Return the faults of a `mock-platform.toml`."""
+    try:
+        file = read_settings_file(path)
+    except BadSettingsFile as fault:
+        return [str(fault)]
+    faults = [fault for command in (serve, run) for fault in read_options(command, file)[1]]
+    if "pytest" in file.tables:
+        (plugin,) = entry_points(group="pytest11", name="mock_platform")
+        options = _Names()
+        plugin.load().pytest_addoption(options)
+        faults += file.list_faults("pytest", options.names)
+    return faults
+
+
+class _Names:
+    """In place of pytest's parser: keeps the names of options."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def getgroup(self, *_: str) -> _Names:
+        """Return the group of all options."""
+        return self
+
+    def addoption(self, name: str, **_: Any) -> None:
+        """Keep the name of an option."""
+        self.names.append(name.removeprefix("--"))
 
 
 def _find_scenarios(path: Path) -> list[Path]:

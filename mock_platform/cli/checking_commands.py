@@ -26,9 +26,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command(cls=CheckedCommand)
-@click.argument(
-    "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH..."
-)
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
 @click.option(
     "--no-default-fixtures/--default-fixtures", help="Check PATHs without the default fixtures."
 )
@@ -47,11 +45,21 @@ def check(
 ) -> None:
     """Check fixtures and scenarios, folders or files, and print every fault.
 
-    Fixtures are added to those named before. Exit status 1 if there is any fault. Warnings are
-    about what is valid, but hardly what was meant; they go to standard error.
+    A PATH may also be a file mock-platform.toml; without PATH, it is the one of this folder or
+    above. Fixtures are added to those named before. Exit status 1 if there is any fault. Warnings
+    are about what is valid, but hardly what was meant; they go to standard error.
     """
     from mock_platform.cli.checking import check_files
+    from mock_platform.core.settings_file import FILE_NAME, find_settings_file
 
+    if not paths:
+        found = find_settings_file(Path.cwd())
+        if found is None:
+            text = (
+                f"Missing PATH: a folder or a file. There is no {FILE_NAME} here or above either."
+            )
+            raise click.UsageError(text)
+        paths = (found,)
     check_files(paths, default_fixtures=not no_default_fixtures, warnings=warnings)
 
 

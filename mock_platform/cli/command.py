@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -23,8 +23,35 @@ BY_READER = "[default: text on a terminal, else json]"
 """The help for a default that `choose_reader_format` chooses."""
 
 
+Sections = Sequence[tuple[str, Sequence[str]]]
+"""Titles with the names of the options, or commands, that the help shows below each."""
+
+
+def write_sections(
+    formatter: click.HelpFormatter, sections: Sections, rows: Mapping[str, tuple[str, str]]
+) -> None:
+    """Write rows of help by name in their sections, and at the end those that none names."""
+    left = dict(rows)
+    for title, names in (*sections, ("Options" if not sections else "Others", tuple(rows))):
+        own = [left.pop(name) for name in names if name in left]
+        if own:
+            with formatter.section(title):
+                formatter.write_dl(own)
+
+
 class CheckedCommand(click.Command):
     """A command that warns of environment variables that look like its options but are not."""
+
+    def __init__(self, *args: Any, sections: Sections = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.sections = sections
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in their sections."""
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        shown = ((each.opts[0].lstrip("-"), each.get_help_record(ctx)) for each in options)
+        rows = {name: row for name, row in shown if row is not None}
+        write_sections(formatter, self.sections, rows)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Warn, then run the command."""
@@ -39,9 +66,25 @@ class CheckedCommand(click.Command):
 
 
 class CheckedGroup(click.Group):
-    """A group whose commands warn of such variables."""
+    """A group whose commands warn of such variables, and are listed with a whole sentence each."""
 
     command_class = CheckedCommand
+
+    def __init__(self, *args: Any, sections: Sections = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.sections = sections
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in their sections."""
+        rows = {name: (name, _read_sentence(each)) for name, each in self.commands.items()}
+        write_sections(formatter, self.sections or (("Commands", tuple(rows)),), rows)
+
+
+def _read_sentence(command: click.Command) -> str:
+    """Return the first sentence of a command's help."""
+    text = " ".join((command.help or "").split("\n\n")[0].split())
+    sentence = text.split(". ")[0].rstrip(".") + "."
+    return f"{sentence} (deprecated)" if command.deprecated else sentence
 
 
 def choose_reader_format() -> Literal["text", "json"]:

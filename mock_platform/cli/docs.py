@@ -13,6 +13,8 @@ from mock_platform.core.installed import folder
 
 _FRONT = ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")
 """Pages that are beside `docs/` in a checkout, and inside it in the package."""
+_INDEX = "index"
+"""The page with the list of all others: `docs/README.md` of a checkout."""
 
 
 def list_pages() -> str:
@@ -40,7 +42,7 @@ def open_site(name: str | None) -> Path | None:
     Raises:
         CheckFailed: No page has this name, or no program opens it.
     """
-    file = None if name is None else _find_page(name)
+    file = None if name in {None, _INDEX} else _find_page(name)
     site = _find_site()
     if site is None:
         return None
@@ -87,10 +89,14 @@ def _find_page(name: str) -> Path:
 def _find_pages() -> Mapping[str, Path]:
     """Return the files of all pages by name: first those to start with, then by alphabet."""
     docs = folder("docs")
-    front = [docs / f"{name}.md" for name in _FRONT]
-    found = [file if file.is_file() else docs.parent / file.name for file in front]
-    found += sorted(file for file in docs.glob("*.md") if file not in front)
-    return {file.stem.lower(): file for file in found if file.is_file()}
+    found = {}
+    for name in _FRONT:
+        beside = docs.parent / f"{name}.md"
+        found[name.lower()] = beside if beside.is_file() else docs / f"{name}.md"
+    for file in sorted(docs.glob("*.md")):
+        if file not in found.values():
+            found[_INDEX if file.stem == "README" else file.stem] = file
+    return {name: file for name, file in found.items() if file.is_file()}
 
 
 def _read_title(file: Path) -> str:

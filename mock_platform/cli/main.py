@@ -16,18 +16,30 @@ from mock_platform.cli.serving_commands import SERVING_COMMANDS
 from mock_platform.version import __version__
 
 _NAME = "mock-platform"
+_SECTIONS = (
+    ("Start a sandbox", ("serve", "run", "verify")),
+    ("Watch what it does", ("requests", "costs", "worlds")),
+    ("Break something, and undo it", ("scenarios", "on", "off", "clock", "reset")),
+    ("Data", ("credentials", "record", "import")),
+    ("Check", ("check", "coverage", "diff", "fidelity")),
+    ("The contract", ("operations", "where", "openapi", "assumptions", "contract", "pact")),
+    ("Help and set-up", ("docs", "hosts")),
+)
 
 
 @click.group(
     cls=CheckedGroup,
+    sections=_SECTIONS,
     context_settings={
         "auto_envvar_prefix": PREFIX,
         "help_option_names": ["-h", "--help"],
         "max_content_width": 100,
     },
     epilog=(
-        "Every option can also be set by a variable MOCK_PLATFORM_<COMMAND>_<OPTION>; the command "
-        "line wins."
+        "New here? `mock-platform serve` starts a sandbox, `mock-platform docs tour` prints a "
+        "tour, and `mock-platform COMMAND --help` explains a command. Every option can also be set "
+        "by a variable MOCK_PLATFORM_<COMMAND>_<OPTION>, and those of serve and run in a file "
+        "mock-platform.toml; the command line wins, then the variable."
     ),
 )
 @click.version_option(__version__, prog_name=_NAME, allow_from_autoenv=False)

@@ -152,6 +152,8 @@ def show_requests(
     wanted = {name: value for name, value in query.items() if value is not None}
     found = world.journal.find(**wanted, limit=limit)
     _print_entries(found, form)
+    if not found and form == "text":
+        click.echo(_explain_nothing(world, wanted, follow=follow), err=True)
     last = max(map(_read_number, found), default=-1)
     pause = threading.Event()
     while follow:
@@ -185,6 +187,19 @@ def show_worlds(platform: RemotePlatform) -> None:
     for name in names:
         prefix = "" if name == DEFAULT else f"/~{name}"
         click.echo(f"{name.ljust(width)}  {platform.base_url}{prefix}")
+
+
+def _explain_nothing(world: WorldFace, wanted: Mapping[str, Any], *, follow: bool) -> str:
+    """Return why nothing is listed, and what to do."""
+    count = world.journal.count()
+    if count and wanted:
+        told = " and ".join(f"{name} {value}" for name, value in wanted.items())
+        text = f"No request of world {world.name} has {told}; its journal has {count}."
+    elif count:
+        text = f"The journal of world {world.name} has {count}, and --limit 0 lists none."
+    else:
+        text = f"World {world.name} had no request yet. `mock-platform worlds` lists all worlds."
+    return f"{text} Waiting for more." if follow else text
 
 
 def _print_entries(entries: Sequence[Any], form: Literal["text", "json"]) -> None:

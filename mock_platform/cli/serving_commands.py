@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from mock_platform.cli.command import CheckedCommand
+from mock_platform.cli.configured import ConfiguredCommand
 from mock_platform.cli.intercepting import (
     allow_host_option,
     intercept_hosts_option,
@@ -23,12 +24,81 @@ from mock_platform.cli.options import USD, condition_options, settings_of, setti
 if TYPE_CHECKING:
     from mock_platform.settings import NamesMode
 
+_SECTIONS = (
+    (
+        "Used most",
+        (
+            "port", "fixtures", "scenario", "dataset", "store", "freeze", "strict", "tls", "watch",
+            "intercept",
+        ),
+    ),
+    (
+        "What is checked",
+        (
+            "verify", "page", "junit", "summary", "max-cost", "coverage", "coverage-fail-under",
+            "coverage-only", "coverage-baseline", "contract",
+        ),
+    ),
+    (
+        "Compared with another server",
+        ("against", "skip", "methods", "accepted", "credentials-file", "ca", "yes"),
+    ),
+    (
+        "Where it listens",
+        ("host", "public-host", "control-token", "tls-folder", "workers", "stop-with-stdin"),
+    ),
+    (
+        "How it answers",
+        (
+            "names", "wire", "auth", "ads-auth", "warnings", "no-markers", "limits", "tiers",
+            "releases", "card-envelope", "webhook-envelope", "webhook-limit", "subscription-limit",
+            "campaign-limit", "line-item-limit", "line-items-per-campaign",
+        ),
+    ),
+    (
+        "Records, worlds and journals",
+        (
+            "no-default-fixtures", "prices", "seed", "durability", "lease", "advertise",
+            "rest-after", "max-worlds", "journal-entries", "journal-bytes", "journal-total-bytes",
+        ),
+    ),
+    (
+        "Sign-in and tokens",
+        (
+            "fresh-tokens", "require-https", "oauth-tolerance", "oauth-limit", "bearer-threshold",
+            "bearer-window",
+        ),
+    ),
+    (
+        "Streams, webhooks and replay",
+        (
+            "stream-keepalive", "stream-connections", "stream-samples", "stream-backlog",
+            "delivery-timeout", "delivery-attempts", "delivery-backoff", "delivery-allow-host",
+            "delivery-workers", "replay-minimum-age",
+        ),
+    ),
+    (
+        "Connections and bodies",
+        (
+            "http2", "max-connections", "max-connections-per-address", "head-timeout",
+            "body-timeout", "body-rate", "idle-timeout", "write-timeout", "max-body", "max-nesting",
+        ),
+    ),
+    (
+        "Other hosts, and the real service",
+        (
+            "allow-host", "intercept-hosts", "shadow", "shadow-writes", "shadow-credentials",
+            "shadow-names",
+        ),
+    ),
+    ("The log", ("log-level", "log-format")),
+)  # fmt: skip
 _FORMAT = click.Choice(["text", "json"])
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _EXISTING = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
-@click.command(cls=CheckedCommand)
+@click.command(cls=ConfiguredCommand, sections=_SECTIONS)
 @settings_options()
 @click.option(
     "--tls/--no-tls", help="Serve https; the READY line names the certificate authority to trust."
@@ -154,7 +224,9 @@ def serve(
     )
 
 
-@click.command(cls=CheckedCommand, context_settings={"allow_interspersed_args": False})
+@click.command(
+    cls=ConfiguredCommand, sections=_SECTIONS, context_settings={"allow_interspersed_args": False}
+)
 @settings_options(without=frozenset({"host", "port", "public-host", "control-token"}))
 @click.option("--tls/--no-tls", help="Serve https; CMD finds in its environment whom to trust.")
 @click.option(
@@ -272,6 +344,7 @@ verify = CheckedCommand(
     params=[param for param in run.params if param.name not in {"verify", "page"}],
     help="Run CMD as `run --page` does.",
     context_settings=run.context_settings,
+    sections=_SECTIONS,
     deprecated="Write `mock-platform run --page -- CMD`, with the same other options; `verify` "
     "goes in the next release.",
 )

@@ -133,7 +133,7 @@ def test_a_page_that_nobody_placed_is_a_guide() -> None:
     """A new page is never lost; pages that are named but do not exist are left out."""
     arranged = arrange(["README", "docs/new-thing"])
 
-    assert ["README"] == arranged["Getting started"]
+    assert ["README"] == arranged["Learn"]
     assert ["docs/new-thing"] == arranged[HOW_TO]
     assert list(arranged) == [kind.title for kind in KINDS]
 

@@ -195,6 +195,19 @@ def test_clock(run: Run) -> None:
     assert run("clock", "freeze").stdout.endswith(" stopped\n")
 
 
+def test_that_no_request_is_found_is_said(run: Run, server: MockPlatform) -> None:
+    """On standard error, with what was looked for; programs get no line."""
+    nothing = run("requests").stderr
+    call(server)
+    narrowed = run("requests", "--status", "503", "--method", "get")
+    as_json = run("requests", "--status", "503", "--format", "json")
+
+    assert nothing.startswith("World default had no request yet.")
+    text = "No request of world default has status 503 and method get; its journal has 1.\n"
+    assert ("", text) == (narrowed.stdout, narrowed.stderr)
+    assert ("", "") == (as_json.stdout, as_json.stderr)
+
+
 def test_requests_are_a_line_each(run: Run, server: MockPlatform) -> None:
     """Moment, status, request, operation, the rule that acted, and why; queries narrow them."""
     call(server)

@@ -23,11 +23,14 @@ _OURS = str(Path(sys.executable).parent)
 
 
 class Page:
-    """A page of Markdown, by its path in the project."""
+    """A page of Markdown, or one section of it, by its path in the project."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, section: str | None = None) -> None:
         self.file = ROOT / path
         self.text = self.file.read_text("utf-8")
+        if section is not None:
+            _, _, rest = self.text.partition(f"\n## {section}\n")
+            self.text = rest.partition("\n## ")[0]
 
     @property
     def languages(self) -> set[str]:

@@ -137,8 +137,8 @@ def test_an_operation(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Example, right, limit, original names and sentence are in the folder too, and recordings of the
     subject become records.
     """
-    follow("docs/adding-an-operation.md", copy)
-    check_words("docs/adding-an-operation.md", copy, monkeypatch)
+    follow("docs/contributing/adding-an-operation.md", copy)
+    check_words("docs/contributing/adding-an-operation.md", copy, monkeypatch)
 
     data = ["../mock_platform/core/codes.json", "../mock_platform/cli/constants.json"]
     # One process for all of it: to load the platform takes longer than what is asked.
@@ -170,10 +170,10 @@ def test_an_operation(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_effect(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A module and one line make an effect, with its form and its page."""
-    follow("docs/adding-an-effect.md", copy)
-    check_words("docs/adding-an-effect.md", copy, monkeypatch)
+    follow("docs/contributing/adding-an-effect.md", copy)
+    check_words("docs/contributing/adding-an-effect.md", copy, monkeypatch)
 
-    pages = run(copy, "-c", WRITE, "effects.md", "scenario-format.md")
+    pages = run(copy, "-c", WRITE, "scenario-format.md")
     summary = run_tests(
         copy, "tests/scenario/test_headers.py", "tests/scenario/test_format.py", "-k", "headers"
     )
@@ -181,14 +181,13 @@ def test_an_effect(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (pages.returncode, pages.stderr) == (0, "")
     assert "passed" in summary
     assert "failed" not in summary
-    assert "## `headers`" in (copy / "docs" / "effects.md").read_text("utf-8")
     assert "### headers\n" in (copy / "docs" / "scenario-format.md").read_text("utf-8")
 
 
 def test_a_store(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A module and one line make a backend that `serve` keeps its worlds in."""
-    follow("docs/adding-a-store.md", copy)
-    check_words("docs/adding-a-store.md", copy, monkeypatch)
+    follow("docs/contributing/adding-a-store.md", copy)
+    check_words("docs/contributing/adding-a-store.md", copy, monkeypatch)
 
     # Both in one process, with the names of the tests where a keyword would take others too.
     suite = "tests/world/store/test_backends.py::test_every_backend_passes_the_contract_suite"
@@ -220,10 +219,10 @@ def add_rows(page: str, copy: Path, name: str) -> None:
 
 def test_an_option(copy: Path) -> None:
     """A field, a line and a row make an option of `serve` that its environment variable sets."""
-    field, line = Page("docs/adding-an-option.md").blocks("text")
+    field, line = Page("docs/contributing/adding-an-option.md").blocks("text")
     put_before(copy / "mock_platform/settings.py", "    max_worlds: int", field)
     put_before(copy / "mock_platform/cli/options.py", '    Setting("max-worlds"', line)
-    add_rows("docs/adding-an-option.md", copy, "command-line.md")
+    add_rows("docs/contributing/adding-an-option.md", copy, "command-line.md")
 
     refused = run(copy, "-m", "mock_platform", "serve", MOCK_PLATFORM_SERVE_MAX_PARAMETERS="0")
     summary = run_tests(copy, "tests/cli/test_commands.py", "-k", "option")
@@ -235,7 +234,7 @@ def test_an_option(copy: Path) -> None:
 
 def test_a_command(copy: Path) -> None:
     """Two functions, a line and a section make a command, which asks a running server."""
-    page = "docs/adding-a-command.md"
+    page = "docs/contributing/adding-a-command.md"
     options, _, work = Page(page).blocks("text")
     put_before(copy / "mock_platform/cli/live_commands.py", "LIVE_COMMANDS: ", options)
     put_before(copy / "mock_platform/cli/remote_commands.py", "def show_worlds(", work)
@@ -254,7 +253,7 @@ def test_a_command(copy: Path) -> None:
 
 def test_a_control_route(copy: Path) -> None:
     """A module, a line and a row make a route that checks its query and is described."""
-    page = "docs/adding-a-control-route.md"
+    page = "docs/contributing/adding-a-control-route.md"
     imported, _ = Page(page).blocks("text")
     put_before(copy / "mock_platform/control/routes.py", "    coverage,\n", imported)
     follow(page, copy)

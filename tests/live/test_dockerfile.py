@@ -40,10 +40,10 @@ def instructions(text: str) -> list[tuple[str, str]]:
 
 
 class Image:
-    """What the last stage of docs/Dockerfile makes."""
+    """What the last stage of the Dockerfile makes."""
 
     def __init__(self) -> None:
-        self.instructions = instructions((ROOT / "docs" / "Dockerfile").read_text("utf-8"))
+        self.instructions = instructions((ROOT / "Dockerfile").read_text("utf-8"))
         names = [name for name, _ in self.instructions]
         self.last = self.instructions[len(names) - 1 - names[::-1].index("FROM") :]
 
@@ -217,7 +217,7 @@ def test_a_linter_finds_nothing(tool: Tool, tmp_path: Path) -> None:
     careless = tmp_path / "Dockerfile"
     careless.write_text("FROM python\nRUN cd /tmp && sudo pip install x\n", "utf-8")
 
-    passed = finished([*lint, ROOT / "docs" / "Dockerfile"])
+    passed = finished([*lint, ROOT / "Dockerfile"])
     refused = finished([*lint, careless])
 
     assert (0, "") == (passed.returncode, passed.stdout)
@@ -239,9 +239,9 @@ def test_the_last_stage_has_what_the_first_one_built() -> None:
 
 def test_it_is_built_for_several_machines() -> None:
     """The platforms of the comment, and no instruction that is for one of them."""
-    text = (ROOT / "docs" / "Dockerfile").read_text("utf-8")
+    text = (ROOT / "Dockerfile").read_text("utf-8")
 
-    assert "--platform linux/amd64,linux/arm64 -f docs/Dockerfile" in text
+    assert "--platform linux/amd64,linux/arm64 -t NAME" in text
     assert not any("--platform" in rest for _, rest in IMAGE.instructions)
     assert not re.search("x86_64|aarch64|amd64", "".join(rest for _, rest in IMAGE.instructions))
 
@@ -306,7 +306,7 @@ def test_nothing_else_is_sent() -> None:
 
 def named_variables() -> list[str]:
     """The options whose variables the comments name, and those of ENV."""
-    text = (ROOT / "docs" / "Dockerfile").read_text("utf-8")
+    text = (ROOT / "Dockerfile").read_text("utf-8")
     found = re.findall(r"^#   …([A-Z_]+)=|MOCK_PLATFORM_SERVE_([A-Z_]+)=\w", text, re.MULTILINE)
     return ["".join(pair).lower() for pair in found]
 

@@ -27,7 +27,7 @@ from tests.waits import PATIENCE
 pytestmark = pytest.mark.live
 
 RULES = "/2/posts/search/stream/rules"
-PAGE = Page("docs/filtered-stream.md")
+PAGE = Page("docs/streams.md", "The filtered stream")
 PROGRAM = Path(__file__).parent / "node" / "stream.cjs"
 
 

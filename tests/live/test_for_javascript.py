@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.live.conftest import NodeProject
-from tests.live.pages import Page
+from tests.live.pages import Page, run_bash
 
 pytestmark = pytest.mark.live
 
 PAGE = Page("docs/for-javascript.md")
+UNMODIFIED = Page("docs/node-clients.md")
 README = Page("clients/javascript/README.md")
 
 
@@ -32,6 +33,22 @@ def test_its_tests_pass(page: Page, node_project: NodeProject, tmp_path: Path) -
     assert {"js"} == page.languages
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert f"\n# pass {len(written)}\n" in ran.stdout
+
+
+def test_a_client_as_it_is(node_project: NodeProject, node_modules: Path, tmp_path: Path) -> None:
+    """The whole page in one shell: a post, an outage, and tests that pass."""
+    folder = node_project.folder / tmp_path.name
+    folder.mkdir()
+    for block in UNMODIFIED.blocks("js"):
+        (name,) = re.findall(r"\A// ([\w.]+\.cjs)\n", block)
+        (folder / name).write_text(block, "utf-8")
+
+    done = run_bash("\n".join(UNMODIFIED.blocks("bash")), folder, NODE_PATH=str(node_modules))
+
+    assert {"js", "bash"} == UNMODIFIED.languages
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.match(r"posted \d+\nas it should\n", done.stdout)
+    assert re.search(r"\bpass 2\n", done.stdout)
 
 
 def test_a_world_for_each_test_takes_four_lines() -> None:

@@ -31,7 +31,7 @@ from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.live
 
-FILE = ROOT / "docs" / "github-actions.yml"
+FILE = ROOT / "docs" / "examples" / "github-actions.yml"
 WORKFLOW: dict[str, Any] = YAML(typ="safe").load(FILE)
 JOBS: dict[str, Any] = WORKFLOW["jobs"]
 ACTION: dict[str, Any] = YAML(typ="safe").load(ROOT / "action.yml")
@@ -311,9 +311,7 @@ def test_the_container_is_called_where_it_listens() -> None:
     """The port is that of the image, and the token is the service's."""
     job = JOBS["container"]
     service = job["services"]["sandbox"]
-    (port,) = re.findall(
-        r"^EXPOSE (\d+)$", (ROOT / "docs" / "Dockerfile").read_text("utf-8"), re.MULTILINE
-    )
+    (port,) = re.findall(r"^EXPOSE (\d+)$", (ROOT / "Dockerfile").read_text("utf-8"), re.MULTILINE)
 
     assert [f"{port}:{port}"] == service["ports"]
     assert f"http://127.0.0.1:{port}" == job["env"]["MOCK_PLATFORM_URL"]

@@ -19,13 +19,12 @@ LANGUAGES = {
     "any-language": {"bash", "text"},
     "as-a-flask-application": {"bash", "python"},
     "costs": {"bash", "text", "python", "yaml"},
-    "likes-bookmarks-and-spaces": {"bash"},
     "encrypted-chat": {"bash"},
-    "lists-and-trends": {"bash"},
     "media-news-and-notes": {"bash"},
-    "original-names": {"text", "python"},
+    "clients": {"text", "python"},
     "wire": {"python"},
-    "posts-and-users": {"bash"},
+    "users": {"bash"},
+    "problems": {"bash", "python", "text"},
 }
 """Those of all code blocks: nothing is there that nothing below runs; `text` shows."""
 WALKED = {
@@ -42,29 +41,11 @@ WALKED = {
         '"title":"CreditsDepleted"',
         '"title":"Payment Required"',
     ),
-    "likes-bookmarks-and-spaces": (
-        '"liked":true',
-        "ines_duarte",
-        '"name":"Recipes"',
-        '"bookmarked":false',
-        '"participant_count":41',
-        '"topics"',
-        '"spaces_end"',
-        '"state":"ended"',
-    ),
     "encrypted-chat": (
         '"public_key_version":"1769594400000"',
         '"has_message_requests":false',
         '"conversation_key_events"',
         '"encoded_message_event"',
-    ),
-    "lists-and-trends": (
-        '"member_count":1',
-        "What we will drink after the climb",
-        '"pinned":true',
-        '"name":"Home roasters"',
-        '"trend_name":"Night trains"',
-        '"trend_name":"#Cortado"',
     ),
     "media-news-and-notes": (
         '"state":"succeeded"',
@@ -75,11 +56,30 @@ WALKED = {
         '"state":"Running"',
         "UsageCapExceeded",
     ),
-    "posts-and-users": (
+    "users": (
         '"username":"northbike_co"',
         "Could not find post with ids: [5].",
         '"result_count":1',
         '"created_at":"2026-01-05T10:00:00.000Z"',
+        '"liked":true',
+        "ines_duarte",
+        '"name":"Recipes"',
+        '"bookmarked":false',
+        '"participant_count":41',
+        '"topics"',
+        '"spaces_end"',
+        '"state":"ended"',
+        '"member_count":1',
+        "What we will drink after the climb",
+        '"pinned":true',
+        '"name":"Home roasters"',
+        '"trend_name":"Night trains"',
+        '"trend_name":"#Cortado"',
+    ),
+    "problems": (
+        '"status":"ok"',
+        "X-Mock-Why: No bearer token of this value was ever issued here.",
+        '"matched": 0',
     ),
 }
 """What the commands of a page print, one after the other, at a server that runs."""
@@ -90,7 +90,7 @@ ALONE: dict[str, str] = {
 """How what a page prints ends whose commands start their servers."""
 PROGRAMS = {
     f"{name}-{number}": program
-    for name in ("as-a-flask-application", "costs", "original-names", "wire")
+    for name in ("as-a-flask-application", "clients", "costs", "problems", "wire")
     for number, program in enumerate(Page(f"docs/{name}.md").programs())
 }
 

@@ -58,7 +58,7 @@ def test_the_example_for_java(tool: Tool, tmp_path: Path) -> None:
 def test_the_container_is_that_of_the_dockerfile(name: str) -> None:
     """Its port is the one that the image exposes, and the image has the health check."""
     text = (FOLDER / name).read_text("utf-8")
-    dockerfile = (ROOT / "docs" / "Dockerfile").read_text("utf-8")
+    dockerfile = (ROOT / "Dockerfile").read_text("utf-8")
     (port,) = re.findall(r"PORT = (\d+)", text)
 
     assert f"\nEXPOSE {port}\n" in dockerfile

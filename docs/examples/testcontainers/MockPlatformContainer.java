@@ -1,5 +1,5 @@
 // The sandbox in a container, for tests of Java with Testcontainers (org.testcontainers:testcontainers).
-// The image is the one of docs/Dockerfile. Documents are JSON as text: use the library that you have.
+// The image is that of the Dockerfile of the repository. Documents are JSON as text: use the library that you have.
 
 import java.io.IOException;
 import java.net.URI;

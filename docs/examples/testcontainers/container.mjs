@@ -1,5 +1,5 @@
 // The sandbox in a container, for tests of node with Testcontainers: npm install --save-dev
-// testcontainers mock-platform. The image is the one of docs/Dockerfile.
+// testcontainers mock-platform. The image is that of the Dockerfile of the repository.
 
 import { randomUUID } from "node:crypto";
 

@@ -2,12 +2,12 @@
 #
 # The sandbox as a container. In a checkout:
 #
-#   docker build -f docs/Dockerfile -t mock-platform .
+#   docker build -t mock-platform .
 #   docker run --rm -p 127.0.0.1:8080:8080 mock-platform
 #
 # For several kinds of machines at once (nothing is compiled, every library has wheels for both):
 #
-#   docker buildx build --platform linux/amd64,linux/arm64 -f docs/Dockerfile -t NAME --push .
+#   docker buildx build --platform linux/amd64,linux/arm64 -t NAME --push .
 #
 # Set an option of `mock-platform serve` with -e MOCK_PLATFORM_SERVE_<OPTION>=…, or write it after the
 # name of the image: `mock-platform serve --strict`. Options that containers often need:
@@ -25,6 +25,7 @@ COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY mock_platform mock_platform
 COPY fixtures fixtures
 COPY scenarios scenarios
+COPY fidelity fidelity
 RUN python -m venv /opt/mock-platform \
     && /opt/mock-platform/bin/pip install --no-cache-dir --disable-pip-version-check '.[all]'
 
