@@ -69,7 +69,7 @@ from mock_platform.core.unanswered import (
     reply_to_unknown_world,
 )
 from mock_platform.core.unread import IGNORED_PARAMETERS, UNKNOWN_REFUSED
-from mock_platform.core.wire import RECORDED_WIRE, choose_names, choose_wire
+from mock_platform.core.wire import RECORDED_WIRE, choose_form
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.delivery.sender import Stale
 from mock_platform.scenario.director import CustomAnswers, ServerScenarios, bind_stages, find_engine
@@ -275,7 +275,8 @@ class Platform:
         if call.wire != "spec":
             dress_recorded(call, reply, world, (UPTIME() - started) * 1000)
         assumptions = sort_assumptions(tuple(call.assumptions))
-        why = explain(call, reply)
+        is_plain = reply.status < 400 and call.rule is None and call.without_effect is None
+        why = None if is_plain else explain(call, reply)
         if self.settings.markers:
             reply.headers += make_markers(call, assumptions, why)
         milliseconds = (UPTIME() - started) * 1000
@@ -291,8 +292,7 @@ class Platform:
         self, call: Call, world: World, refused: Exception | None = None
     ) -> tuple[Reply, Sequence[Change]]:
         """Return the answer of a call's operation, or its refusal, and what it changed."""
-        call.names = choose_names(call, world.names)
-        wire = choose_wire(call, world.wire)
+        call.names, wire = choose_form(call, world.names, world.wire)
         if wire != "spec":
             call.wire, call.until_2023 = "recorded", wire != "recorded"
         changes: Sequence[Change] = ()

@@ -422,14 +422,18 @@ def pytest_testnodedown(node: Any) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Print warnings, requests after a test's end, and the coverage."""
+    """Print warnings, requests after a test's end, the coverage, and what calls would cost."""
     if _outcome_key not in config.stash:
         return
     coverage = _wants_coverage(config)
-    for title, lines in _get_outcome(config).list_sections(coverage=coverage):
+    outcome = _get_outcome(config)
+    for title, lines in outcome.list_sections(coverage=coverage):
         terminalreporter.section(f"mock_platform: {title}")
         for line in lines:
             terminalreporter.line(line)
+    costs = outcome.describe_costs()
+    if costs is not None:
+        terminalreporter.line(f"mock_platform: {costs}")
 
 
 def _get_outcome(config: pytest.Config) -> RunOutcome:

@@ -124,6 +124,8 @@ class Settings:
     """Whether answers are as documented or as they were recorded, where the two differ. Unless set,
     `recorded` for requests to the platform's own hosts, else `spec`."""
     limits: Literal["spec", "public", "off"] = "spec"
+    prices: Path | None = None
+    """A file of prices on top of the public ones, for what calls would have cost."""
     tiers: Literal["off", "on"] = "off"
     """Whether an app's `_tier` decides if it may call what is for enterprises only."""
     card_envelope: Literal["object", "array"] = "object"

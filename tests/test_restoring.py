@@ -123,7 +123,7 @@ def test_names_outlive_the_process(tmp_path: Path) -> None:
     with open_platform(settings) as opened:
         side = opened.platform.worlds.get("side")
         side.reset()
-        assert ["original", "neutral"] == [side.names, opened.platform.worlds.default.names]
+        assert ["original", None] == [side.names, opened.platform.worlds.default.names]
 
 
 def test_a_dropped_world_stays_dropped(tmp_path: Path) -> None:

@@ -59,6 +59,8 @@ DOCUMENT = Example(
 name: slow-evening
 description: The list of line items is slow, and fails after some calls.
 spec: "B, Limits"
+group: campaigns
+words: busy, timeout
 parameters: {seconds: 0.1, calls: 2}
 $schema: http://127.0.0.1:8080/_mock/scenarios/schema.json
 rules:

@@ -13,6 +13,7 @@ from werkzeug.test import TestResponse
 
 from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.control.examples import Sample, sample
+from mock_platform.control.scenario_cards import ScenarioCard, make_cards
 from mock_platform.core.auth.tester_access import Credentials, environment
 from mock_platform.core.curl import WITH_HEADERS, Variable, write_curl
 from mock_platform.core.jsonio import dumps
@@ -23,6 +24,7 @@ from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Rule, Scenario
 from mock_platform.scenario.effects.disconnect import DisconnectEffect
 from mock_platform.scenario.effects.fault import AFTER_COMMIT, FaultEffect
+from mock_platform.scenario.groups import GROUPS
 from mock_platform.serving.app import create_app
 
 BASE_URL = "http://127.0.0.1:8080"
@@ -105,7 +107,14 @@ def write_page() -> str:
     page = _Page(platform)
     shipped = list(platform.library)
     parts = [_INTRODUCTION.replace("COUNT", str(len(shipped)))]
-    parts += [page.section(scenario) for scenario in shipped]
+    found = {scenario.name: scenario for scenario in shipped}
+    cards = make_cards(platform, shipped)
+    for group, title in GROUPS.items():
+        own = [card for card in cards if card.group == group]
+        if own:
+            parts += [f"## {title}", "", "| scenario | answer | by default on |", "|---|---|---|"]
+            parts += [_row(card) for card in own]
+            parts += ["", *(page.section(found[card.name]) for card in own)]
     return "\n".join(parts).rstrip("\n") + "\n"
 
 
@@ -121,7 +130,7 @@ class _Page:
         rules = scenario.bind({})
         rule = next((rule for rule in rules if rule.expected), rules[0])
         commands, outcome = self._shown(scenario, rule)
-        lines = [f"## {scenario.name}", "", " ".join(scenario.description.split()), ""]
+        lines = [f"### {scenario.name}", "", " ".join(scenario.description.split()), ""]
         lines += [f"> {' '.join(scenario.spec.split())}", ""]
         if scenario.parameters:
             lines += ["| parameter | default |", "|---|---|"]
@@ -190,6 +199,11 @@ class _Page:
         return self._client.open(
             shown.path, method=shown.method, headers=dict(shown.headers), data=body
         )
+
+
+def _row(card: ScenarioCard) -> str:
+    """Returns a scenario as a row of the table of its group."""
+    return f"| [{card.name}](#{card.name}) | {', '.join(card.outcomes)} | {card.on} |"
 
 
 def _activation(scenario: Scenario) -> str:

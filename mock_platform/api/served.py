@@ -15,6 +15,7 @@ from mock_platform.api import ads, v2
 from mock_platform.api.ads.conventions import ACCOUNT_SCOPE, READ_ONLY
 from mock_platform.api.ads.lists import SORT_BY
 from mock_platform.api.ads.user_rights import USER_RIGHTS
+from mock_platform.api.v2 import prices
 from mock_platform.api.v2.description import DESCRIPTION_ID
 from mock_platform.api.v2.release_history import NAMES_EFFECTIVE, PUBLIC_NAMES
 from mock_platform.core import assumptions
@@ -89,6 +90,7 @@ ASSUMPTIONS = (
     USER_RIGHTS,
     PUBLIC_NAMES,
     NAMES_EFFECTIVE,
+    *prices.ASSUMPTIONS,
 )
 """Assumptions that answers of many operations may name, and that none declares."""
 

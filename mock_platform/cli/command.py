@@ -91,6 +91,7 @@ def convert_errors() -> Iterator[None]:
     from mock_platform.core.tables.fixtures import BadFixtures
     from mock_platform.serving.http import CannotBind
     from mock_platform.serving.http.tls import AuthorityUnreadable
+    from mock_platform.verification.costs.prices import BadPrices
     from mock_platform.world.store.backends import BadStore, NeedsEngine
     from mock_platform.world.store.errors import StoreError
 
@@ -114,7 +115,7 @@ def convert_errors() -> Iterator[None]:
         raise CannotListen(str(fault)) from fault
     except (BadStore, MissingExtra, NeedsEngine) as fault:
         raise click.UsageError(str(fault)) from fault
-    except (StoreError, AuthorityUnreadable) as fault:
+    except (StoreError, AuthorityUnreadable, BadPrices) as fault:
         raise BadInput(str(fault)) from fault
 
 

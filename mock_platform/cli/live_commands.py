@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -12,6 +12,9 @@ from click.shell_completion import CompletionItem
 from mock_platform.cli.command import DEFAULT_URL, CheckedCommand
 from mock_platform.cli.options import INSTANT, SECONDS, make_ca_option, make_format_option
 from mock_platform.world.endings import HOWS
+
+if TYPE_CHECKING:
+    from mock_platform.verification.costs.document import By
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -170,6 +173,22 @@ def requests(
         show_requests(world, query, limit, format, follow=follow)
 
 
+@click.command("costs", cls=CheckedCommand)
+@server_options
+@click.option(
+    "--by", type=click.Choice(["operation", "test", "app", "day"]), default="operation",
+    show_default=True,
+    help="What the sums are for. By test: all worlds of the server, a test having its own.",
+)  # fmt: skip
+@make_format_option("text", "json", help="A table for people, or the answer of /_mock/costs.")
+def costs(*, by: By, format: Literal["text", "json"], **server: Any) -> None:
+    """Print what the calls would have cost at the public prices, since the world's last reset."""
+    from mock_platform.cli.remote_commands import open_world, show_costs
+
+    with open_world(**server) as world:
+        show_costs(world, by, format)
+
+
 @click.command("worlds", cls=CheckedCommand)
 @server_options
 def worlds(**server: Any) -> None:
@@ -186,6 +205,7 @@ LIVE_COMMANDS: tuple[click.Command, ...] = (
     reset,
     clock,
     requests,
+    costs,
     worlds,
 )
 """The commands that need a running server."""

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from msgspec import Struct
@@ -20,7 +20,11 @@ from msgspec import Struct
 from mock_platform.settings import WIRES, ConnectionSettings, DeliverySettings, Settings
 from mock_platform.world.clock import DURATION_EXAMPLES, parse_duration, parse_instant
 
+if TYPE_CHECKING:
+    from decimal import Decimal
+
 _SECONDS = re.compile(r"\d{1,12}(?:\.\d{1,6})?", re.ASCII)
+_USD = re.compile(r"\d{1,9}(?:\.\d{1,6})?", re.ASCII)
 _LAST_PORT = 65_535
 _SIZE = re.compile(r"(\d+)([KMG]?)i?B?", re.ASCII | re.IGNORECASE)
 _POWERS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
@@ -104,6 +108,20 @@ class SizeKind(OptionKind):
         return size
 
 
+class UsdKind(OptionKind):
+    """An amount of US dollars."""
+
+    name = "amount"
+
+    def parse(self, text: str) -> Decimal:
+        """Return the amount, which is exact."""
+        from decimal import Decimal  # few commands need it
+
+        if _USD.fullmatch(text) is None:
+            raise ValueError(f"{text!r} is not an amount of US dollars: write 0.5, 2 or 0.005")
+        return Decimal(text)
+
+
 class StoreKind(OptionKind):
     """The kind of store for the records."""
 
@@ -160,6 +178,7 @@ SIZE = SizeKind()
 BODY_SIZE = SizeKind(32 * 1024**2)
 """Maximum size of a request body that the server can read."""
 STORE = StoreKind()
+USD = UsdKind()
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -345,6 +364,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("limits", "Rate limits to enforce: those of the specification, also those that only "
                       "the public interface names, or none.",
             click.Choice(["spec", "public", "off"])),
+    Setting("prices", "File of prices on top of the public ones, for what calls would have cost.",
+            click.Path(path_type=Path), metavar="FILE", plain_default="the public ones"),
     Setting("tiers", "Whether apps of a lower _tier are refused what the platform keeps for "
                      "enterprises.", click.Choice(["off", "on"])),
     Setting("card-envelope", "Form of a single card in the data of an answer: the object, or an "

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import click
 
-from mock_platform.cli.command import DEFAULT_URL, CheckFailed
+from mock_platform.cli.command import DEFAULT_URL, CheckFailed, align
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.remote.journal import RemoteEntry
 from mock_platform.client.remote.world import RemotePlatform
@@ -29,6 +29,7 @@ from mock_platform.core.errors import (
 )
 from mock_platform.core.jsonio import dumps
 from mock_platform.scenario.outline import is_file
+from mock_platform.verification.costs.document import By, describe_costs
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.endings import describe_end, is_unusual
 from mock_platform.world.names import DEFAULT
@@ -162,6 +163,19 @@ def show_requests(
             last = -1
         _print_entries([entry for entry in found if _read_number(entry) > last], form)
         last = max(last, newest)
+
+
+def show_costs(world: WorldFace, by: By, form: Literal["text", "json"]) -> None:
+    """Print what the calls would have cost: a sentence, and a row for each item."""
+    found = world.costs(by)
+    if form == "json":
+        click.echo(dumps(found))
+        return
+    click.echo(f"{describe_costs(found)}.")
+    if found["items"]:
+        names = ("usd", "calls", "resources", "key")
+        rows = [[str(item[name]) for name in names] for item in found["items"]]
+        click.echo(align([("US$", "calls", "charged", by), *rows]))
 
 
 def show_worlds(platform: RemotePlatform) -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,6 +27,7 @@ from mock_platform.cli.verifying import (
     RunVerdict,
     StrayWatch,
     check_command,
+    check_costs,
     check_faults,
     check_requests,
     check_rules,
@@ -35,6 +37,7 @@ from mock_platform.client.platform import MockPlatform
 from mock_platform.core.auth.tester_access import environment
 from mock_platform.core.platform_hosts import Interception
 from mock_platform.settings import Settings
+from mock_platform.verification.costs.document import CostsDocument
 from mock_platform.verification.coverage.document import CoverageDocument
 from mock_platform.verification.coverage.gate import Gate
 from mock_platform.verification.coverage.pages import SUFFIXES, render_totals, write_files
@@ -117,6 +120,8 @@ def check_coverage(found: CoverageDocument, gate: Gate) -> list[RunCheck]:
 
 
 _FAILED = 1
+_COSTS = ("usd", "calls", "resources", "unpriced", "prices_of")
+"""What of the costs the JUnit file has, as properties."""
 _DELIVERY_SECONDS = 10.0
 """How long a rule that has not acted yet may wait for deliveries, in real seconds."""
 
@@ -141,6 +146,8 @@ class RunOptions(Struct, frozen=True):
     contract: Path | None = None
     """A kept contract, with which that of this package is compared."""
     drift: DriftOptions | None = None
+    max_cost: Decimal | None = None
+    """What all calls together may cost in US dollars; `None` for any amount."""
 
 
 class Examiner:
@@ -161,9 +168,12 @@ class Examiner:
         self._rules: list[RunCheck] = []
         self._requests: list[RunCheck] = []
         self._coverage: CoverageDocument | None = None
+        self._costs: CostsDocument = {}
 
     def examine(self) -> None:
-        """Look at rules, requests and coverage; the command has ended."""
+        """Look at rules, requests, costs and coverage; the command has ended."""
+        recorder = cast("LocalPlatform", self._server).control.costs
+        self._costs = recorder.document_of_all(by="operation")
         self._rules = check_rules(self._platform)
         if self._verify and any(check.faults for check in self._rules):
             # A rule may act on deliveries that the command did not wait for.
@@ -191,17 +201,18 @@ class Examiner:
         shown = verdict if self._verify else RunVerdict([warnings, broken])
         if not self._options.page:
             _print_faults(shown)
-        gates = RunVerdict([*self._check_coverage(), *beside])
+        gates = RunVerdict([*self._check_coverage(), *self._check_costs(), *beside])
         whole = RunVerdict([check_command(command, status), *verdict.checks, *gates.checks])
         page = GatePage(self._options.name, whole.checks)
         if self._options.page:
             click.echo(page.render_text(), nl=False)
         else:
             _print_faults(gates)
-            for note in [note for check in beside for note in check.notes]:
+            for note in [note for check in (*self._check_costs(), *beside) for note in check.notes]:
                 click.echo(f"mock-platform: {note}", err=True)
         if self._options.junit is not None:
-            write_report(self._options.junit, whole.write_junit(self._options.name))
+            costs = {f"costs.{name}": str(self._costs[name]) for name in _COSTS}
+            write_report(self._options.junit, whole.write_junit(self._options.name, costs))
         if self._options.summary is not None:
             write_report(self._options.summary, page.render_markdown(), append=True)
         if self._options.page:
@@ -211,6 +222,10 @@ class Examiner:
             text = "mock-platform: the command succeeded, but the run fails because of this"
             click.echo(f"{text}; --no-verify accepts it.", err=True)
         return status or (_FAILED if failed or gates.has_failed else 0)
+
+    def _check_costs(self) -> list[RunCheck]:
+        most = self._options.max_cost
+        return [] if most is None else [check_costs(self._costs, most)]
 
     def _check_coverage(self) -> list[RunCheck]:
         """Return the checks of the coverage, after its totals were printed and files written."""
@@ -253,6 +268,7 @@ def read_run_options(name: str, values: Mapping[str, Any]) -> RunOptions:
         intercept,
         values["contract"],
         _read_drift(values),
+        values["max_cost"],
     )
 
 

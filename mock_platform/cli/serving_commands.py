@@ -18,7 +18,7 @@ from mock_platform.cli.intercepting import (
     intercept_hosts_option,
     read_interception,
 )
-from mock_platform.cli.options import condition_options, settings_of, settings_options
+from mock_platform.cli.options import USD, condition_options, settings_of, settings_options
 
 if TYPE_CHECKING:
     from mock_platform.settings import NamesMode
@@ -188,6 +188,10 @@ def serve(
          ".txt, .xml for JUnit, or .baseline for --coverage-baseline. Repeatable.",
 )  # fmt: skip
 @condition_options("--coverage-")
+@click.option(
+    "--max-cost", type=USD, metavar="USD",
+    help="Exit with status 1 if the calls would have cost more US dollars, and list the dearest.",
+)  # fmt: skip
 @click.option(
     "--contract",
     type=_FILE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from mock_platform.core.warning_counts import (
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.outline import UnfiredRule
+from mock_platform.verification.costs.document import CostsDocument, describe_costs
 from mock_platform.world import redact
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.names import UnknownWorld
@@ -135,12 +137,12 @@ class RunVerdict(Struct, frozen=True):
                 if check.headline == headline:
                     yield from (f"  {line}" for text in check.faults for line in text.splitlines())
 
-    def write_junit(self, name: str) -> str:
+    def write_junit(self, name: str, properties: Mapping[str, str]) -> str:
         """Return JUnit XML with a case for each check; `name` is that of the whole run."""
         suites: dict[str, list[JunitCase]] = {}
         for check in self.checks:
             suites.setdefault(check.suite, []).append(check.as_case())
-        return write_junit(name, suites.items())
+        return write_junit(name, suites.items(), properties)
 
 
 def check_rules(platform: Platform) -> list[RunCheck]:
@@ -186,6 +188,20 @@ def check_requests(watch: StrayWatch, warnings: WarningDocument) -> list[RunChec
             "requests", "warnings", list(describe_warnings(warnings)), count_requests(warnings)
         ),
     ]
+
+
+def check_costs(costs: CostsDocument, most: Decimal) -> RunCheck:
+    """Return the check that all calls together would have cost at most so many US dollars."""
+    faults = []
+    if Decimal(costs["usd"]) > most:
+        faults = [
+            f"{row['usd']} for {row['calls']} x {row['key']}"
+            for row in costs["items"][:MAX_LINES]
+            if Decimal(row["usd"])
+        ]
+    headline = f"{describe_costs(costs)}, more than --max-cost {most}"
+    notes = [] if faults else [describe_costs(costs)]
+    return RunCheck("costs", "at most", faults, headline, notes)
 
 
 def check_faults(faults: Iterable[BaseException]) -> RunCheck:
@@ -250,6 +266,11 @@ _PARTS: Mapping[str, tuple[str, str]] = {
         "Exercise the lost outcomes again. If they are lost on purpose, write a new baseline: "
         "--coverage=FILE.baseline without --coverage-baseline.",
     ),
+    "costs": (
+        "the calls would have cost what they may",
+        "Read fewer resources (max_results, fields of fewer users), or raise --max-cost. "
+        "`mock-platform requests --format json` of a running server has the cost of each call.",
+    ),
     "contract": (
         "the contract breaks nothing that the kept one promised",
         "Adapt the client to the changes, then keep the new contract: mock-platform contract "
@@ -264,6 +285,7 @@ _PARTS: Mapping[str, tuple[str, str]] = {
 """By suite: what holds if it passes, and what to do if it does not."""
 _SWITCHES: Mapping[str, str] = {
     "coverage": "--coverage-fail-under, --coverage-baseline",
+    "costs": "--max-cost USD",
     "contract": "--contract FILE",
     "drift": "--against URL",
 }

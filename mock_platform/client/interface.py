@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mock_platform.scenario.outline import UnfiredRule
     from mock_platform.serving.in_process.session import AuthScheme, BasedSession
     from mock_platform.settings import NamesMode, WireMode
+    from mock_platform.verification.costs.document import By
     from mock_platform.world.clock import Instant
 
 
@@ -236,6 +237,16 @@ class WorldFace(Protocol):
 
         `requests` is the number of requests with warnings; each of `warnings` has its `code`,
         `operation`, number of `requests` and the first `example`.
+        """
+
+    def costs(self, by: By = "operation") -> dict[str, Any]:
+        """Return what calls would have cost here, as `GET /_mock/costs`: since the last reset.
+
+        The sums are kept apart by operation, app or day. By `test`, they are those of the server's
+        other worlds as well if this is the default one, whatever was reset or dropped since.
+
+        Raises:
+            BadQuery: `by` is something else.
         """
 
     def use_fixtures(self, *folders: Path | str) -> None:

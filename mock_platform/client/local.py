@@ -32,6 +32,7 @@ from mock_platform.client.arguments import (
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.late_application import LateApplication
 from mock_platform.client.world_parts import ClockFace, JournalFace, StreamsFace
+from mock_platform.control.costs import QueryOfCosts
 from mock_platform.control.journal import QueryOfList, QueryOfRequests, read_query
 from mock_platform.control.route import load_query
 from mock_platform.control.worlds import addresses
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from flask import Flask
 
     from mock_platform.serving.in_process.session import AuthScheme, PlatformSession
+    from mock_platform.verification.costs.document import By
 
 
 class LocalClock(ClockFace):
@@ -78,7 +80,7 @@ class LocalClock(ClockFace):
 
     def advance(
         self,
-        step: float | str | timedelta | None = None,
+        duration: float | str | timedelta | None = None,
         /,
         *,
         days: float = 0,
@@ -86,7 +88,7 @@ class LocalClock(ClockFace):
         minutes: float = 0,
         seconds: float = 0,
     ) -> datetime:
-        step = count_seconds(step, days=days, hours=hours, minutes=minutes, seconds=seconds)
+        step = count_seconds(duration, days=days, hours=hours, minutes=minutes, seconds=seconds)
         return self._move(lambda clock: clock.advance(step))
 
     def resume(self) -> datetime:
@@ -208,7 +210,7 @@ class LocalWorld(WorldFace):
 
     @property
     def deliveries(self) -> list[dict[str, Any]]:
-        return [dict(delivery) for delivery in self._world.deliveries.copy()]
+        return [dict(delivery) for delivery in list(self._world.deliveries)]
 
     def wait_for_deliveries(self, seconds: float = 10.0) -> bool:
         return self._platform.deliverer.wait_until_idle(seconds)
@@ -275,6 +277,13 @@ class LocalWorld(WorldFace):
         platform, name = self._platform, self._world.name
         world, recorder = None if name == DEFAULT else name, self._application.control.coverage
         return scope.restrict(document(platform.operations, platform.settings, recorder, world))
+
+    def costs(self, by: By = "operation") -> dict[str, Any]:
+        chosen = load_query(QueryOfCosts(), {"by": by})["by"]
+        world, recorder = self._world, self._application.control.costs
+        if chosen != "test":
+            return recorder.document(world, chosen)
+        return recorder.document_of_all(None if world.name == DEFAULT else world.name)
 
     def warnings(self) -> dict[str, Any]:
         name = self._world.name

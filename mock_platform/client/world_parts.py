@@ -60,7 +60,7 @@ class ClockFace(Protocol):
 
     def advance(
         self,
-        step: float | str | timedelta | None = None,
+        duration: float | str | timedelta | None = None,
         /,
         *,
         days: float = 0,
@@ -70,13 +70,13 @@ class ClockFace(Protocol):
     ) -> datetime:
         """Move the clock by a duration (negative: back); return the new moment.
 
-        `step` is a number of seconds, a text such as `"1h"` or `"-7d"`, or a `timedelta`.
+        `duration` is a number of seconds, a text such as `"1h"` or `"-7d"`, or a `timedelta`.
 
         Raises:
             OverflowError: The result is not a possible date.
-            ValueError: The result is out of bounds, or a part is not a number, or `step` is not a
-                duration.
-            TypeError: Both `step` and parts were given.
+            ValueError: The result is out of bounds, or a part is not a number, or `duration` is
+                not one.
+            TypeError: Both `duration` and parts were given.
         """
 
     def resume(self) -> datetime:
@@ -208,6 +208,10 @@ class EntryFace(Protocol):
     @property
     def diagnosis(self) -> dict[str, Any] | None:
         """The explanation of a refusal, if there is one."""
+
+    @property
+    def cost(self) -> dict[str, Any] | None:
+        """What the platform would have charged: `usd`, `resources`, `why`; `None` if not billed."""
 
     @property
     def traceback(self) -> str | None:

@@ -141,12 +141,13 @@ def _foresee(
         outcome
         for effect in effects
         if isinstance(effect, RefusingEffect)
-        for outcome in _list_outcomes(effect, make_call(operation))
+        for outcome in list_outcomes(effect, make_call(operation))
         if outcome in documented
     )
 
 
-def _list_outcomes(effect: RefusingEffect, call: Call) -> Iterator[Outcome]:
+def list_outcomes(effect: RefusingEffect, call: Call) -> Iterator[Outcome]:
+    """Yield the refusals that an effect answers a call with."""
     found = effect.foresee(call)
     reply = render(found, call) if isinstance(found, Failure) else found
     if reply.status >= 400:

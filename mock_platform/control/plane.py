@@ -14,6 +14,7 @@ from mock_platform.control.guard import Sessions
 from mock_platform.control.metrics import Metrics
 from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.platform import Platform
+from mock_platform.verification.costs.recorder import CostRecorder
 from mock_platform.verification.coverage.outcomes import Recorder
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class ControlPlane:
         """How much of the contract clients have exercised."""
         self.warnings = WarningRecorder()
         """What was ignored in requests, and how often."""
+        self.costs = CostRecorder(platform)
+        """What calls would have cost."""
         self._sessions = Sessions(lambda: platform.peers)
         platform.observers += [self.coverage.observe, self.warnings.observe]
 
@@ -53,7 +56,12 @@ class ControlPlane:
         from mock_platform.control.questions import list_questions
 
         return list_questions(
-            self.platform, self._metrics, self.coverage, self.warnings, self._sessions
+            self.platform,
+            self._metrics,
+            self.coverage,
+            self.warnings,
+            self.costs,
+            self._sessions,
         )
 
     @property
@@ -71,6 +79,7 @@ class ControlPlane:
             self._metrics,
             self.coverage,
             self.warnings,
+            self.costs,
             self._sessions,
             self._extend,
         ).wsgi_app

@@ -16,6 +16,7 @@ from mock_platform.control.metrics import METRICS, Metrics
 from mock_platform.control.route import ControlRequest
 from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.platform import Platform
+from mock_platform.verification.costs.recorder import CostRecorder
 from mock_platform.verification.coverage.outcomes import Recorder
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.names import UnknownWorld
@@ -33,6 +34,8 @@ CLEAR_COVERAGE = "clear coverage"
 WARNINGS = "warnings"
 """The warnings of a world, or of all."""
 CLEAR_WARNINGS = "clear warnings"
+COSTS = "costs"
+"""All costs of a world, or of all, by test."""
 COPY = "copy"
 """A whole world, to be copied."""
 CREDENTIALS = "credentials"
@@ -61,6 +64,7 @@ def list_questions(
     metrics: Metrics,
     coverage: Recorder,
     warnings: WarningRecorder,
+    costs: CostRecorder,
     sessions: Sessions,
 ) -> Mapping[str, Question]:
     """Return the answer to each question, as a function of its argument."""
@@ -75,6 +79,10 @@ def list_questions(
             "document": warnings.document(world),
         },
         CLEAR_WARNINGS: warnings.clear,
+        COSTS: lambda world: {
+            "worlds": costs.worlds(),
+            "document": costs.document_of_all(world),
+        },
         METRICS: lambda _: metrics.as_json(),
         COPY: lambda name: pack_if_known(platform, name),
         CREDENTIALS: lambda name: credentials(platform.worlds.get(name)),

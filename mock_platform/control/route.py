@@ -22,6 +22,7 @@ from mock_platform.core.schema import Schema
 from mock_platform.core.tables.state import State
 from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.platform import Platform
+from mock_platform.verification.costs.recorder import CostRecorder
 from mock_platform.verification.coverage.outcomes import Recorder
 from mock_platform.world.world import World
 
@@ -62,6 +63,7 @@ class Services(Struct, frozen=True):
     description: Description
     coverage: Recorder
     warnings: WarningRecorder
+    costs: CostRecorder
     sessions: Sessions
     guesses: Guesses = field(default_factory=Guesses)
 

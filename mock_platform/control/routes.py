@@ -14,6 +14,7 @@ from mock_platform.control import (
     about,
     clock,
     consent_route,
+    costs,
     coverage,
     docs,
     follow_requests,
@@ -42,6 +43,7 @@ from mock_platform.core.description.openapi import Description
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.platform import Platform
+from mock_platform.verification.costs.recorder import CostRecorder
 from mock_platform.verification.coverage.outcomes import Recorder
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import StoreError
@@ -89,6 +91,7 @@ ROUTES: tuple[Route, ...] = (
     *consent_route.ROUTES,
     *operation_pages.ROUTES,
     *coverage.ROUTES,
+    *costs.ROUTES,
     *shadow.ROUTES,
     *docs.ROUTES,
 )
@@ -111,6 +114,7 @@ def create_control(
     metrics: Metrics,
     recorder: Recorder,
     warning_recorder: WarningRecorder,
+    cost_recorder: CostRecorder,
     sessions: Sessions,
     extend: Extension | None = None,
 ) -> Flask:
@@ -122,7 +126,13 @@ def create_control(
     app.url_map.redirect_defaults = False
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     services = Services(
-        platform, metrics, describe_everything(platform), recorder, warning_recorder, sessions
+        platform,
+        metrics,
+        describe_everything(platform),
+        recorder,
+        warning_recorder,
+        cost_recorder,
+        sessions,
     )
     for route in ROUTES:
         add_route(app, route, bind(route, services))

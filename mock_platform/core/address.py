@@ -13,8 +13,10 @@ SANDBOX = "/sandbox"
 CONTROL = "/_mock"
 LIST = "/llms.txt"
 """Where coding agents look for what there is to read; the platform has no such path."""
+ICON = "/favicon.ico"
+"""What browsers ask for beside any page that names no icon, such as JSON of the control plane."""
 _IN_CONTROL = f"{CONTROL}/"
-_OF_CONTROL = frozenset({CONTROL, LIST})
+_OF_CONTROL = frozenset({CONTROL, LIST, ICON})
 _IN_SANDBOX = f"{SANDBOX}/"
 _SANDBOX_HOST = "ads-api-sandbox."
 _PLAIN_HOST = re.compile(r"[A-Za-z0-9._~%!$&'()*+,;=:-]*", re.ASCII)
@@ -46,7 +48,7 @@ def is_control(path: str) -> bool:
 
 def place_in_control(path: str) -> str:
     """Return the path by which the control plane knows one of its paths."""
-    return CONTROL + path if path == LIST else path
+    return CONTROL + path if path in {LIST, ICON} else path
 
 
 @lru_cache(_MAX_HOSTS)

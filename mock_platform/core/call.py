@@ -146,12 +146,17 @@ class Call(Struct):
 
     def header(self, name: str) -> str | None:
         """Return the first header of that name in any case, or `None`."""
-        if self._header_map is None:
-            folded: dict[str, str] = {}
+        return (self._header_map or self.first_headers).get(name.lower())
+
+    @property
+    def first_headers(self) -> Mapping[str, str]:
+        """The first header of each name, by its name in small letters."""
+        folded = self._header_map
+        if folded is None:
+            folded = self._header_map = {}
             for key, value in self.headers:
                 folded.setdefault(key.lower(), value)
-            self._header_map = folded
-        return self._header_map.get(name.lower())
+        return folded
 
     @property
     def secure(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -22,11 +22,21 @@ class JunitCase(Struct, frozen=True):
     details: str = ""
 
 
-def write_junit(name: str, suites: Iterable[tuple[str, Sequence[JunitCase]]]) -> str:
-    """Return the XML of these suites, each with its name."""
+def write_junit(
+    name: str,
+    suites: Iterable[tuple[str, Sequence[JunitCase]]],
+    properties: Mapping[str, str] | None = None,
+) -> str:
+    """Return the XML of these suites, each with its name; the first one has the properties."""
     root = ET.Element("testsuites", name=name)
     for suite_name, cases in suites:
         _add_suite(root, suite_name, cases)
+    first = root.find("testsuite")
+    if properties and first is not None:
+        listed = ET.Element("properties")
+        for key, value in properties.items():
+            ET.SubElement(listed, "property", name=key, value=value)
+        first.insert(0, listed)
     for count in ("tests", "skipped", "failures"):
         root.set(count, str(sum(int(suite.get(count, "0")) for suite in root)))
     ET.indent(root)

@@ -33,12 +33,17 @@ Counter = Callable[[Call, World], None]
 
 
 def counter(operation: Operation, settings: Settings, wire: WireMode = "spec") -> Counter | None:
-    """Return the counter for the calls of one operation; `None` if no limit is in force."""
+    """Return the counter for the calls of one operation in one form of the wire.
+
+    It is `None` if no limit is in force.
+    """
     limits = _list_limits(operation, settings, wire)
     if not limits:
         return None
 
     def count(call: Call, world: World) -> None:
+        if call.wire != wire:
+            return
         # All windows count, also after one is exceeded, so that the order of limits does not
         # matter. The headers have room for one window of each kind: they show the one with the
         # fewest calls left, which is the one that the client will meet first.

@@ -179,6 +179,16 @@ class Echo(Struct, frozen=True):
 _NUMBER = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
+class Price(Struct, frozen=True):
+    """The class under which the price list has an operation, and what of an answer it counts."""
+
+    name: str
+    of: str = ""
+    """The kind of the resources in `data`, such as `post`; empty if each request costs the same."""
+    may_be_owned: bool = False
+    """Whether owners of an app pay less for what is their own."""
+
+
 class Operation(Struct, frozen=True):
     """One operation. `path` is in the spec's notation, with `:name` for parameters.
 
@@ -251,6 +261,8 @@ class Operation(Struct, frozen=True):
     """What its example request has; a test sends all examples."""
     declared_at: tuple[str, int] | None = None
     """File and line of the declaration, if the handler is defined elsewhere."""
+    price: Price | None = None
+    """What a call costs there; `None` if the public price list does not say."""
 
     @property
     def dialect(self) -> Dialect:

@@ -253,30 +253,17 @@ def _checks(operation: Operation, settings: Settings) -> list[Check]:
         checks.append(authenticate)
     # As it was recorded, a refused request counts as well. Only limits of the advertising interface
     # depend on its parameters and its account.
-    counts = {wire: counter(operation, settings, wire) for wire in _WIRES}
-    early, late = counts["recorded"], counts["spec"]
-    if early is not None and operation.dialect != "ads":
-        checks.append(_limit_to_wire("recorded", early))
-        early = None
+    documented, recorded = (counter(operation, settings, wire) for wire in _WIRES)
+    if recorded is not None and operation.dialect != "ads":
+        checks.append(recorded)
+        recorded = None
     if operation.tier_gate is not None and settings.tiers == "on":
         checks.append(operation.tier_gate)
     checks += [*operation.gates, _decode(operation, settings), _refuse_warnings]
-    if late is not None:
-        checks.append(_limit_to_wire("spec", late))
-    return checks if early is None else [*checks, _limit_to_wire("recorded", early)]
+    return [*checks, *(count for count in (documented, recorded) if count is not None)]
 
 
 _WIRES: tuple[WireMode, ...] = ("spec", "recorded")
-
-
-def _limit_to_wire(wire: WireMode, check: Check) -> Check:
-    """Return a check for the requests of one form of the wire."""
-
-    def check_some(call: Call, world: World) -> None:
-        if call.wire == wire:
-            check(call, world)
-
-    return check_some
 
 
 def _decode(operation: Operation, settings: Settings) -> Check:

@@ -36,8 +36,6 @@ _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]+")
 
 def explain(call: Call, reply: Reply) -> str | None:
     """Return the reason for a refusal, or for what a scenario did; ASCII, one line, no secrets."""
-    if reply.status < 400 and call.rule is None and call.without_effect is None:
-        return None
     if call.rule is not None:
         text = _explain_rule(call.rule, call, reply)
     elif reply.status >= 400:
@@ -88,15 +86,17 @@ def _explain_rule(rule: Mapping[str, Any], call: Call, reply: Reply) -> str:
 
 def _explain_refusal(call: Call, reply: Reply) -> str:
     diagnosis = call.diagnosis or {}
-    said = read_message(reply.body)
     explanation = str(diagnosis.get("explanation") or "")
     if diagnosis.get("mistake") == "parameters":  # what the interface's own words do not contain
+        said = read_message(reply.body)
         return f"{said} ({explanation})" if said else explanation
+    if not explanation:
+        return read_message(reply.body) or f"{reply.status} {phrase(reply.status)}"
     explanation = _capitalize(explanation)
     nearest = [f"{each['method']} {each['path']}" for each in diagnosis.get("nearest", ())]
-    if explanation and nearest:
+    if nearest:
         return f"{explanation.rstrip('.')}. Nearest: {', '.join(nearest[:_MAX_NEAREST])}"
-    return explanation or said or f"{reply.status} {phrase(reply.status)}"
+    return explanation
 
 
 def _capitalize(text: str) -> str:
@@ -125,8 +125,11 @@ def _read_error(error: Mapping[str, Any]) -> str:
 
 def _write(text: str) -> str:
     """Return a text as a sentence that a header can have."""
-    plain = _UNPRINTABLE.sub(" ", redact.text(text).translate(_PLAIN)).strip()
-    plain = plain.encode("ascii", "backslashreplace").decode()
+    plain = redact.text(text).strip()
+    if not plain.isascii():
+        plain = plain.translate(_PLAIN).encode("ascii", "backslashreplace").decode()
+    if "  " in plain or not plain.isprintable():
+        plain = _UNPRINTABLE.sub(" ", plain).strip()
     if len(plain) > _MAX_CHARACTERS:
         plain = plain[: _MAX_CHARACTERS - 3] + "..."
     return plain if plain.endswith((".", "!", "?")) else f"{plain}."

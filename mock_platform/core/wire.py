@@ -26,29 +26,30 @@ UNKNOWN_WIRE = "unknown-wire"
 _Mode = TypeVar("_Mode", bound=str)
 
 
-def choose_names(call: Call, names: NamesMode | None) -> NamesMode:
-    """Return the names of a call: those of its header, its world or its host, in this order."""
-    asked = _find_asked(call, NAMES_HEADER, NAMES, UNKNOWN_NAMES)
-    return asked or names or ("original" if is_for_platform(call.base_url) else "neutral")
-
-
-def choose_wire(call: Call, wire: WireMode | None) -> WireMode:
-    """Return the wire of a call: that of its header, its world or its host, in this order."""
-    asked = _find_asked(call, WIRE_HEADER, WIRES, UNKNOWN_WIRE)
-    return asked or wire or ("recorded" if is_for_platform(call.base_url) else "spec")
+def choose_form(
+    call: Call, names: NamesMode | None, wire: WireMode | None
+) -> tuple[NamesMode, WireMode]:
+    """Return names and wire of a call: of its headers, its world or its host, in this order."""
+    own_names, own_wire = _find_form_of_host(call.base_url)
+    sent = call.first_headers
+    if "x-mock-names" in sent:
+        names = _read(call, NAMES_HEADER, NAMES, UNKNOWN_NAMES) or names
+    if "x-mock-wire" in sent:
+        wire = _read(call, WIRE_HEADER, WIRES, UNKNOWN_WIRE) or wire
+    return names or own_names, wire or own_wire
 
 
 @lru_cache(maxsize=256)
-def is_for_platform(base_url: str) -> bool:
-    """Whether an address is one of the platform's own hosts, which the proxy answers for."""
-    return urlsplit(base_url).hostname in PLATFORM_HOSTS
+def _find_form_of_host(base_url: str) -> tuple[NamesMode, WireMode]:
+    """Return names and wire of an address: the platform's own hosts, for which a proxy answers."""
+    if urlsplit(base_url).hostname in PLATFORM_HOSTS:
+        return "original", "recorded"
+    return "neutral", "spec"
 
 
-def _find_asked(call: Call, header: str, known: tuple[_Mode, ...], code: str) -> _Mode | None:
+def _read(call: Call, header: str, known: tuple[_Mode, ...], code: str) -> _Mode | None:
     """Return what a header asks for; another value is ignored with a warning."""
     asked = call.header(header)
-    if asked is None:
-        return None
     for mode in known:
         if asked == mode:
             return mode

@@ -151,6 +151,10 @@ class Deliverer:
             raise LookupError(to)  # noqa: TRY004 - the text says why there is no receiver
         return self._sender.challenge(to, None)
 
+    def deliver_again(self, world: World, event_id: str) -> None:
+        """Deliver an event once more, after those of its webhook that are waiting."""
+        self._pass_on(world, event_id)
+
     def challenge(self, world: World, challenge: Challenge) -> None:
         """Make a challenge that a request waits for, and set its `fault`.
 

@@ -138,7 +138,8 @@ def bind_stages(operation: Operation) -> tuple[Stage, Stage]:
         engine = find_engine(world)
         rules = engine.rules.early.get(id_, ())
         own: list[ActiveRule] = []
-        if call.header(HEADER) is not None or call.header("prefer") is not None:
+        sent = call.first_headers
+        if HEADER in sent or "prefer" in sent:
             try:
                 asked = _find_requested_rules(call, operation, engine)
             except (UnknownScenario, BadParameters, CannotPerform, BadPreference) as error:

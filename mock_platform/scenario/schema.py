@@ -42,6 +42,7 @@ from mock_platform.scenario.forms import (
     make_object,
     parse_reference,
 )
+from mock_platform.scenario.groups import GROUPS, OTHER
 from mock_platform.scenario.match import WHEN
 from mock_platform.scenario.outline import SCENARIO_NAME
 from mock_platform.scenario.value_forms import DurationForm, InstantForm, KeyedForm, TypedForm
@@ -282,6 +283,8 @@ def make_forms(operations: tuple[str, ...]) -> Forms:
             ),
             "description": (WordForm(), "What happens, in a sentence.", "none"),
             "spec": (WordForm(), "The sentence of a specification that says so.", "none"),
+            "group": (WordForm(tuple(GROUPS)), "The group in which it is shown.", OTHER),
+            "words": (WordForm(), "Other words by which people look for it.", "none"),
             "parameters": (
                 StructureForm(_PARAMETERS),
                 "Values that an activation can change, by name, with their defaults. `$name` "

@@ -146,7 +146,7 @@ def _record(world: World) -> None:
 def override_settings(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
     """Return settings with some fields changed, or of their `delivery` as `delivery_timeout=1`.
 
-    Folders may be text, and `freeze` may be ISO 8601.
+    Folders and files may be text, and `freeze` may be ISO 8601.
 
     Raises:
         TypeError: A setting of this name does not exist.
@@ -174,6 +174,8 @@ def override_settings(settings: Settings, overrides: Mapping[str, Any]) -> Setti
         chosen = top["scenarios"]
         named = [chosen] if isinstance(chosen, str | Path) else chosen
         top["scenarios"] = tuple(str(each) for each in named)
+    if top.get("prices") is not None:
+        top["prices"] = Path(top["prices"])
     if top.get("freeze") is not None:
         top["freeze"] = moment(top["freeze"])
     if delivery:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 from sys import getsizeof
@@ -82,6 +82,8 @@ class JournalEntry(Struct, gc=False):
     """Why the request was refused, or what a scenario did to it, in one sentence."""
     shadow: dict[str, Any] | None = None
     """How the answer of the real service differs, if the request was sent there as well."""
+    cost: dict[str, Any] | None = None
+    """What the platform would have charged: `usd`, `resources` and `why`; set before it is read."""
 
     @property
     def milliseconds(self) -> float:
@@ -186,6 +188,7 @@ class JournalEntry(Struct, gc=False):
             "assumptions": list(self.assumptions),
             "warnings": self.warnings,
             "diagnosis": self.diagnosis,
+            "cost": self.cost,
         }
 
     def as_json(self) -> dict[str, Any]:
@@ -342,6 +345,12 @@ class Journal:
         self.counted = 0
         """Its bytes in the common memory, until it is `closed`; use it under its lock."""
         self.closed = False
+        self.settle: Callable[[], None] | None = None
+        """Counts what entries cost (`take_new`): before any is read, and when some were dropped."""
+        self._left: list[JournalEntry] = []
+        """Dropped entries that were not counted yet."""
+        self._counted_to = 0
+        """How many entries were counted since the journal was cleared."""
         self._memory = memory
         if memory is not None:
             memory.join(self)
@@ -363,6 +372,8 @@ class Journal:
             ):
                 self._drop_oldest()
             more = self._bytes - before
+        if self._left:
+            self._count_costs()
         if self._memory is not None:
             self._memory.count(self, more)
 
@@ -399,6 +410,7 @@ class Journal:
             freed = before - self._bytes
             report = freed > 0 and not self._has_reported
             self._has_reported = self._has_reported or report
+        self._count_costs()
         if report:
             _LOG.warning(
                 "The journals of all worlds keep more than %d bytes together "
@@ -417,10 +429,12 @@ class Journal:
 
     def get(self, entry_id: str) -> JournalEntry | None:
         """Return the entry with this id; `None` if it is not in the journal."""
+        self._count_costs()
         return self._by_id.get(entry_id)
 
     def find(self, query: Query = _ALL, limit: int | None = None) -> list[JournalEntry]:
         """Return the matching entries, oldest first; `limit` keeps the newest ones."""
+        self._count_costs()
         with self._lock:
             entries = list(self._entries)
         found = [entry for entry in entries if query.matches(entry)]
@@ -432,6 +446,7 @@ class Journal:
         A position is a number of entries since the journal was cleared. At most `limit` entries,
         so that it takes equally long however many there are.
         """
+        self._count_costs()
         with self._lock:
             # Dropped entries count as well, so a position stays right when old entries go. The
             # newest come first, so that a reader who is far behind gets the end, not a piece of the
@@ -447,6 +462,7 @@ class Journal:
         """Delete all entries of the journal."""
         with self._lock:
             freed = self._bytes
+            self._left, self._counted_to = self._list_uncounted(), 0
             self._entries.clear()
             self._notes.clear()
             self._sizes.clear()
@@ -454,8 +470,28 @@ class Journal:
             self._bytes = self.dropped = 0
             self.cleared += 1
             self._has_reported = False
+        self._count_costs()
         if self._memory is not None:
             self._memory.count(self, -freed)
+
+    def take_new(self) -> list[JournalEntry]:
+        """Return the entries since the last call, oldest first; also those dropped meanwhile."""
+        with self._lock:
+            found = self._list_uncounted()
+            self._left, self._counted_to = [], self.dropped + len(self._entries)
+        return found
+
+    def _list_uncounted(self) -> list[JournalEntry]:
+        if self.settle is None:
+            return []
+        number = self.dropped + len(self._entries) - self._counted_to
+        newest = [*islice(reversed(self._entries), number)]
+        return [*self._left, *reversed(newest)]
+
+    def _count_costs(self) -> None:
+        # Without any lock of the journal: whoever counts takes its own one first.
+        if self.settle is not None:
+            self.settle()
 
     def _attach_notes(self, entry: JournalEntry) -> None:
         for change in entry.kept_changes:
@@ -465,6 +501,8 @@ class Journal:
 
     def _drop_oldest(self) -> None:
         oldest = self._entries.popleft()
+        if self.settle is not None and self.dropped >= self._counted_to:
+            self._left.append(oldest)
         self._by_id.pop(oldest.id, None)
         self._bytes -= self._sizes.popleft()
         self.dropped += 1

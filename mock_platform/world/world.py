@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from itertools import islice
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
@@ -33,6 +34,41 @@ from mock_platform.world.world_store import WorldStore
 T = TypeVar("T")
 
 _KEPT_DELIVERIES = 10_000
+
+
+class DeliveryLog(deque[dict[str, Any]]):
+    """What was delivered, oldest first; the oldest ones are dropped."""
+
+    def __init__(self) -> None:
+        super().__init__(maxlen=_KEPT_DELIVERIES)
+        self.settle: Callable[[], None] | None = None
+        """Counts what deliveries cost (`take_new`): before some are dropped."""
+        self._new = 0
+        """How many were not counted yet."""
+        self._adding = threading.Lock()
+
+    def append(self, delivery: dict[str, Any]) -> None:
+        """Add a delivery, in the place of the oldest one if the log is full."""
+        if len(self) == self.maxlen and self.settle is not None:
+            self.settle()
+        with self._adding:
+            super().append(delivery)
+            self._new += 1
+
+    def take_new(self) -> list[dict[str, Any]]:
+        """Return the deliveries since the last call, oldest first."""
+        with self._adding:
+            found = [*islice(reversed(self), self._new)]
+            self._new = 0
+        return found[::-1]
+
+    def clear(self) -> None:
+        """Forget all deliveries, once their costs were counted."""
+        if self.settle is not None:
+            self.settle()
+        with self._adding:
+            super().clear()
+            self._new = 0
 
 
 _Begun = tuple[
@@ -75,7 +111,7 @@ class World:
         )
         self.windows = Windows(self.clock)
         self.nonces = Nonces()
-        self.deliveries: deque[dict[str, Any]] = deque(maxlen=_KEPT_DELIVERIES)
+        self.deliveries = DeliveryLog()
         self.snapshots: dict[str, SavedWorld] = {}
         self.origin: SavedWorld | None = None
         """The origin of a copied world; `None` for a world that started with the fixtures."""

@@ -66,6 +66,7 @@ def test_live(live_world: LiveWorld, new_context: NewContext) -> None:
     failing_call(live_world)
     page.get_by_role("button", name="Pause").click()
     expect(rows).to_have_count(3)
+    page.get_by_role("link", name="Empty the list…").click()
     page.get_by_role("button", name="Empty the list").click()
 
     expect(page.get_by_text("was emptied")).to_be_visible()

@@ -42,6 +42,7 @@ DETAILS: tuple[str, ...] = (
     "/console/requests/{refused}/scenario",
     "/console/scenarios/rate-limited",
     "/console/scenarios/+new",
+    "/console/scenarios/+own",
     "/console/worlds/default",
     "/console/records/line_items",
     "/console/records/line_items/record?key=itttx",

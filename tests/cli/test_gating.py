@@ -22,7 +22,7 @@ from tests.verification.compare.servers import Differing, differing, each, on
 
 pytestmark = pytest.mark.live
 Run = Callable[..., Result]
-PARTS = ("command", "rules", "requests", "sandbox", "coverage", "contract", "drift")
+PARTS = ("command", "rules", "requests", "sandbox", "coverage", "costs", "contract", "drift")
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_a_run_that_passes(
     """Every part that was asked for is ok, and the status is 0; reports name the command."""
     kept = tmp_path / "contract.json"
     kept.write_text(json.dumps(contract))
-    only = ("--coverage-only", "accounts.list", "--coverage-fail-under", 1)
+    only = ("--coverage-only", "accounts.list", "--coverage-fail-under", 1, "--max-cost", 0)
 
     result = run("--contract", kept, *only, "--junit", tmp_path / "gate.xml", name=name)
 

@@ -25,6 +25,7 @@ LIVE = (
     "clock advance 1h",
     "requests",
     "worlds",
+    "costs --by test",
     "reset",
     "scenarios --format text",
 )
@@ -95,6 +96,22 @@ def test_off_without_name_switches_all_off(run: Run) -> None:
     assert "outage is off in world default. It was not on.\n" == run("off", "outage").stdout
 
 
+def test_costs_are_a_table(run: Run, server: MockPlatform) -> None:
+    """A sentence and a row for each operation, or the answer of the server as JSON."""
+    token = {"Authorization": f"Bearer {server.credentials['bearer_token']}"}
+    requests.get(f"{server.base_url}/2/users/2244994945", headers=token, timeout=60)
+
+    lines = run("costs").stdout.splitlines()
+    document = json.loads(run("costs", "--by", "day", "--format", "json").stdout)
+
+    assert lines[0].startswith("1 call would have cost $0.010 (prices of ")
+    assert [line.split() for line in lines[1:]] == [
+        ["US$", "calls", "charged", "operation"],
+        ["0.010", "1", "1", "users.get"],
+    ]
+    assert document["usd"] == "0.010"
+
+
 def test_on_takes_a_file(run: Run, server: MockPlatform, tmp_path: Path) -> None:
     """The scenario of a file is defined in the world first; faults have their places."""
     file = tmp_path / "gone.yaml"
@@ -127,6 +144,7 @@ def test_on_takes_a_file(run: Run, server: MockPlatform, tmp_path: Path) -> None
         (("clock", "advance", "-soon"), 2, "'soon' is not a duration"),
         (("requests", "--operation", "line_items.creat"), 1, "Did you mean 'line_items.create'?"),
         (("requests", "--method", "FETCH"), 1, "must be one of GET, HEAD, POST"),
+        (("costs", "--by", "apps"), 2, "'apps' is not one of 'operation', 'test', 'app', 'day'"),
         (("scenarios", "usage-caped"), 1, "Did you mean 'usage-capped'?"),
         (("scenarios", "--scenario", "outage"), 2, "--scenario is for the package's list"),
     ],

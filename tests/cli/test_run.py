@@ -108,6 +108,33 @@ def test_the_status_of_a_failing_command_stays(run: Run, scenario: str) -> None:
     assert "--no-verify" not in result.stderr
 
 
+def test_a_run_that_is_too_dear_fails(run: Run, tmp_path: Path) -> None:
+    """The dearest operations are listed; at the limit it passes. The JUnit file has the sum."""
+    file = tmp_path / "run.xml"
+    paths = ("/2/users/2244994945", "/2/posts?ids=1789900000000000001")
+    failing = run("--max-cost", "0.014", paths=paths)
+    passing = run("--max-cost", "0.015", "--junit", str(file), paths=paths)
+
+    found = {each.get("name"): each.get("value") for each in ET.parse(file).iter("property")}
+    assert (1, 0) == (failing.exit_code, passing.exit_code)
+    assert "more than --max-cost 0.014:" in failing.stderr
+    assert "  0.010 for 1 x users.get\n  0.005 for 1 x public_posts.list" in failing.stderr
+    assert "2 calls would have cost $0.015" in passing.stderr
+    assert ("0.015", "2") == (found["costs.usd"], found["costs.calls"])
+
+
+def test_wrong_costs_and_prices_are_refused(run: Run, tmp_path: Path) -> None:
+    """Before anything is started, with what is allowed and the place of a fault."""
+    file = tmp_path / "prices.yaml"
+    file.write_text('prices:\n  - from: "2026-01-01"\n    classes: {"Post: Raed": 1}\n')
+    amount, prices = run("--max-cost", "cheap"), run("--prices", str(file))
+
+    assert (2, 4) == (amount.exit_code, prices.exit_code)
+    assert "'cheap' is not an amount of US dollars: write 0.5, 2 or 0.005" in amount.stderr
+    assert f"{file}:3:" in prices.stderr
+    assert "Did you mean 'Posts: Read'?" in prices.stderr
+
+
 def test_a_fault_of_the_sandbox_fails_a_run(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """A handler that breaks answers 500; the traceback is printed in any case."""
 

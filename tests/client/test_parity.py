@@ -289,6 +289,24 @@ def test_coverage_has_a_scope(world: WorldFace) -> None:
     assert len(world.coverage(only="")["operations"]) == len(world.coverage()["operations"])
 
 
+def test_costs_are_those_of_the_world(world: WorldFace) -> None:
+    """By operation, app, day and test; an entry has its own. Another kind is a mistake."""
+    world.session("oauth1").get("/2/users/me")
+
+    found = {by: world.costs(by) for by in ("operation", "app", "day", "test")}
+    world.reset()
+
+    assert {"0.010"} == {each["usd"] for each in found.values()}
+    keys = [found[by]["items"][0]["key"] for by in ("operation", "day", "test")]
+    assert ["users.me", "2026-03-01", world.name] == keys
+    assert ("0.000", "0.010") == (world.costs()["usd"], world.costs("test")["usd"])
+    world.session("oauth1").get("/2/users/me")
+    (entry,) = world.journal.find()
+    assert entry.cost == {"usd": "0.010", "resources": 1, "why": "1 x User: Read at 0.010"}
+    with pytest.raises(BadQuery, match="operation, test, app, day"):
+        world.costs("apps")  # type: ignore[arg-type]
+
+
 def test_warnings_count_what_was_ignored(world: WorldFace) -> None:
     """The codes of this world with the first example; nothing at the start."""
     account = world.credentials["accounts"][0]

@@ -63,7 +63,7 @@ def test_one_entry(box: Sandbox) -> None:
     assert [
         "id", "at", "world", "operation", "custom", "method", "url", "status", "ended", "why",
         "milliseconds", "handler_milliseconds", "caller", "rule", "near_misses", "changes",
-        "assumptions", "warnings", "diagnosis", "request", "response",
+        "assumptions", "warnings", "diagnosis", "cost", "request", "response",
     ] == list(entry)  # fmt: skip
     assert ("r2", "2026-03-01T00:01:00.000Z", "default") == (
         entry["id"],

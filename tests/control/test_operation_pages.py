@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from mock_platform.control.console.scenario_editor import write_failure_scenario
+from mock_platform.control.console.own_failure import write_failure_scenario
 from mock_platform.control.examples import Sample
 from mock_platform.control.operation_pages import (
     find_operation_parameter,

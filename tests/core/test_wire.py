@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mock_platform.core.call import Call
-from mock_platform.core.wire import choose_names, choose_wire
+from mock_platform.core.wire import choose_form
 from mock_platform.settings import NamesMode, WireMode
 
 REAL = "https://api.x.com"
@@ -35,7 +35,7 @@ def test_wire(
     base_url: str, world: WireMode | None, asked: dict[str, str], expected: WireMode
 ) -> None:
     """The nearest choice wins; without one the platform's own hosts have the recorded wire."""
-    assert choose_wire(make_call(base_url, **asked), world) == expected
+    assert choose_form(make_call(base_url, **asked), None, world)[1] == expected
 
 
 @pytest.mark.parametrize(
@@ -44,13 +44,13 @@ def test_wire(
 )
 def test_names(base_url: str, world: NamesMode | None, expected: NamesMode) -> None:
     """Programs that call the platform's own hosts know the original names alone."""
-    assert choose_names(make_call(base_url), world) == expected
+    assert choose_form(make_call(base_url), world, None)[0] == expected
 
 
 def test_an_unknown_wire_is_a_warning() -> None:
     """A header with another value is ignored, and the journal says so."""
     call = make_call(OURS, Wire="other")
-    choose_wire(call, None)
+    choose_form(call, None, None)
 
     assert call.coded_warnings == [
         ("unknown-wire", "X-Mock-Wire is one of spec, recorded, recorded-2023; 'other' was ignored")

@@ -162,7 +162,7 @@ def test_an_operation(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "mock_platform/api/ads/stickers/operations.py:" in where
     assert "failed" not in summary
     shown = (copy / "docs" / "scenarios.md").read_text("utf-8")
-    section = shown.partition("## sticker-name-taken\n")[2].partition("\n## ")[0]
+    section = shown.partition("### sticker-name-taken\n")[2].partition("\n## ")[0]
     assert "Answers `400`, `application/json`, code `INVALID_PARAMETER`." in section
     for page, text in {"operations": "`stickers.create`", "tables": "## `stickers`"}.items():
         assert text in (copy / "docs" / f"{page}.md").read_text("utf-8")

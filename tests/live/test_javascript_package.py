@@ -102,6 +102,8 @@ def declared(parameters: list[dict[str, Any]]) -> tuple[list[str], set[str]]:
     positions = [each["name"] for each in parameters]
     if parameters and OPTIONS.search(parameters[-1].get("type", "")):
         return positions[:-1], set(parameters[-1]["keys"])
+    if parameters and parameters[-1].get("keys"):  # one value, or an object with parts of it
+        return positions, set(parameters[-1]["keys"])
     return positions, set()
 
 

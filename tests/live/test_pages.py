@@ -18,6 +18,7 @@ LANGUAGES = {
     "ad-accounts": {"bash"},
     "any-language": {"bash", "text"},
     "as-a-flask-application": {"bash", "python"},
+    "costs": {"bash", "text", "python", "yaml"},
     "likes-bookmarks-and-spaces": {"bash"},
     "encrypted-chat": {"bash"},
     "lists-and-trends": {"bash"},
@@ -33,6 +34,13 @@ WALKED = {
         '"targeting_type":"LOCATION"',
         '"scheduled_status":"SUCCESS"',
         '"feed_url":"http://127.0.0.1:9/shop.csv"',
+    ),
+    "costs": (
+        "2 calls would have cost $0.020 (prices of ",
+        '"prices_of"',
+        '"why":',
+        '"title":"CreditsDepleted"',
+        '"title":"Payment Required"',
     ),
     "likes-bookmarks-and-spaces": (
         '"liked":true',
@@ -82,7 +90,7 @@ ALONE: dict[str, str] = {
 """How what a page prints ends whose commands start their servers."""
 PROGRAMS = {
     f"{name}-{number}": program
-    for name in ("as-a-flask-application", "original-names", "wire")
+    for name in ("as-a-flask-application", "costs", "original-names", "wire")
     for number, program in enumerate(Page(f"docs/{name}.md").programs())
 }
 

@@ -14,7 +14,7 @@ from tests.live_servers import LiveServer
 pytestmark = pytest.mark.live
 
 PAGE = Page("docs/scenarios.md")
-_, *SECTIONS = re.split(r"^## ", PAGE.text, flags=re.MULTILINE)
+_, *SECTIONS = re.split(r"^### ", PAGE.text, flags=re.MULTILINE)
 ADDRESS = "http://127.0.0.1:8080"
 _BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _ANSWERS = re.compile(

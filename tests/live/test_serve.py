@@ -331,6 +331,7 @@ def test_the_log_can_be_json() -> None:
         "status": 404,
         "ms": 0,
         "id": "",
+        "why": "No operation has the path /12/nowhere.",
     }
     assert hint["level"] == "info"
 

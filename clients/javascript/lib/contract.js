@@ -27,6 +27,7 @@ const OPTIONS = {
   wire: "wire",
   markers: "markers",
   limits: "limits",
+  prices: "prices",
   tiers: "tiers",
   cardEnvelope: "card-envelope",
   releases: "releases",

@@ -30,6 +30,7 @@ class Entry {
     /** @type {string[]} */ this.assumptions = document.assumptions;
     /** @type {string[]} */ this.warnings = document.warnings;
     /** @type {Record<string, any> | null} */ this.diagnosis = document.diagnosis;
+    /** @type {import("../types/index").Cost | null} */ this.cost = document.cost;
     /** @type {string | null} */ this.traceback = document.traceback ?? null;
     /** @type {[string, string][]} */ this.requestHeaders = request.headers;
     /** @type {string} */ this.requestBody = request.body.text;

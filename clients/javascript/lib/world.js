@@ -172,6 +172,14 @@ class World {
     return this._control.ask("GET", "/warnings");
   }
 
+  /**
+   * @param {"operation" | "test" | "app" | "day"} [by]
+   * @returns {Promise<import("../types/index").Costs>}
+   */
+  async costs(by) {
+    return this._control.ask("GET", "/costs", { query: { by } });
+  }
+
   async reset() {
     await this._control.ask("POST", "/reset");
   }

@@ -399,6 +399,18 @@ test("what was ignored is counted, or refused on request", async (t) => {
   assert.equal(warnings[0].code, "unknown-parameter");
 });
 
+test("costs are those of the world, of each call and of all tests", async (t) => {
+  const world = await platform.freshWorld(t);
+  assert.equal(await statusOf(world, "oauth1", "/2/users/me"), 200);
+
+  const costs = await world.costs();
+  assert.deepEqual([costs.usd, costs.calls, costs.items[0].key], ["0.010", 1, "users.me"]);
+  assert.equal((await world.costs("test")).items[0].key, world.name);
+  const [entry] = await world.journal.find();
+  assert.equal(entry.cost.why, "1 x User: Read at 0.010");
+  await assert.rejects(world.costs("apps"), /operation, test, app, day/);
+});
+
 test("a world ends with its block", async () => {
   const world = await platform.freshWorld();
   await world[Symbol.asyncDispose]();

@@ -75,6 +75,8 @@ export interface Settings {
    * names, or none.
    */
   limits?: "spec" | "public" | "off";
+  /** File of prices on top of the public ones, for what calls would have cost. */
+  prices?: string;
   /** Whether apps of a lower _tier are refused what the platform keeps for enterprises. */
   tiers?: "off" | "on";
   /** Form of a single card in the data of an answer: the object, or an array with it. */

@@ -105,6 +105,13 @@ export interface World {
   coverage(only?: string): Promise<Record<string, any>>;
   /** Returns what was ignored in requests here; the default world counts all. */
   warnings(): Promise<WarningCounts>;
+  /**
+   * Returns what calls would have cost here since the last reset, by operation unless you say
+   * otherwise. By `test`, the sums are those of all worlds, whatever was reset or dropped since.
+   *
+   * @throws {BadQuery} `by` is something else.
+   */
+  costs(by?: "operation" | "test" | "app" | "day"): Promise<Costs>;
   /** Return the world to its start: fixtures, start-up scenarios, clock, ids, no journal. */
   reset(): Promise<void>;
   /** Remove the world with all its contents. */
@@ -248,6 +255,8 @@ export interface Entry {
   readonly warnings: string[];
   /** The explanation of a refusal, if there is one. */
   readonly diagnosis: Record<string, any> | null;
+  /** What the platform would have charged; null for calls that it does not bill. */
+  readonly cost: Cost | null;
   /** The traceback of an error in the sandbox itself. */
   readonly traceback: string | null;
   /** The headers of the request. */
@@ -615,6 +624,29 @@ export interface WarningCounts {
   requests: number;
   /** The most frequent first. */
   warnings: { code: string; operation: string | null; requests: number; example: string }[];
+}
+
+/** What one call would have cost. */
+export interface Cost {
+  /** US dollars, as decimal text. */
+  usd: string;
+  /** How many resources were charged. */
+  resources: number;
+  /** Why it costs that. */
+  why: string;
+}
+
+/** What calls would have cost, in US dollars as decimal text; the dearest items first. */
+export interface Costs {
+  currency: "USD";
+  usd: string;
+  calls: number;
+  resources: number;
+  items: { key: string; calls: number; resources: number; usd: string }[];
+  /** When the newest prices came into force. */
+  prices_of: string | null;
+  /** How many successful calls have no public price. */
+  unpriced: number;
 }
 
 export interface Transition {

@@ -51,6 +51,7 @@ KINDS = (
             "docs/compliance",
             "docs/account-activity",
             "docs/ad-accounts",
+            "docs/costs",
             "docs/examples/README",
         ),
     ),

@@ -35,6 +35,7 @@ OTHER_SHAPES = "Shapes of all other v2 endpoints: not shown"
 PAYLOADS = "Event payload shapes: not shown"
 """What the specification says of what it does not show, for several subjects."""
 SPEC_SENTENCES = {
+    "costs": OTHER_SHAPES,
     "events": "event type naming moved to dot-separated",
     "openapi": "machine-readable description of version 2.166",
     "v2": OTHER_SHAPES,

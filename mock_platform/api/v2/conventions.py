@@ -39,6 +39,7 @@ from mock_platform.core.operation import (
     Operation,
     Origin,
     Particulars,
+    Price,
     Rules,
 )
 from mock_platform.core.schema import Schema
@@ -69,6 +70,7 @@ class NamedParticulars(Particulars, total=False):
     gates: tuple[Gate, ...]
     tier_gate: Gate
     max_body: int
+    price: Price
 
 
 class Rates(Struct, frozen=True):

@@ -48,6 +48,7 @@ class RemoteEntry(Struct, frozen=True):
     assumptions: list[str]
     warnings: list[str]
     diagnosis: dict[str, Any] | None
+    cost: dict[str, Any] | None
     traceback: str | None
     request_headers: list[tuple[str, str]]
     request_body: bytes

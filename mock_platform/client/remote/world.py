@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from mock_platform.client.remote.state import RemoteState
     from mock_platform.client.remote.streams import RemoteStreams
     from mock_platform.serving.in_process.session import AuthScheme, BasedSession
+    from mock_platform.verification.costs.document import By
 
 
 class RemoteClock(ClockFace):
@@ -72,7 +73,7 @@ class RemoteClock(ClockFace):
 
     def advance(
         self,
-        step: float | str | timedelta | None = None,
+        duration: float | str | timedelta | None = None,
         /,
         *,
         days: float = 0,
@@ -80,7 +81,7 @@ class RemoteClock(ClockFace):
         minutes: float = 0,
         seconds: float = 0,
     ) -> datetime:
-        step = count_seconds(step, days=days, hours=hours, minutes=minutes, seconds=seconds)
+        step = count_seconds(duration, days=days, hours=hours, minutes=minutes, seconds=seconds)
         return self._put(action="advance", seconds=step)
 
     def resume(self) -> datetime:
@@ -238,6 +239,10 @@ class RemoteWorld(WorldFace):
 
     def warnings(self) -> dict[str, Any]:
         document: dict[str, Any] = self._control.ask("GET", "/warnings")
+        return document
+
+    def costs(self, by: By = "operation") -> dict[str, Any]:
+        document: dict[str, Any] = self._control.ask("GET", "/costs", query={"by": by})
         return document
 
     def use_fixtures(self, *folders: Path | str) -> None:

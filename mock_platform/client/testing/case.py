@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import unittest
 import warnings
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from mock_platform.client.testing.report import Verdict
 from mock_platform.client.testing.servers import LocalServers, WorldRequest
 from mock_platform.serving.in_process.session import BasedSession
 from mock_platform.settings import NamesMode
+from mock_platform.verification.costs.document import describe_costs, merge_costs
 
 if TYPE_CHECKING:
     from mock_platform.client.testing.webhook_receiver import WebhookReceiver
@@ -56,6 +58,9 @@ class PlatformMixin:
     """Whether requests of which something is ignored are answered, or refused with 400."""
     mock_names: ClassVar[NamesMode | None] = None
     """Which names clients use and get; `None`: neutral."""
+
+    mock_costs: ClassVar[bool] = False
+    """Whether a line at the end of the class says what its calls would have cost."""
 
     mock_platform_server: ClassVar[MockPlatform]
     """The server of the class's tests."""
@@ -113,6 +118,9 @@ class PlatformMixin:
     @classmethod
     def _stop_servers(cls) -> None:
         strays = cls._servers.strays()
+        if cls.mock_costs:
+            costs = describe_costs(merge_costs(cls._servers.costs()))
+            print(f"{cls.__name__}: {costs}", file=sys.stderr)
         cls._servers.stop()
         if strays:
             told = "\n".join(report.strays(strays))

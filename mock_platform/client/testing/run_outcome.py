@@ -21,6 +21,8 @@ class RunOutcome:
         self.strays: Counter[Stray] = Counter()
         self.coverage: dict[str, Any] | None = None
         self.warnings: list[dict[str, Any]] = []
+        self.costs: list[dict[str, Any]] = []
+        """What calls would have cost, as each server counted it."""
         self.written: list[str] = []
         """Lines that name the files of the coverage."""
         self.failures: list[GateFailure] = []
@@ -29,6 +31,7 @@ class RunOutcome:
         """Add what the servers of this process counted."""
         self.strays += servers.strays()
         self.warnings += [found for found in servers.warnings() if found["requests"]]
+        self.costs += [found for found in servers.costs() if found["calls"]]
         for document in servers.coverage() if coverage else ():
             self._add_coverage(document)
 
@@ -38,6 +41,7 @@ class RunOutcome:
             "strays": [[*stray, count] for stray, count in self.strays.items()],
             "coverage": self.coverage,
             "warnings": self.warnings,
+            "costs": self.costs,
         }
 
     def add_output(self, output: dict[str, Any]) -> None:
@@ -45,6 +49,7 @@ class RunOutcome:
         for test, method, path, count in output["strays"]:
             self.strays[test, method, path] += count
         self.warnings += output["warnings"]
+        self.costs += output["costs"]
         if output["coverage"] is not None:
             self._add_coverage(output["coverage"])
 
@@ -74,6 +79,15 @@ class RunOutcome:
             yield "requests after their test's end", report.strays(self.strays)
         if coverage:
             yield "contract coverage", list(self._describe_coverage())
+
+    def describe_costs(self) -> str | None:
+        """Return what all calls would have cost, in a sentence; `None` if it is nothing."""
+        if not self.costs:
+            return None
+        from mock_platform.verification.costs.document import describe_costs, merge_costs
+
+        merged = merge_costs(self.costs)
+        return describe_costs(merged) if float(merged["usd"]) else None
 
     def _add_coverage(self, document: dict[str, Any]) -> None:
         from mock_platform.verification.coverage.document import merge

@@ -30,6 +30,7 @@ from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
 from mock_platform.scenario.outline import is_file
 from mock_platform.settings import NamesMode, WireMode
+from mock_platform.verification.costs.document import CostsDocument
 
 if TYPE_CHECKING:
     from mock_platform.client.local_platform import LocalPlatform
@@ -257,6 +258,10 @@ class LocalServers:
         """Return what was ignored in requests to each server."""
         return [server.warnings() for server in self._all_servers()]
 
+    def costs(self) -> list[CostsDocument]:
+        """Return what the requests to each server would have cost."""
+        return [server.costs("test") for server in self._all_servers()]
+
     def stop(self) -> None:
         """Stop the servers.
 
@@ -406,6 +411,12 @@ class SharedServer:
         """Return what was ignored in the requests of the world."""
         with suppress(Unreachable):
             return [self._world.warnings()]
+        return []
+
+    def costs(self) -> list[CostsDocument]:
+        """Return what the requests of the world would have cost."""
+        with suppress(Unreachable):
+            return [self._world.costs("test")]
         return []
 
     def stop(self) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -16,10 +17,12 @@ from msgspec import Struct, field
 
 from mock_platform.control.refusals import ControlRefusal, as_refusal, refuse_values
 from mock_platform.control.route import ControlRequest, Route
+from mock_platform.core.address import ICON
 from mock_platform.core.jsonio import BadJson, loads
+from mock_platform.scenario.director import find_engine
 from mock_platform.version import __version__
-from mock_platform.world.clock import wire_millis
-from mock_platform.world.names import UnknownWorld
+from mock_platform.world.clock import machine_now, wire_millis
+from mock_platform.world.names import DEFAULT, UnknownWorld
 
 # Forms: what a browser sent, and what is wrong with it.
 
@@ -162,10 +165,17 @@ class Assets:
         kind = _TYPES[Path(name).suffix]
         return Response(data, content_type=kind, headers={"Cache-Control": _FOREVER})
 
+    def send_icon(self, _request: ControlRequest) -> Response:
+        """Return the icon, for pages that name none."""
+        return Response(self._files["icon.svg"], content_type=_TYPES[".svg"])
+
     @property
-    def route(self) -> Route:
-        """The route of all files."""
-        return Route("GET", "/console/assets/<hash>/<name>", self.send_file, media_type="*/*")
+    def routes(self) -> tuple[Route, ...]:
+        """The routes of all files."""
+        return (
+            Route("GET", "/console/assets/<hash>/<name>", self.send_file, media_type="*/*"),
+            Route("GET", ICON, self.send_icon, media_type="*/*"),
+        )
 
 
 # A page of the console is a value: its name in the navigation and the routes behind it.
@@ -179,6 +189,8 @@ class ConsolePage(Struct, frozen=True):
     path: str
     """The path below `/_mock` that the entry leads to."""
     routes: tuple[Route, ...]
+    section: str
+    """The group of the navigation in which it is: one of `SECTIONS`."""
 
     def leads_to(self, path: str) -> bool:
         """Whether a path below `/_mock` is that of this entry or of a page under it."""
@@ -186,6 +198,8 @@ class ConsolePage(Struct, frozen=True):
         return path in {self.path, under} or path.startswith(f"{under}/")
 
 
+SECTIONS = ("Watch", "Break", "Data", "Reference")
+"""The groups of the navigation."""
 KEY = "mock_platform.console"
 """Key of the extensions of the control plane's application: the `Console`."""
 POLICY = (
@@ -214,7 +228,18 @@ def make_console(pages: Sequence[ConsolePage]) -> Console:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
+    templates.filters["moment"] = show_moment
     return Console(pages, Assets(), templates)
+
+
+def show_moment(text: str | None) -> str:
+    """Return a moment as lists show it: on one line, without what the head of the page says once.
+
+    Example:
+        >>> show_moment("2026-03-01T12:00:05.250Z"), show_moment(None)
+        ('2026-03-01 12:00:05', '')
+    """
+    return "" if text is None else text[:19].replace("T", " ")
 
 
 def render(
@@ -230,7 +255,7 @@ def render(
 
     `form` is what the page's form shows; its status is that of the answer. Templates also have
     `root` (the path of the control plane, with the world's prefix), `world`, `now`, `frozen`,
-    `base_url`, `pages`, `here` (the path of this page below `root`), `asset`, and `said`.
+    `base_url`, `menu`, `here` (the path of this page below `root`), `asset`, and `said`.
     """
     console: Console = current_app.extensions[KEY]
     root = root_of(request)
@@ -242,7 +267,10 @@ def render(
         {
             "root": root,
             "here": request.flask.path.removeprefix("/_mock"),
-            "pages": console.pages,
+            "menu": [
+                (title, [page for page in console.pages if page.section == title])
+                for title in SECTIONS
+            ],
             "asset": lambda name: root + console.assets.locate(name),
             "base_url": request.base_url,
             "version": __version__,
@@ -302,6 +330,63 @@ def _describe_world(request: ControlRequest) -> dict[str, Any]:
     try:
         world = request.world
     except UnknownWorld:
-        return {"world": None, "now": "", "frozen": False}
+        return {"world": None, "now": ""}
     clock = world.clock
-    return {"world": world, "now": wire_millis(clock.now()), "frozen": clock.frozen}
+    now = clock.now()
+    base = find_base(request)
+    return {
+        "world": world,
+        "now": wire_millis(now),
+        "frozen": clock.frozen,
+        "distance": describe_distance((now - machine_now()).total_seconds()),
+        "failures": [each["name"] for each in find_engine(world).describe_active()],
+        "world_list": [
+            (each.name, f"{base}/_mock" if each.name == DEFAULT else f"{base}/~{each.name}/_mock")
+            for each in islice(request.platform.worlds, MAX_WORLDS)
+        ],
+    }
+
+
+MAX_WORLDS = 20
+"""Worlds that the head of a page lists."""
+
+
+def find_base(request: ControlRequest) -> str:
+    """Return the path below which all worlds of this server are, wherever it is mounted."""
+    return root_of(request).partition("/~")[0].removesuffix("/_mock")
+
+
+def describe_distance(seconds: float) -> str:
+    """Return how far a clock is from real time, in its two largest units; empty within 2 seconds.
+
+    Example:
+        >>> describe_distance(7 * 86_400), describe_distance(-5430.2), describe_distance(0.4)
+        ('+7 d', '-1 h 30 min', '')
+    """
+    left, parts = int(abs(seconds) + 0.5), list[str]()
+    if left < _NEAR:
+        return ""
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+        if left >= size and len(parts) < 2:
+            parts.append(f"{left // size} {unit}")
+        left %= size
+    return ("+" if seconds > 0 else "-") + " ".join(parts)
+
+
+_NEAR = 2
+"""Seconds between the clock of a world and that of the machine that are not worth a word."""
+
+
+def find_target(path: str, default: str = "/") -> str:
+    """Return a path below `/_mock` on this server; anything else leads to the default."""
+    return path if path.startswith("/") and not path.startswith(("//", "/\\")) else default
+
+
+def ask(
+    request: ControlRequest, title: str, text: str, action: str, *, button: str, back: str
+) -> Response:
+    """Return a page that asks before something is lost; `action` and `back` are below `/_mock`."""
+    return render(
+        request, "confirm.html", block="content",
+        title=title, text=text, action=action, button=button, back=back,
+    )  # fmt: skip

@@ -15,6 +15,7 @@ from mock_platform.control.console.answers import (
     FormState,
     answer_form,
     attempt,
+    find_target,
     go,
     read_form,
     render,
@@ -45,6 +46,7 @@ STEPS = (
     ("1 hour", 3600),
     ("1 day", 86_400),
     ("7 days", 604_800),
+    ("30 days", 2_592_000),
 )
 """What is often needed: windows of rate limits, tokens, days of figures."""
 
@@ -74,6 +76,14 @@ def advance(request: ControlRequest) -> Response:
 def resume(request: ControlRequest) -> Response:
     """Let the clock go on."""
     return _move(request, "resume", "The clock goes on.")
+
+
+def return_to_real_time(request: ControlRequest) -> Response:
+    """Set the clock to real time, running, and show the page on which that was wanted."""
+    for body in ({"action": "travel", "to": "now"}, {"action": "resume"}):
+        put_clock(replace(request, body=load_body(ClockBody(), body)))
+    back = find_target(read_form(request).get("back", ""), CLOCK_PATH)
+    return go(request, back, "The clock shows real time again.")
 
 
 def _move(request: ControlRequest, action: str, done: str) -> Response:
@@ -107,8 +117,10 @@ CLOCK = ConsolePage(
         Route("POST", f"{CLOCK_PATH}/freeze", freeze, media_type=HTML, form=True),
         Route("POST", f"{CLOCK_PATH}/travel", travel, media_type=HTML, form=True),
         Route("POST", f"{CLOCK_PATH}/advance", advance, media_type=HTML, form=True),
+        Route("POST", f"{CLOCK_PATH}/real", return_to_real_time, media_type=HTML, form=True),
         Route("POST", f"{CLOCK_PATH}/resume", resume, media_type=HTML, form=True),
     ),
+    section="Break",
 )
 
 
@@ -209,4 +221,5 @@ TRANSITIONS = ConsolePage(
         Route("POST", f"{TRANSITIONS_PATH}/<kind>/pace", set_pace, media_type=HTML, form=True),
         Route("POST", f"{TRANSITIONS_PATH}/<kind>/move", move_one, media_type=HTML, form=True),
     ),
+    section="Break",
 )

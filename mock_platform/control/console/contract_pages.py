@@ -9,10 +9,12 @@ from flask import Response
 
 from mock_platform.control.about import assumptions
 from mock_platform.control.console.answers import ConsolePage, render
+from mock_platform.control.console.pickers import AREAS
 from mock_platform.control.coverage import read_scope
 from mock_platform.control.operation_pages import collect, find_operation, write_python
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.core.fields import Choice, Integer, Text
+from mock_platform.core.operation import Operation
 from mock_platform.core.schema import Schema
 from mock_platform.verification.coverage.document import document
 
@@ -40,9 +42,21 @@ def show_operations(request: ControlRequest) -> Response:
         "operations.html",
         block="found",
         wanted=wanted,
-        operations=found,
+        count=len(found),
+        areas=_divide(found),
         total=len(request.platform.operations),
     )
+
+
+def _divide(found: Iterable[Operation]) -> list[tuple[str, list[tuple[str, list[Operation]]]]]:
+    """Return operations by area and family, each sorted by name."""
+    areas: dict[str, dict[str, list[Operation]]] = {area: {} for area in AREAS}
+    for operation in sorted(found, key=lambda each: each.id):
+        first = operation.path.split("/")[1]
+        area = {"12": "ads", "2": "v2"}.get(first, "oauth")
+        family = operation.id.partition(".")[0]
+        areas[area].setdefault(family, []).append(operation)
+    return [(AREAS[area], [*families.items()]) for area, families in areas.items() if families]
 
 
 def show_operation(request: ControlRequest) -> Response:
@@ -164,6 +178,7 @@ PAGES = (
                 query=QueryOfCoveragePage, media_type=HTML,
             ),
         ),
+        section="Watch",
     ),
     ConsolePage(
         "Operations",
@@ -175,6 +190,7 @@ PAGES = (
             ),
             Route("GET", "/console/operations/<name>", show_operation, media_type=HTML),
         ),
+        section="Reference",
     ),
     ConsolePage(
         "Assumptions",
@@ -185,5 +201,6 @@ PAGES = (
                 query=QueryOfAssumptions, media_type=HTML,
             ),
         ),
+        section="Reference",
     ),
 )  # fmt: skip

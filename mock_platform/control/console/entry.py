@@ -10,12 +10,12 @@ from urllib.parse import parse_qsl, urlsplit
 from flask import Response
 from msgspec import Struct
 
-from mock_platform.control.console.answers import render
-from mock_platform.control.journal import find_entry
+from mock_platform.control.console.answers import FormState, render
+from mock_platform.control.journal import METHODS, find_entry
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.core.curl import WITH_HEADERS, Variable, Words, write_curl
 from mock_platform.core.failures.codes import phrase
-from mock_platform.core.jsonio import BadJson, loads, pretty
+from mock_platform.core.jsonio import BadJson, dumps, loads, pretty
 from mock_platform.world import redact
 from mock_platform.world.endings import describe_end
 from mock_platform.world.journal import JournalEntry
@@ -24,7 +24,7 @@ _EXPLAINED = ("explanation", "mistake", "nearest")
 """Parts of a diagnosis that the page words itself."""
 
 
-def show_entry(request: ControlRequest) -> Response:
+def show_entry(request: ControlRequest, form: FormState | None = None) -> Response:
     """One request in full."""
     found = find_entry(request.platform, request.world, request.args["key"])
     shown = found.as_json()
@@ -61,8 +61,23 @@ def show_entry(request: ControlRequest) -> Response:
             ("Answer", shown["response"]["headers"], _format_body(shown["response"]["body"])),
         ],
         snippets=write_snippets(shown),
+        sent=(sent := read_sent(shown)),
+        scheme=find_scheme(sent, shown),
+        methods=METHODS,
+        schemes=_SCHEMES,
+        form=form,
         savable=200 <= found.status <= 599,
     )
+
+
+_SCHEMES = (
+    ("oauth1", "the test user, with OAuth 1.0a"),
+    ("oauth2", "the test user, with OAuth 2.0"),
+    ("bearer", "the test app, with its bearer token"),
+    ("basic", "the test app, with key and secret"),
+    ("none", "nobody"),
+)
+"""As whom a request is sent again."""
 
 
 def _describe_caller(caller: dict[str, Any] | None) -> str:
@@ -138,7 +153,7 @@ class Snippet(Struct, frozen=True):
 
 def write_snippets(entry: Mapping[str, Any]) -> Sequence[Snippet]:
     """Return all ways to repeat an entry, given as the JSON of the control plane."""
-    sent = _Sent.read(entry)
+    sent = read_sent(entry)
     body = entry["request"]["body"]
     is_whole = not (body.get("truncated") or body.get("lossy"))
     for_curl, for_python = (
@@ -147,16 +162,12 @@ def write_snippets(entry: Mapping[str, Any]) -> Sequence[Snippet]:
     return (
         Snippet("curl", "curl", _write_curl(sent), for_curl),
         Snippet("python", "Python", _write_python(sent), for_python),
-        Snippet(
-            "pytest",
-            "pytest",
-            _write_test(sent, entry),
-            _TEST_NOTE,
-        ),
+        Snippet("node", "node", _write_node(sent), for_curl.replace("curl", "fetch")),
+        Snippet("pytest", "pytest", _write_test(sent, entry), _TEST_NOTE),
     )
 
 
-class _Sent(Struct, frozen=True):
+class SentRequest(Struct, frozen=True):
     """What a client sent, without its credentials."""
 
     method: str
@@ -166,21 +177,6 @@ class _Sent(Struct, frozen=True):
     content_type: str
     scheme: str
     """`oauth1`, `bearer`, `basic` or `none`."""
-
-    @classmethod
-    def read(cls, entry: Mapping[str, Any]) -> _Sent:
-        headers = [(name, value) for name, value in entry["request"]["headers"]]
-        sent = {name.lower(): value for name, value in headers}
-        begin = sent.get("authorization", "").partition(" ")[0].lower()
-        scheme = {"oauth": "oauth1", "bearer": "bearer", "basic": "basic"}.get(begin, "none")
-        return cls(
-            entry["method"],
-            entry["url"],
-            [pair for pair in headers if pair[0].lower() not in _LEFT_OUT],
-            entry["request"]["body"]["text"],
-            sent.get("content-type", ""),
-            scheme,
-        )
 
     @property
     def path(self) -> str:
@@ -208,6 +204,22 @@ class _Sent(Struct, frozen=True):
         return dict(pairs) if len(dict(pairs)) == len(pairs) else None
 
 
+def read_sent(entry: Mapping[str, Any]) -> SentRequest:
+    """Return what a client sent, from an entry in the JSON of the control plane."""
+    headers = [(name, value) for name, value in entry["request"]["headers"]]
+    sent = {name.lower(): value for name, value in headers}
+    begin = sent.get("authorization", "").partition(" ")[0].lower()
+    scheme = {"oauth": "oauth1", "bearer": "bearer", "basic": "basic"}.get(begin, "none")
+    return SentRequest(
+        entry["method"],
+        entry["url"],
+        [pair for pair in headers if pair[0].lower() not in _LEFT_OUT],
+        entry["request"]["body"]["text"],
+        sent.get("content-type", ""),
+        scheme,
+    )
+
+
 _NOTES: Mapping[str, tuple[str, str]] = {
     "oauth1": (
         "The request was signed with OAuth 1.0a, which curl cannot do: this one is unsigned. It is "
@@ -230,7 +242,7 @@ _NOTES: Mapping[str, tuple[str, str]] = {
 }
 
 
-def _write_curl(sent: _Sent) -> str:
+def _write_curl(sent: SentRequest) -> str:
     key, secret = Variable(f"{_PREFIX}_CONSUMER_KEY"), Variable(f"{_PREFIX}_CONSUMER_SECRET")
     headers: list[Words] = [f"{name}: {value}" for name, value in sent.headers]
     if sent.scheme == "bearer":
@@ -245,7 +257,7 @@ def _write_curl(sent: _Sent) -> str:
     )
 
 
-def _write_python(sent: _Sent) -> str:
+def _write_python(sent: SentRequest) -> str:
     lines = ["import os", "", "import requests"]
     arguments = [repr(sent.method), repr(sent.url)]
     if sent.scheme == "oauth1":
@@ -273,11 +285,36 @@ def _write_python(sent: _Sent) -> str:
     )
 
 
-def _write_test(sent: _Sent, entry: Mapping[str, Any]) -> str:
+def _write_node(sent: SentRequest) -> str:
+    headers = [f"    {_quote(name)}: {_quote(value)}," for name, value in sent.headers]
+    named = {"bearer": f"Bearer ${{process.env.{_PREFIX}_BEARER_TOKEN}}", "basic": "Basic ${pair}"}
+    lines = []
+    if sent.scheme == "basic":
+        pair = ":".join(f"${{process.env.{_PREFIX}_CONSUMER_{each}}}" for each in ("KEY", "SECRET"))
+        lines.append(f'const pair = Buffer.from(`{pair}`).toString("base64");')
+    if sent.scheme in named:
+        headers.insert(0, f"    Authorization: `{named[sent.scheme]}`,")
+    body = [f"  body: {_quote(sent.body)},"] if sent.body else []
+    lines += [
+        f"const answer = await fetch({_quote(sent.url)}, {{",
+        f"  method: {_quote(sent.method)},",
+        *(["  headers: {", *headers, "  },"] if headers else []),
+        *body,
+        "});",
+        "console.log(answer.status, await answer.text());",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _quote(text: str) -> str:
+    return dumps(text).decode()
+
+
+def _write_test(sent: SentRequest, entry: Mapping[str, Any]) -> str:
     name = re.sub(r"\W+", "_", entry["operation"] or "request", flags=re.ASCII).strip("_")
     told = f"{sent.method} {urlsplit(sent.path).path} is answered with {entry['status']}."
     arguments = [repr(sent.method), repr(sent.path)]
-    scheme = f'"{_find_session(sent, entry)}"' if sent.scheme in {"oauth1", "bearer"} else ""
+    scheme = f'"{find_scheme(sent, entry)}"' if sent.scheme in {"oauth1", "bearer"} else ""
     lines = [
         f"def test_{name}(mock_platform):",
         f'    """{_for_docstring(told)}"""',
@@ -299,14 +336,13 @@ def _write_test(sent: _Sent, entry: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _find_session(sent: _Sent, entry: Mapping[str, Any]) -> str:
-    """Return what `session` takes for credentials like those of the request."""
-    if sent.scheme == "oauth1":
-        return "oauth1"
-    return "oauth2" if "OAuth 2" in (entry["caller"] or {}).get("how", "") else "bearer"
+def find_scheme(sent: SentRequest, entry: Mapping[str, Any]) -> str:
+    """Return as whom a request was sent: its scheme, or `oauth2` for a token of a user."""
+    is_user = "OAuth 2" in (entry["caller"] or {}).get("how", "")
+    return "oauth2" if sent.scheme == "bearer" and is_user else sent.scheme
 
 
-def _body_of(sent: _Sent) -> tuple[list[str], list[tuple[str, str]]]:
+def _body_of(sent: SentRequest) -> tuple[list[str], list[tuple[str, str]]]:
     """Return the argument for the body, and the headers that it does not set by itself."""
     value, form = sent.json(), sent.form()
     if value is None and form is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -11,7 +12,15 @@ from flask import Response
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mock_platform.control.console.answers import ConsolePage, FormState, answer_form, go, render
+from mock_platform.control.console.answers import (
+    ConsolePage,
+    FormState,
+    answer_form,
+    go,
+    render,
+    show_moment,
+)
+from mock_platform.control.console.pickers import AREAS, TELLING, name_record
 from mock_platform.control.refusals import ControlRefusal, refuse_values
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.control.state import Storing, delete_record, get_record, put_record
@@ -58,6 +67,7 @@ def show_record(request: ControlRequest, form: FormState | None = None) -> Respo
         form=form,
         table=table,
         key=key,
+        called=name_record(key, record),
         text=pretty(record),
         seen=_digest(record),
         links=_list_links(request, table, record),
@@ -212,12 +222,8 @@ RECORD_ROUTES = (
 
 PAGE_SIZE = 50
 _MAX_CELL_CHARACTERS = 90
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 _MAX_COLUMNS = 4
-_TELLING = (
-    "name", "title", "text", "screen_name", "username", "url", "value", "event_type",
-    "entity_status", "status", "state", "created_at",
-)  # fmt: skip
-"""Fields that say most about a record, where a table has them."""
 
 
 class RecordSearch(Schema):
@@ -238,12 +244,22 @@ def show_tables(request: ControlRequest) -> Response:
     wanted = request.query["q"].strip().lower()
     with request.world.work():
         store = request.world.store
-        counts = [(name, store.count(name)) for name in request.platform.tables]
+        counts = [(name, store.count(name)) for name in sorted(request.platform.tables)]
     return render(
         request,
         "tables.html",
         block="content",
-        tables=[(name, count) for name, count in counts if wanted in name.lower()],
+        groups=[
+            (title, own)
+            for area, title in AREAS.items()
+            if (
+                own := [
+                    (name, count)
+                    for name, count in counts
+                    if wanted in name.lower() and _find_area(request, name) == area
+                ]
+            )
+        ],
         number=len(counts),
         total=sum(count for _, count in counts),
         query=request.query,
@@ -269,7 +285,11 @@ def show_table(request: ControlRequest) -> Response:
         found=found,
         columns=columns,
         rows=[
-            (str(record.get(table.key, "")), [_shorten(record.get(name)) for name in columns])
+            (
+                str(record.get(table.key, "")),
+                [_shorten(record.get(name)) for name in columns],
+                bool(record.get("deleted")),
+            )
             for record in found.records
         ],
         first=skip + 1,
@@ -285,7 +305,7 @@ def show_table(request: ControlRequest) -> Response:
 
 def _choose_columns(table: Table, records: Sequence[Record]) -> list[str]:
     """Return the fields that a list shows beside the key: telling ones with short values."""
-    fields = [name for name in (*_TELLING, *table.fields) if name in table.fields]
+    fields = [name for name in (*TELLING, *table.fields) if name in table.fields]
     shown = [
         name
         for name in dict.fromkeys(fields)
@@ -296,9 +316,16 @@ def _choose_columns(table: Table, records: Sequence[Record]) -> list[str]:
     return shown[:_MAX_COLUMNS]
 
 
+def _find_area(request: ControlRequest, name: str) -> str:
+    parts = request.platform.tables[name].schema.__module__.split(".")
+    return next((area for area in AREAS if area in parts), "oauth")
+
+
 def _shorten(value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, str) and _MOMENT.fullmatch(value):
+        return show_moment(value)
     text = value if isinstance(value, str) else dumps(value).decode()
     return text if len(text) <= _MAX_CELL_CHARACTERS else f"{text[:_MAX_CELL_CHARACTERS]}…"
 
@@ -311,4 +338,5 @@ PAGE = ConsolePage(
         Route("GET", f"{PATH}/<table>", show_table, query=RecordSearch, media_type=HTML),
         *RECORD_ROUTES,
     ),
+    section="Data",
 )

@@ -7,17 +7,18 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any, Self
-from urllib.parse import urlencode
+from urllib.parse import unquote_plus, urlencode
 
 from flask import Response, current_app
 from msgspec import Struct
 
-from mock_platform.control.console import seen
+from mock_platform.control.console import seen, sending
 from mock_platform.control.console.answers import (
     KEY,
     Console,
     ConsolePage,
     FormState,
+    ask,
     attempt,
     go,
     render,
@@ -320,6 +321,19 @@ def stream_requests(request: ControlRequest) -> Response:
     return Response(body, content_type="text/event-stream", headers=headers)  # type: ignore[arg-type]
 
 
+def ask_empty(request: ControlRequest) -> Response:
+    """Ask whether the list of requests shall be emptied."""
+    return ask(
+        request,
+        "Empty the list of requests?",
+        f"All {len(request.world.journal):,} requests are forgotten. Records, clock and scenarios "
+        "stay as they are. This cannot be undone.",
+        "/console/requests/empty",
+        button="Empty the list",
+        back="/",
+    )
+
+
 def empty_requests(request: ControlRequest) -> Response:
     """Delete all entries of the journal."""
     delete_requests(request)
@@ -328,7 +342,10 @@ def empty_requests(request: ControlRequest) -> Response:
 
 def describe_row(base_url: str, entry: JournalEntry) -> dict[str, Any]:
     """Return what a row of the list shows of a request."""
-    address = redact.address(entry.url).removeprefix(base_url)
+    # Decoded for reading; what would not be one line stays as it was sent.
+    shown = redact.address(entry.url).removeprefix(base_url)
+    decoded = unquote_plus(shown)
+    address = decoded if decoded.isprintable() else shown
     at = wire_millis(entry.at)
     return {
         "id": entry.id,
@@ -356,8 +373,11 @@ PAGE = ConsolePage(
             "GET", "/console/live", stream_requests,
             query=QueryOfLive, media_type="text/event-stream",
         ),
+        Route("GET", "/console/empty", ask_empty, media_type=HTML),
         Route("POST", "/console/requests/empty", empty_requests, media_type=HTML, form=True),
         *ENTRY_ROUTES,
         *seen.ROUTES,
+        *sending.ROUTES,
     ),
+    section="Watch",
 )  # fmt: skip

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from flask import Response
@@ -18,6 +16,7 @@ from mock_platform.control.console.answers import (
     read_form,
     render,
 )
+from mock_platform.control.console.own_failure import OWN_ROUTES, write_failure_scenario
 from mock_platform.control.console.scenarios import PAGE_ROUTES, PATH, find_text, send_text
 from mock_platform.control.operation_pages import find_operation
 from mock_platform.control.refusals import ControlRefusal
@@ -30,20 +29,12 @@ from mock_platform.control.scenarios import (
     save_scenario,
 )
 from mock_platform.core.errors import did_you_mean
-from mock_platform.core.failures.codes import ADS_STATUS
-from mock_platform.core.failures.problems import ABOUT_BLANK, PROBLEM_TYPES
 from mock_platform.core.fields import Integer, Text
-from mock_platform.core.operation import Operation
 from mock_platform.core.schema import Schema
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.library import CheckedText
-from mock_platform.scenario.writing import write_document
-from mock_platform.verification.coverage.outcomes import BATCH, Outcome
-
-# A scenario for a documented failure, as a beginning for the editor.
-
-_NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
+from mock_platform.verification.coverage.outcomes import Outcome
 
 
 class QueryOfEditor(Schema):
@@ -52,36 +43,6 @@ class QueryOfEditor(Schema):
     operation = Text(metadata={"description": "the id of an operation"})
     status = Integer(low=400, high=599, load_default=400)
     code = Text(load_default="", metadata={"description": "problem, numeric or named code"})
-
-
-def write_failure_scenario(operation: Operation, outcome: Outcome) -> str:
-    """Return the text of a scenario with which an operation fails so, for every request."""
-    name = _NOT_IN_A_NAME.sub("-", f"{operation.id}-{outcome.code or outcome.status}".lower())
-    failure = f"{outcome.status} {outcome.code}".strip()
-    rule = {"on": operation.id, "then": _choose_effect(outcome), "expect": "fired"}
-    document = {
-        "name": name[:64].strip("-"),
-        "description": f"{operation.method} {operation.path} fails with {failure}.",
-        "rules": [rule],
-    }
-    return write_document(document)[0]
-
-
-def _choose_effect(outcome: Outcome) -> dict[str, Any]:
-    status, code = outcome
-    if code in PROBLEM_TYPES:
-        usual = PROBLEM_TYPES[code].status == status
-        return {"problem": code} if usual else {"problem": code, "status": status}
-    if code == ABOUT_BLANK:
-        return {"problem": ABOUT_BLANK, "status": status}
-    if code == BATCH:
-        return {"items": {"0": {"code": "INVALID_PARAMETER"}}}
-    if code.isdecimal():
-        return {"error": {"code": int(code), "status": status}}
-    if code in ADS_STATUS or code.isupper():
-        return {"error": {"code": code, "status": status}}
-    body = {"json": {"error": code}} if code.replace("_", "").isalpha() else {"text": code}
-    return {"respond": {"status": status, **body}}
 
 
 ACTIONS = ("define", "save", "download")
@@ -211,9 +172,11 @@ PAGE = ConsolePage(
     PATH,
     (
         *PAGE_ROUTES,
+        *OWN_ROUTES,
         Route("GET", f"{PATH}/+new", show_new, query=QueryOfEditor, media_type=HTML),
         Route("GET", f"{PATH}/<name>/edit", show_edit, media_type=HTML),
         Route("POST", f"{PATH}/+check", check, media_type=HTML, form=True),
         Route("POST", f"{PATH}/+editor", submit, media_type=HTML, form=True),
     ),
+    section="Break",
 )

@@ -5,38 +5,50 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from flask import Response
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mock_platform.api.v2.release_history import EVENT_NAMES
 from mock_platform.control.console.answers import (
     FormState,
     answer_form,
+    find_target,
     go,
     read_form,
     render,
     to_number,
 )
+from mock_platform.control.console.pickers import (
+    CALLS,
+    DURATIONS,
+    MAX_RECORDS,
+    MORE_CALLS,
+    TIMES,
+    Options,
+    list_operations,
+    list_records,
+)
 from mock_platform.control.operation_pages import find_operation_parameter
 from mock_platform.control.refusals import refuse_values
 from mock_platform.control.route import HTML, ControlRequest, Route
+from mock_platform.control.scenario_cards import FAULTS, ScenarioCard, make_cards, search_cards
 from mock_platform.control.scenarios import (
     activate,
     deactivate,
     deactivate_all,
     delete_scenario,
     get_scenario,
-    list_scenarios,
 )
-from mock_platform.core.errors import BadParameters
-from mock_platform.core.fields import Choice, Integer, Text
+from mock_platform.core.fields import Choice, Text
 from mock_platform.core.installed import folder
 from mock_platform.core.jsonio import BadJson, dumps, loads
 from mock_platform.core.schema import Schema
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario
+from mock_platform.scenario.groups import GROUPS, MAIN
 from mock_platform.scenario.schema import ParameterForm, describe_parameters
 from mock_platform.scenario.source import MAX_BYTES
 from mock_platform.scenario.writing import write_document
@@ -90,28 +102,53 @@ def _read_comments(text: str) -> dict[str, str]:
     return comments
 
 
-# The parameters of a scenario as a form: a field each, and the values that were sent.
+# The parameters of a scenario as a form: a field each, in words a tester uses.
 
-MAX_OPTIONS = 30
-"""With more allowed values, a field suggests them instead of a choice."""
 PREFIX = "parameters."
 """Before the names of the fields, as in the faults of an activation."""
-_ANY = "any."
-_JSON = "json."
+_NUMBER = "number."
+"""Before the names of the fields for a number that a choice does not offer."""
+_ANY = "any"
+"""The value of a choice that stands for null, where null restricts nothing."""
+_LABELS = {
+    "on": "Which operation",
+    "call": "Which call",
+    "times": "How often",
+    "failures": "How often",
+    "reads": "How many reads show it",
+    "limit": "How many calls are let through",
+    "window": "How long until the next ones are",
+    "status": "Status of the answer",
+    "fault": "What happens to the connection",
+    "after_lines": "After how many lines",
+    "seconds": "How long it takes",
+    "least": "At least how long",
+    "most": "At most how long",
+    "slow_body": "How much longer the body takes",
+    "attempts": "How many attempts fail",
+    "event_type": "Which event",
+    "first": "From which call on",
+    "read": "From which read on",
+    "errors": "The errors",
+    "user": "Which user",
+}
+_KINDS = {"webhook": "webhooks", "user": "users", "card": "poll_cards", "entity": "line_items"}
+"""Tables of parameters that are not called like them."""
 
 
 class ParameterField(Struct, frozen=True):
     """The field of a parameter: what it shows at first, and how it is described."""
 
     form: ParameterForm
+    label: str
     value: str
     hint: str
-    is_any: bool
-    """Whether it was given as null: any."""
-    is_json: bool
-    """Whether the value is read as JSON, not as text."""
-    may_be_any: bool
-    """Whether null is offered: the scenario can be switched on with it."""
+    options: Sequence[Options] = ()
+    """What it offers; empty if it is no choice."""
+    suggestions: Sequence[tuple[str, str]] = ()
+    """Values that a text field suggests, with their texts."""
+    takes_number: bool = False
+    """Whether another number than those of the choice can be written."""
 
     @property
     def name(self) -> str:
@@ -119,45 +156,20 @@ class ParameterField(Struct, frozen=True):
         return f"{PREFIX}{self.form.name}"
 
     @property
-    def any_name(self) -> str:
-        """The name of the box for null, which restricts nothing."""
-        return f"{_ANY}{self.form.name}"
-
-    @property
-    def json_name(self) -> str:
-        """The name of the choice between text and JSON."""
-        return f"{_JSON}{self.form.name}"
-
-    @property
-    def options(self) -> list[str]:
-        """The values of a choice; empty if it is no choice."""
-        form = self.form
-        few = form.only_choices and len(form.choices) <= MAX_OPTIONS
-        return [str(each) for each in form.choices] if few else []
-
-    @property
-    def suggestions(self) -> list[str]:
-        """Values that a text field suggests."""
-        return [] if self.options else [str(each) for each in self.form.choices]
+    def number_name(self) -> str:
+        """The name of the field for another number."""
+        return f"{_NUMBER}{self.form.name}"
 
 
-def describe_fields(scenario: Scenario, given: Mapping[str, Any]) -> list[ParameterField]:
+def describe_fields(
+    request: ControlRequest, scenario: Scenario, given: Mapping[str, Any]
+) -> list[ParameterField]:
     """Return the fields of a scenario's parameters, with the `given` values or the defaults."""
     comments = find_comments(scenario)
-    fields = []
-    for form in describe_parameters(scenario.document, scenario.catalog.ids):
-        value = given.get(form.name, form.default)
-        fields.append(
-            ParameterField(
-                form=form,
-                value=_show(form, value),
-                hint=_describe(form, comments.get(form.name, "")),
-                is_any=value is None and form.default is not None,
-                is_json=form.kind == "any" and value is not None and not isinstance(value, str),
-                may_be_any=form.default is not None and _may_be_any(scenario, form.name),
-            )
-        )
-    return fields
+    return [
+        _describe(request, scenario, form, given.get(form.name, form.default), comments)
+        for form in describe_parameters(scenario.document, scenario.catalog.ids)
+    ]
 
 
 def read_parameters(
@@ -170,84 +182,154 @@ def read_parameters(
     given: dict[str, Any] = {}
     faults: list[tuple[str, str]] = []
     for form in describe_parameters(scenario.document, scenario.catalog.ids):
-        text = values.get(f"{PREFIX}{form.name}", "")
-        if f"{_ANY}{form.name}" in values:
+        other = values.get(f"{_NUMBER}{form.name}", "").strip()
+        text = other or values.get(f"{PREFIX}{form.name}", "")
+        if text == _ANY and _restricts(form):
             given[form.name] = None
         elif text.strip():
-            as_json = form.kind == "json" or values.get(f"{_JSON}{form.name}") == "json"
             try:
-                given[form.name] = _read_value(form, text, as_json=as_json)
+                given[form.name] = _read_value(form, text)
             except BadJson as fault:
                 where = f"line {fault.line}, column {fault.column}"
                 faults.append((f"{PREFIX}{form.name}", f"{form.name}: {where}: {fault}"))
     return given, faults
 
 
-def _read_value(form: ParameterForm, text: str, *, as_json: bool) -> Any:
+def _read_value(form: ParameterForm, text: str) -> Any:
     """Return the value of a text.
 
     Raises:
         BadJson: It is to be JSON, and is not.
     """
-    if as_json:
+    # Where any value is allowed, an object is a condition; no id begins like one.
+    if form.kind == "json" or (form.kind == "any" and text.lstrip().startswith("{")):
         return loads(text.encode())
-    if form.kind in {"number", "duration"}:
+    if form.kind in {"number", "duration"} or form.used == ("call",):
         return to_number(text.strip())
     if form.kind == "flag" and text in {"true", "false"}:
         return text == "true"
     return text
 
 
+def _restricts(form: ParameterForm) -> bool:
+    """Return whether a parameter only says which requests and how many, so null means any."""
+    return all(use.partition(".")[0] in {"when", "call", "times"} for use in form.used)
+
+
 def _show(form: ParameterForm, value: Any) -> str:
     if value is None:
-        return ""
+        return "" if form.default is None else _ANY
     if isinstance(value, str) and form.kind != "json":
         return value
     return dumps(value).decode()
+
+
+def _describe(
+    request: ControlRequest,
+    scenario: Scenario,
+    form: ParameterForm,
+    value: Any,
+    comments: Mapping[str, str],
+) -> ParameterField:
+    noun = form.name.removesuffix("_id").replace("_", " ")
+    is_key = form.name.endswith("_id")
+    label = _LABELS.get(form.name) or (f"Which {noun}" if is_key else noun.capitalize())
+    hint, unset = _split_comment(comments.get(form.name, ""))
+    described = ParameterField(form, label, _show(form, value), hint)
+    if form.used == ("on",) and form.kind == "text":
+        return replace(described, options=list_operations(request.platform.operations))
+    rows, suggested = _list_choices(request, scenario, form)
+    takes_number = form.used in {("call",), ("times",)}
+    if not rows:
+        return replace(described, hint=_join(hint, _describe_bounds(form), unset and
+                       f"left empty: {unset}"), suggestions=suggested)  # fmt: skip
+    every = {"call": "every call", "times": "every time"}.get(form.name, f"any {noun}")
+    if form.default is None:
+        rows.insert(0, ("", every if _restricts(form) else unset or "as usual"))
+    elif _restricts(form):
+        rows.insert(0, (_ANY, every))
+    shown = described.value
+    if shown not in {row[0] for row in rows}:
+        rows.append((shown, shown))
+    return replace(described, options=[Options("", rows)], takes_number=takes_number)
+
+
+def _list_choices(
+    request: ControlRequest, scenario: Scenario, form: ParameterForm
+) -> tuple[list[tuple[str, str]], Sequence[tuple[str, str]]]:
+    """Return the options of a parameter, and what its field suggests if it has none."""
+    rows: list[tuple[str, str]] = []
+    if form.used == ("call",):
+        rows = [*CALLS, *(MORE_CALLS if form.default is None else ())]
+    elif form.used == ("times",):
+        rows = [*TIMES]
+    elif form.kind == "duration":
+        return [], [(each, each) for each in DURATIONS]
+    elif form.kind == "flag":
+        rows = [("true", "yes"), ("false", "no")]
+    elif form.choices and form.only_choices:
+        rows = [(str(each), _word_choice(form, str(each))) for each in form.choices]
+    elif form.name == "event_type":
+        rows = [(each.name, each.name) for each in EVENT_NAMES]
+    elif table := _find_table(request, scenario, form):
+        rows = list_records(request.world, table)
+    return (rows, ()) if len(rows) < MAX_RECORDS else ([], rows)
+
+
+def _word_choice(form: ParameterForm, value: str) -> str:
+    return f"{FAULTS[value]} ({value})" if form.name == "fault" and value in FAULTS else value
+
+
+def _find_table(request: ControlRequest, scenario: Scenario, form: ParameterForm) -> str | None:
+    """Return the table whose records a parameter names, if it can be found by its name."""
+    name = form.name.removesuffix("_id")
+    if form.kind not in {"any", "text"} or form.name not in {f"{name}_id", "id", "user"}:
+        return None
+    if form.name == "id":
+        on = scenario.document["rules"][0].get("on")
+        name = on.partition(".")[0] if isinstance(on, str) else ""
+    found = (_KINDS.get(name), name, f"{name}s", f"{name}_creatives")
+    return next((each for each in found if each in request.platform.tables), None)
+
+
+def _split_comment(comment: str) -> tuple[str, str]:
+    """Return a comment without what it says of null, and what that is in words."""
+    parts = [part.strip() for part in comment.split(";")]
+    null = next((part for part in parts if part.startswith("null:")), "")
+    kept = [part for part in parts if part and part != null and not part.startswith("or ")]
+    return _join(*kept), null.removeprefix("null:").strip()
+
+
+def _describe_bounds(form: ParameterForm) -> str:
+    """Return what a number or a duration may be."""
+    if form.kind == "duration":
+        return "seconds, or with a unit: 30s, 15m, 2h"
+    if form.low is None or form.high is None or form.high >= _MANY:
+        return "as JSON" if form.kind == "json" else ""
+    return f"from {_write(form.low)} to {_write(form.high)}"
+
+
+_MANY = 1_000_000
 
 
 def _write(number: float) -> str:
     return f"{number:,.0f}" if number == int(number) else f"{number:g}"
 
 
-def _may_be_any(scenario: Scenario, name: str) -> bool:
-    try:
-        scenario.bind({name: None})
-    except BadParameters:
-        return False
-    return True
-
-
-def _describe(form: ParameterForm, comment: str) -> str:
-    """Return the hint of a field: the author's comment, what it may be, the default."""
-    parts = [comment] if comment else []
-    if form.low is not None and form.high is not None:
-        kind = "whole number" if form.whole else "number"
-        what = f"a {kind} of seconds" if form.kind == "duration" else f"a {kind}"
-        units = ", or with a unit such as 15m" if form.kind == "duration" else ""
-        parts.append(f"{what} from {_write(form.low)} to {_write(form.high)}{units}")
-    elif form.kind == "json":
-        parts.append("as JSON")
-    if form.default is None:
-        parts.append("empty: any")
-    else:
-        shown = _show(form, form.default)
-        parts.append(f"default: {shown if len(shown) <= 60 else shown[:60] + '…'}")
-    text = "; ".join(parts)
-    return f"{text[:1].upper()}{text[1:]}."
+def _join(*parts: str) -> str:
+    text = "; ".join(part.rstrip(".") for part in parts if part)
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 PATH = "/console/scenarios"
-PAGE_SIZE = 48
 SHOWN = ("all", "active", "own")
 
 
 class ScenarioSearch(Schema):
     """What the list shows."""
 
-    q = Text(load_default="", metadata={"description": "words in the name or the description"})
+    q = Text(load_default="", metadata={"description": "a status, a code, or words"})
     show = Choice(SHOWN, load_default="all")
-    skip = Integer(low=0, high=10**6, load_default=0)
 
 
 class QueryOfScenario(Schema):
@@ -267,32 +349,59 @@ def show_active(request: ControlRequest) -> Response:
 
 
 def _show_list(request: ControlRequest, block: str) -> Response:
-    listed = list_scenarios(request)["scenarios"]
-    words, show = request.query["q"].lower().split(), request.query["show"]
-    skip = request.query["skip"]
-    defined = find_engine(request.world).list_defined()
+    engine = find_engine(request.world)
+    scenarios = engine.list_scenarios()
+    running = engine.describe_active()
+    active = {each["name"] for each in running}
+    show, defined = request.query["show"], engine.list_defined()
+    cards = [] if block == "active" else make_cards(request.platform, scenarios)
     found = [
-        each
-        for each in listed
-        if _has_words(each, words)
-        and (show != "active" or each["active"])
-        and (show != "own" or each["name"] in defined)
+        card
+        for card in search_cards(cards, request.query["q"])
+        if (show != "active" or card.name in active) and (show != "own" or card.name in defined)
     ]
     return render(
         request,
         "scenarios.html",
         block=block,
-        active=[summarize(each) for each in listed if each["active"]],
-        found=found[skip : skip + PAGE_SIZE],
+        active=[summarize(each) for each in running],
+        names=active,
+        sections=_divide(request, found),
         count=len(found),
-        skip=skip,
-        previous=_page(request, skip - PAGE_SIZE) if skip else None,
-        following=_page(request, skip + PAGE_SIZE) if skip + PAGE_SIZE < len(found) else None,
         defined=defined,
-        total=len(listed),
+        total=len(scenarios),
         shown=SHOWN,
         query=request.query,
     )
+
+
+def _divide(
+    request: ControlRequest, found: Sequence[ScenarioCard]
+) -> list[tuple[str, Sequence[ScenarioCard], bool]]:
+    """Return title, cards and whether it is open of each part of the list.
+
+    What is searched for is one part; else there are the recently used ones, the main ones, and
+    the groups.
+    """
+    if request.query["q"].strip() or request.query["show"] != "all":
+        return [("Found", found, True)] if found else []
+    used = _read_used(request)
+    recent = [card for name in used for card in found if card.name == name]
+    main = [card for card in found if card.name in MAIN]
+    parts = [("Recently used", recent, True), ("What clients meet most", main, True)]
+    for name, title in GROUPS.items():
+        parts.append((title, [card for card in found if card.group == name], False))
+    return [part for part in parts if part[1]]
+
+
+_USED = "mock_platform_used"
+"""The cookie with the names of the scenarios that were switched on last."""
+_MAX_USED = 4
+_USED_SECONDS = 30 * 86_400
+
+
+def _read_used(request: ControlRequest) -> list[str]:
+    return request.flask.cookies.get(_USED, "").split()[:_MAX_USED]
 
 
 def show_scenario(request: ControlRequest, form: FormState | None = None) -> Response:
@@ -311,7 +420,8 @@ def show_scenario(request: ControlRequest, form: FormState | None = None) -> Res
         block="content",
         form=form,
         each=summarize(told),
-        fields=describe_fields(scenario, given),
+        card=make_cards(request.platform, [scenario])[0],
+        fields=describe_fields(request, scenario, given),
         text=text,
         file_name=name if scenario.file is None else _name_file(scenario.file, request),
         file=scenario.file,
@@ -340,7 +450,14 @@ def switch_on(request: ControlRequest) -> Response:
         if faults:
             raise refuse_values(422, faults, "The scenario was not activated")
         activate(replace(request, body={"parameters": given}))
-        return go(request, f"{PATH}/{quote(name)}", f"{name} is on.")
+        back = PATH if values.get("back") == "list" else f"{PATH}/{quote(name)}"
+        response = go(request, back, f"{name} is on.")
+        used = dict.fromkeys([name, *_read_used(request)])
+        response.set_cookie(
+            _USED, " ".join([*used][:_MAX_USED]), max_age=_USED_SECONDS, samesite="Strict",
+            httponly=True,
+        )  # fmt: skip
+        return response
 
     return answer_form(request, switch, show_scenario)
 
@@ -356,7 +473,9 @@ def switch_off(request: ControlRequest) -> Response:
 def switch_all_off(request: ControlRequest) -> Response:
     """Switch all scenarios of the world off."""
     deactivate_all(request)
-    return go(request, PATH, "All scenarios are off.")
+    return go(
+        request, find_target(read_form(request).get("back", ""), PATH), "All scenarios are off."
+    )
 
 
 def remove(request: ControlRequest) -> Response:
@@ -389,20 +508,6 @@ def summarize(told: Mapping[str, Any]) -> dict[str, Any]:
         "remaining": None if None in left else sum(left),
         "waiting": any(rule["expected"] and not rule["fired"] for rule in rules),
     }
-
-
-# -- within ------------------------------------------------------------------------------------
-
-
-def _page(request: ControlRequest, skip: int) -> str:
-    """Return the query of another page of the same list."""
-    shown = {name: request.query[name] for name in ("q", "show")}
-    return f"?{urlencode({**shown, 'skip': max(0, skip)})}"
-
-
-def _has_words(told: Mapping[str, Any], words: Sequence[str]) -> bool:
-    text = f"{told['name']} {told['description']} {told['spec']}".lower()
-    return all(word in text for word in words)
 
 
 PAGE_ROUTES = (

@@ -13,6 +13,7 @@ from flask import request as current
 from mock_platform.control.console import (
     clock,
     contract_pages,
+    costs,
     records,
     requests_page,
     scenario_editor,
@@ -24,12 +25,13 @@ from mock_platform.control.console.answers import (
     KEY,
     ConsolePage,
     FormState,
+    find_base,
+    find_target,
     go,
     make_console,
     read_form,
     render,
     render_refusal,
-    root_of,
 )
 from mock_platform.control.guard import MAX_SECONDS, name_cookie, try_token
 from mock_platform.control.refusals import MEDIA_TYPE, ControlRefusal, as_refusal
@@ -39,6 +41,7 @@ from mock_platform.core.fields import Text
 from mock_platform.core.schema import Schema
 
 LOGIN = "/console/login"
+_OWN = "/_mock/console/"
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -78,7 +81,7 @@ def log_in(request: ControlRequest) -> Response:
     if not right:
         text = "This is not the server's control token: the one given with --control-token."
         return _ask_again(request, values, text, 422)
-    response = go(request, _find_target(values.get("next", "")))
+    response = go(request, find_target(values.get("next", "")))
     response.set_cookie(
         name_cookie(request.flask.environ),
         request.services.sessions.start(token),
@@ -117,14 +120,9 @@ def _ask_again(
     return render(request, "login.html", form=FormState(kept, {"token": [text]}, text, status))
 
 
-def _find_target(path: str) -> str:
-    """Return a path below `/_mock` on this server; anything else leads to the first page."""
-    return path if path.startswith("/") and not path.startswith(("//", "/\\")) else "/"
-
-
 def _cookie_path(request: ControlRequest) -> str:
     """All worlds of this server, wherever it is mounted."""
-    return root_of(request).partition("/~")[0].removesuffix("/_mock") or "/"
+    return find_base(request) or "/"
 
 
 # All pages of the console, in the order of the navigation. A page is added here in one line.
@@ -140,10 +138,12 @@ PAGES: tuple[ConsolePage, ...] = (
     webhooks.WEBHOOKS,
     streams.STREAMS,
     streams.RULES,
+    costs.PAGE,
     *contract_pages.PAGES,
+    worlds.CREDENTIALS,
 )  # fmt: skip
 """Requests, Scenarios, Worlds, Clock, Records, Transitions, Replay and deliveries, Webhooks,
-Streams, Rules, Coverage, Operations, Assumptions: in this order, as far as they exist.
+Streams, Rules, Costs, Coverage, Operations, Assumptions: in this order, as far as they exist.
 """
 
 
@@ -152,16 +152,18 @@ def add_console(app: Flask, services: Services) -> None:
     console = make_console(PAGES)
     app.extensions[KEY] = console
     routes = [route for page in PAGES for route in page.routes]
-    routes += [*LOGIN_ROUTES, LOGOUT, console.assets.route]
+    routes += [*LOGIN_ROUTES, LOGOUT, *console.assets.routes]
     for route in routes:
         add_route(app, route, _show_refusals(route, services))
-    app.extensions[PUBLIC].update(route.id for route in (*LOGIN_ROUTES, console.assets.route))
+    app.extensions[PUBLIC].update(route.id for route in (*LOGIN_ROUTES, *console.assets.routes))
     ids = frozenset(route.id for route in routes)
 
     def lead_to_login(response: Response) -> Response:
         """Replace the refusals of the guard, which come before any view."""
-        refused = response.status_code in {401, 403} and response.mimetype == MEDIA_TYPE
-        if refused and current.endpoint in ids and _is_browser(current):
+        refused = response.status_code in {401, 403} and current.endpoint in ids
+        unknown = response.status_code == 404 and current.path.startswith(_OWN)
+        is_problem = response.mimetype == MEDIA_TYPE
+        if (refused or unknown) and is_problem and _is_browser(current):
             return _replace(ControlRequest(services, current, {}, {}, None), response)
         return response
 
@@ -196,6 +198,9 @@ def _replace(request: ControlRequest, refused: Response) -> Response:
             response.status_code = 200
         return response
     problem: dict[str, Any] = refused.get_json()
+    if refused.status_code == 404 and current.url_rule is None:
+        text = f"The console has no page {request.flask.path}. The menu has all pages."
+        return render_refusal(request, ControlRefusal(404, text))
     return render_refusal(request, ControlRefusal(refused.status_code, problem["detail"]))
 
 

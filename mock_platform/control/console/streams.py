@@ -96,12 +96,13 @@ def list_parts(found: Mapping[str, Any]) -> Iterator[ExplainedPart]:
 
 
 RULES = ConsolePage(
-    "Rules",
+    "Stream rules",
     RULES_PATH,
     (
         Route("GET", RULES_PATH, show_rules, media_type=HTML),
         Route("POST", RULES_PATH, try_rule, media_type=HTML, form=True),
     ),
+    section="Data",
 )
 
 
@@ -176,4 +177,5 @@ STREAMS = ConsolePage(
         Route("POST", f"{STREAMS_PATH}/disconnect", end_streams, media_type=HTML, form=True),
         Route("POST", f"{STREAMS_PATH}/stall", silence_streams, media_type=HTML, form=True),
     ),
+    section="Watch",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from mock_platform.api.v2.activity.activities import DIRECTIONS
 from mock_platform.api.v2.release_history import EVENT_NAMES, list_names_in_force
-from mock_platform.api.v2.webhooks.event_log import REPLAY_JOB, parse_minute
+from mock_platform.api.v2.webhooks.event_log import REPLAY_JOB, parse_minute, spell_minute
 from mock_platform.control.console.answers import (
     ConsolePage,
     FormState,
@@ -23,12 +23,14 @@ from mock_platform.control.console.answers import (
     read_json,
     render,
 )
+from mock_platform.control.console.pickers import list_records
+from mock_platform.control.console.sending import send_as_client
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import HTML, ControlRequest, Route, load_body
 from mock_platform.control.transitions import MoveBody, move
 from mock_platform.control.webhooks import list_deliveries, post_event, validate
 from mock_platform.core.errors import did_you_mean
-from mock_platform.core.jsonio import pretty
+from mock_platform.core.jsonio import dumps, loads, pretty
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Order, Record
 from mock_platform.world.world import World
@@ -46,6 +48,7 @@ def show_webhooks(
     request: ControlRequest,
     form: FormState | None = None,
     happened: Mapping[str, Any] | None = None,
+    attempts: Sequence[Mapping[str, Any]] = (),
 ) -> Response:
     """Webhooks, who is subscribed to what, and the form of an event."""
     world = request.world
@@ -71,8 +74,25 @@ def show_webhooks(
         directions=_DIRECTIONS,
         limit=MAX_SHOWN,
         happened=happened,
+        deliveries=attempts,
+        result=_describe_result(attempts),
         happened_text="" if happened is None else pretty(happened),
     )
+
+
+MAX_WAIT = 3.0
+"""Real seconds for which the page of an event waits for its deliveries."""
+
+
+def _describe_result(attempts: Sequence[Mapping[str, Any]]) -> str:
+    """Return what came of an event: the last attempt at each outlet counts."""
+    if not attempts:
+        return "Nothing was delivered"
+    last = {each["webhook_id"] or each["stream_id"]: each for each in attempts}
+    good = sum(not each["error"] and (each["status"] or 200) in _OK for each in last.values())
+    if good == len(last):
+        return "Delivered"
+    return "Not delivered" if not good else f"Delivered to {good} of {len(last)}"
 
 
 def emit_event(request: ControlRequest) -> Response:
@@ -84,7 +104,11 @@ def emit_event(request: ControlRequest) -> Response:
         }
         body |= read_json(values, "payload", "The event was not added")
         happened = post_event(replace(request, body=body))
-        return show_webhooks(request, FormState(values), happened)
+        outlets = happened.get("outlets", [happened])
+        ids = {each.get("event_id") or each.get("id") for each in outlets}
+        request.platform.deliverer.wait_until_idle(MAX_WAIT)
+        attempts = [each for each in _list_of(request) if each["event_id"] in ids]
+        return show_webhooks(request, FormState(values), happened, attempts)
 
     return answer_form(request, emit, show_webhooks)
 
@@ -119,6 +143,7 @@ WEBHOOKS = ConsolePage(
             form=True,
         ),
     ),
+    section="Data",
 )
 
 
@@ -179,7 +204,7 @@ _NEWEST = Order("created_at", descending=True)
 _OLDEST = Order("created_at")
 
 
-def show_replay(request: ControlRequest) -> Response:
+def show_replay(request: ControlRequest, form: FormState | None = None) -> Response:
     """All replay jobs, the newest first, and the newest deliveries."""
     world = request.world
     with world.work():
@@ -189,6 +214,8 @@ def show_replay(request: ControlRequest) -> Response:
         request,
         "replay.html",
         block="content",
+        form=form,
+        webhooks=list_records(world, "webhooks"),
         jobs=jobs,
         total=total,
         deliveries=_list_newest(request),
@@ -251,6 +278,45 @@ def show_delivery(request: ControlRequest) -> Response:
     )  # fmt: skip
 
 
+def redeliver(request: ControlRequest) -> Response:
+    """Deliver the event of a delivery once more, and show the new attempt."""
+    key = request.args["key"]
+    deliveries = _list_of(request)
+    found = next((each for each in deliveries if each["id"] == key), None)
+    if found is None or found["event_id"] is None or found["kind"] != "webhook":
+        raise ControlRefusal(404, f"The delivery {key!r} is none of an event to a webhook.")
+    deliverer = request.platform.deliverer
+    deliverer.deliver_again(request.world, found["event_id"])
+    deliverer.wait_until_idle(MAX_WAIT)
+    newest = [each for each in _list_of(request) if each["event_id"] == found["event_id"]][-1]
+    if newest["id"] in {each["id"] for each in deliveries}:
+        return go(request, f"{REPLAY_PATH}/deliveries/{key}", "The event is being delivered again.")
+    said = f"Delivered again: {newest['error'] or newest['status']}."
+    return go(request, f"{REPLAY_PATH}/deliveries/{newest['id']}", said)
+
+
+def start_job(request: ControlRequest) -> Response:
+    """Ask for a replay as a client does, and show the job, or why it was refused."""
+
+    def start(values: Mapping[str, str]) -> Response:
+        now = request.world.clock.now()
+        hours = {"hour": 1, "day": 24}.get(values.get("window", ""), 1)
+        body = {
+            "webhook_id": values.get("webhook_id", ""),
+            "from_date": spell_minute(now - timedelta(hours=hours) + timedelta(minutes=1)),
+            "to_date": spell_minute(now),
+        }
+        kind = [("Content-Type", "application/json")]
+        reply = send_as_client(request, "POST", "/2/webhooks/replay", kind, dumps(body).decode())
+        if reply.status >= 400 and reply.entry is not None:
+            path = f"/console/requests/{quote(reply.entry.id)}"
+            return go(request, path, f"The replay was refused with {reply.status}.")
+        request.platform.deliverer.wait_until_idle(MAX_WAIT)
+        return go(request, f"{REPLAY_PATH}/{quote(loads(reply.body)['job_id'])}", "The job began.")
+
+    return answer_form(request, start, show_replay)
+
+
 def _list_of(request: ControlRequest, **query: Any) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = list_deliveries(replace(request, query=query))["deliveries"]
     return found
@@ -285,7 +351,12 @@ DELIVERIES = ConsolePage(
         Route("GET", REPLAY_PATH, show_replay, media_type=HTML),
         Route("GET", f"{REPLAY_PATH}/deliveries", list_deliveries_live, media_type=HTML),
         Route("GET", f"{REPLAY_PATH}/deliveries/<key>", show_delivery, media_type=HTML),
+        Route(
+            "POST", f"{REPLAY_PATH}/deliveries/<key>/again", redeliver, media_type=HTML, form=True
+        ),
+        Route("POST", REPLAY_PATH, start_job, media_type=HTML, form=True),
         Route("GET", f"{REPLAY_PATH}/<key>", show_job, media_type=HTML),
         Route("POST", f"{REPLAY_PATH}/<key>/move", move_job, media_type=HTML, form=True),
     ),
+    section="Watch",
 )

@@ -14,6 +14,7 @@ from mock_platform.control.console.answers import (
     ConsolePage,
     FormState,
     answer_form,
+    ask,
     go,
     render,
     to_number,
@@ -85,6 +86,19 @@ def show_world(request: ControlRequest, form: FormState | None = None) -> Respon
         addresses=addresses(request.origin, world.name),
         credentials=[(title, _list_rows(title, told["credentials"])) for title in _GROUPS],
         is_default=world.name == DEFAULT,
+    )
+
+
+def show_credentials(request: ControlRequest) -> Response:
+    """The test credentials of this world, to be copied."""
+    world = request.world
+    told = describe_world(world.name, credentials(world), request.origin)
+    return render(
+        request,
+        "credentials.html",
+        block="content",
+        credentials=[(title, _list_rows(title, told["credentials"])) for title in _GROUPS],
+        titles=dict(zip(_GROUPS, ("App", "User", "More"), strict=True)),
     )
 
 
@@ -192,14 +206,18 @@ def _locate_root(request: ControlRequest, name: str) -> str:
 
 
 def _ask(request: ControlRequest, world: World | None, action: str, loses: str) -> Response:
-    return render(
+    name = request.args["name"]
+    has = "It is damaged and cannot be opened."
+    if world is not None:
+        requests, deliveries = len(world.journal), len(world.deliveries)
+        has = f"It has {requests} requests in its journal and {deliveries} deliveries."
+    return ask(
         request,
-        "confirm_world.html",
-        block="content",
-        name=request.args["name"],
-        action=action,
-        loses=loses,
-        counts=None if world is None else (len(world.journal), len(world.deliveries)),
+        f"{action.capitalize()} the world {name}?",
+        f"{loses} {has} This cannot be undone.",
+        f"{PATH}/{name}/{action}",
+        button=f"{action.capitalize()} {name}",
+        back=PATH if world is None else f"{PATH}/{name}",
     )
 
 
@@ -231,4 +249,11 @@ PAGE = ConsolePage(
         Route("GET", f"{PATH}/<name>/delete", ask_delete, media_type=HTML),
         Route("POST", f"{PATH}/<name>/delete", drop, media_type=HTML, form=True),
     ),
+    section="Data",
+)
+CREDENTIALS = ConsolePage(
+    "Credentials",
+    "/console/credentials",
+    (Route("GET", "/console/credentials", show_credentials, media_type=HTML),),
+    section="Reference",
 )

@@ -6,7 +6,7 @@ Their time runs on the world's clock, so a test can wait for their end.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from mock_platform.core.assumptions import expectation, public_fact
@@ -56,10 +56,11 @@ def canonicalize(scope: str) -> str:
     return _FORMER.get(scope, scope)
 
 
-def find_missing(needed: Iterable[str], held: Iterable[str]) -> list[str]:
+def find_missing(needed: Iterable[str], held: Collection[str]) -> list[str]:
     """Return the scopes that are needed and not held, in the order in which they are needed."""
-    known = {canonicalize(scope) for scope in held}
-    return [scope for scope in needed if scope not in known]
+    missing = [scope for scope in needed if scope not in held]
+    known = {canonicalize(scope) for scope in held} if missing else ()
+    return [scope for scope in missing if scope not in known]
 
 
 def refuse_missing(missing: Iterable[str], token: Mapping[str, Any]) -> ProblemFailure:

@@ -31,7 +31,7 @@ from werkzeug.routing import Map, Rule, RuleFactory
 from werkzeug.wsgi import ClosingIterator
 
 from mock_platform.control.route import WORLD
-from mock_platform.core.address import LIST, SANDBOX, is_control
+from mock_platform.core.address import ICON, LIST, SANDBOX, is_control
 from mock_platform.core.call import Call, Reply
 from mock_platform.core.connection import Direct, Request
 from mock_platform.core.failures.codes import phrase
@@ -343,7 +343,7 @@ class PlatformApplication(Flask):
             raise UnreachableRoute(f"{rule}: what begins with /~ is the name of a world.")
         if is_control(path):
             raise UnreachableRoute(
-                f"{rule}: the control plane answers whatever is below /_mock, and {LIST}."
+                f"{rule}: the control plane answers whatever is below /_mock, {LIST} and {ICON}."
             )
         surface = "plain"
         if path.startswith(f"{SANDBOX}/"):

@@ -150,7 +150,13 @@ class MemoryStore:
 
     def get(self, table: str, key: str) -> Record | None:
         """Return the record under this key, or `None`."""
-        row = self._row(table, key)
+        # As `_row` does, without a call: nothing is asked as often as this.
+        rows = self._rows.get(table)
+        if rows is not None and key in rows:
+            row = rows[key]
+        else:
+            base = self._base.rows.get(table)
+            row = None if base is None else base.get(key)
         return None if row is None else row.record
 
     def page(
@@ -190,22 +196,24 @@ class MemoryStore:
         walks: list[Iterator[tuple[Any, int, str]]] = []
         for each in _expand(match or {}, within):
             base, overlay, group = self._find(table, *choose_index(each, order, term))
-            walk = base.walk(group, after, until=until, descending=down)
-            if changed:
-                walk = (entry for entry in walk if entry[2] not in changed)
-            walks.append(walk)
+            if group in base.groups:
+                walk = base.walk(group, after, until=until, descending=down)
+                if changed:
+                    walk = (entry for entry in walk if entry[2] not in changed)
+                walks.append(walk)
             if overlay is not None and group in overlay.groups:
                 walks.append(overlay.walk(group, after, until=until, descending=down))
         entries = walks[0] if len(walks) == 1 else merge(*walks, reverse=down)
         if depth is not None:
             entries = islice(entries, depth)
-        found = (
-            Entry((sort_key, seq), key, (changed.get(key) or own[key]).record)
-            for sort_key, seq, key in entries
-        )
-        if where is not None:
-            found = (entry for entry in found if where(entry.record))
-        return list(found if limit is None else islice(found, limit))
+        found: list[Entry] = []
+        for sort_key, seq, key in entries:
+            if len(found) == limit:
+                break
+            record = (changed.get(key) or own[key]).record
+            if where is None or where(record):
+                found.append(Entry((sort_key, seq), key, record))
+        return found
 
     def _page_near(
         self,

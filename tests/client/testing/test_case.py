@@ -64,6 +64,17 @@ class Late(PlatformTestCase):
         assert requests.get(f"{self.urls[0]}/12/accounts", timeout=120).status_code == 404
 
 
+class Billed(PlatformTestCase):
+    """A test that wants to know what it costs."""
+
+    __test__ = False
+    mock_costs = True
+
+    def test_a(self) -> None:
+        """Reads a user."""
+        self.mock_platform.session("oauth1").get("/2/users/me")
+
+
 class Receiving(PlatformTestCase):
     """Tests with webhooks."""
 
@@ -156,6 +167,13 @@ def test_late_requests_are_told() -> None:
     assert [
         f"mock_platform: requests after their test's end:\n{__name__}.Late.test_a: GET /12/accounts"
     ] == [str(each.message) for each in told]
+
+
+def test_costs_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """A class that asks for it ends with a line."""
+    _run(Billed)
+
+    assert "Billed: 1 call would have cost $0.010 (prices of " in capsys.readouterr().err
 
 
 def test_coroutines_are_judged_when_they_end() -> None:

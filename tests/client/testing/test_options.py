@@ -59,6 +59,20 @@ def test_without_warnings_there_is_no_summary(wherever: Run) -> None:
     assert not any("with warnings" in heading for heading in headings(wherever(ONE)))
 
 
+# -- costs ---------------------------------------------------------------------------------------
+
+
+def test_the_sum_of_costs_is_told(wherever: Run) -> None:
+    """A line at the end, if the calls of all tests together would have cost something."""
+    billed = IGNORED.replace("/12/accounts?cuont=7", "/2/users/me")
+
+    assert not any("would have cost" in line for line in wherever(ONE).stdout.lines)
+    assert any(
+        line.startswith("mock_platform: 2 calls would have cost $0.020 (prices of ")
+        for line in wherever(billed).stdout.lines
+    )
+
+
 # -- coverage ------------------------------------------------------------------------------------
 
 

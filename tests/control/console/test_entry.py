@@ -52,6 +52,7 @@ def test_python_is_python(written: list[dict[str, str]]) -> None:
         for kind in ("python", "pytest"):
             compile(snippets[kind], kind, "exec")
         assert "[redacted]" not in "".join(snippets.values())
+        assert snippets["node"].count("await fetch(") == 1
 
 
 def test_the_shell_gets_what_was_sent(written: list[dict[str, str]]) -> None:

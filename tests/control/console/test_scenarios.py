@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
-from mock_platform.control.console.scenarios import PAGE_SIZE
 from mock_platform.core.installed import folder
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
@@ -32,19 +32,29 @@ def given(box: Sandbox, name: str) -> object:
 
 
 def test_search(box: Sandbox) -> None:
-    """Scenarios are found by words of their names and descriptions, or by what they are."""
+    """Scenarios are found by status, code, words and what they are."""
     define(box, {"name": "own", "rules": [{"then": {"error": 89}}]})
     engine(box).activate("outage")
 
     found = show(box, f"{SCENARIOS}?q=rate+429")
     assert "rate-limited" in found
     assert "answer-lost" not in found
+    for text, name, other in (
+        ("500", "about-blank", "audience-batch-too-many-operations"),
+        ("timeout", "slow-network", "catalog-exists"),
+        ("logged out", "token-revoked-midway", "catalog-exists"),
+        ("second delete gives 404", "line-item-deleted-twice", "poll-card-gone"),
+        ("LINE_ITEM_NOT_FOUND", "line-item-deleted-twice", "catalog-exists"),
+    ):
+        page = show(box, f"{SCENARIOS}?{urlencode({'q': text})}")
+        assert name in page, text
+        assert other not in page, text
     own = show(box, f"{SCENARIOS}?show=own")
     assert "1 of" in own
     assert "own this world's" in own
     active = call(box, "GET", f"{SCENARIOS}?show=active").text
     assert 'class="name" href="/_mock/console/scenarios/outage"' in active
-    assert "No scenario has these words." in show(box, f"{SCENARIOS}?q=nothing+at+all")
+    assert "No scenario has these words." in show(box, f"{SCENARIOS}?q=no+such+thing")
     assert "show" in show(box, f"{SCENARIOS}?show=some", status=400)
 
 
@@ -59,20 +69,27 @@ def test_switch_on_with_parameters(box: Sandbox) -> None:
     assert "rate-limited is on." == said
     assert {"on": "line_items.get", "limit": 3, "window": "15m"} == given(box, "rate-limited")
 
-    done(submit(box, on, **{"parameters.limit": "", "any.on": "on"}))
-    assert {"on": None} == given(box, "rate-limited")
+    done(submit(box, on, **{"parameters.limit": "", "parameters.on": "*"}))
+    assert {"on": "*"} == given(box, "rate-limited")
+
+    twice = f"{SCENARIOS}/line-item-deleted-twice/on"
+    done(submit(box, twice, **{"parameters.call": '{"every":2}'}))
+    assert {"call": {"every": 2}} == given(box, "line-item-deleted-twice")
+    done(submit(box, twice, **{"parameters.call": "", "number.call": "7"}))
+    assert {"call": 7} == given(box, "line-item-deleted-twice")
+    done(submit(box, f"{SCENARIOS}/stream-line-lost/on", **{"parameters.times": "any"}))
+    assert {"times": None} == given(box, "stream-line-lost")
 
 
 @pytest.mark.parametrize(
     ("form", "value"),
     [
         ({"parameters.line_item_id": "123"}, "123"),
-        ({"parameters.line_item_id": "123", "json.line_item_id": "text"}, "123"),
-        ({"parameters.line_item_id": '{"in": ["a"]}', "json.line_item_id": "json"}, {"in": ["a"]}),
+        ({"parameters.line_item_id": '{"in": ["a"]}'}, {"in": ["a"]}),
     ],
 )
 def test_values_of_any_kind(box: Sandbox, form: dict[str, str], value: object) -> None:
-    """Where any value is allowed, the form says whether it is text or JSON."""
+    """Where any value is allowed, an object is a condition, and anything else a text."""
     done(submit(box, f"{SCENARIOS}/line-item-delete-retried/on", **form))
 
     assert {"line_item_id": value} == given(box, "line-item-delete-retried")
@@ -102,13 +119,29 @@ def test_refused_parameters(box: Sandbox, name: str, form: dict[str, str], text:
 
 
 def test_the_form_shows_what_is_allowed(box: Sandbox) -> None:
-    """Fields are choices, suggestions or bounds, with the author's comment and the default."""
-    page = call(box, "GET", f"{SCENARIOS}/not-authorized-for-resource").text
+    """Fields are choices by name, suggestions or bounds; null is offered where it means any."""
+    page = call(box, "GET", f"{SCENARIOS}/usage-capped").text
+    assert '<option value="post_search.recent">' in page
+    assert "From 400 to 599; left empty: the usual one of this type." in page
+    period = page.partition('id="parameter-period"')[2].partition("</select>")[0]
+    assert ["Daily", "Monthly"] == re.findall(r'value="(\w+)"', period)
 
-    assert '<option value="space">' in page
-    assert '<option value="users.me">' in page
-    assert "Id of the operation that fails; default: webhooks.replay." in page
-    assert "a whole number from 400 to 599" in page
+    items = show(box, f"{SCENARIOS}/line-item-deleted-twice")
+    assert "Which line item any line item Holiday clicks, US (itttx)" in items
+    assert "Which call every call the first the second" in items
+
+
+def test_recently_used(box: Sandbox) -> None:
+    """What was switched on last comes first, then what clients meet most, then the groups."""
+    answer = submit(box, f"{SCENARIOS}/list-full/on", back="list")
+    assert answer.location.endswith(SCENARIOS)
+    used = {"Cookie": "mock_platform_used=list-full"}
+    assert used["Cookie"] in ";".join(answer.headers.getlist("Set-Cookie")).split(";")
+
+    page = text_of(call(box, "GET", SCENARIOS, headers=used), 200)
+    assert "Recently used 1 list-full" in page
+    first, last = page.index("What clients meet most"), page.index("Any request 5")
+    assert first < page.index("usage-capped") < page.index("Sign-in and rights") < last
 
 
 def test_what_it_did(box: Sandbox) -> None:
@@ -153,19 +186,6 @@ def test_download(box: Sandbox) -> None:
     assert "name: own\n" in own.text
     assert "<b>" not in call(box, "GET", f"{SCENARIOS}/own").text
     assert "<b>" in text_of(call(box, "GET", f"{SCENARIOS}/own"), 200)
-
-
-def test_pages(box: Sandbox) -> None:
-    """A long list is shown page by page, and every scenario is on one of them."""
-    names = [scenario.name for scenario in engine(box).list_scenarios()]
-    pages = [
-        call(box, "GET", f"{SCENARIOS}?skip={n}").text for n in range(0, len(names), PAGE_SIZE)
-    ]
-
-    assert len(pages) > 2
-    assert all(any(f'class="name" href="/_mock{SCENARIOS}/{n}"' in p for p in pages) for n in names)
-    assert "skip=0" in pages[1]
-    assert "Next" not in pages[-1]
 
 
 def test_the_heading_of_a_text_says_where_its_file_is(tmp_path: Path) -> None:

@@ -26,7 +26,9 @@ function keys(node) {
 function parameters(method) {
   return method.parameters.map((each) => {
     const type = each.type?.typeName?.text;
-    const options = interfaces.get(type);
+    // Of a union, the first of its types that is an object.
+    const names = [type, ...(each.type?.types ?? []).map((one) => one.typeName?.text)];
+    const options = names.map((name) => interfaces.get(name)).find(Boolean);
     return { name: each.name.text, type, keys: options === undefined ? null : keys(options) };
   });
 }

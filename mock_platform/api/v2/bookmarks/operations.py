@@ -39,6 +39,7 @@ from mock_platform.api.v2.posts.named_posts import (
     find_named_post,
     require_named_post,
 )
+from mock_platform.api.v2.prices import BOOKMARK, OWN_POST_READ
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
@@ -228,6 +229,7 @@ _declare_write = partial(
     auth=Auth(("oauth2",), scopes=("bookmark.write", "post.read", "users.read")),
     limit=Rates(user=50),
     assumptions=(BOOKMARK_SHAPES, BOOKMARK_FOLDERS, NAMED_POSTS, RELATION_COUNTS),
+    price=BOOKMARK,
 )
 _declare_folders = partial(
     _declare,
@@ -250,6 +252,7 @@ OPERATIONS = (
         assumptions=(BOOKMARK_SHAPES, MOST_BOOKMARKS, FIELD_SELECTION, TOKEN_FORMS),
         may_assume=(COUNTED_ONCE,),
         example=_own(conditions={"max_results": "100"}),
+        price=OWN_POST_READ,
     ),
     _declare_write(
         "bookmarks.create",

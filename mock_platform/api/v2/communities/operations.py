@@ -27,6 +27,7 @@ from mock_platform.api.v2.pages import (
     show_list,
     take_page_both_ways,
 )
+from mock_platform.api.v2.prices import COMMUNITY_READ
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
@@ -163,7 +164,12 @@ TABLES = (
         ),
     ),
 )
-_declare = partial(declare_public, since=start_on("2025-01-08"), limit=Rates(app=300, user=300))
+_declare = partial(
+    declare_public,
+    since=start_on("2025-01-08"),
+    limit=Rates(app=300, user=300),
+    price=COMMUNITY_READ,
+)
 OPERATIONS = (
     _declare(
         "communities.search",

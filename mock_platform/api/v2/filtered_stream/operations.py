@@ -55,6 +55,7 @@ from mock_platform.api.v2.pages import (
     show_list,
     take_page,
 )
+from mock_platform.api.v2.prices import POST_READ
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.api.v2.search.query import RULE_LANGUAGE, RULE_NESTING
 from mock_platform.api.v2.streams.endpoint import Line, StreamEndpoint
@@ -418,6 +419,7 @@ OPERATIONS = (
             MONTHLY_CAP,
             STREAM_CAPPED,
         ),
+        price=POST_READ,
     ),
     _declare(
         "stream_rules.list",

@@ -39,6 +39,12 @@ from mock_platform.api.v2.posts.named_posts import (
     find_named_post,
     require_named_post,
 )
+from mock_platform.api.v2.prices import (
+    INTERACTION_CREATE,
+    INTERACTION_DELETE,
+    LIKED_POST_READ,
+    USER_READ,
+)
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
@@ -141,6 +147,7 @@ OPERATIONS = (
         errors=("invalid-request", "usage-capped"),
         may_assume=(COUNTED_ONCE,),
         example=Example(path={"id": _OWN}),
+        price=LIKED_POST_READ,
     ),
     _declare_list(
         "liking_users.list",
@@ -153,6 +160,7 @@ OPERATIONS = (
         returns=PageOfUsers,
         errors=("invalid-request", "resource-not-found"),
         may_assume=(PARTIAL_ERRORS,),
+        price=USER_READ,
     ),
     _declare(
         "likes.create",
@@ -166,6 +174,7 @@ OPERATIONS = (
         may_assume=(LIKE_REFUSALS, ENTERPRISE_ONLY),
         tier_gate=require_enterprise_from("2026-04-20"),
         example=Example(path={"id": _OWN}, json={"post_id": _LIKED}),
+        price=INTERACTION_CREATE,
     ),
     _declare(
         "likes.delete",
@@ -175,5 +184,6 @@ OPERATIONS = (
         rules=check_self("id", "post_id"),
         assumptions=(LIKE_SHAPES, NAMED_POSTS, LIKE_EVENTS, RELATION_COUNTS),
         example=Example(path={"id": _OWN, "post_id": _LIKED}),
+        price=INTERACTION_DELETE,
     ),
 )

@@ -42,6 +42,7 @@ from mock_platform.api.v2.lists.records import (
 from mock_platform.api.v2.objects.answers import FIELD_SELECTION, PARTIAL_ERRORS
 from mock_platform.api.v2.objects.lists import HIDDEN_USERS, find_hidden
 from mock_platform.api.v2.pages import NUMBERS, TOKEN_FORMS, take_page_both_ways
+from mock_platform.api.v2.prices import LIST_CREATE, LIST_MANAGE, OWN_LIST_READ
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Flag
@@ -174,6 +175,7 @@ _declare_page = partial(
     assumptions=(LIST_SHAPES, LIST_ORDER, PRIVATE_LISTS, FIELD_SELECTION, TOKEN_FORMS),
     may_assume=(HIDDEN_USERS, PARTIAL_ERRORS),
     example=Example(path={"id": _USER}),
+    price=OWN_LIST_READ,
 )
 _declare_own = partial(
     declare_public,
@@ -190,11 +192,13 @@ _declare_write = partial(
     params=NamedList,
     location=Location.JSON,
     example=Example(path={"id": _USER}, json={"list_id": _OTHERS_LIST}),
+    price=LIST_CREATE,
 )
 _declare_end = partial(
     _declare_own,
     rules=check_self("id", "list_id"),
     example=Example(path={"id": _USER, "list_id": _OTHERS_LIST}),
+    price=LIST_MANAGE,
 )
 OPERATIONS = (
     _declare_page(
@@ -244,6 +248,7 @@ OPERATIONS = (
         assumptions=(LIST_SHAPES, LIST_ORDER, FIELD_SELECTION),
         may_assume=(),
         example=Example(path={"id": _USER}),
+        price=OWN_LIST_READ,
     ),
     _declare_write(
         "pinned_lists.create",

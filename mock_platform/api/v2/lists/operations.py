@@ -60,6 +60,7 @@ from mock_platform.api.v2.pages import (
     TOKEN_FORMS,
     take_page_both_ways,
 )
+from mock_platform.api.v2.prices import LIST_CREATE, LIST_MANAGE, LIST_READ, POST_READ, USER_READ
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
@@ -267,6 +268,7 @@ _declare_users = partial(
     params=UserPageQuery,
     returns=PageOfUsers,
     assumptions=(LIST_SHAPES, LIST_ORDER, FIELD_SELECTION, TOKEN_FORMS),
+    price=USER_READ,
 )
 _declare_write = partial(
     declare_public,
@@ -277,6 +279,7 @@ _declare_write = partial(
     errors=(*_ERRORS, "about:blank"),
     assumptions=(LIST_SHAPES,),
     may_assume=(PARTIAL_ERRORS, PRIVATE_LISTS, LIST_REFUSALS, LIST_CEILINGS),
+    price=LIST_MANAGE,
 )
 OPERATIONS = (
     declare_public(
@@ -293,6 +296,7 @@ OPERATIONS = (
         assumptions=(LIST_SHAPES,),
         may_assume=(LIST_CEILINGS,),
         example=Example(json={"name": "Where we drink coffee"}),
+        price=LIST_CREATE,
     ),
     _declare_read(
         "lists.get",
@@ -303,6 +307,7 @@ OPERATIONS = (
         returns=SingleListAnswer,
         limit=Rates(app=75, user=75),
         assumptions=(LIST_SHAPES,),
+        price=LIST_READ,
     ),
     _declare_write(
         "lists.update",
@@ -333,6 +338,7 @@ OPERATIONS = (
         location=Location.JSON,
         returns=MemberAnswer,
         example=Example(json={"user_id": "2790441185"}),
+        price=LIST_CREATE,
     ),
     _declare_write(
         "list_members.delete",
@@ -360,5 +366,6 @@ OPERATIONS = (
         limit=Rates(app=900, user=900),
         errors=(*_ERRORS, "usage-capped"),
         assumptions=(LIST_SHAPES, LIST_POSTS, FIELD_SELECTION, TOKEN_FORMS, COUNTED_ONCE),
+        price=POST_READ,
     ),
 )

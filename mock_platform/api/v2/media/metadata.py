@@ -31,6 +31,7 @@ from mock_platform.api.v2.media.uploads import (
     keep_media,
 )
 from mock_platform.api.v2.objects.media_view import may_use
+from mock_platform.api.v2.prices import MEDIA_METADATA
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
@@ -288,6 +289,7 @@ _declare = partial(
     errors=("invalid-request", "resource-not-found", "about:blank"),
     assumptions=(METADATA_SHAPES, METADATA_RULES),
     may_assume=(METADATA_REFUSALS,),
+    price=MEDIA_METADATA,
 )
 _IMAGE, _VIDEO, _FILE = "1712850617439560002", "1712850617439560005", "1712850617439560008"
 OPERATIONS = (

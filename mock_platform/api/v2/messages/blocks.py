@@ -21,6 +21,7 @@ from mock_platform.api.v2.messages.conversations import (
 )
 from mock_platform.api.v2.objects.answers import PARTIAL_ERRORS
 from mock_platform.api.v2.objects.relations import DM_BLOCKS
+from mock_platform.api.v2.prices import PRIVACY_UPDATE
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
@@ -80,6 +81,7 @@ _declare_block = partial(
     assumptions=(BLOCK_SHAPES, TAKES_NO_MESSAGES),
     may_assume=(BLOCK_RULES, PARTIAL_ERRORS),
     example=Example(path={"id": "3805104374"}),
+    price=PRIVACY_UPDATE,
 )
 OPERATIONS = (
     _declare_block(

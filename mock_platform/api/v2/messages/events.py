@@ -30,6 +30,7 @@ from mock_platform.api.v2.messages.conversations import (
     require_write_permission,
 )
 from mock_platform.api.v2.objects.media_view import find_any_media
+from mock_platform.api.v2.prices import INTERACTION_DELETE
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
@@ -114,6 +115,7 @@ OPERATIONS = (
         assumptions=(DELETION_SHAPES, DELETION_RULES),
         may_assume=(NOT_A_RESOURCE_TYPE,),
         example=Example(path={"event_id": "1990181773551677440"}),
+        price=INTERACTION_DELETE,
     ),
     declare_public(
         "dm_conversations.download",

@@ -59,6 +59,7 @@ from mock_platform.api.v2.pages import (
     show_list,
     take_page_both_ways,
 )
+from mock_platform.api.v2.prices import MESSAGE_CREATE, MESSAGE_READ
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
@@ -284,6 +285,7 @@ _declare_send = partial(
     errors=("invalid-request", "93", "about:blank", "resource-not-found"),
     assumptions=(MESSAGE_SHAPES, CONVERSATION_RULES, MESSAGE_ACTIVITIES),
     may_assume=(TAKES_NO_MESSAGES,),
+    price=MESSAGE_CREATE,
 )
 _declare_read = partial(
     declare_named,
@@ -304,6 +306,7 @@ _declare_read = partial(
         FIELD_SELECTION,
     ),
     may_assume=(PARTIAL_ERRORS,),
+    price=MESSAGE_READ,
 )
 OPERATIONS = (
     _declare_send(

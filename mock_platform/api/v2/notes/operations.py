@@ -49,6 +49,7 @@ from mock_platform.api.v2.objects.object_types import POST_OBJECT
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.pages import TOKEN_PAGES, PageMeta, make_token_field, show_list, take_page
 from mock_platform.api.v2.posts.creation import POST_REFUSALS
+from mock_platform.api.v2.prices import NOTE_POST_READ, NOTE_READ
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import expectation
@@ -373,6 +374,7 @@ OPERATIONS = (
         returns=NotesPage,
         limit=limit_users("notes.list_written", 90),
         assumptions=(NOTE_SHAPES, TOKEN_PAGES, USUAL_FIELDS),
+        price=NOTE_READ,
     ),
     _declare(
         "notes.list_eligible",
@@ -386,5 +388,6 @@ OPERATIONS = (
         errors=("invalid-request", "about:blank", "usage-capped"),
         assumptions=(NOTE_SHAPES, TOKEN_PAGES, ELIGIBLE_POSTS, FIELD_SELECTION, COUNTED_ONCE),
         may_assume=(NOTE_WRITERS, PARTIAL_ERRORS),
+        price=NOTE_POST_READ,
     ),
 )

@@ -11,7 +11,11 @@ from typing import Any, Literal, Unpack
 from msgspec import Struct, field
 
 from mock_platform.api.v2.conventions import find_absence, find_nothing
-from mock_platform.api.v2.objects.figures import find_private_metrics, refuse_private_fields
+from mock_platform.api.v2.objects.figures import (
+    PRIVATE_METRICS,
+    find_private_metrics,
+    refuse_private_fields,
+)
 from mock_platform.api.v2.objects.media_view import find_any_media, may_use, show_media
 from mock_platform.api.v2.objects.object_types import (
     INCLUDES,
@@ -222,18 +226,24 @@ class PostAnswer(Struct):
 
     def add_posts(self, posts: Iterable[Record]) -> None:
         """Add posts to the data, and to the includes what the expansions ask for."""
+        world, wanted, links = self.world, self.selection.post, self.selection.links
+        has_private = not wanted.isdisjoint(PRIVATE_METRICS)
         for post in posts:
-            wanted = self.selection.post
-            private, hidden = find_private_metrics(self.world, post, wanted, self.viewer_id)
-            self.data.append(show_post(self.world, post, wanted, self.selection.links) | private)
-            self._add_error(*hidden)
-            self._expand_post(post)
+            shown = show_post(world, post, wanted, links)
+            if has_private:
+                private, hidden = find_private_metrics(world, post, wanted, self.viewer_id)
+                shown |= private
+                self._add_error(*hidden)
+            self.data.append(shown)
+            if self.selection.expansions:
+                self._expand_post(post)
 
     def add_users(self, users: Iterable[Record]) -> None:
         """Add users to the data, and to the includes what the expansions ask for."""
         for user in users:
             self.data.append(self._select_user(user))
-            self._expand_user(user)
+            if self.selection.expansions:
+                self._expand_user(user)
 
     def add_media(self, media: Record) -> None:
         """Add media to the data."""

@@ -113,20 +113,24 @@ def list_related_users(
     shown = relation.target if show == "target" else relation.source
     other = relation.source if show == "target" else relation.target
 
+    field, users = shown.field, dict[str, Record]()
+
     def is_shown(edge: Record) -> bool:
-        user = world.store.get("users", edge[shown.field])
-        return user is not None and is_present(user)
+        user = world.store.get("users", edge[field])
+        if user is None or not is_present(user):
+            return False
+        users[edge[field]] = user
+        return True
 
     match = {other.field: key}
     page = take_page_both_ways(call, world, relation.name, match, form=form, where=is_shown)
-    return show_users(call, world, page, [edge[shown.field] for edge in page.records])
+    return show_users(call, world, page, [users[edge[field]] for edge in page.records])
 
 
-def show_users(call: Call, world: World, page: TokenPage, ids: list[str]) -> dict[str, Any]:
+def show_users(call: Call, world: World, page: TokenPage, users: list[Record]) -> dict[str, Any]:
     """Return the answer with the users of a page."""
-    found = (world.store.get("users", id_) for id_ in ids)
     answer = start_answer(call, world)
-    answer.add_users(user for user in found if user is not None)
+    answer.add_users(users)
     return answer.show_all(meta=page.meta())
 
 
@@ -164,17 +168,20 @@ def take_related_posts(
     the list shows at all.
     """
     field, is_seen = relation.target.field, make_sight(call, world)
+    posts: dict[str, Record] = {}
 
     def is_shown(edge: Record) -> bool:
         post = world.store.get("posts", edge[field])
-        return post is not None and is_seen(post)
+        if post is None or not is_seen(post):
+            return False
+        posts[edge[field]] = post
+        return True
 
     match = {relation.source.field: key}
     page = take_page_both_ways(
         call, world, relation.name, match, form=form, where=is_shown, most=most
     )
-    found = (world.store.get("posts", edge[field]) for edge in page.records)
-    return replace(page, records=[post for post in found if post is not None])
+    return replace(page, records=[posts[edge[field]] for edge in page.records])
 
 
 def show_posts(

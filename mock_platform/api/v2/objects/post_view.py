@@ -252,7 +252,12 @@ def _show_counts(world: World, post: Record) -> dict[str, int]:
 
 def _read(stored: str) -> Callable[[World, Record], Any]:
     """Return what reads a field that is shown as it is stored; empty texts and lists are not."""
-    return lambda _world, post: post.get(stored) if post.get(stored) not in ("", []) else None
+
+    def find(_world: World, post: Record) -> Any:
+        value = post.get(stored)
+        return value if value or value not in ("", []) else None
+
+    return find
 
 
 def _show_withheld(_world: World, post: Record) -> dict[str, Any] | None:

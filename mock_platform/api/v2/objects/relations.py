@@ -8,7 +8,7 @@ see are fields of the two records; `add` and `remove` move them by one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, cast
 
 from marshmallow.fields import Field
@@ -250,10 +250,12 @@ def is_present(user: Record) -> bool:
     return not user.get("_suspended") and not user.get("_deactivated")
 
 
-def may_see_posts_of(world: World, author: Record, viewer_id: str | None) -> bool:
+def may_see_posts_of(
+    world: World, author: Record, viewer_id: str | None, *, has_blocks: bool = True
+) -> bool:
     """Return whether a viewer may see the posts of a user; `None` is somebody without an account.
 
-    See `POST_VISIBILITY`.
+    `has_blocks` is false if the viewer has no blocks at all. See `POST_VISIBILITY`.
     """
     if not is_present(author):
         return False
@@ -263,18 +265,27 @@ def may_see_posts_of(world: World, author: Record, viewer_id: str | None) -> boo
         viewer_id is None or FOLLOWS.find(world, viewer_id, author["id"]) is None
     ):
         return False
-    return viewer_id is None or not is_blocked(world, author["id"], viewer_id)
+    return viewer_id is None or not (has_blocks and is_blocked(world, author["id"], viewer_id))
 
 
 def make_sight_of(world: World, viewer_id: str | None) -> Callable[[Record], bool]:
     """Return the test whether a viewer may see a post; each author is looked up once."""
+    has_blocks = viewer_id is not None and bool(
+        BLOCKS.count_targets(world, viewer_id) or BLOCKS.count_sources(world, viewer_id)
+    )
+    found: dict[str, bool] = {}
 
-    @cache
-    def may_see_author(user_id: str) -> bool:
-        author = world.store.get("users", user_id)
-        return author is None or may_see_posts_of(world, author, viewer_id)
+    def may_see(post: Record) -> bool:
+        user_id = post["_user_id"]
+        answer = found.get(user_id)
+        if answer is None:
+            author = world.store.get("users", user_id)
+            answer = found[user_id] = author is None or may_see_posts_of(
+                world, author, viewer_id, has_blocks=has_blocks
+            )
+        return answer
 
-    return lambda post: may_see_author(post["_user_id"])
+    return may_see
 
 
 def is_blocked(world: World, one: str, other: str) -> bool:

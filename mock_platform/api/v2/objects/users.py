@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 from mock_platform.api.v2.conventions import make_id_field
@@ -179,27 +180,35 @@ def select_user(
     A field that the record has no value for is left out.
     """
     shown: dict[str, Any] = {}
-    if "entities" not in user and (links is not None or "entities" in fields):
+    chosen = frozenset(fields)
+    if "entities" not in user and (links is not None or "entities" in chosen):
         profile = write_profile(world, user, links)
         entities = {name: show_entities(one) for name, one in profile["entities"].items()}
         for mention in (entities["description"] or {}).get("mentions", ()):
             mention.pop("id", None)
         found = {name: one for name, one in entities.items() if one}
         user = user | profile | {"entities": found or None}
-    for name in _USER_VALUES:
-        if name in fields:
-            value = _USER_VALUES[name](world, user)
-            if value is not None:
-                shown[name] = value
+    for name, find_value in _choose_values(chosen):
+        value = find_value(world, user)
+        if value is not None:
+            shown[name] = value
+    if _OF_VIEWER.isdisjoint(chosen):
+        return shown
     if user["id"] != viewer_id:
         shown.pop("confirmed_email", None)
     if "receives_your_dm" in shown and user["id"] != viewer_id:
         shown["receives_your_dm"] = takes_messages_of(world, user, viewer_id)
-    if "connection_status" in fields and viewer_id is not None:
+    if "connection_status" in chosen and viewer_id is not None:
         shown["connection_status"] = find_connections(world, viewer_id, user["id"])
     subscribes = viewer_id is not None and viewer_id in (user.get("_subscribes_to") or ())
     answers = {"subscribes_to_you": subscribes, "subscription": {"subscribes_to_you": subscribes}}
-    return shown | {name: answer for name, answer in answers.items() if name in fields}
+    return shown | {name: answer for name, answer in answers.items() if name in chosen}
+
+
+@lru_cache(maxsize=256)
+def _choose_values(fields: frozenset[str]) -> list[tuple[str, Callable[[World, Record], Any]]]:
+    """Return how these fields are found: a page asks for the same ones with each user."""
+    return [(name, find_value) for name, find_value in _USER_VALUES.items() if name in fields]
 
 
 def write_profile(world: World, user: Record, links: Links | None) -> Record:
@@ -272,6 +281,13 @@ def _read(stored: str) -> Callable[[World, Record], Any]:
     return lambda _world, user: user.get(stored)
 
 
+_OF_VIEWER = frozenset(
+    {
+        *("confirmed_email", "receives_your_dm", "connection_status"),
+        *("subscribes_to_you", "subscription"),
+    }
+)
+"""Fields that depend on who looks."""
 _USER_VALUES: Mapping[str, Callable[[World, Record], Any]] = {
     "id": _read("id"),
     "name": _read("name"),

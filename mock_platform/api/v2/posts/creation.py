@@ -222,7 +222,7 @@ def require_reply_allowed(call: Call, world: World, user: Record, reply_to: Reco
     """
     if reply_to["_user_id"] == user["id"]:
         return
-    mentioned = _mentions(world, reply_to, user["id"])
+    mentioned = mentions_user(world, reply_to, user["id"])
     app = call.caller.app or {}
     if app.get("_tier", "self_serve") == "self_serve" and is_in_force(
         "programmatic-replies", world
@@ -241,7 +241,7 @@ def require_reply_allowed(call: Call, world: World, user: Record, reply_to: Reco
         raise forbid(_NOT_SUMMONED, POST_REFUSALS)
 
 
-def _mentions(world: World, post: Record, user_id: str) -> bool:
+def mentions_user(world: World, post: Record, user_id: str) -> bool:
     """Return whether a post mentions a user, or quotes a post of that user."""
     mentions = (post.get("entities") or {}).get("user_mentions") or ()
     quoted = world.store.get("posts", post.get("_quoted_post_id") or "")

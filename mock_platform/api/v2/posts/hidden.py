@@ -21,6 +21,7 @@ from mock_platform.api.v2.conventions import (
 )
 from mock_platform.api.v2.objects.answers import PARTIAL_ERRORS
 from mock_platform.api.v2.objects.post_view import find_conversation, list_versions
+from mock_platform.api.v2.prices import CONTENT_MANAGE
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
@@ -89,5 +90,6 @@ OPERATIONS = (
         assumptions=(HIDDEN_SHAPES,),
         may_assume=(HIDDEN_REFUSALS, PARTIAL_ERRORS),
         example=Example(path={"post_id": "1789900000000000002"}, json={"hidden": True}),
+        price=CONTENT_MANAGE,
     ),
 )

@@ -74,6 +74,7 @@ from mock_platform.api.v2.posts.creation import (
     require_reply_allowed,
     take_media_of_post,
 )
+from mock_platform.api.v2.prices import CONTENT_MANAGE, POST_CREATE, POST_READ
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
@@ -388,6 +389,7 @@ OPERATIONS = (
             MEDIA_DETAILS,
         ),
         example=Example(json={"text": "Fresh from the roaster"}),
+        price=POST_CREATE,
     ),
     _declare_read(
         "public_posts.list",
@@ -399,6 +401,7 @@ OPERATIONS = (
         returns=PostsAnswer,
         limit=Rates(app=3500, user=5000),
         errors=("invalid-request", "usage-capped"),
+        price=POST_READ,
     ),
     _declare_read(
         "public_posts.get",
@@ -412,6 +415,7 @@ OPERATIONS = (
         limit=Rates(app=450, user=900),
         errors=("invalid-request", "resource-not-found", "not-authorized-for-resource"),
         statuses=(429,),
+        price=POST_READ,
     ),
     _declare(
         "public_posts.delete",
@@ -426,6 +430,7 @@ OPERATIONS = (
         errors=("invalid-request", "resource-not-found", "about:blank"),
         assumptions=(POST_SHAPES, DELETED_VERSIONS),
         may_assume=(POST_REFUSALS, PARTIAL_ERRORS),
+        price=CONTENT_MANAGE,
     ),
 )
 """Reading and writing posts as users do; advertisers post in `post`."""

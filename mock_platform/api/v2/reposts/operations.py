@@ -57,6 +57,7 @@ from mock_platform.api.v2.posts.named_posts import (
     find_named_post,
     require_named_post,
 )
+from mock_platform.api.v2.prices import CONTENT_MANAGE, INTERACTION_CREATE, POST_READ, USER_READ
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
@@ -135,7 +136,8 @@ def list_reposts(call: Call, world: World) -> dict[str, Any]:
 def list_reposters(call: Call, world: World) -> dict[str, Any]:
     """Return the page of the users who reposted a post."""
     page = _take_reposts(call, world, USERS)
-    return show_users(call, world, page, [each["_user_id"] for each in page.records])
+    users = (world.store.get("users", each["_user_id"]) for each in page.records)
+    return show_users(call, world, page, [user for user in users if user is not None])
 
 
 def _take_reposts(call: Call, world: World, form: TokenForm) -> TokenPage:
@@ -195,6 +197,7 @@ _declare_list = partial(
     statuses=(429,),
     assumptions=(REPOST_LISTS, REPOST_SHAPES, FIELD_SELECTION, TOKEN_FORMS),
     may_assume=(PARTIAL_ERRORS, COUNTED_ONCE),
+    price=POST_READ,
 )
 OPERATIONS = (
     _declare(
@@ -210,6 +213,7 @@ OPERATIONS = (
         errors=("invalid-request", "about:blank"),
         assumptions=(REPOST_SHAPES, POST_ACTIVITIES, RELATION_COUNTS),
         example=Example(path={"id": "2244994945"}, json={"post_id": "1789900000000000006"}),
+        price=INTERACTION_CREATE,
     ),
     _declare(
         "reposts.delete",
@@ -221,6 +225,7 @@ OPERATIONS = (
         returns=RepostEndAnswer,
         assumptions=(REPOST_SHAPES, RELATION_COUNTS),
         example=Example(path={"id": "2244994945", "source_post_id": "1789900000000000004"}),
+        price=CONTENT_MANAGE,
     ),
     _declare_list(
         "reposts.list",
@@ -241,6 +246,7 @@ OPERATIONS = (
         statuses=(),
         may_assume=(PARTIAL_ERRORS,),
         example=Example(path={"id": "1789900000000000004"}),
+        price=USER_READ,
     ),
     _declare_list(
         "quotes.list",

@@ -38,6 +38,7 @@ from mock_platform.api.v2.pages import (
     make_token_field,
     read_token,
 )
+from mock_platform.api.v2.prices import COUNTS_ALL, COUNTS_RECENT, POST_READ
 from mock_platform.api.v2.search.query import ACCEPTED_ONLY, RULE_LANGUAGE, RULE_NESTING
 from mock_platform.api.v2.search.search import (
     AT_ONCE,
@@ -307,6 +308,7 @@ OPERATIONS = (
         RecentSearchQuery,
         auth=Auth(ANY_CALLER, scopes=("post.read", "users.read")),
         limit=Rates(app=450, user=300),
+        price=POST_READ,
     ),
     _declare(
         "post_search.all",
@@ -314,17 +316,20 @@ OPERATIONS = (
         "Search all posts",
         FullSearchQuery,
         limit=Rates(app=300, in_a_second=1),
+        price=POST_READ,
     ),
     _declare(
         "post_counts.recent",
         make_count,
         "Count the posts of the last seven days that a search would find",
         PostCountsQuery,
+        price=COUNTS_RECENT,
     ),
     _declare(
         "post_counts.all",
         make_count,
         "Count the posts that a search would find",
         PostCountsQuery,
+        price=COUNTS_ALL,
     ),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -90,6 +90,8 @@ def _sieve_clause(clause: Clause) -> Sieve | None:
     value = clause.value.casefold()
     if clause.kind in {"word", "phrase", "near"}:
         words = tokens_of(clause.value, "search")
+        if len(words) == 1:
+            return lambda _post, text: words[0] in text
         return lambda _post, text: all(word in text for word in words)
     if clause.kind in _ENTITIES:
         return _sieve_entities(*_ENTITIES[clause.kind], value)
@@ -195,7 +197,7 @@ def read_query(
     most = _ENTERPRISE_LENGTH if enterprise else longest
     if len(text) > most:
         return CheckedRule(text, None, (f"a query has at most {most} characters",))
-    checked = read_rule(text, "search", longest=most, strict=settings.strict)
+    checked = _read_once(text, most, settings.strict)
     if checked.tree is None or is_in_force("search-index", world):
         return checked
     unknown = [
@@ -205,6 +207,12 @@ def read_query(
         if clause.operator in COUNTED
     ]
     return CheckedRule(text, None, tuple(unknown)) if unknown else checked
+
+
+@lru_cache(maxsize=128)
+def _read_once(text: str, longest: int, strict: bool) -> CheckedRule:  # noqa: FBT001 - for the cache
+    """Read a query, which a search checks first, and answers then."""
+    return read_rule(text, "search", longest=longest, strict=strict)
 
 
 def find_query_faults(checked: CheckedRule) -> Iterator[tuple[str, str]]:

@@ -36,6 +36,7 @@ from mock_platform.api.v2.objects.object_types import SPACE_OBJECT
 from mock_platform.api.v2.objects.relations import SPACE_POSTS
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
 from mock_platform.api.v2.pages import TIMED_POSTS, TOKEN_FORMS, USERS, make_token_field
+from mock_platform.api.v2.prices import POST_READ, SPACE_READ, USER_READ
 from mock_platform.api.v2.spaces.changes import SPACE, SPACE_STATES
 from mock_platform.api.v2.spaces.records import (
     ENDED,
@@ -252,6 +253,7 @@ _declare = partial(
     since=None,
     limit=Rates(app=300, user=300),
     assumptions=(SPACE_SHAPES, SPACE_VIEWS, SPACE_STATES, FIELD_SELECTION),
+    price=SPACE_READ,
 )
 _declare_one = partial(
     _declare,
@@ -304,6 +306,7 @@ OPERATIONS = (
         errors=("invalid-request", "resource-not-found", "about:blank"),
         assumptions=(SPACE_SHAPES, TICKET_BUYERS, FIELD_SELECTION, TOKEN_FORMS),
         example=Example(path={"id": "1HarborTicket"}),
+        price=USER_READ,
     ),
     _declare_one(
         "spaces.posts",
@@ -316,5 +319,6 @@ OPERATIONS = (
         errors=("invalid-request", "resource-not-found", "usage-capped"),
         assumptions=(SPACE_SHAPES, FIELD_SELECTION, TOKEN_FORMS),
         may_assume=(PARTIAL_ERRORS, COUNTED_ONCE),
+        price=POST_READ,
     ),
 )

@@ -44,6 +44,7 @@ from mock_platform.api.v2.pages import (
     TokenPage,
     take_page_both_ways,
 )
+from mock_platform.api.v2.prices import OWN_POST_READ, POST_READ
 from mock_platform.api.v2.search.search import find_order_faults, read_window
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE
 from mock_platform.core.assumptions import expectation, public_fact
@@ -267,6 +268,7 @@ OPERATIONS = (
         also=("/2/users/:id/tweets",),
         limit=Rates(app=10_000, user=900),
         example=Example(path={"id": "2244994945"}),
+        price=OWN_POST_READ,
     ),
     _declare(
         "timelines.mentions",
@@ -275,6 +277,7 @@ OPERATIONS = (
         "List the posts that mention a user",
         limit=Rates(app=450, user=300),
         example=Example(path={"id": "2244994945"}),
+        price=OWN_POST_READ,
     ),
     _declare(
         "timelines.home",
@@ -286,5 +289,6 @@ OPERATIONS = (
         limit=Rates(user=180),
         errors=("invalid-request", "usage-capped"),
         example=Example(path={"id": "2244994945"}),
+        price=POST_READ,
     ),
 )

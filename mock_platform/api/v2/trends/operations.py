@@ -18,6 +18,7 @@ from mock_platform.api.v2.conventions import (
 )
 from mock_platform.api.v2.objects.answers import PARTIAL_ERRORS, make_names_field
 from mock_platform.api.v2.pages import show_list
+from mock_platform.api.v2.prices import TRENDS
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
@@ -163,6 +164,7 @@ OPERATIONS = (
         assumptions=(TREND_SHAPES, TREND_RECORDS),
         may_assume=(PARTIAL_ERRORS,),
         example=Example(path={"woeid": "1"}),
+        price=TRENDS,
     ),
     declare_public(
         "personalized_trends.list",
@@ -175,5 +177,6 @@ OPERATIONS = (
         since=start_on("2025-01-08"),
         limit=Rates(app=200, user=10, app_daily=200, user_daily=100),
         assumptions=(TREND_SHAPES, TREND_RECORDS),
+        price=TRENDS,
     ),
 )

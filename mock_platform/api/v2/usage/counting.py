@@ -81,11 +81,11 @@ def count_posts(world: World, app: Record, post_ids: Iterable[str]) -> None:
         raise ProblemFailure(reached, MONTHLY_CAP)
     now = world.clock.now()
     today = f"{now:%Y-%m-%d}"
-    new = 0
+    new, store, read = 0, world.store, {"app_id": app["id"], "date": today}
     for post_id in post_ids:
         key = f"{app['id']}:{today}:{post_id}"
-        if world.store.get(_READ, key) is None:
-            world.store.put(_READ, key, {"app_id": app["id"], "date": today})
+        if store.get(_READ, key) is None:
+            store.put(_READ, key, read)
             new += 1
     if new == 0:
         return
@@ -169,9 +169,10 @@ def _find_day(moment: datetime) -> date:
 
 def _forget_other_days(world: World, app: Record, today: str) -> None:
     """Remove what an app has read on earlier days, which no longer matters."""
-    for entry in world.store.page(_READ, {"app_id": app["id"]}):
-        if entry.record["date"] != today:
-            world.store.remove(_READ, entry.key)
+    # Once a day this looks at all of them: an index would cost each read of a post some time.
+    id_ = app["id"]
+    for key in world.store.scan(_READ, lambda row: row["app_id"] == id_ and row["date"] != today):
+        world.store.remove(_READ, key)
 
 
 _USUAL = ("cap_reset_day", "project_cap", "project_id", "project_usage")

@@ -48,6 +48,15 @@ from mock_platform.api.v2.objects.relations import (
     RELATION_COUNTS,
 )
 from mock_platform.api.v2.pages import NUMBERS, TOKEN_FORMS, USERS
+from mock_platform.api.v2.prices import (
+    BLOCK_READ,
+    FOLLOW_READ,
+    INTERACTION_CREATE,
+    INTERACTION_DELETE,
+    MUTE_DELETE,
+    MUTE_READ,
+    PRIVACY_UPDATE,
+)
 from mock_platform.api.v2.user_relations.changes import (
     RelationChange,
     block,
@@ -247,6 +256,7 @@ _declare_list = partial(
     errors=("invalid-request", "resource-not-found"),
     assumptions=(FOLLOW_SHAPES, FIELD_SELECTION, TOKEN_FORMS),
     may_assume=(HIDDEN_USERS, PARTIAL_ERRORS),
+    price=FOLLOW_READ,
 )
 _declare_own_list = partial(
     _declare_list,
@@ -290,6 +300,7 @@ OPERATIONS = (
         assumptions=_FOLLOW_FACTS,
         may_assume=(FOLLOW_RULES, ENTERPRISE_ONLY),
         tier_gate=require_enterprise_from("2026-04-20"),
+        price=INTERACTION_CREATE,
     ),
     _declare_end(
         "following.delete",
@@ -299,6 +310,7 @@ OPERATIONS = (
         returns=UnfollowAnswer,
         auth=_FOLLOWS,
         assumptions=_FOLLOW_FACTS,
+        price=INTERACTION_DELETE,
     ),
     _declare_own_list(
         "muting.list",
@@ -307,6 +319,7 @@ OPERATIONS = (
         "List whom the caller mutes",
         auth=Auth(ANY_USER, scopes=("mute.read", *_SHOWN)),
         assumptions=(MUTE_SHAPES, FIELD_SELECTION, TOKEN_FORMS),
+        price=MUTE_READ,
     ),
     _declare_beginning(
         "muting.create",
@@ -316,6 +329,7 @@ OPERATIONS = (
         returns=MuteAnswer,
         auth=_MUTES,
         assumptions=(MUTE_SHAPES,),
+        price=PRIVACY_UPDATE,
     ),
     _declare_end(
         "muting.delete",
@@ -325,6 +339,7 @@ OPERATIONS = (
         returns=MuteAnswer,
         auth=_MUTES,
         assumptions=(MUTE_SHAPES,),
+        price=MUTE_DELETE,
     ),
     _declare_own_list(
         "blocking.list",
@@ -333,6 +348,7 @@ OPERATIONS = (
         "List whom the caller blocks",
         auth=Auth(ANY_USER, scopes=("block.read", *_SHOWN)),
         assumptions=(BLOCK_SHAPES, FIELD_SELECTION, TOKEN_FORMS),
+        price=BLOCK_READ,
     ),
     _declare_beginning(
         "blocking.create",

@@ -30,6 +30,7 @@ from mock_platform.api.v2.objects.relations import (
     is_present,
 )
 from mock_platform.api.v2.pages import NUMBERS, POSTS, TOKEN_FORMS, take_page_both_ways, take_slice
+from mock_platform.api.v2.prices import USER_READ
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
@@ -77,14 +78,14 @@ def list_affiliates(call: Call, world: World) -> dict[str, Any]:
     user = require_record(call, world, "users", "user", PARTIAL_ERRORS)
     term = Term(("affiliation.user_id",), user["id"])
     page = take_page_both_ways(call, world, "users", {}, form=NUMBERS, term=term, where=is_present)
-    return show_users(call, world, page, [one["id"] for one in page.records])
+    return show_users(call, world, page, page.records)
 
 
 def search(call: Call, world: World) -> dict[str, Any]:
     """Return the page of users whom a query finds, the most relevant first."""
     found = _find_by_words(world, call.params["query"], get_viewer_id(call))
     page = take_slice(call, found, form=POSTS, token="next_token")
-    return show_users(call, world, page, [one["id"] for one in page.records])
+    return show_users(call, world, page, page.records)
 
 
 _SEARCHED = ("screen_name", "name")
@@ -131,6 +132,7 @@ OPERATIONS = (
         assumptions=(SEARCH_SHAPES, SEARCH_MATCHES, FIELD_SELECTION),
         may_assume=(PARTIAL_ERRORS,),
         example=Example(query={"query": "harbor"}),
+        price=USER_READ,
     ),
     declare_public(
         "users.affiliates",
@@ -145,5 +147,6 @@ OPERATIONS = (
         errors=("invalid-request", "resource-not-found"),
         assumptions=(AFFILIATE_SHAPES, FIELD_SELECTION, TOKEN_FORMS),
         may_assume=(PARTIAL_ERRORS,),
+        price=USER_READ,
     ),
 )

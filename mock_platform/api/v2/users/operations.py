@@ -38,6 +38,7 @@ from mock_platform.api.v2.objects.relations import (
     is_present,
 )
 from mock_platform.api.v2.objects.users import NEWEST_FIRST, UserObject, write_profile
+from mock_platform.api.v2.prices import USER_READ
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import APP_OR_USER, USER, Auth
 from mock_platform.core.call import Call
@@ -290,6 +291,7 @@ _declare = partial(
     errors=("invalid-request", "resource-not-found"),
     assumptions=(USER_SHAPES, FIELD_SELECTION, OLDER_NAMES, USER_LIMITS),
     may_assume=(PARTIAL_ERRORS,),
+    price=USER_READ,
 )
 _declare_list = partial(_declare, returns=UsersAnswer, errors=("invalid-request",))
 OPERATIONS = (

@@ -39,6 +39,7 @@ from mock_platform.api.v2.objects.answers import (
 from mock_platform.api.v2.objects.object_types import POST_OBJECT
 from mock_platform.api.v2.objects.post_text import find_links
 from mock_platform.api.v2.objects.relations import may_see_posts_of
+from mock_platform.api.v2.prices import LIKE_READ, POST_READ
 from mock_platform.api.v2.streams.endpoint import (
     STREAM_PARTITIONS,
     Line,
@@ -374,6 +375,7 @@ def _declare(volume: Volume) -> Operation:
             ENTERPRISE_ONLY,
         ),
         example=Example(query={"partition": "1"} if volume.partitions else None),
+        price=LIKE_READ if volume.is_of_likes else POST_READ,
         **gate,
     )
 
