@@ -19,7 +19,8 @@ from mock_platform.core.call import FORM
 from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import Operation
 from mock_platform.core.pairs import decode_pairs
-from mock_platform.core.wire import NAMES_HEADER, WIRE_HEADER, is_for_platform
+from mock_platform.core.platform_hosts import PLATFORM_HOSTS
+from mock_platform.core.wire import NAMES_HEADER, WIRE_HEADER
 from mock_platform.delivery.outbound import Outbound, OutboundFault
 from mock_platform.delivery.upstream import OF_SERVER, check_base_url, leave_out_own
 from mock_platform.platform import Platform
@@ -84,8 +85,8 @@ class ShadowTraffic:
         self._platform = platform
         self._operations = {each.id: each for each in platform.operations}
         self._locate = locate
-        host = urlsplit(self._base).hostname or ""
-        self._outbound = Outbound(timeout=_TIMEOUT_SECONDS, allow_hosts=(host,))
+        self._host = urlsplit(self._base).hostname or ""
+        self._outbound = Outbound(timeout=_TIMEOUT_SECONDS, allow_hosts=(self._host,))
         self._comparer = Comparer(description)
         self._names = OriginalNames()
         self._collector = Collector(platform.assumptions())
@@ -312,7 +313,7 @@ class ShadowTraffic:
 
         The real service has one form only, and its own hosts get nothing that no client sends.
         """
-        if is_for_platform(self._base):
+        if self._host in PLATFORM_HOSTS:
             return {}
         names = self.settings.names or ("original" if is_original else None)
         wire = ours.markers.get(WIRE_HEADER.lower(), "spec" if ours.markers else None)
