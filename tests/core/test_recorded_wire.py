@@ -300,3 +300,55 @@ def test_transactions_are_numbered_like_ids(box: Sandbox) -> None:
 
     assert read() == first
     assert 3 == len(set(first))
+
+
+EXTENDED, PLACE = {"has_extended_profile"}, {"profile_location"}
+OWN = {"suspended", "needs_phone_verification"}
+
+
+@pytest.mark.parametrize(
+    ("path", "wire", "more"),
+    [
+        (VERIFY, "spec", set()),
+        (VERIFY, "", EXTENDED | OWN),
+        ("/1.1/users/show.json?user_id=2244994945", "", EXTENDED | PLACE | OWN),
+        ("/1.1/users/show.json?screen_name=northbike_co", "", EXTENDED | PLACE),
+    ],
+)
+def test_users_of_the_older_interface(box: Sandbox, path: str, wire: str, more: set[str]) -> None:
+    """Users have the keys that recorded ones have, and their entities in any case."""
+    first = ask(box, path, HARBOR, wire)
+    bare = ask(box, f"{path}{'&' if '?' in path else '?'}include_entities=false", HARBOR, wire)
+
+    assert more == (EXTENDED | PLACE | OWN) & first.get_json().keys()
+    assert (wire != "spec") == ("entities" in bare.get_json())
+
+
+def test_counts_of_all_time_begin_at_midnight(box: Sandbox) -> None:
+    """The 30 days by default begin at midnight, and with the specification at the hour."""
+    path = "/2/posts/counts/all?query=coffee&granularity=day"
+
+    starts = [ask(box, path, wire=wire).get_json()["data"][0]["start"] for wire in ("spec", "")]
+
+    assert ["2026-10-23T12:00:00.000Z", "2026-10-23T00:00:00.000Z"] == starts
+
+
+def test_protected_users_are_no_part_of_other_posts(box: Sandbox) -> None:
+    """A protected user whom a post mentions is named in errors."""
+    box.change("users", "2790441185", protected=True)
+    box.call("POST", "/2/posts", json={"text": "@ines_duarte coffee"}, keys=HARBOR)
+    found = ask(box, "/2/posts/search/recent?query=coffee&expansions=entities.mentions.username")
+
+    assert [("Authorization Error", "user", "ines_duarte")] == [
+        (one["title"], one["resource_type"], one["value"]) for one in found.get_json()["errors"]
+    ]
+
+
+def test_plain_refusals_name_the_realm(box: Sandbox) -> None:
+    """A 401 of /oauth that is a text has www-authenticate."""
+    answer = box.call("POST", "/oauth/access_token?oauth_verifier=y", keys=HARBOR)
+
+    assert (401, 'OAuth realm="https://api.x.com"') == (
+        answer.status_code,
+        answer.headers.get("www-authenticate"),
+    )

@@ -23,4 +23,5 @@ PAGE = ConsolePage(
     "Costs",
     "/console/costs",
     (Route("GET", "/console/costs", show_costs, query=QueryOfCosts, media_type=HTML),),
+    "Watch",
 )

@@ -83,11 +83,11 @@ def _render_in_dialect(failure: Failure, call: Call) -> Reply:
     form = _form(failure, dialect, call)
     call.assume(*failure.assumptions)
     if isinstance(form, PlainFailure):
-        return Reply(
-            form.status,
-            form.text.encode(),
-            [("Content-Type", "text/html; charset=utf-8"), *failure.headers],
-        )
+        headers = [("Content-Type", "text/html; charset=utf-8"), *failure.headers]
+        if call.wire == "recorded" and form.status == 401:
+            call.assume(RECORDED_STATUSES)
+            headers.append(("WWW-Authenticate", f"OAuth realm={_REALM}"))
+        return Reply(form.status, form.text.encode(), headers)
     if isinstance(form, TokenFailure):
         headers = [("Content-Type", JSON), ("Cache-Control", "no-store"), *failure.headers]
         return Reply(form.status, dumps(form.as_json()), headers)

@@ -139,6 +139,7 @@ class FactValues:
 
 
 _WORDS: Mapping[str, Callable[[FactValues, Mapping[str, Any]], Any]] = {
+    "alone": lambda fact, _: "-".join(sorted(("1", fact.caller), key=int)),
     "app": lambda fact, _: fact.app,
     "asked": lambda fact, _: next(
         (x.split(",")[0] for name, x in fact.query.items() if name.endswith("ids")), None

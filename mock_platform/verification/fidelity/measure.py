@@ -50,6 +50,7 @@ EXPLAINED = frozenset("VSF")
 _STATUS = "(status)"
 _DESCRIPTION = "GET /2/openapi.json"
 """It is served, though it is no operation."""
+_NOT_FOUND = 404
 _CUT = 3
 """Items of a list that was cut for publication."""
 
@@ -64,12 +65,15 @@ class DifferenceRule(Struct, frozen=True):
     source: str = ""
     expected: str = "*"
     got: str = "*"
+    of: str = "*"
+    """The kind of facts: `recorded`, `fixture` or `live, reported`."""
 
-    def covers(self, operation: str, point: Point) -> bool:
-        """Whether a difference is one of these."""
+    def covers(self, fact: Fact, point: Point) -> bool:
+        """Whether a difference of a fact is one of these."""
         return (
             is_like(point.where, self.where)
-            and is_like(operation, self.operation)
+            and is_like(fact.operation, self.operation)
+            and is_like(fact.kind, self.of)
             and is_like(point.expected, self.expected)
             and is_like(point.got, self.got)
         )
@@ -252,6 +256,8 @@ class Measure:
         """Return class and reason of a difference that no rule knows."""
         method, path = fact.operation.split(" ", 1)
         if method not in {"ERROR", "STREAM"} and find_shape(method, path) not in self._served:
+            if fact.exchange.response.status == _NOT_FOUND:
+                return "V", "an unknown path had a page in 2021, and has an empty answer in 2026"
             return "NP", "the operation is not served"
         is_success = fact.exchange.request.method == "GET" and fact.exchange.response.status == 200
         is_header = point.where in self._instrument.headers
@@ -270,7 +276,7 @@ class Measure:
     def _find_rule(self, fact: Fact, point: Point) -> DifferenceRule | None:
         if point.matches:
             return None
-        return next((x for x in self._rules if x.covers(fact.operation, point)), None)
+        return next((x for x in self._rules if x.covers(fact, point)), None)
 
 
 def measure(

@@ -55,12 +55,13 @@ def _complete(body: Any, url: str) -> Any:
     if not isinstance(body, dict) or "data" not in body:
         return body
     includes = body.get("includes") or {}
-    named = dumps(body["data"]).decode() + url
+    shown = named = dumps(body["data"]).decode() + url
     for kind in sorted(includes, key=lambda kind: kind not in _POSTS):  # others are in these
         if isinstance(items := includes[kind], list):
-            includes[kind] = [x for x in items if _is_named(x, named)]
-        if kind in _POSTS:
+            includes[kind] = [x for x in items if _is_named(x, shown if kind == "users" else named)]
+        if kind in _POSTS:  # of these, users are included as authors alone
             named += dumps(includes[kind]).decode()
+            shown += dumps([x.get("author_id") for x in list_items(includes[kind])]).decode()
     errors = [
         x
         for x in list_items(body.get("errors"))

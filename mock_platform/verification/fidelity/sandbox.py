@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.api.served import ORIGINAL_NAMES, TABLES
+from mock_platform.api.v2.objects.figures import PRIVATE_METRICS
 from mock_platform.core.call import LiveBody
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Operation
@@ -25,7 +26,7 @@ from mock_platform.core.pairs import decode_pairs
 from mock_platform.core.tables.fixtures import BadFixtures
 from mock_platform.core.tables.table import Table
 from mock_platform.platform import Platform
-from mock_platform.settings import Settings
+from mock_platform.settings import Settings, WireMode
 from mock_platform.verification.compare.answers import ComparedAnswer
 from mock_platform.verification.compare.plan import PAGE_NAMES
 from mock_platform.verification.fidelity.facts import HERE, Fact, find_moment, is_like, read_body
@@ -44,6 +45,17 @@ from mock_platform.verification.importing.records import RecordCollection, write
 from mock_platform.world.clock import parse_instant
 
 _RECENT = timedelta(days=7)
+_OF_POSTS = ("author_id", "created_at")
+"""What a post needs to be found, and `import` makes up of its id."""
+_OF_CREATORS = ("invited_user_ids", "subscriber_count")
+_LAST_OF_OLDER = 2023
+_MISSING = "Not Found Error"
+_HIDEABLE = ("users", "posts")
+_FIRST_HIDDEN = 900_000_000_001
+_HIDDEN_POST = {"text": "Some text.", "created_at": "$time"}
+_UNAUTHORIZED, _EXHAUSTED = 401, 429
+_MOST_REPEATS = 5_000
+"""Requests that exhaust a limit."""
 FindOperation = Callable[[Fact], Operation | None]
 _KNOWN_BY = {t.shown.known_by: t for t in TABLES if t.shown is not None and t.shown.known_by}
 _OF_OPERATION = {
@@ -123,6 +135,9 @@ class _Question:
         values.sent = read_body(self._exchange.request.body)
         values.path = self._read_path()
         caller = values.fill(choose(instrument.callers, fact.operation))
+        if caller is None and self._is_private:  # metrics that the author alone sees
+            first = list_items(dig(values.body, ["data"]))[0]
+            caller = first.get("author_id") or first.get("creator_id")
         values.caller = str(caller or values.caller)
 
     # -- the request -----------------------------------------------------------------------------
@@ -175,6 +190,9 @@ class _Question:
         params = request.get("params") if isinstance(request, dict) else None
         if not isinstance(params, dict):
             return {}
+        shown = list_items(dig(self._values.body, ["data"]))
+        if any(each.get("deleted") is True for each in shown):  # which is listed on request alone
+            params = {**params, "with_deleted": True}
         texts = {n: ",".join(map(str, x)) if isinstance(x, list) else x for n, x in params.items()}
         return {
             name: str(x).lower() if isinstance(x, bool) else str(x)
@@ -226,9 +244,9 @@ class _Question:
         if table is not None and table.shown is not None:
             wanted[table.shown.parameter] = _list_keys(shown)
         includes = body.get("includes") or {}
+        ways = {} if table is None else self._instrument.expansions.get(table.name, {})
         for kind, items in includes.items():
             wanted.setdefault(_PARAMETERS.get(kind, ""), []).extend(_list_keys(items))
-            ways = choose(self._instrument.expansions, self._fact.operation, {})
             wanted.setdefault("expansions", []).extend(ways.get(kind, ()))
         query = decode_pairs(sent.query)
         for name, values in wanted.items():
@@ -281,9 +299,10 @@ class _Question:
             for key, record in self._collection.read_defaults(name).items():
                 self._collection.records.setdefault(name, {}).setdefault(key, record)
         self._add_records()
+        self._add_hidden()
         self._add_tokens()
         found = self._collection.finish()
-        missing = {x.get("value") for x in list_items(dig(self._values.body, ["errors"]))}
+        missing = {x.get("value") for x in self._errors if x.get("title") == _MISSING}
         if "users" in found:  # those that the answer names as missing were made up
             found["users"] = [x for x in found["users"] if str(x["id"]) not in missing]
         return found
@@ -303,7 +322,7 @@ class _Question:
         self._fill_missing(shown, choose(self._instrument.complete, fact.operation, {}))
         groups = [(self._find_table(shown), shown)] if operation.dialect == "v2" else []
         for kind, items in (body.get("includes") or {}).items():
-            table = next((t for t in _KNOWN_BY.values() if t.name == kind), None)
+            table = next((t for t in TABLES if t.name.endswith(kind) and t.shown is not None), None)
             groups.append((table, list_items(items)))
         for table, items in groups:
             self._fill_needed(table, items)
@@ -318,7 +337,15 @@ class _Question:
             for item in items:
                 item.setdefault("edit_history_post_ids", [item.get("id")])
         fill = self._instrument.fill
-        self._fill_missing(items, {n: fill[n] for n in table.shown.needed if n in fill})
+        if table.name == "media":  # the metrics of media are shown to their owner alone
+            for item in items:
+                item["_user_id"] = self._values.caller
+        if table.name == "direct_messages":  # the members of groups were not published
+            members = [self._values.caller, *(x["sender_id"] for x in items if "sender_id" in x)]
+            for item in items:
+                item["_participants"] = list(dict.fromkeys(members))
+        needed = (*table.shown.needed, *(_OF_POSTS if table.name == "posts" else ()))
+        self._fill_missing(items, {n: fill[n] for n in needed if n in fill})
 
     def _fill_missing(self, items: list[Record], templates: Mapping[str, Any]) -> None:
         for self._values.rank, item in enumerate(items):
@@ -334,14 +361,44 @@ class _Question:
             if is_like(self._fact.operation, pattern)
             for row in rows
         ]
+        shown = set(self._collection.list_shown_places())
         for name, template in rows:
             table, items = self._collection.tables[name], self._values.list_each(template)
-            for self._values.rank, item in reversed(list(enumerate(items))):  # the newest last
+            ranked = list(enumerate(items))
+            if self.operation is None or self.operation.dialect != "ads":
+                ranked.reverse()  # the newest last
+            for self._values.rank, item in ranked:
                 filled = self._values.fill(template, item)
-                record = {n: each for n, each in filled.items() if each is not None}
+                known = frozenset(table.fields)  # what it does not know is kept as recorded
+                is_recorded = "_as" in filled
+                record = {
+                    n: each
+                    for n, each in filled.items()
+                    if each is not None or (is_recorded and n not in known)
+                }
                 key = table.key_of(table.from_public(dict(record)))
-                if key is not None:
+                if key is not None and (is_recorded or (name, key) not in shown):
                     self._collection.records.setdefault(name, {})[key] = record
+
+    @property
+    def _errors(self) -> list[Record]:
+        return list_items(dig(self._values.body, ["errors"]))
+
+    def _add_hidden(self) -> None:
+        """Add the suspended and protected users, and the posts, that the answer may not show."""
+        users, posts = (self._collection.records.setdefault(name, {}) for name in _HIDEABLE)
+        for number, error in enumerate(self._errors):
+            value, of_post = str(error.get("value")), error.get("resource_type") == "post"
+            key = value if value.isdecimal() and not of_post else str(_FIRST_HIDDEN + number)
+            name = f"hidden_{key}"[:15] if key == value or of_post else value
+            user = {"id": key, "screen_name": name, "name": "Some Name"}
+            if error.get("title") == "Forbidden":
+                users[key] = {**user, "_suspended": True}
+            elif error.get("title") == "Authorization Error":
+                users[key] = {**user, "protected": True}
+                if of_post:
+                    post = self._values.fill(_HIDDEN_POST)
+                    posts[value] = {**post, "id": value, "author_id": key}
 
     def _add_tokens(self) -> None:
         tokens = self._collection.records["tokens"]
@@ -350,6 +407,25 @@ class _Question:
             own = {name: x for name, x in model.items() if name != "former_id"}
             key = self._name_token(kind)
             tokens[key] = {**own, "id": key, "user_id": self._values.caller}
+            if kind == "oauth2":
+                tokens[key]["scopes"] = [x for x in own["scopes"] if self._is_granted(x)]
+            elif self._level == "read":
+                tokens[key]["access"] = "read"
+
+    @property
+    def _wire(self) -> WireMode:
+        return "recorded" if self._values.moment.year > _LAST_OF_OLDER else "recorded-2023"
+
+    @property
+    def _level(self) -> str | None:
+        """What the real answer says that its caller was allowed to do."""
+        return self._fact.exchange.response.header("x-access-level")
+
+    def _is_granted(self, scope: str) -> bool:
+        """Whether a token of the level that the real answer shows has a scope."""
+        if self._level == "read":
+            return not scope.endswith(".write")
+        return self._level != "read-write" or scope != "dm.write"
 
     def _name_token(self, kind: str) -> str:
         return f"{self._values.caller}-{kind}-token-of-a-fact-{'x' * 24}"
@@ -373,7 +449,7 @@ class _Question:
             sent.notes = [text for _, text in self._collection.notes]
             settings = Settings(
                 default_fixtures=False, fixtures=(Path(name),), limits="public", releases="all",
-                freeze=self._values.moment, names=self._fact.names, wire="recorded",
+                freeze=self._values.moment, names=self._fact.names, wire=self._wire,
                 markers=False, journal_entries=1,
             )  # fmt: skip
             try:
@@ -395,8 +471,11 @@ class _Question:
             headers.append(("Authorization", f"{self._choose_scheme()} of-the-fact"))
         sent = replace(self._exchange, request=replace(request, headers=tuple(headers)))
         player = Player(platform, held, self._fact.names)
-        for _ in range(int(self._more.get("repeat", 1))):
-            reply = player.send(RecordedCall(sent, request.path, "plain"))
+        reply = player.send(RecordedCall(sent, request.path, "plain"))
+        if self._fact.exchange.response.status == _EXHAUSTED != reply.status:
+            left = int(reply.header("x-rate-limit-remaining") or 0)
+            for _ in range(min(left, _MOST_REPEATS) + 1):
+                reply = player.send(RecordedCall(sent, request.path, "plain"))
         if reply.stream is None:
             return ComparedAnswer(reply.status, reply.headers, reply.body)
         lines = b"".join(iter(partial(_read, reply.stream), b"")).splitlines()
@@ -410,6 +489,8 @@ class _Question:
         """Return those of the app and of the one who asks; a user's token if a user did."""
         held: dict[str, Any] = dict(credentials(platform.worlds.default))
         access, oauth2 = (self._name_token(kind) for kind in ("access", "oauth2"))
+        if self._fact.exchange.response.status == _UNAUTHORIZED and self._is_v2:
+            return {**held, "user": {"access_token": "no"}, "bearer_token": "no"}
         held["user"] = {
             "access_token": access,
             "access_token_secret": self._collection.records["tokens"][access]["secret"],
@@ -417,6 +498,8 @@ class _Question:
         }
         if self._is_by_user and "oauth2" in self._schemes:
             held["bearer_token"] = oauth2
+        elif self._is_v2 and self._is_unsupported and not self._fact.by_user:
+            held["user"]["oauth2_access_token"] = held["bearer_token"]
         app = held["app"]
         if self._exchange.request.path.startswith("/2/oauth2/"):
             client = {"consumer_key": app["client_id"], "consumer_secret": app["client_secret"]}
@@ -425,7 +508,29 @@ class _Question:
 
     @property
     def _is_by_user(self) -> bool:
-        return self._fact.by_user or bool(self._more.get("by_user"))
+        if self._is_unsupported:
+            return self._fact.by_user
+        if self._is_private:
+            return True
+        if self._more.get("by_user") and self._fact.exchange.response.status < 400:
+            return True
+        if self._level == "read" and "bearer" in self._schemes:  # as tokens were replaced
+            return False
+        is_named = self._fact.operation.startswith("ERROR") and "by_user" in self._more
+        return self._fact.by_user or is_named
+
+    @property
+    def _is_unsupported(self) -> bool:
+        return str(dig(self._values.body, ["type"])).endswith("unsupported-authentication")
+
+    @property
+    def _is_private(self) -> bool:
+        shown = (key for each in list_items(dig(self._values.body, ["data"])) for key in each)
+        return any(key in (*PRIVATE_METRICS, *_OF_CREATORS) for key in shown)
+
+    @property
+    def _is_v2(self) -> bool:
+        return self.operation is not None and self.operation.dialect == "v2"
 
     @property
     def _schemes(self) -> tuple[str, ...]:

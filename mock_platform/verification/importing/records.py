@@ -26,6 +26,8 @@ _TABLES = {operation: name for name, shown in _SHOWN.items() for operation in sh
 _KNOWN_BY = {shown.known_by: name for name, shown in sorted(_SHOWN.items()) if shown.known_by}
 _KEYS = frozenset(shown.key for shown in _SHOWN.values())
 _PARTS = ("places", "polls")
+_INCLUDED = {"space_topics": "topics"}
+"""Names of tables in `includes`, where they differ."""
 _NESTING = 4
 _USUAL_POLL_MINUTES = 1440
 
@@ -118,7 +120,8 @@ def _list_shown(
         if isinstance(key, str):
             yield table, key, item
     for table in (*_SHOWN, *_PARTS):
-        items = included.get(table) if isinstance(included, dict) else None
+        shown_as = _INCLUDED.get(table, table)
+        items = included.get(shown_as) if isinstance(included, dict) else None
         name = _SHOWN[table].key if table in _SHOWN else "id"
         for item in items if isinstance(items, list) else ():
             if isinstance(item, dict) and isinstance(item.get(name), str):
@@ -205,9 +208,10 @@ class RecordCollection:
         """Return the records by table, without those that no folder may hold."""
         self._add_shown()
         self._check_records()
-        # Of equal times, the post that was stored last is the newest, and answers begin with it.
-        found = sorted(self.records.get("posts", {}).items(), key=lambda each: int(each[0]))
-        self.records["posts"] = dict(found)
+        # Of equal times, what was stored last is the newest, and answers begin with it.
+        for name in ("posts", "lists", "direct_messages"):
+            found = sorted(self.records.get(name, {}).items(), key=lambda each: int(each[0]))
+            self.records[name] = dict(found)
         while missing := self._find_missing():
             for name, key, other, target in missing:
                 if self._follow(other, target, self.records[name].get(key)):
@@ -222,6 +226,10 @@ class RecordCollection:
         while any(self._follow(name, key) for _, _, name, key in self._find_missing()):
             pass
         return {name: list(found.values()) for name, found in self.records.items() if found}
+
+    def list_shown_places(self) -> Iterator[tuple[str, str]]:
+        """Yield table and key of what answers of the v2 interface showed."""
+        return self._shown.list_places()
 
     def list_keys(self) -> Iterator[tuple[str, str]]:
         """Yield table and key of every record that was shown, made or referred to.
@@ -335,6 +343,9 @@ class RecordCollection:
         elif known is None and name == "users":
             known = {"id": key, "screen_name": f"user_{key}"[:15], "name": f"User {key}"}
             self.notes.append((None, f"users/{key} was never shown, so it is made up"))
+        elif known is None and name in _INCLUDED:
+            known = {"id": key, "name": f"Topic {key}"}
+            self.notes.append((None, f"{name}/{key} was never shown, so it is made up"))
         elif known is None and (naming := self.tables[name].made_up) is not None:
             model = next(iter(self.read_defaults(name).values()))
             fields = [each.field for each in self.tables[name].references]

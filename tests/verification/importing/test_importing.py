@@ -295,6 +295,45 @@ def test_more_v2_records(tmp_path: Path) -> None:
     assert "no answer shows its updated_at (ask for news.fields=updated_at)" in notes
 
 
+def test_what_hangs_on_others_is_shown(tmp_path: Path) -> None:
+    """Topics of Spaces, pinned lists, members of groups and cards of older forms are records."""
+    moment = "2026-02-01T10:00:00.000Z"
+    space = {"id": "1YpKkzBgBlVxj", "state": "live", "title": "Coffee", "creator_id": "77",
+             "created_at": moment, "updated_at": moment, "topic_ids": ["84", "85"]}  # fmt: skip
+    listed = {"id": "1207354259852820480", "name": "Cups", "owner_id": "77", "created_at": moment}
+    joined = {"id": "1900000000000000002", "event_type": "ParticipantsJoin", "sender_id": "77",
+              "participant_ids": ["78"], "dm_conversation_id": "1900000000000000009",
+              "created_at": moment}  # fmt: skip
+    card = {"id": "692xn", "name": "App", "card_type": "IMAGE_APP_DOWNLOAD", "app_cta": "OPEN",
+            "card_uri": "card://1044294149527166979", "created_at": moment, "updated_at": moment,
+            "deleted": False}  # fmt: skip
+    topics = {"topics": [{"id": "84", "name": "Coffee"}]}
+    bodies = {
+        "2/spaces?ids=1YpKkzBgBlVxj&space.fields=topic_ids": {"data": [space], "includes": topics},
+        "2/users/77/pinned_lists?list.fields=owner_id": {"data": [listed], "meta": {}},
+        "2/dm_events?dm_event.fields=participant_ids": {"data": [joined], "meta": {}},
+        "12/accounts/18ce54d4x5t/cards": {"data": [card], "next_cursor": None},
+    }
+    entries = (
+        make_entry(url=f"https://api.mine.example/{path}", text=json.dumps(body))
+        for path, body in bodies.items()
+    )
+    options = ImportOptions(hosts=("api.mine.example",))
+
+    made = import_har(write_har(tmp_path, *entries), tmp_path / "made", options).folder
+
+    topic_names, members, kinds = (
+        [each[name] for each in json.loads((made / f"{table}.json").read_text())]
+        for table, name in (
+            ("space_topics", "name"), ("direct_messages", "_participants"), ("cards", "card_type"),
+        )
+    )  # fmt: skip
+    assert (["Coffee", "Topic 85"], [["78", "77"]], ["IMAGE_APP_DOWNLOAD"]) == (
+        topic_names, members, kinds,
+    )  # fmt: skip
+    assert [listed["id"]] == [x["id"] for x in json.loads((made / "lists.json").read_text())]
+
+
 def test_failures_become_scenarios(tmp_path: Path) -> None:
     """A recorded failure can be provoked for any request of its operation."""
     text = json.dumps({"errors": [{"code": "CARD_NOT_FOUND"}], "request": {"params": {}}})

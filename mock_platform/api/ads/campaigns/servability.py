@@ -16,6 +16,7 @@ from mock_platform.api.ads.campaigns.spend import (
 from mock_platform.api.ads.conventions import fail
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.tables.table import AS, RECORDED
 from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.store.interface import Order, Record
@@ -176,7 +177,8 @@ def complete_funding_instrument(world: World, record: Record) -> Record:
         "reasons_not_able_to_fund": list_funding_reasons(world, record),
     }
     limit, remaining = record["credit_limit_local_micro"], record["credit_remaining_local_micro"]
-    if record["type"] in _CREDIT_LINES and remaining is None and limit is not None:
+    derives = remaining is None and record.get(AS) != RECORDED
+    if record["type"] in _CREDIT_LINES and derives and limit is not None:
         spent = find_funding_spend(world, record)
         shown["credit_remaining_local_micro"] = max(0, limit - spent)
     return shown

@@ -17,7 +17,7 @@ from mock_platform.core.description.schemas import either, form
 from mock_platform.core.faults import INCLUSIVE, Fault, exclusive, invalid, missing
 from mock_platform.core.fields import COUNTRY, Choice, CountryCode, Flag, Json, ListOf, Nested, Text
 from mock_platform.core.schema import Schema, Stamped
-from mock_platform.core.tables.table import Reference, Table
+from mock_platform.core.tables.table import AS, RECORDED, Reference, Table
 from mock_platform.world.store.interface import Record
 
 # Addresses of web pages, wherever the interface takes one.
@@ -163,7 +163,11 @@ class Component(Schema):
         if kind not in COMPONENTS:
             return
         faults = _find_foreign_fields(original, kind, COMPONENTS, "components")
-        faults |= _find_missing_fields(original, COMPONENTS[kind], f"a {kind} component")
+        needed = COMPONENTS[kind]
+        name = "media_metadata"
+        if kind in MEDIA_COMPONENTS and name in self.load_fields and name in original:
+            needed = ()  # of a recorded card, whose media may be gone
+        faults |= _find_missing_fields(original, needed, f"a {kind} component")
         wanted, given = _DESTINATION_OF.get(kind), _read_type(original.get("destination"))
         if wanted is not None and given in DESTINATIONS and given != wanted:
             text = f"a {kind} component leads to a {wanted} destination, not to {given}"
@@ -328,11 +332,10 @@ def _find_media_keys(
     components: Sequence[Mapping[str, Any]], where: str
 ) -> Iterator[tuple[str, str]]:
     for index, component in enumerate(components):
-        if component["type"] == "MEDIA":
+        if "media_key" in component:
             yield f"{where}[{index}].media_key", component["media_key"]
-        elif component["type"] == "SWIPEABLE_MEDIA":
-            for place, key in enumerate(component["media_keys"]):
-                yield f"{where}[{index}].media_keys[{place}]", key
+        for place, key in enumerate(component.get("media_keys", ())):
+            yield f"{where}[{index}].media_keys[{place}]", key
 
 
 def _read_type(value: Any) -> str:
@@ -401,5 +404,17 @@ def _check(record: Record) -> Iterator[tuple[str, str]]:
         yield "card_uri", f"card_uri must be {make_card_uri(record['id'])}"
 
 
-CARDS = Table("cards", CardRecord, references=(Reference("_account_id", "accounts"),), check=_check)
+def _read_recorded(record: Record) -> Record:
+    """Return a card; a recorded one without components and slides is a legacy card."""
+    is_legacy = record.get(AS) == RECORDED and not record.keys() & {"components", "slides"}
+    return {**record, "_legacy": True} if is_legacy else dict(record)
+
+
+CARDS = Table(
+    "cards",
+    CardRecord,
+    references=(Reference("_account_id", "accounts"),),
+    check=_check,
+    from_public=_read_recorded,
+)
 TABLES = (CARDS,)

@@ -105,7 +105,7 @@ class ComplianceJobRecord(Schema):
     type = Choice(TYPES, required=True)
     name = Text(max_length=64)
     resumable = Flag(load_default=False)
-    status = Choice((CREATED, IN_PROGRESS, COMPLETE, FAILED), load_default=CREATED)
+    status = Choice((CREATED, IN_PROGRESS, COMPLETE, FAILED, EXPIRED), load_default=CREATED)
     created_at = Instant(millis=True, required=True)
     _app_id = Text(required=True)
     _key = Text(required=True)

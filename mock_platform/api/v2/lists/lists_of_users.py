@@ -25,6 +25,7 @@ from mock_platform.api.v2.lists.operations import READ, WRITE
 from mock_platform.api.v2.lists.records import (
     LIST_CEILINGS,
     LIST_FOLLOWERS,
+    LIST_LIMITS,
     LIST_MEMBERS,
     LIST_ORDER,
     LIST_PINS,
@@ -220,6 +221,15 @@ OPERATIONS = (
         "GET /2/users/:id/followed_lists",
         list_followed,
         "List the lists that a user follows",
+        limit=Rates(app=15, user=15),
+        assumptions=(
+            LIST_SHAPES,
+            LIST_ORDER,
+            LIST_LIMITS,
+            PRIVATE_LISTS,
+            FIELD_SELECTION,
+            TOKEN_FORMS,
+        ),
     ),
     _declare_write(
         "followed_lists.create",

@@ -28,6 +28,7 @@ from mock_platform.api.v2.lists.changes import delete_list, update_list
 from mock_platform.api.v2.lists.records import (
     LIST_CEILINGS,
     LIST_FOLLOWERS,
+    LIST_LIMITS,
     LIST_MEMBERS,
     LIST_ORDER,
     LIST_POSTS,
@@ -354,6 +355,8 @@ OPERATIONS = (
         "GET /2/lists/:id/followers",
         list_followers,
         "List the followers of a list",
+        limit=Rates(app=180, user=180),
+        assumptions=(LIST_SHAPES, LIST_ORDER, LIST_LIMITS, FIELD_SELECTION, TOKEN_FORMS),
     ),
     _declare_read(
         "list_posts.list",

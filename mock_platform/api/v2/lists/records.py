@@ -56,6 +56,12 @@ PRIVATE_LISTS = expectation(
     "lists, and is not in listed_count. A list that turns private loses its followers, and the "
     "pins of all but its owner.",
 )
+LIST_LIMITS = public_fact(
+    "lists.limits",
+    "In 15 minutes an app and a user may read the followers of a list 180 times, and the lists "
+    "that a user follows 15 times; the page of limits no longer has the two.",
+    "recorded answers of 2021; the page of limits until 2025",
+)
 LIST_REFUSALS = expectation(
     "lists.refusals",
     "Only the owner changes a list and its members (403); the texts of 403, and the 400 for the "
@@ -118,7 +124,13 @@ TABLES = (
         shown=Shown(
             ("name", "owner_id", "created_at"),
             "list.fields",
-            ("lists.get", "owned_lists.list", "followed_lists.list", "list_memberships.list"),
+            (
+                "lists.get",
+                "owned_lists.list",
+                "followed_lists.list",
+                "list_memberships.list",
+                "pinned_lists.list",
+            ),
         ),
     ),
     *(relation.table for relation in (LIST_MEMBERS, LIST_FOLLOWERS, LIST_PINS)),

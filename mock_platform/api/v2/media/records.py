@@ -262,7 +262,7 @@ MEDIA = Table(
     references=(_ACCOUNT, _USER),
     check=_check_uploaded,
     from_public=_read_v2_object,
-    shown=Shown(("type",), operations=("media.get", "media.get_many"), key="media_key"),
+    shown=Shown(("type",), "media.fields", ("media.get", "media.get_many"), key="media_key"),
 )
 UPLOADS = Table("uploads", UploadRecord, references=(_USER,))
 MEDIA_CONTENTS = Table("media_contents", MediaContentRecord, key="_id")

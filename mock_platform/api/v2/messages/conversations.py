@@ -325,10 +325,10 @@ def _add_participants(message: Record) -> Record | str:
     """Return a recorded message with those who see it; of a group, an answer has to name them."""
     pair = message["dm_conversation_id"].split("-")
     found = pair if len(pair) == 2 and all(map(str.isdecimal, pair)) else None
-    found = found or message.get("participant_ids")
+    found = found or message.get("_participants") or message.get("participant_ids")
     if not found:
         return "it is of a group whose members no answer shows"
-    return {**message, "_participants": list(found)}
+    return {**message, "_participants": list(dict.fromkeys([*found, message["sender_id"]]))}
 
 
 def _read_v2_object(message: Record) -> Record:

@@ -267,6 +267,9 @@ def show_event(call: Call, event: Record, answer: PostAnswer) -> dict[str, Any]:
             answer.include_user("participant_ids", user_id)
     if "attachments.media_keys" in expansions:
         answer.include_media(event)
+    if "referenced_posts.id" in expansions:
+        for each in event.get("referenced_posts") or ():
+            answer.include_post("referenced_posts.id", each["id"])
     return {name: value for name, value in values.items() if name in wanted and value is not None}
 
 

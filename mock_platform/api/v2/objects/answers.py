@@ -85,6 +85,7 @@ _DEFAULTS: Mapping[str, frozenset[str]] = {
     "poll": frozenset(POLL_OBJECT.always),
     "place": frozenset(PLACE_OBJECT.always),
 }
+_NAMED = {"entities.mentions.username", "in_reply_to_user_id"}
 _MENTIONS = {"entities.mentions.username", "entities.note.mentions.username", "username"}
 _DATED = {"paid_partnership": "paid-partnership"}
 """Fields of posts that the release history dates, each with its row."""
@@ -204,8 +205,9 @@ PARTIAL_ERRORS = public_fact(
     "errors of a 200; the rest is in data. A single missing one answers 404 with the problem at "
     "the top and once more in errors. A suspended user is missing with the title Forbidden and the "
     "detail User has been suspended; a deactivated one like any other. What several posts refer to "
-    "and an expansion does not find is named once for each.",
-    "section 7.2 of the named endpoints, a missing one among several",
+    "and an expansion does not find is named once for each. With --wire recorded a post's mentions "
+    "and the user it replies to are not shown of protected users whom the caller does not follow.",
+    "section 7.2 of the named endpoints, a missing one among several; all of v2, section 1.3",
 )
 _ASKED_FOR = {"id", "ids", "media_key", "media_keys"}
 
@@ -220,6 +222,8 @@ class PostAnswer(Struct):
     selection: Selection
     base_url: str
     viewer_id: str | None = None
+    hides_protected: bool = False
+    """Whether expansions leave out protected users whom the caller does not follow."""
     data: list[dict[str, Any]] = field(default_factory=list)
     includes: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     errors: list[dict[str, Any]] = field(default_factory=list)
@@ -375,7 +379,10 @@ class PostAnswer(Struct):
 
     def _include_user(self, parameter: str, value: str, user: Record | None) -> None:
         shown = self.find_shown(user, parameter, value)
-        if shown is not None:
+        hides = self.hides_protected and parameter in _NAMED
+        if shown is not None and hides and not may_see_posts_of(self.world, shown, self.viewer_id):
+            self._add_absence(hide_record(parameter, value, "user"))
+        elif shown is not None:
             self._include("users", shown["id"], self._select_user(shown))
 
     def _include_mentioned(self, post: Record) -> None:
@@ -406,7 +413,8 @@ class PostAnswer(Struct):
 def start_answer(call: Call, world: World) -> PostAnswer:
     """Return an empty answer for the caller of a call, with the selection that was asked for."""
     selection = read_selection(call.params, find_links(call))
-    return PostAnswer(world, selection, call.base_url, get_viewer_id(call))
+    hides = call.wire == "recorded"
+    return PostAnswer(world, selection, call.base_url, get_viewer_id(call), hides)
 
 
 def get_viewer_id(call: Call) -> str | None:

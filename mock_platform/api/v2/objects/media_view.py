@@ -55,6 +55,8 @@ def show_media(
         played = {"bit_rate": _BIT_RATES[kind], "content_type": "video/mp4"}
         values["variants"] = [{**played, "url": media["media_url"]}]
     recorded = media.get("_recorded") or {}
+    if recorded:  # what it was shown without
+        values |= {"variants": None, "public_metrics": None}
     for name in recorded:
         if private or name not in PRIVATE_METRICS:
             values[name] = recorded[name]

@@ -99,7 +99,9 @@ def find_references(post: Record) -> dict[str, str]:
         "quoted": post.get("_quoted_post_id"),
         "replied_to": post.get("in_reply_to_status_id_str"),
     }
-    return {kind: target for kind, target in found.items() if target}
+    shown = {kind: target for kind, target in found.items() if target}
+    recorded = [each.get("type") for each in post.get("referenced_posts") or ()]
+    return {kind: shown[kind] for kind in dict.fromkeys([*recorded, *shown]) if kind in shown}
 
 
 def list_versions(post: Record) -> list[str]:
@@ -276,6 +278,7 @@ KEPT_AS_RECORDED = (
     *_RECORDED,
     "media_metadata",
     *("attachments", "edit_controls", "note_post", "public_metrics", "text", "withheld"),
+    "referenced_posts",
 )
 """The keys of a recorded post that are shown as they are, in place of what its record says."""
 

@@ -133,7 +133,9 @@ def _read_references(own: Record) -> None:
     user = own.get("in_reply_to_user_id")
     if isinstance(user, str) and user.isascii() and user.isdigit():
         own |= {"in_reply_to_user_id": int(user), "in_reply_to_user_id_str": user}
-    references = own.pop("referenced_posts", None)
+    references = own.get("referenced_posts")
+    if own.get(AS) != RECORDED:  # of a recorded post their order is kept
+        own.pop("referenced_posts", None)
     for reference in references if isinstance(references, list) else ():
         kind, target = reference.get("type"), str(reference.get("id"))
         if kind in _REFERENCES:

@@ -11,6 +11,8 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from mock_platform.api.v2.conventions import (
     ANY_CALLER,
     OLDER_NAMES,
@@ -78,8 +80,8 @@ SEARCH_SHAPES = public_fact(
 COUNT_BUCKETS = public_fact(
     "search.counts",
     "Every minute, hour or day of the window is in the answer, those without posts as well. "
-    "Counts of all time reach 30 days back by default, and a page holds 31 days, the newest page "
-    "first.",
+    "Counts of all time reach 30 days back by default, with --wire recorded to the midnight "
+    "before, and a page holds 31 days, the newest page first.",
     "section 7.3 of the named endpoints, every bucket",
 )
 SORT_ORDERS = ("recency", "relevancy")
@@ -96,14 +98,20 @@ class _Query(Schema):
     end_time = Instant(millis=True)
     since_id = make_id_field("a post id of ")
     until_id = make_id_field("a post id of ")
+
+
+class _Size(Schema):
+    max_results = Integer(low=10, high=100, load_default=10)
+
+
+class _Tokens(Schema):
     next_token = make_token_field()
     pagination_token = make_token_field()
 
 
-class RecentSearchQuery(_Query, PostSelectionQuery):
-    """Parameters of the search of the last week."""
+class RecentSearchQuery(_Tokens, _Size, _Query, PostSelectionQuery):
+    """Parameters of the search of the last week, in the order of the service."""
 
-    max_results = Integer(low=10, high=100, load_default=10)
     sort_order = Choice(SORT_ORDERS, load_default="recency")
 
 
@@ -113,7 +121,7 @@ class FullSearchQuery(RecentSearchQuery):
     max_results = Integer(low=10, high=500, load_default=10)
 
 
-class PostCountsQuery(_Query):
+class PostCountsQuery(_Tokens, _Query):
     """What counts take: a query, a window, and the size of buckets; these have all fields."""
 
     granularity = Choice(GRANULARITIES, load_default="hour")
@@ -198,6 +206,9 @@ def make_count(kind: str, settings: Settings) -> Handler:
     def count(call: Call, world: World) -> dict[str, Any]:
         now = world.clock.now()
         window = read_window(call, now, recent=recent, reach=_COUNT_REACH)
+        if call.wire == "recorded" and not recent and "start_time" not in call.params:
+            midnight = window.start.replace(hour=0, minute=0, second=0, microsecond=0)
+            window = replace(window, start=midnight)
         window, token = _choose_page(call, window)
         found = _start(call, world, window, settings, _LONGEST[kind]).find()
         buckets = count_by_time(found, window, call.params["granularity"], now)

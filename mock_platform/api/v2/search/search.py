@@ -130,7 +130,8 @@ QUERY_LENGTHS = public_fact(
 SEARCH_WINDOW = public_fact(
     "search.window",
     "Recent search and counts reach 7 days back. start_time is inclusive, end_time exclusive and "
-    "at least 10 seconds ago. since_id and until_id are used in place of the times.",
+    "at least 10 seconds ago. since_id and until_id are used in place of the times. With --wire "
+    "recorded the days end 10 seconds ago.",
     "section 7.3 of the named endpoints, recent",
 )
 AT_ONCE = expectation(
@@ -274,7 +275,7 @@ def read_window(call: Call, now: datetime, *, recent: bool, reach: timedelta | N
     if start is not None:
         first = parse_instant(start)
     elif recent:
-        first = now - RECENT
+        first = now - RECENT - (_DELAY if call.wire == "recorded" else timedelta())
     else:
         first = datetime.min.replace(tzinfo=now.tzinfo) if reach is None else stop - reach
     return Window(

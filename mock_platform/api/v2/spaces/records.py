@@ -95,4 +95,8 @@ SPACE_TABLE = Table(
         ("spaces.list", "spaces.get", "spaces.list_by_creators", "spaces.search"),
     ),
 )
-TABLES = (SPACE_TABLE, Table(TOPICS, SpaceTopicRecord), SPACE_BUYERS.table)
+TABLES = (
+    SPACE_TABLE,
+    Table(TOPICS, SpaceTopicRecord, shown=Shown(("name",), "topic.fields")),
+    SPACE_BUYERS.table,
+)

@@ -44,9 +44,10 @@ from mock_platform.core.auth.authenticate import APP_OR_USER, USER, Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import OAUTH_CODES, NumericFailure
-from mock_platform.core.fields import CommaList, Json, Text
+from mock_platform.core.fields import CommaList, Flag, Json, Text
 from mock_platform.core.operation import Example, Operation, Origin
 from mock_platform.core.schema import Schema
+from mock_platform.core.tables.table import AS, RECORDED
 from mock_platform.core.unread import NO_EFFECT
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -69,8 +70,10 @@ OLDER_SHAPES = public_fact(
     "verify_credentials and users/show return the user object of 41 keys with its entities and, "
     "as status, the user's last public post without its author. include_entities=false leaves "
     "entities out, skip_status=true the status; include_email=true adds the confirmed address or "
-    "null.",
-    "adjacent operations, section 11",
+    "null. With --wire recorded users have has_extended_profile, in users/show profile_location, "
+    "the caller also suspended and needs_phone_verification; include_entities has no effect on "
+    "the entities of the user.",
+    "adjacent operations, section 11; wire, section 1",
     gap=True,
 )
 OLDER_LIMITS = public_fact(
@@ -186,6 +189,11 @@ class ShownUser(UserObject):
 
     entities = Json()
     status = Json()
+    has_extended_profile = Flag()
+    profile_location = Json(allow_none=True)
+    show_all_inline_media = Flag()
+    suspended = Flag()
+    needs_phone_verification = Flag()
 
 
 class CallingUser(ShownUser):
@@ -223,15 +231,33 @@ def show_older(call: Call, world: World) -> Record:
 
 
 def _show_older(call: Call, world: World, user: Record) -> Record:
-    links = find_links(call)
-    shown = make_older_user(
-        world, user, links, entities=not _reads(call, "include_entities", _FALSE)
-    )
+    links, is_recorded = find_links(call), call.wire == "recorded"
+    entities = is_recorded or not _reads(call, "include_entities", _FALSE)
+    shown = make_older_user(world, user, links, entities=entities)
+    if is_recorded:
+        shown |= _find_recorded_keys(call, user)
     if not _reads(call, "skip_status", _TRUE):
         post = _find_status(world, user["id"], links)
         if post is not None:
             shown["status"] = post
     return shown
+
+
+_OF_RECORDED = (
+    "has_extended_profile", "profile_location", "show_all_inline_media", "suspended",
+    "needs_phone_verification",
+)  # fmt: skip
+
+
+def _find_recorded_keys(call: Call, user: Record) -> Record:
+    """Return what no page names and recorded answers have; of a recorded user what it had."""
+    if user.get(AS) == RECORDED:
+        return {name: user[name] for name in _OF_RECORDED if name in user}
+    shown: Record = {"has_extended_profile": False}
+    if call.operation == "users.show":
+        shown["profile_location"] = None
+    own = call.caller.user is not None and call.caller.user["id"] == user["id"]
+    return shown | ({"suspended": False, "needs_phone_verification": False} if own else {})
 
 
 def _reads(call: Call, name: str, words: frozenset[str]) -> bool:
@@ -271,7 +297,7 @@ def _find_status(world: World, user_id: str, links: Links | None) -> Record | No
     post = found[0].record
     empty: dict[str, Any] = {"hashtags": [], "symbols": [], "user_mentions": [], "urls": []}
     shown["entities"] = empty | (shown.get("entities") or {})
-    if shown["entities"]["urls"]:  # only links are looked at for what they lead to
+    if shown["entities"]["urls"] or shown["entities"].get("media"):  # others need no look
         shown["possibly_sensitive"] = bool(post.get("_possibly_sensitive"))
     return shown | {
         "text": whole["full_text"],
