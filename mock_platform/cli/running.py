@@ -6,7 +6,8 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from decimal import Decimal
 from pathlib import Path
@@ -143,6 +144,10 @@ class RunOptions(Struct, frozen=True):
     coverage: CoverageOptions = field(default_factory=CoverageOptions)
     intercept: Interception | None = None
     """What a proxy for the platform's real hosts does; `None` without one."""
+    explain: bool = False
+    """Whether what the command tried past the proxy is printed."""
+    enclose: bool = True
+    """Whether the command sees files of its own over the system's, where that is possible."""
     contract: Path | None = None
     """A kept contract, with which that of this package is compared."""
     drift: DriftOptions | None = None
@@ -254,6 +259,12 @@ def read_run_options(name: str, values: Mapping[str, Any]) -> RunOptions:
     intercept = read_interception(
         values["allow_host"], values["intercept_hosts"], intercept=values["intercept"]
     )
+    for option, given in (
+        ("--explain", values["explain"]),
+        ("--no-enclose", not values["enclose"]),
+    ):
+        if given and intercept is None:
+            raise click.UsageError(f"{option} needs --intercept.")
     if values["page"] and values["verify"] is False:
         raise click.UsageError("--page has the checks that --no-verify leaves out: choose one.")
     return RunOptions(
@@ -266,6 +277,8 @@ def read_run_options(name: str, values: Mapping[str, Any]) -> RunOptions:
         values["summary"],
         CoverageOptions(values["coverage"], conditions),
         intercept,
+        values["explain"],
+        values["enclose"],
         values["contract"],
         _read_drift(values),
         values["max_cost"],
@@ -320,7 +333,7 @@ def run_beside_server(command: Sequence[str], options: RunOptions) -> int:
     examiner = Examiner(server, options, gate)
     try:
         with _list_more(server, options) as more:
-            status = run_command(command, {**variables(server), **more})
+            status = _run_led(command, {**variables(server), **more}, options)
         examiner.examine()
     finally:
         faults = _stop(server)
@@ -362,13 +375,73 @@ def _list_more(server: MockPlatform, options: RunOptions) -> Iterator[Mapping[st
         yield found
 
 
-def run_command(command: Sequence[str], more: Mapping[str, str]) -> int:
+def _run_led(command: Sequence[str], more: Mapping[str, str], options: RunOptions) -> int:
+    """Run a command; with a proxy, its connections to the platform's hosts lead there anyhow."""
+    if options.intercept is None:
+        return run_command(command, more)
+    from mock_platform.cli.enclosure import CannotEnclose, Enclosure  # most runs need none of it
+
+    ca, port = Path(more["MOCK_PLATFORM_CA"]), int(more["MOCK_PLATFORM_PROXY"].rpartition(":")[2])
+    past = ca.with_name("past.txt")
+    if options.explain:
+        past.touch(0o600)
+        more = {**more, "MOCK_PLATFORM_PAST": str(past)}
+    hosts = more["MOCK_PLATFORM_HOSTS"].split(",")
+    enclosure = Enclosure(hosts, ca, port)
+    missing = "" if options.enclose else "--no-enclose was given"
+
+    def start(words: Sequence[str], environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        nonlocal missing
+        try:
+            return enclosure.start(words, environ)
+        except CannotEnclose as fault:
+            missing = str(fault)
+            click.echo(f"mock-platform: {_ONLY_VARIABLES.format(missing)}", err=True)
+            return _start(words, environ)
+
+    status = run_command(command, more, start if options.enclose else _start)
+    if options.explain:
+        seen = [*past.read_text("utf-8").splitlines(), *enclosure.list_seen()]
+        for line in _explain(seen, hosts, missing):
+            click.echo(f"mock-platform: {line}", err=True)
+    return status
+
+
+_ONLY_VARIABLES = (
+    "the command has no hosts file of its own ({}), so of its programs only those reach the "
+    "sandbox that use the proxy, and those in Python and node."
+)
+
+
+def _explain(seen: Sequence[str], hosts: Sequence[str], missing: str) -> Iterator[str]:
+    """Return lines on what a command tried past the proxy, as far as it was seen."""
+    for target, times in sorted(Counter(seen).items()):
+        led = target.rpartition(":")[0].lower() in hosts
+        done = "answered here" if led else "not answered here, and not stopped"
+        yield f"past the proxy: {times} x {target}: {done}"
+    if not seen:
+        yield "nothing was seen to go past the proxy."
+    yield (
+        f"other programs than those in Python and node cannot be seen: {missing}."
+        if missing
+        else "names are those that Python and node looked up, addresses those that any program "
+        "connected to."
+    )
+
+
+def _start(command: Sequence[str], environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(command, env=environ)  # noqa: S603 - it is the user's own
+
+
+def run_command(
+    command: Sequence[str],
+    more: Mapping[str, str],
+    start: Callable[[Sequence[str], Mapping[str, str]], subprocess.Popen[bytes]] = _start,
+) -> int:
     """Run a command with more variables; return its exit status as a shell would."""
     with _Forward() as forward:
         try:
-            child = subprocess.Popen(  # noqa: S603 - it is the user's own
-                command, env={**os.environ, **more}
-            )
+            child = start(command, {**os.environ, **more})
         except OSError as fault:
             click.echo(f"Error: {command[0]} cannot be run: {fault.strerror}.", err=True)
             return NOT_EXECUTABLE

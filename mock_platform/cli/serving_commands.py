@@ -162,6 +162,16 @@ def serve(
     help="Let CMD reach the platform's real hosts here, through a proxy that it finds in its "
     "environment.",
 )
+@click.option(
+    "--explain/--no-explain",
+    help="With --intercept: say after the run which hosts CMD tried past the proxy, as far as that "
+    "can be seen.",
+)
+@click.option(
+    "--enclose/--no-enclose", default=True, show_default=True,
+    help="With --intercept, on Linux: CMD finds the platform's hosts, and whom to trust, in files "
+    "of its own over those of the system, so that programs which ignore the proxy are answered.",
+)  # fmt: skip
 @allow_host_option
 @intercept_hosts_option
 @click.option(

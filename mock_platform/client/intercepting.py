@@ -52,6 +52,10 @@ _PROXY = ("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy")
 _DIRECT = ("NO_PROXY", "no_proxy")
 _THIS_MACHINE = "localhost,127.0.0.1,::1"
 _NODE = Path(__file__).with_name("node_proxy.cjs")
+_PYTHON = Path(__file__).with_name("start_up")
+"""The folder with what each Python runs at its start."""
+_LIBRARIES = ("HTTPLIB2_CA_CERTS", "PERL_LWP_SSL_CA_FILE", "DENO_CERT")
+"""Variables of single libraries that name the only authorities to trust."""
 _STORE_PASSWORD = "changeit"
 OpenProxy = ProxyServer | SharedProxy
 """A proxy of this process, or one that several processes share."""
@@ -115,17 +119,23 @@ def _answer_hosts(
 def list_variables(proxy: OpenProxy) -> dict[str, str]:
     """Return the variables that lead programs to a proxy, and let them trust its certificates.
 
-    Programs in C and Python read the first ones, node and Java have their own. What is set in the
-    environment for node and Java is kept.
+    Programs in C and Python read the first ones, other languages have their own. What is set in the
+    environment for these is kept.
     """
     host, port = "127.0.0.1", str(proxy.bound.port)
+    environ = os.environ
     found = dict.fromkeys(_PROXY, proxy.url)
     for name in _DIRECT:
         own = os.environ.get(name)
         found[name] = f"{own},{_THIS_MACHINE}" if own else _THIS_MACHINE
     found |= trust_variables(proxy.tls.ca)
     found["MOCK_PLATFORM_PROXY"] = proxy.url
-    found["NODE_OPTIONS"] = _add(os.environ.get("NODE_OPTIONS"), f'--require "{_NODE}"')
+    found["MOCK_PLATFORM_HOSTS"] = ",".join(list_led_hosts(proxy))
+    found["NODE_OPTIONS"] = _add(environ.get("NODE_OPTIONS"), f'--require "{_NODE}"')
+    found["PYTHONPATH"] = os.pathsep.join(filter(None, [str(_PYTHON), environ.get("PYTHONPATH")]))
+    found |= {name: found["SSL_CERT_FILE"] for name in _LIBRARIES if not environ.get(name)}
+    scan = _make_php_settings(Path(found["SSL_CERT_FILE"]))
+    found["PHP_INI_SCAN_DIR"] = f"{environ.get('PHP_INI_SCAN_DIR', '')}{os.pathsep}{scan}"
     settings = {
         "https.proxyHost": host, "https.proxyPort": port,
         "http.proxyHost": host, "http.proxyPort": port,
@@ -136,6 +146,11 @@ def list_variables(proxy: OpenProxy) -> dict[str, str]:
     java = " ".join(f"-D{name}={value}" for name, value in settings.items())
     found["JAVA_TOOL_OPTIONS"] = _add(os.environ.get("JAVA_TOOL_OPTIONS"), java)
     return found
+
+
+def list_led_hosts(proxy: OpenProxy) -> list[str]:
+    """Return the names that a proxy answers for, without this machine's own."""
+    return [name for name in proxy.tls.hosts if name not in _THIS_MACHINE.split(",")]
 
 
 @contextmanager
@@ -155,6 +170,15 @@ def set_variables(variables: Mapping[str, str]) -> Iterator[None]:
 
 def _add(before: str | None, more: str) -> str:
     return f"{before} {more}" if before else more
+
+
+def _make_php_settings(bundle: Path) -> Path:
+    """Return a folder with PHP's settings of whom to trust; an SDK's own file goes before them."""
+    folder = bundle.with_name("php")
+    folder.mkdir(exist_ok=True)
+    text = f'curl.cainfo="{bundle}"\nopenssl.cafile="{bundle}"\n'
+    (folder / "mock-platform.ini").write_text(text, "utf-8")
+    return folder
 
 
 def _make_java_store(ca: Path) -> Path:

@@ -3,7 +3,8 @@
 A client asks a proxy for a tunnel to a host (`CONNECT`), and speaks TLS through it. For a host of
 the platform the tunnel ends here: the handshake is made with a certificate of our own authority,
 and the requests are answered by the sandbox as if it were that host. A tunnel to another host is
-refused, unless it was allowed; then its bytes are passed on unread.
+refused, unless it was allowed; then its bytes are passed on unread. A client that knows of no
+proxy, and was led here as if this were the host, begins with TLS: it is answered as in a tunnel.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ log = logging.getLogger(__name__)
 
 _END = b"\r\n\r\n"
 _CONNECT = b"CONNECT "
+_TLS_HANDSHAKE = b"\x16"
 _ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 THREADS = 8
 
@@ -153,7 +155,10 @@ class ProxyConnection(asyncio.Protocol):
         # The first bytes decide. A request for a tunnel begins with `CONNECT`; anything else is a
         # plain request that the sandbox answers itself, and the connection is handed over with what
         # was read.
-        if not _CONNECT.startswith(self._head[: len(_CONNECT)]):
+        if self._head.startswith(_TLS_HANDSHAKE):
+            self._early = self._head
+            self._begin_answering("a client that does not use the proxy")
+        elif not _CONNECT.startswith(self._head[: len(_CONNECT)]):
             self._hand_over(ClientConnection(self._backend))
         elif len(self._head) > self._backend.limits.head_bytes:
             self._refuse("431 Request Header Fields Too Large", "The request is too large.")
@@ -186,17 +191,21 @@ class ProxyConnection(asyncio.Protocol):
         host, _, port = target.rpartition(":")
         host = host.strip("[]").lower()
         number = int(port) if port.isascii() and port.isdecimal() and len(port) < 6 else None
-        loop = asyncio.get_running_loop()
         if host in self._hosts:
-            self._transport.pause_reading()
-            self._task = loop.create_task(self._answer_as(host))
+            self._transport.write(_ESTABLISHED)
+            self._begin_answering(host)
         elif number is None or not self._tunnels.allows(host, number):
             self._refuse(*refuse_host(host or target, number))
         elif (full := self._tunnels.begin(self._address)) is not None:
             self._refuse("503 Service Unavailable", full)
         else:
             self._transport.pause_reading()
-            self._task = loop.create_task(self._pass_on(host, number))
+            self._task = asyncio.get_running_loop().create_task(self._pass_on(host, number))
+
+    def _begin_answering(self, host: str) -> None:
+        assert self._transport is not None
+        self._transport.pause_reading()
+        self._task = asyncio.get_running_loop().create_task(self._answer_as(host))
 
     def _hand_over(self, connection: ClientConnection) -> None:
         """Let the client's plain requests be answered."""
@@ -208,9 +217,7 @@ class ProxyConnection(asyncio.Protocol):
 
     async def _answer_as(self, host: str) -> None:
         """Make the handshake as this host; its requests are answered like all others."""
-        assert self._transport is not None
         loop = asyncio.get_running_loop()
-        self._transport.write(_ESTABLISHED)
         # The client is told first that the tunnel is there; then it begins its handshake, for the
         # host that it named. The certificate is from our own authority, so clients that trust it
         # notice nothing, and those that do not fail here with a message that says what to look at.

@@ -22,6 +22,7 @@ from tests.conftest import Tool
 from tests.live_servers import LiveWorld
 
 NODE = Path(__file__).parent / "node"
+REQUIREMENTS = Path(__file__).parent / "python" / "requirements.txt"
 JAVASCRIPT = Path(__file__).parents[2] / "clients" / "javascript"
 JAVASCRIPT_NAME = "mock-platform"
 
@@ -32,28 +33,55 @@ NodeStep = Callable[..., dict[str, Any]]
 def node_modules(
     tool: Tool, pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """The installed packages of `node/package-lock.json`, made by one process only.
+    """The installed packages of `node/package-lock.json`, made by one process only."""
+    npm = tool("npm")
 
-    They are kept in pytest's cache; a run without one installs them for itself.
+    def install(folder: Path) -> list[str]:
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(NODE / name, folder)
+        return [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+
+    return _install_once(pytestconfig, tmp_path_factory, NODE / "package-lock.json", install) / (
+        "node_modules"
+    )
+
+
+@pytest.fixture(scope="session")
+def python_libraries(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the packages of `python/requirements.txt`, made by one process only."""
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    return _install_once(
+        pytestconfig,
+        tmp_path_factory,
+        REQUIREMENTS,
+        lambda folder: [*pip, "--target", str(folder), "-r", str(REQUIREMENTS)],
+    )
+
+
+def _install_once(
+    config: pytest.Config,
+    temporary: pytest.TempPathFactory,
+    wanted: Path,
+    install: Callable[[Path], list[str]],
+) -> Path:
+    """Return the folder in which a command has installed what a file lists.
+
+    It is kept in pytest's cache; a run without one installs for itself.
     """
-    npm, lock = tool("npm"), NODE / "package-lock.json"
-    if pytestconfig.pluginmanager.hasplugin("cacheprovider"):
-        assert pytestconfig.cache is not None
-        digest = hashlib.sha256(lock.read_bytes()).hexdigest()[:16]
-        folder = pytestconfig.cache.mkdir(f"node-{digest}")
+    if config.pluginmanager.hasplugin("cacheprovider"):
+        assert config.cache is not None
+        digest = hashlib.sha256(wanted.read_bytes()).hexdigest()[:16]
+        folder = config.cache.mkdir(f"{wanted.parent.name}-{digest}")
     else:
-        folder = tmp_path_factory.mktemp("node")
+        folder = temporary.mktemp(wanted.parent.name)
     with (folder / "lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         done = folder / "done"
         if not done.exists():
-            for name in ("package.json", "package-lock.json"):
-                shutil.copy(NODE / name, folder)
-            command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-            ran = finished(command, cwd=folder, timeout=None)
+            ran = finished(install(folder), cwd=folder, timeout=None)
             assert ran.returncode == 0, ran.stderr
             done.touch()
-    return folder / "node_modules"
+    return folder
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from functools import partial
 
 from mock_platform.api.older import conventions as older
 from mock_platform.api.older.conventions import declare, number_refusals, run
+from mock_platform.api.v2.activity import account_activity
 from mock_platform.api.v2.activity import account_activity_delivery as subscriptions
 from mock_platform.api.v2.conventions import Rates, get_app, get_user_id, make_schema
 from mock_platform.api.v2.webhooks import operations as webhooks
@@ -27,7 +28,8 @@ ENVIRONMENT = "dev"
 ONE_ENVIRONMENT = expectation(
     "older.environments",
     "A world has one environment of account activity, dev; another name is refused with 403 and "
-    "code 200. It has all webhooks of the app, and a user is subscribed at all of them at once.",
+    "code 200. It has all webhooks of the app, and a user is subscribed at all of them at once. "
+    "The count of subscriptions is that of the v2 interface, without its `data`.",
 )
 
 
@@ -37,6 +39,16 @@ OlderWebhook = make_schema(
     **{name: Text(required=True) for name in ("id", "url", "created_timestamp")},
 )
 Environments = make_schema("OlderEnvironments", environments=ListOf(Json(), required=True))
+SubscriptionCount = make_schema(
+    "OlderSubscriptionCount",
+    **{
+        name: Text(required=True)
+        for name in (
+            "account_name", "provisioned_count", "subscriptions_count_all",
+            "subscriptions_count_direct_messages",
+        )
+    },
+)  # fmt: skip
 Subscribers = make_schema(
     "OlderSubscribers",
     environment=Text(required=True),
@@ -136,13 +148,19 @@ def list_subscriptions(call: Call, world: World) -> Record:
 
 
 def unsubscribe(call: Call, world: World) -> None:
-    """End the subscriptions of the user in the path."""
-    user_id = call.path_params["user_id"]
+    """End the subscriptions of the user in the path, or of the calling one."""
+    user_id = call.path_params.get("user_id") or get_user_id(call)
     found = _find_subscriptions(call, world, user_id)
     if not found:
         raise NumericFailure(34)
     for each in found:
         subscriptions.remove_subscription(world, each["webhook_id"], user_id)
+
+
+def count(call: Call, world: World) -> Record:
+    """Count the subscriptions of the app."""
+    counted: Record = run(account_activity.count, call, world)["data"]
+    return counted
 
 
 _ALL, _ID = "account_activity/all", "account_activity"
@@ -156,6 +174,8 @@ _of_env = partial(_declare, gates=(require_environment,), auth=USER, returns=old
 OPERATIONS = (
     _declare(f"GET {_ALL}/webhooks", list_environments, "List the environments and their webhooks",
              Environments, id_=f"{_ID}.environments", auth=BEARER),
+    _declare(f"GET {_ALL}/count", count, "Count the subscriptions of an app",
+             SubscriptionCount, id_=f"{_ID}.subscriptions.count", auth=BEARER),
     _of_env(f"GET {_ENV}/webhooks", list_, "List the webhooks of an environment",
             returns=older.Listing(OlderWebhook), id_=f"{_ID}.webhooks.list", auth=APP_OR_USER),
     _of_env(f"POST {_ENV}/webhooks", make_create(Settings()), "Register a webhook",
@@ -177,6 +197,9 @@ OPERATIONS = (
             before=("POST", f"/1.1/{_ALL}/{ENVIRONMENT}/subscriptions")),
     _of_env(f"GET {_ENV}/subscriptions/list", list_subscriptions, "List who is subscribed",
             returns=Subscribers, id_=f"{_ID}.subscriptions.list", auth=BEARER),
+    _of_env(f"DELETE {_ENV}/subscriptions", unsubscribe,
+            "End the subscription of the calling user", id_=f"{_ID}.subscriptions.end",
+            before=("POST", f"/1.1/{_ALL}/{ENVIRONMENT}/subscriptions")),
     _of_env(f"DELETE {_ENV}/subscriptions/:user_id", unsubscribe,
             "End the subscription of a user", id_=f"{_ID}.subscriptions.delete", auth=BEARER,
             path=_PATH | {"user_id": "2790441185"}),

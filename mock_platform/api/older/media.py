@@ -35,10 +35,19 @@ UPLOAD_ANSWERS = expectation(
     "older.uploads",
     "A whole file is an image or a GIF; INIT answers 202, APPEND 204 without a body, FINALIZE 201. "
     "What is wrong with a file or a segment is refused with 400 and code 324, an unknown upload "
-    "with code 325; the text says what is wrong.",
+    "with code 325; the text says what is wrong. A category may be in capitals, as the vendor's "
+    "advertising SDKs send it.",
 )
 _INIT, _APPEND, _FINALIZE = "INIT", "APPEND", "FINALIZE"
 _STATUSES = {_INIT: 202, _APPEND: 204, _FINALIZE: 201}
+
+
+class _AnyCase(CategoryName):
+    """A media category in small letters or capitals."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        small = value.lower() if isinstance(value, str) else value
+        return super()._deserialize(small, attr, data, **kwargs)
 
 
 class Base64(Content):
@@ -58,7 +67,7 @@ class OlderUpload(Schema):
     media_data = Base64()
     media_id = make_id_field("a media id of ")
     media_type = Choice(uploads.FILE_TYPES)
-    media_category = CategoryName(tuple(uploads.CATEGORIES))
+    media_category = _AnyCase(tuple(uploads.CATEGORIES))
     total_bytes = Integer(low=1, high=uploads.MOST_BYTES)
     segment_index = Integer(low=0, high=uploads.MOST_SEGMENTS - 1)
     additional_owners = CommaList(make_id_field("a user id of "), most=100)

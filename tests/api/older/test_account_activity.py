@@ -40,9 +40,14 @@ def test_subscriptions(box: Sandbox) -> None:
     after = box.call("GET", f"{path}.json").status_code
     there = box.read(f"/2/account_activity/webhooks/{WEBHOOK}/subscriptions/all/list", keys=BEARER)
     listed = box.read(f"{path}/list.json", keys=BEARER)
+    counted = box.read(f"{ALL}/count.json", keys=BEARER)
+    in_v2 = box.read("/2/account_activity/subscriptions/count", keys=BEARER)
     ended = box.call("DELETE", f"{path}/{OWN}.json", keys=BEARER).status_code
+    again = [box.call(how, f"{path}.json").status_code for how in ("POST", "DELETE", "DELETE")]
 
     assert (404, 204, 204, 204) == (before, made, after, ended)
+    assert [204, 204, 404] == again
+    assert counted == in_v2["data"]
     assert {"user_id": OWN} in there["data"]["subscriptions"]
     assert {"user_id": OWN} in listed["subscriptions"]
     assert 404 == box.call("GET", f"{path}.json").status_code

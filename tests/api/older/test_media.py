@@ -48,10 +48,11 @@ def test_a_whole_file(box: Sandbox, form: Any) -> None:
     assert 200 == added.status_code
 
 
-def test_segments(box: Sandbox) -> None:
+@pytest.mark.parametrize("category", ["tweet_video", "TWEET_VIDEO"])
+def test_segments(box: Sandbox, category: str) -> None:
     """A video in two segments, in whichever order; the words about it are shown with posts."""
     begun = send(box, 202, command="INIT", media_type="video/mp4", total_bytes="20",
-                 media_category="tweet_video")  # fmt: skip
+                 media_category=category)  # fmt: skip
     id_ = begun["media_id_string"]
     for index in (1, 0):
         part = {"media": (BytesIO(b"x" * 10), "blob"), "segment_index": str(index)}
