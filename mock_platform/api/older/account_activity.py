@@ -103,7 +103,7 @@ def challenge_new(call: Call, world: World, settings: Settings) -> Challenge:
 
 
 def _run_on_path(handler: Handler, call: Call, world: World) -> None:
-    run(handler, call, world, {"webhook_id": call.path_params["webhook_id"]})
+    run(handler, call, world, call.path_params)
 
 
 def subscribe(call: Call, world: World) -> None:

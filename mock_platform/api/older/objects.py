@@ -48,6 +48,11 @@ class OlderUser(ShownUser):
 class OlderPost(CreatedPost):
     """A post: with `text`, or in extended mode with `full_text` and its range."""
 
+    class Meta:
+        """Only posts of the advertising interface have these."""
+
+        exclude = ("name", "scopes")
+
     user = Nested(OlderUser, required=True)
     is_quote_status = Flag(required=True)
     quoted_status_id = Long()

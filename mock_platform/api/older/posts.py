@@ -199,29 +199,21 @@ def repost(call: Call, world: World) -> Record:
     return show_post(call, world, require_post(call, world, made["data"]["id"]))
 
 
-def unrepost(call: Call, world: World) -> Record:
-    """Take back the repost of a post, and return that post."""
-    post = _require_original(call, world, call.path_params["id"])
-    run(reposts.delete, call, world, {"source_post_id": post["id_str"]})
-    return show_post(call, world, _require_original(call, world, post["id_str"]))
+def change(handler: Handler, call: Call, world: World) -> Record:
+    """Like a post, or end a like or a repost of it, and return the post.
 
-
-def like(call: Call, world: World) -> Record:
-    """Like a post, and return it."""
-    post = _require_original(call, world, call.params["id"])
-    if LIKES.find(world, get_user_id(call), post["id_str"]) is not None:
+    Raises:
+        NumericFailure: The caller likes it already (139), or does not like it (144).
+    """
+    named = call.path_params.get("id") or call.params["id"]
+    id_ = _require_original(call, world, named)["id_str"]
+    is_liked = LIKES.find(world, get_user_id(call), id_) is not None
+    if is_liked and handler is likes.create:
         raise NumericFailure(139)
-    run(likes.create, call, world, post_id=post["id_str"])
-    return show_post(call, world, _require_original(call, world, post["id_str"]))
-
-
-def unlike(call: Call, world: World) -> Record:
-    """End the like of a post, and return that post."""
-    post = _require_original(call, world, call.params["id"])
-    if LIKES.find(world, get_user_id(call), post["id_str"]) is None:
+    if not is_liked and handler is likes.delete:
         raise NumericFailure(144)
-    run(likes.delete, call, world, {"post_id": post["id_str"]})
-    return show_post(call, world, _require_original(call, world, post["id_str"]))
+    run(handler, call, world, {"post_id": id_, "source_post_id": id_}, post_id=id_)
+    return show_post(call, world, _require_original(call, world, id_))
 
 
 def _require_original(call: Call, world: World, post_id: str) -> Record:
@@ -319,6 +311,7 @@ def _describe_search(call: Call, shown: list[Record]) -> Record:
 _POST, _OTHERS_POST, _NOT_LIKED = (f"178990000000000000{number}" for number in (1, 6, 4))
 _UPDATES = limit_users("statuses/update", 300, 10_800)
 _NAMED = (POST_FORMS, NAMED_POSTS)
+_LIKED = (*_NAMED, PRIVATE_LIKES)
 _POSTS = older.Listing(OlderPost)
 _TimelineQuery = older.add_fields(older.PostRangeQuery, exclude_replies=Switch(load_default=False))
 _declare = partial(declare, facts=(POST_FORMS,))
@@ -341,8 +334,8 @@ OPERATIONS = (
              limit=Rates(app=300, user=900), query={"id": _POST}),
     _declare("POST statuses/repost/:id", repost, "Repost a post", OlderPost, limit=_UPDATES,
              errors="136 144 179 327", facts=_NAMED, path={"id": _OTHERS_POST}),
-    _declare("POST statuses/unrepost/:id", unrepost, "Take back a repost", OlderPost,
-             errors="144 179", facts=_NAMED, path={"id": _OTHERS_POST}),
+    _declare("POST statuses/unrepost/:id", partial(change, reposts.delete), "Take back a repost",
+             OlderPost, errors="144 179", facts=_NAMED, path={"id": _OTHERS_POST}),
     _declare("GET statuses/user_timeline", partial(list_timeline, timelines.list_posts),
              "List the posts of a user", _POSTS,
              older.add_fields(_TimelineQuery, older.OneUserQuery),
@@ -361,11 +354,11 @@ OPERATIONS = (
                  result_type=Choice(("mixed", "recent", "popular"), load_default="mixed")),
              configure=make_find, limit=Rates(app=450, user=180), errors="195",
              facts=(POST_FORMS, SEARCH_OPERATORS), query={"q": "coffee"}),
-    _declare("POST favorites/create", like, "Like a post", OlderPost, _NamedPost,
-             limit=Rates(user_daily=1000), errors="139 144 179", facts=(*_NAMED, PRIVATE_LIKES),
+    _declare("POST favorites/create", partial(change, likes.create), "Like a post", OlderPost,
+             _NamedPost, limit=Rates(user_daily=1000), errors="139 144 179", facts=_LIKED,
              query={"id": _NOT_LIKED}),
-    _declare("POST favorites/destroy", unlike, "End the like of a post", OlderPost, _NamedPost,
-             errors="144 179", facts=(*_NAMED, PRIVATE_LIKES), query={"id": _OTHERS_POST}),
+    _declare("POST favorites/destroy", partial(change, likes.delete), "End the like of a post",
+             OlderPost, _NamedPost, errors="144 179", facts=_LIKED, query={"id": _OTHERS_POST}),
     _declare("GET favorites/list", list_likes, "List the posts that a user likes", _POSTS,
              older.add_fields(older.PostRangeQuery, older.OneUserQuery),
              limit=Rates(app=75, user=75), errors="25 50 63", facts=(POST_FORMS, PRIVATE_LIKES),

@@ -18,7 +18,6 @@ from mock_platform.api.v2.conventions import (
 from mock_platform.api.v2.objects.post_text import find_user
 from mock_platform.api.v2.objects.relations import (
     FOLLOW_REQUESTS,
-    FOLLOWS,
     find_connections,
     is_present,
     takes_messages_of,
@@ -63,6 +62,7 @@ Friendship = make_schema("OlderFriendship", relationship=Json(required=True))
 _TEXTS = ("screen_name", "language", "translator_type", "allow_contributor_request",
           "allow_dms_from", "allow_dm_groups_from")  # fmt: skip
 _OFF = ("discoverable_by_email", "discoverable_by_mobile_phone", "use_cookie_personalization")
+_NEVER = ("notifications_enabled", "all_replies", "marked_spam", "live_following")
 _FLAGS = ("protected", "geo_enabled", "always_use_https", *_OFF)
 AccountSettings = make_schema(
     "OlderSettings",
@@ -143,31 +143,29 @@ def show_friendship(call: Call, world: World) -> Record:
         raise NumericFailure(25)
     one, other = (older.find_named_user(call, world, prefix=f"{name}_")
                   for name in ("source", "target"))  # fmt: skip
-    seen = set(find_connections(world, one["id"], other["id"]))
-
-    def look(user: Record, first: str, second: str) -> Record:
-        return {
+    seen, back = (find_connections(world, first["id"], second["id"])
+                  for first, second in ((one, other), (other, one)))  # fmt: skip
+    source, target = (
+        {
             "id": int(user["id"]),
             "id_str": user["id"],
             "screen_name": user["screen_name"],
-            "following": FOLLOWS.find(world, first, second) is not None,
-            "followed_by": FOLLOWS.find(world, second, first) is not None,
-            "following_received": FOLLOW_REQUESTS.find(world, second, first) is not None,
-            "following_requested": FOLLOW_REQUESTS.find(world, first, second) is not None,
+            "following": "following" in found,
+            "followed_by": "followed_by" in found,
+            "following_received": "follow_request_received" in found,
+            "following_requested": "follow_request_sent" in found,
         }
-
-    source = look(one, one["id"], other["id"]) | {
-        "notifications_enabled": False,
+        for user, found in ((one, seen), (other, back))
+    )
+    source |= {
         "can_dm": takes_messages_of(world, other, one["id"]),
         "blocking": "blocking" in seen,
-        "blocked_by": "blocking" in find_connections(world, other["id"], one["id"]),
+        "blocked_by": "blocking" in back,
         "muting": "muting" in seen,
         "want_reposts": "following" in seen,
-        "all_replies": False,
-        "marked_spam": False,
-        "live_following": False,
+        **dict.fromkeys(_NEVER, False),
     }
-    return {"relationship": {"source": source, "target": look(other, other["id"], one["id"])}}
+    return {"relationship": {"source": source, "target": target}}
 
 
 def show_settings(call: Call, _world: World) -> Record:

@@ -253,7 +253,7 @@ def _write_scopes(scheme: JsonObject, names: Names) -> JsonObject:
 def _write_path(path: str, operation: Operation, translator: Translator, place: _Place) -> str:
     prefix = "/sandbox" if path.startswith("/sandbox/") else ""
     template = _VARYING.sub(r":\1", path.removeprefix(prefix))
-    written = translator.write_path(template, operation.path, operation.also)
+    written = translator.write_path(template, operation)
     named = [
         f"{{{place.names.get(part[1:], part[1:])}}}" if part.startswith(":") else part
         for part in written.split("/")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
@@ -138,15 +138,15 @@ class Translator:
 
     # -- paths -------------------------------------------------------------------------------------
 
-    def write_path(self, path: str, template: str, older: Collection[str] = ()) -> str:
-        """Return a path as the platform has it; `template` is that of its operation.
+    def write_path(self, path: str, operation: Operation) -> str:
+        """Return a path of an operation as the platform has it.
 
-        `older` are the operation's further templates, which have the original names under `/2`.
+        Under `/2` it is one of the operation's further paths.
         """
-        own, given = template.split("/"), path.split("/")
-        segments = self.pairs[dialect_of(template)].segments
+        own, given = operation.path.split("/"), path.split("/")
+        segments = self.find_pairs(operation).segments
         named = [segments.get(segment, segment) for segment in own]
-        if template.startswith("/2/") and "/".join(named) not in older:
+        if operation.dialect == "v2" and "/".join(named) not in operation.also:
             return path
         fixed = [not segment.startswith(":") for segment in own]
         if len(own) != len(given) or any(

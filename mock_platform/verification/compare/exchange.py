@@ -13,6 +13,7 @@ from mock_platform.core.call import ABSENT
 from mock_platform.core.description.openapi import template_path
 from mock_platform.core.jsonio import canonical
 from mock_platform.core.operation import Operation
+from mock_platform.core.wire import WIRE_HEADER
 from mock_platform.verification.compare.answers import ComparedAnswer, key_of
 from mock_platform.verification.compare.compare import (
     Difference,
@@ -29,9 +30,14 @@ from mock_platform.verification.compare.compare import (
 from mock_platform.verification.compare.values import PathValues
 
 _RATE = ("x-rate-limit-", "x-account-rate-limit-")
+_ACCESS = "x-access-level"
 _NOT_COMPARED = frozenset(
-    {"content-length", "content-type", "date", "server", "connection", "location", "set-cookie"}
-)
+    {
+        "content-length", "content-type", "content-encoding", "date", "server", "connection",
+        "location", "set-cookie", "x-response-time", "x-transaction-id",
+    }
+)  # fmt: skip
+"""Headers of one answer or connection alone; bodies are compared as they are without encoding."""
 _MAX_RECORDS = 100
 """Records of one answer whose form is compared: series have thousands of equal form."""
 _TEXTS = frozenset({"message", "detail", "title", "details", "error_description"})
@@ -224,24 +230,29 @@ def compare_headers(
         yield Difference("media type", "content-type", ours.media_type, shorten(got) or "absent")
     elif ours.body and theirs.charset not in {"", ours.charset}:
         yield Difference("media type", "charset", ours.charset or "absent", shorten(theirs.charset))
+    # A limit is a documented number and has to be equal; on the recorded wire it is that of what
+    # the app has bought.
+    is_documented = WIRE_HEADER.lower() not in ours.markers
     for name, value in ours.headers.items():
         if name in _NOT_COMPARED:
             continue
-        # Remaining requests and reset times differ by nature; of those only the form is compared. A
-        # limit is a documented number and has to be equal. Other headers must be there; only those
-        # of the interface itself (`x-…`) must be equal as well.
+        # Remaining requests and reset times differ by nature; of those only the form is compared.
+        # Other headers must be there; only those of the interface itself (`x-…`) must be equal as
+        # well, but for what the credentials allow.
         is_rate = name.startswith(_RATE)
+        is_number = is_rate and not (is_documented and name.endswith("-limit"))
         kind: DifferenceKind = "rate" if is_rate else "header"
-        shown = "a number" if is_rate and not name.endswith("-limit") else shorten(value)
+        shown = "a number" if is_number else shorten(value)
         found = theirs.headers.get(name)
         if found is None:
             yield Difference(kind, name, shown, "absent")
-        elif is_rate and not name.endswith("-limit"):
+        elif is_number:
             if not found.isdigit():
                 yield Difference(kind, name, shown, shorten(found))
-        elif found != value and (is_rate or name.startswith("x-")):
+        elif found != value and name.startswith("x-") and name != _ACCESS:
             yield Difference(kind, name, shown, shorten(found))
-    yield from _compare_declared_limits(operation, ours, theirs)
+    if is_documented:
+        yield from _compare_declared_limits(operation, ours, theirs)
 
 
 def _compare_declared_limits(
@@ -330,7 +341,7 @@ def _is_same_record(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Return whether two records with one id tell the same: others may lack what is optional."""
     scalars = (str, int, float, bool)
     shared = [name for name in one.keys() & other.keys() if isinstance(one[name], scalars)]
-    return all(one[name] == other[name] for name in shared)
+    return bool(shared) and all(one[name] == other[name] for name in shared)
 
 
 def _names_record(name: str, value: Any) -> bool:

@@ -206,7 +206,8 @@ class Plan:
         if form.get("format") == "date-time":
             days = 0 if name == "end_time" else 1
             return (self._today - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%SZ")
-        found = _choose_constant(name, form)
+        is_query = name == "q" and self.operation.path.endswith("/search/posts")
+        found = _choose_constant("query" if is_query else name, form)
         return self._want(name) if found is None else found
 
     def _want(self, name: str) -> Wanted:

@@ -19,6 +19,8 @@ from mock_platform.core.call import FORM
 from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import Operation
 from mock_platform.core.pairs import decode_pairs
+from mock_platform.core.platform_hosts import PLATFORM_HOSTS
+from mock_platform.core.wire import NAMES_HEADER, WIRE_HEADER
 from mock_platform.delivery.outbound import Outbound, OutboundFault
 from mock_platform.delivery.upstream import OF_SERVER, check_base_url, leave_out_own
 from mock_platform.platform import Platform
@@ -83,8 +85,8 @@ class ShadowTraffic:
         self._platform = platform
         self._operations = {each.id: each for each in platform.operations}
         self._locate = locate
-        host = urlsplit(self._base).hostname or ""
-        self._outbound = Outbound(timeout=_TIMEOUT_SECONDS, allow_hosts=(host,))
+        self._host = urlsplit(self._base).hostname or ""
+        self._outbound = Outbound(timeout=_TIMEOUT_SECONDS, allow_hosts=(self._host,))
         self._comparer = Comparer(description)
         self._names = OriginalNames()
         self._collector = Collector(platform.assumptions())
@@ -211,7 +213,8 @@ class ShadowTraffic:
             answer = self._outbound.send(
                 entry.method,
                 self._base + target,
-                self._make_headers(operation, entry, target, body, is_signed=is_signed),
+                self._make_headers(operation, entry, target, body, is_signed=is_signed)
+                | self._choose_form(ours, is_original=is_original),
                 body,
                 most=MAX_ANSWER_BYTES + 1,
             )
@@ -304,6 +307,18 @@ class ShadowTraffic:
         form = ComparedAnswer(0, entry.request_headers).media_type == FORM
         text = body.decode("utf-8", "replace") if form else None
         return kept | replaced.sign(entry.method, self._base + target, schemes, "good", text)
+
+    def _choose_form(self, ours: ComparedAnswer, *, is_original: bool) -> dict[str, str]:
+        """Return what lets another sandbox answer in the form that the client got.
+
+        The real service has one form only, and its own hosts get nothing that no client sends.
+        """
+        if self._host in PLATFORM_HOSTS:
+            return {}
+        names = self.settings.names or ("original" if is_original else None)
+        wire = ours.markers.get(WIRE_HEADER.lower(), "spec" if ours.markers else None)
+        sent = {WIRE_HEADER: wire, NAMES_HEADER: names}
+        return {name: value for name, value in sent.items() if value is not None}
 
     def _tell(self, entry: JournalEntry, finding: DriftFinding) -> None:
         """Log a difference when it is seen for the first time."""

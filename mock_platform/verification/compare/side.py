@@ -64,7 +64,7 @@ class OriginalNames:
         return replace(
             request,
             names="original",
-            path=ORIGINAL_NAMES.write_path(request.path, operation.path, operation.also),
+            path=ORIGINAL_NAMES.write_path(request.path, operation),
             query=tuple(
                 ORIGINAL_NAMES.find_spelling(operation.id, operation.dialect).write_pairs(
                     request.query
@@ -80,7 +80,7 @@ class OriginalNames:
         What has no other name stays byte for byte as it was sent.
         """
         spelling = ORIGINAL_NAMES.find_spelling(operation.id, operation.dialect)
-        target = ORIGINAL_NAMES.write_path(path, operation.path, operation.also)
+        target = ORIGINAL_NAMES.write_path(path, operation)
         if query:
             target += f"?{_write_form(spelling, query)}"
         if media_type == FORM:

@@ -31,10 +31,20 @@ _ALSO: Mapping[str, tuple[str, ...]] = {
     "username": ("screen_name",),
     "screen_name": ("username",),
     "granted_account_id": ("account_id",),
+    "env": ("environment_name",),
+    "woeid": ("trend_place_id",),
 }
 """The other names under which records have the value of a parameter."""
-_QUALIFIED = {"conversations/events": "chat_event", "compliance/jobs": "compliance_job"}
+_QUALIFIED = {
+    "conversations/events": "chat_event",
+    "compliance/jobs": "compliance_job",
+    "direct_messages/events": "dm_event",
+    "1.1/statuses": "post",
+    "trends/place": "trend_place",
+}
 """Lists whose last word alone would name other records: events of messages, jobs of statistics."""
+_VERBS = frozenset({"show", "lookup", "list"})
+"""Last words of paths of the older interface, which say what is done with the records."""
 _NAMES = ("media_key", "key", "product_key", "card_uri", "username", "screen_name")
 """Further fields by which a record itself is found."""
 _SINGULARS = (("ies", "y"), ("criteria", "criterion"), ("s", ""))
@@ -103,7 +113,8 @@ class Known:
         if same in self._learned:
             return
         self._learned.add(same)
-        for record in answer.records[:_MAX_RECORDS]:
+        body = [answer.json] if answer.is_success and isinstance(answer.json, dict) else []
+        for record in (answer.records or body)[:_MAX_RECORDS]:
             for key in _list_keys(record):
                 self._keep(account, own, key)
             for name, value in _walk(record, 0):
@@ -111,9 +122,6 @@ class Known:
                     self._keep(account, name, value)
                 if "://" in value:
                     self._read_link(value)
-        if not answer.records and answer.is_success and isinstance(answer.json, dict):
-            for name, value in _walk(answer.json, 0):
-                self._keep(account, own if name in _KEYS else name, value)
 
     def _read_link(self, url: str) -> None:
         """Keep the values in an address that an answer names."""
@@ -228,6 +236,8 @@ def list_names(name: str) -> tuple[str, ...]:
 def name_of_id(path: str) -> str:
     """Return how other records name the id of a record at this path: `line_item_id`."""
     words = [part for part in path.strip("/").split("/") if not part.startswith(":")]
+    if words[-1:] and words[-1] in _VERBS:
+        words.pop()
     own = _QUALIFIED.get("/".join(words[-2:])) or singular(words[-1] if words else "")
     return f"{own}_id"
 

@@ -48,7 +48,7 @@ def test_everything_of_document_b_is_asked(comparison: Comparison) -> None:
     asked = {each.operation for each in drift.checked}
     # The id of one is in a field of messages that has to be asked for, those of others are in none,
     # or only those of records of the caller are answered.
-    left_out = {"dm_conversations.list", "place_trends.list", "scheduled_broadcasts.get"}
+    left_out = {"dm_conversations.list", "scheduled_broadcasts.get"}
     left_out |= {"spaces.buyers", "analytics.posts"}
     assert {op.id for op in list_reads(comparison.platform.operations)} - left_out == asked
     reads = [

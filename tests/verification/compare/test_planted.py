@@ -171,7 +171,7 @@ def test_equal(comparison: Comparison, second: Differing) -> None:
 
     assert [] == make_report(drift, second.url, {}).findings
     endless = {each.operation for each in list_unasked(comparison.platform.operations)}
-    without_ids = {"dm_conversations.list", "place_trends.list", "scheduled_broadcasts.get"}
+    without_ids = {"dm_conversations.list", "scheduled_broadcasts.get"}
     without_ids |= {"spaces.buyers", "analytics.posts"}
     assert without_ids == {each.operation for each in drift.skipped} - endless
     assert {"GET", "PATCH"} == {method for method, _ in second.asked}

@@ -69,6 +69,23 @@ def test_writes_and_credentials(second: Differing) -> None:
     assert "PAUSED" == stored["entity_status"]
 
 
+@pytest.mark.parametrize(("wire", "kinds"), [("spec", ["rate"]), ("recorded", [])])
+def test_each_wire(second: Differing, wire: str, kinds: list[str]) -> None:
+    """Another sandbox answers on the client's wire; only documented limits have to be equal."""
+    seen: list[str | None] = []
+
+    def change(asked: Request, response: Response) -> None:
+        seen.append(asked.headers.get("X-Mock-Wire"))
+        response.headers["x-rate-limit-limit"] = "7"
+
+    second.patches.append(change)
+    with shadowing(second) as (box, traffic):
+        headers = {"X-Mock-Wire": wire, "Accept-Encoding": "gzip"}
+        box.call("GET", "/2/users/2244994945", keys=BEARER, headers=headers)
+
+    assert ([wire], kinds) == (seen, [each["kind"] for each in traffic.report()["findings"]])
+
+
 def test_a_signature_for_another_address(second: Differing) -> None:
     """Without credentials of its own a signed request is refused there, which is no difference."""
     with shadowing(second) as (box, traffic):

@@ -137,6 +137,24 @@ def make_user_object(user: Record) -> Record:
     return {"id": int(user["id"]), "id_str": user["id"], **shown}
 
 
+_KEYS = (
+    "id", "id_str", "text", "media_url", "media_url_https", "url", "expanded_url", "display_url",
+    "name", "screen_name", "place_type", "full_name", "country_code", "country", "hashtags",
+    "symbols", "user_mentions", "urls", "media", "type", "coordinates", "indices",
+)  # fmt: skip
+_RANKS = {name: rank for rank, name in enumerate(_KEYS)}
+
+
+def order_keys(value: Any) -> Any:
+    """Return JSON with keys in the order of this interface, in whichever they are stored."""
+    if isinstance(value, list):
+        return [order_keys(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    names = sorted(value, key=lambda name: (_RANKS.get(name, len(_KEYS)), name))
+    return {name: order_keys(value[name]) for name in names}
+
+
 def make_author(world: World, user_id: str, *, trim: bool = False) -> Record:
     """Return a post's author: a user object, or only the id if `trim` or the user is gone."""
     user = None if trim else world.store.get("users", user_id)

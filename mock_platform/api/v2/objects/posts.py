@@ -18,6 +18,7 @@ from mock_platform.api.v2.objects.older_forms import (
     format_post_time,
     make_author,
     make_count,
+    order_keys,
     parse_post_time,
 )
 from mock_platform.api.v2.objects.post_text import Links, write_post
@@ -330,11 +331,18 @@ class ListedPost(_ExtendedPost):
     post_type = Choice(POST_TYPES, required=True)
 
 
+_KEYS = tuple(PostRecord().fields)
+_FREE = ("entities", "extended_entities", "geo", "coordinates", "place")
+"""Keys whose values have no declared form."""
+
+
 def make_post_object(
     world: World, post: Record, *, trim: bool = False, links: Links | None = None
 ) -> Record:
     """Return a stored post in the extended form of the 1.1 interface, with its author."""
-    shown = remove_internal_keys(write_post(world, post, links, whole=True))
+    written = remove_internal_keys(write_post(world, post, links, whole=True))
+    shown = {name: written.pop(name) for name in _KEYS if name in written} | written
+    shown |= {name: order_keys(shown[name]) for name in _FREE if shown.get(name)}
     shown["created_at"] = format_post_time(parse_instant(post["created_at"]))
     return shown | {"user": make_author(world, post["_user_id"], trim=trim)}
 
