@@ -108,6 +108,9 @@ class State {
     const open = new Proxy(state, {
       get(target, name) {
         if (typeof name === "string" && isTable(name)) return new Table(control, name);
+        // In JavaScript people write `state.lineItems`.
+        const plain = typeof name === "string" ? name.replace(/[A-Z]/g, "_$&").toLowerCase() : "";
+        if (plain in KEYS && !(name in target)) return new Table(control, plain);
         return Reflect.get(target, name);
       },
     });

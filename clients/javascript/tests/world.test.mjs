@@ -237,6 +237,8 @@ test("faults of records are reported with their places", async (t) => {
   await assert.rejects(state.users.patch("0", {}), UnknownRecord);
   await assert.rejects(state.users.delete("0"), UnknownRecord);
   await assert.rejects(state.users.delete(".."), Refused);
+  assert.ok((await state.lineItems.size()) > 0);
+  assert.equal(state.lineItemz, undefined);
   await assert.rejects(state.userz.all(), { constructor: UnknownTable, message: /'users'/ });
   await assert.rejects(state.users.put({}, { uncheked: true }), { message: /'unchecked'/ });
 });

@@ -313,7 +313,7 @@ export interface Streams {
   stall(streamId: string | undefined, options: StallOptions): Promise<string[]>;
 }
 
-/** The tables of a world, as properties: `state.users`. */
+/** The tables of a world, as properties: `state.users`, `state.line_items` or `state.lineItems`. */
 export type State = Tables & WholeState & { readonly [table: string]: Table };
 
 /** All tables of one world together. */
