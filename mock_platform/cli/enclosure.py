@@ -14,7 +14,6 @@ package, so it needs the standard library alone.
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import json
 import os
 import platform
@@ -140,6 +139,8 @@ class Enclosure:
 
     def _lead(self, listener: int) -> None:
         """Look at each connection of the command until all of its processes have ended."""
+        import fcntl  # not on Windows, where the package is imported as well
+
         waiting = select.poll()
         waiting.register(listener, select.POLLIN)
         try:

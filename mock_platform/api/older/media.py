@@ -67,7 +67,7 @@ class OlderUpload(Schema):
     media_data = Base64()
     media_id = make_id_field("a media id of ")
     media_type = Choice(uploads.FILE_TYPES)
-    media_category = _AnyCase(tuple(uploads.CATEGORIES))
+    media_category = _AnyCase((*uploads.CATEGORIES, *map(str.upper, uploads.CATEGORIES)))
     total_bytes = Integer(low=1, high=uploads.MOST_BYTES)
     segment_index = Integer(low=0, high=uploads.MOST_SEGMENTS - 1)
     additional_owners = CommaList(make_id_field("a user id of "), most=100)
