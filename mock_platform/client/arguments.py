@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from mock_platform.core import jsonio
 from mock_platform.core.errors import MissingCredentials, did_you_mean
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from mock_platform.scenario.document import Scenario
     from mock_platform.serving.in_process.oauth1 import OAuth1Auth
     from mock_platform.serving.in_process.session import AuthScheme, BearerAuth
+
+_Mode = TypeVar("_Mode", bound=str)
 
 
 def format_moment(value: Instant) -> str:
@@ -151,9 +153,7 @@ def check_names(names: NamesMode | None) -> NamesMode | None:
     Raises:
         ValueError: It is another value.
     """
-    if names is not None and names not in NAMES:
-        raise ValueError(f"names is {' or '.join(map(repr, NAMES))}, not {names!r}")
-    return names
+    return _check_mode("names", names, NAMES)
 
 
 def check_wire(wire: WireMode | None) -> WireMode | None:
@@ -162,9 +162,13 @@ def check_wire(wire: WireMode | None) -> WireMode | None:
     Raises:
         ValueError: It is another value.
     """
-    if wire is not None and wire not in WIRES:
-        raise ValueError(f"wire is {' or '.join(map(repr, WIRES))}, not {wire!r}")
-    return wire
+    return _check_mode("wire", wire, WIRES)
+
+
+def _check_mode(what: str, mode: _Mode | None, known: Sequence[_Mode]) -> _Mode | None:
+    if mode is not None and mode not in known:
+        raise ValueError(f"{what} is {' or '.join(map(repr, known))}, not {mode!r}")
+    return mode
 
 
 def read_scenario(document: Mapping[str, Any] | str | Path, catalog: Catalog) -> Scenario:

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.api.oauth.consent.pages import find_user
+from mock_platform.api.oauth.tester_access import find_tester
 from mock_platform.api.sample_events import (
     CannotHappen,
     happen,
@@ -28,7 +28,6 @@ from mock_platform.api.v2.release_history import (
 from mock_platform.api.v2.streams.open_streams import OpenStreams
 from mock_platform.api.v2.streams.stream import Stream
 from mock_platform.api.v2.webhooks.event_log import EVENTS, request_delivery
-from mock_platform.core.auth.lookup import first
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.errors import BadEvent
 from mock_platform.core.tables.table import Table, find_missing_references
@@ -135,13 +134,9 @@ def add_activity(world: World, given: Mapping[str, Any]) -> tuple[FanOut, tuple[
 
 def _name_user(world: World, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the id of the user of an activity; what cannot be one is left to the checks."""
-    if "user_id" not in given:
-        anyone = first(world, "users", {})
-        return {} if anyone is None else {"user_id": anyone["id"]}
-    named = given["user_id"]
-    if not isinstance(named, str) or world.store.get("users", named) is not None:
+    if not isinstance(given.get("user_id", ""), str):
         return {}
-    found = find_user(world, named.removeprefix("@"))
+    found = find_tester(world, given.get("user_id"))
     return {} if found is None else {"user_id": found["id"]}
 
 

@@ -15,7 +15,8 @@ from msgspec.structs import asdict
 
 from mock_platform.api.oauth.consent import authorizations, tokens
 from mock_platform.api.oauth.consent.authorizations import SentBack, read_request
-from mock_platform.api.oauth.consent.pages import OUT_OF_BAND, find_user
+from mock_platform.api.oauth.consent.pages import OUT_OF_BAND
+from mock_platform.api.v2.objects.post_text import find_user
 from mock_platform.core.auth.lookup import find_client, first
 from mock_platform.core.auth.tester_access import CannotApprove, Credentials, is_address
 from mock_platform.core.failures.errors import PlainFailure
@@ -156,13 +157,17 @@ def _answer_token(world: World, value: str, user: Record, *, deny: bool) -> Appr
     return Approval(redirect=address, verifier=verifier)
 
 
-def _require_user(world: World, name: str | None) -> Record:
+def find_tester(world: World, name: str | None) -> Record | None:
+    """Return the user whom a test means by an id or a screen name; by `None`, the first one."""
     if name is None:
-        first = world.store.page("users", limit=1)
-        if not first:
-            raise CannotApprove("This world has no user; first add one to its table users.")
-        return first[0].record
-    found = world.store.get("users", name) or find_user(world, name.removeprefix("@"))
+        return first(world, "users", {})
+    return world.store.get("users", name) or find_user(world, name.removeprefix("@"))
+
+
+def _require_user(world: World, name: str | None) -> Record:
+    found = find_tester(world, name)
+    if found is None and name is None:
+        raise CannotApprove("This world has no user; first add one to its table users.")
     if found is None:
         known = [entry.record["screen_name"] for entry in world.store.page("users", limit=10)]
         raise CannotApprove(

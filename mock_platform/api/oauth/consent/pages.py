@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
+from mock_platform.api.v2.objects.post_text import find_user
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.auth.session import Session, find_session
 from mock_platform.core.call import Call
@@ -164,15 +165,6 @@ PAGE_REFUSALS = expectation(
     "A page for a request token that is unknown answers 404, for one that is used up, denied or "
     "expired 410, without a token 400, for a form of another page or a wrong password 403.",
 )
-
-
-def find_user(world: World, name: str) -> Record | None:
-    """Return the user with this screen name, ignoring case."""
-    wanted = name.casefold()
-    if not wanted:
-        return None
-    near = world.store.prefix("users", {}, "screen_name", wanted)
-    return next((user for user in near if user["screen_name"].casefold() == wanted), None)
 
 
 def read_name(call: Call) -> str:

@@ -372,12 +372,9 @@ def make_source(app: Mapping[str, Any] | None) -> str:
 
 def find_user(world: World, name: str) -> dict[str, Any] | None:
     """Return the user with a screen name, in any case, or `None`."""
-    folded = name.casefold()
-    for user in world.store.prefix("users", {}, "screen_name", name):
-        if user["screen_name"].casefold() == folded:
-            return user
-        break
-    return None
+    # Of all names that begin so, the name itself is the first.
+    user = next(world.store.prefix("users", {}, "screen_name", name), None)
+    return user if user is not None and user["screen_name"].casefold() == name.casefold() else None
 
 
 def weigh_text(text: str) -> int:
