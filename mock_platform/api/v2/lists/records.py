@@ -58,9 +58,10 @@ PRIVATE_LISTS = expectation(
 )
 LIST_LIMITS = public_fact(
     "lists.limits",
-    "In 15 minutes an app and a user may read the followers of a list 180 times, and the lists "
-    "that a user follows 15 times; the page of limits no longer has the two.",
-    "recorded answers of 2021; the page of limits until 2025",
+    "In 15 minutes an app and a user may read the followers of a list 180 times, as recorded "
+    "answers show. No source at hand has a number for the lists that a user follows: 15 is a "
+    "guess.",
+    "recorded answers of 2021, followers of a list",
 )
 LIST_REFUSALS = expectation(
     "lists.refusals",
