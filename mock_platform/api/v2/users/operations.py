@@ -37,7 +37,7 @@ from mock_platform.api.v2.objects.posts import make_post_object
 from mock_platform.api.v2.objects.relations import (
     is_present,
 )
-from mock_platform.api.v2.objects.users import NEWEST_FIRST, UserObject, write_profile
+from mock_platform.api.v2.objects.users import UserObject, find_newest_post, write_profile
 from mock_platform.api.v2.prices import USER_READ
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import APP_OR_USER, USER, Auth
@@ -286,15 +286,13 @@ def _place(link: Record) -> Record:
 
 def _find_status(world: World, user_id: str, links: Links | None) -> Record | None:
     """Return the last post of a user that all can see, in the compatible form, or `None`."""
-    match = {"_user_id": user_id, "nullcast": False}
-    found = world.store.page("posts", match, order=NEWEST_FIRST, limit=1)
-    if not found:
+    post = find_newest_post(world, user_id)
+    if post is None:
         return None
     hidden = {"user", "full_text", "display_text_range", "nullcast", "conversation_settings"}
     hidden |= {"post_type", "post_id", "scheduled_at", "scheduled_status", "name", "scopes"}
-    whole = make_post_object(world, found[0].record, trim=True, links=links)
+    whole = make_post_object(world, post, trim=True, links=links)
     shown = {name: value for name, value in whole.items() if name not in hidden}
-    post = found[0].record
     empty: dict[str, Any] = {"hashtags": [], "symbols": [], "user_mentions": [], "urls": []}
     shown["entities"] = empty | (shown.get("entities") or {})
     if shown["entities"]["urls"] or shown["entities"].get("media"):  # others need no look
