@@ -20,7 +20,7 @@ _SECTIONS = (
     ("Start a sandbox", ("serve", "run", "verify")),
     ("Watch what it does", ("requests", "costs", "worlds")),
     ("Break something, and undo it", ("scenarios", "on", "off", "clock", "reset")),
-    ("Data", ("credentials", "record", "import")),
+    ("Data", ("make", "credentials", "record", "import")),
     ("Check", ("check", "coverage", "diff", "fidelity")),
     ("The contract", ("operations", "where", "openapi", "assumptions", "contract", "pact")),
     ("Help and set-up", ("docs", "hosts")),

@@ -20,10 +20,12 @@ from mock_platform.client.remote.world import RemotePlatform
 from mock_platform.core.errors import (
     BadParameters,
     BadQuery,
+    BadRecord,
     BadScenario,
     CannotPerform,
     Refused,
     UnknownScenario,
+    UnknownTable,
     Unreachable,
     did_you_mean,
 )
@@ -35,6 +37,7 @@ from mock_platform.world.endings import describe_end, is_unusual
 from mock_platform.world.names import DEFAULT
 
 _POLL_SECONDS = 0.3
+_SHOWN_IDS = 5
 _MOST_AT_ONCE = 1000
 """The number of entries that a poll asks for: more than come between two polls."""
 
@@ -180,6 +183,27 @@ def show_costs(world: WorldFace, by: By, form: Literal["text", "json"]) -> None:
         click.echo(align([("US$", "calls", "charged", by), *rows]))
 
 
+def make_records(
+    world: WorldFace,
+    table: str,
+    count: int,
+    pairs: Sequence[str],
+    seed: int | None,
+    form: Literal["text", "json"],
+) -> None:
+    """Make records with fields that are written as KEY=VALUE, and print what was made."""
+    fields = dict(map(_read_pair, pairs))
+    reserved = fields.keys() & {"table", "count", "seed"}
+    if reserved:
+        raise click.UsageError(f"{min(reserved)} is no field: make TABLE COUNT --seed N KEY=VALUE.")
+    made = world.make(table, count, seed=seed, **fields)
+    if form == "json":
+        click.echo(dumps(made))
+        return
+    shown = ", ".join(made["ids"][:_SHOWN_IDS]) + (" …" if made["made"] > _SHOWN_IDS else "")
+    click.echo(f"{made['made']:,} {table} were made in world {world.name}: {shown}")
+
+
 def show_worlds(platform: RemotePlatform) -> None:
     """Print each world with its base address."""
     names = platform.worlds
@@ -258,5 +282,5 @@ def _convert_refusals() -> Iterator[None]:
     except (Refused, Unreachable, UnknownScenario, BadParameters, BadQuery, CannotPerform) as fault:
         text = str(fault.args[0]) if isinstance(fault, LookupError) else str(fault)
         raise CheckFailed(text) from fault
-    except BadScenario as fault:
+    except (BadScenario, BadRecord, UnknownTable) as fault:
         raise CheckFailed(str(fault)) from fault

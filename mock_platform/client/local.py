@@ -26,6 +26,7 @@ from mock_platform.client.arguments import (
     copy_as_json,
     count_seconds,
     describe_event,
+    describe_fields,
     read_scenario,
     serialize_query,
 )
@@ -186,6 +187,16 @@ class LocalWorld(WorldFace):
     @property
     def streams(self) -> LocalStreams:
         return LocalStreams(self._world)
+
+    def make(
+        self, table: str, count: int = 1, *, seed: int | None = None, **fields: Any
+    ) -> dict[str, Any]:
+        from mock_platform.control.making import MAX_IDS
+        from mock_platform.core.tables.making import make_records
+
+        given = describe_fields(fields)
+        keys = make_records(self._world, self._platform.tables, table, count, given, seed)
+        return {"table": table, "made": len(keys), "ids": keys[:MAX_IDS]}
 
     def emit(
         self,

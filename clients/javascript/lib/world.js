@@ -180,6 +180,18 @@ class World {
     return this._control.ask("GET", "/costs", { query: { by } });
   }
 
+  /**
+   * @param {string} table
+   * @param {number} [count]
+   * @param {Record<string, any>} [fields]
+   * @returns {Promise<import("../types/index").Made>}
+   */
+  async make(table, count = 1, fields = {}) {
+    const { seed, ...rest } = fields;
+    const body = withoutMissing({ table, count, fields: rest, seed });
+    return this._control.ask("PUT", "/make", { body });
+  }
+
   async reset() {
     await this._control.ask("POST", "/reset");
   }

@@ -56,6 +56,7 @@ KINDS = (
             "docs/compliance",
             "docs/account-activity",
             "docs/ad-accounts",
+            "docs/make-records",
             "docs/costs",
             "docs/examples/README",
         ),

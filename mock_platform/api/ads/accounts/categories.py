@@ -203,9 +203,13 @@ def list_curated_categories(call: Call, world: World) -> PageOf:
     return replace(page, total_count=len(world.store.page(table, where=is_available)))
 
 
+_CODES = [f"IAB{whole}-{part}" for whole in range(1, 27) for part in range(1, 100)]
 TABLES = (
     Table(
-        "iab_categories", IabCategoryRecord, references=(Reference("parent_id", "iab_categories"),)
+        "iab_categories",
+        IabCategoryRecord,
+        references=(Reference("parent_id", "iab_categories"),),
+        draw=lambda draft: {"id": draft.find_unused(_CODES), "name": draft.title()},
     ),
     Table(
         "content_categories",

@@ -409,7 +409,14 @@ def _describe(
     return {**shown, "reason": reason}
 
 
-TABLES = (Table(TABLE, ComplianceJobRecord, references=(Reference("_app_id", "apps"),)),)
+TABLES = (
+    Table(
+        TABLE,
+        ComplianceJobRecord,
+        references=(Reference("_app_id", "apps"),),
+        draw=lambda draft: {"type": draft.pick(TYPES), "_key": draft.secret(24)},
+    ),
+)
 KINDS = (
     TransitionKind(
         KIND,
