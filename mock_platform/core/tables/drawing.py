@@ -81,11 +81,11 @@ class Draft:
 
     def person(self) -> str:
         """Return the name of a person."""
-        return f"{self.pick(_FIRST_NAMES)} {self.pick(_LAST_NAMES)}"
+        return f"{self.pick(FIRST_NAMES)} {self.pick(LAST_NAMES)}"
 
     def company(self) -> str:
         """Return the name of a business."""
-        return f"{self.pick((*_PLACES, *_LAST_NAMES))} {self.pick(_TRADES)}"
+        return f"{self.pick((*_PLACES, *LAST_NAMES))} {self.pick(_TRADES)}"
 
     def city(self) -> str:
         """Return the name of a city."""
@@ -181,13 +181,13 @@ def invent(draft: Draft, name: str, field: Field[Any]) -> Any:
 
 # Words. A first and a last name, or a beginning, a thing and an ending, make thousands of others.
 
-_FIRST_NAMES = (
+FIRST_NAMES = (
     "Ada", "Amara", "Anders", "Aylin", "Bao", "Carla", "Chidi", "Clara", "Dmitri", "Elif", "Emma",
     "Farid", "Grace", "Hana", "Ines", "Ivan", "Jonas", "Jun", "Kavya", "Keiko", "Lars", "Leila",
     "Liam", "Lucia", "Mateo", "Maya", "Mina", "Nadia", "Noah", "Nora", "Omar", "Priya", "Ravi",
     "Rosa", "Sofia", "Tariq", "Tomas", "Uma", "Yusuf", "Zoe",
 )  # fmt: skip
-_LAST_NAMES = (
+LAST_NAMES = (
     "Abebe", "Adeyemi", "Almeida", "Bauer", "Bianchi", "Brooks", "Castillo", "Chen", "Dubois",
     "Duarte", "Eriksen", "Fischer", "Garcia", "Hansen", "Haddad", "Ito", "Jansen", "Kapoor", "Khan",
     "Kim", "Kowalski", "Laurent", "Lindqvist", "Mbeki", "Meyer", "Moreau", "Nakamura", "Nguyen",
