@@ -20,6 +20,7 @@ LANGUAGES = {
     "as-a-flask-application": {"bash", "python"},
     "costs": {"bash", "text", "python", "yaml"},
     "encrypted-chat": {"bash"},
+    "make-records": {"bash", "text", "python"},
     "media-news-and-notes": {"bash"},
     "clients": {"text", "python"},
     "wire": {"python"},
@@ -46,6 +47,10 @@ WALKED = {
         '"has_message_requests":false',
         '"conversation_key_events"',
         '"encoded_message_event"',
+    ),
+    "make-records": (
+        "200 line_items were made in world default: 26z12, mal13, vhnnp, x9gun, q2b6b …",
+        '{"table":"line_items","made":20,"ids":["',
     ),
     "media-news-and-notes": (
         '"state":"succeeded"',
@@ -90,7 +95,7 @@ ALONE: dict[str, str] = {
 """How what a page prints ends whose commands start their servers."""
 PROGRAMS = {
     f"{name}-{number}": program
-    for name in ("as-a-flask-application", "clients", "costs", "problems", "wire")
+    for name in ("as-a-flask-application", "clients", "costs", "make-records", "problems", "wire")
     for number, program in enumerate(Page(f"docs/{name}.md").programs())
 }
 
