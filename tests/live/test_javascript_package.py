@@ -182,8 +182,9 @@ def test_a_failed_test_shows_its_requests(
     source = (NODE / "failing.mjs").read_text("utf-8")
     (folder / "failing.test.mjs").write_text(source.replace("RUNNER", RUNNERS[runner]), "utf-8")
     vitest = node_project.folder.parent / "node_modules/vitest/vitest.mjs"
+    commands: dict[str, list[object]] = {"node": ["--test"], "vitest": [vitest, "run"]}
 
-    ran = node_project.run(*{"node": ["--test"], "vitest": [vitest, "run"]}[runner], folder=folder)
+    ran = node_project.run(*commands[runner], folder=folder)
 
     assert ran.returncode == 1
     shown = ran.stdout + ran.stderr
