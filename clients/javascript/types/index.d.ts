@@ -550,7 +550,8 @@ export interface Duration {
 export interface EntryQuery {
   /** Id of an operation. */
   operation?: string;
-  status?: number;
+  /** A status, or a class of them such as "4xx". */
+  status?: number | string;
   /** HTTP method, in any case. */
   method?: string;
   /** Part of the address. */
