@@ -196,7 +196,10 @@ def make_records(
     reserved = fields.keys() & {"table", "count", "seed"}
     if reserved:
         raise click.UsageError(f"{min(reserved)} is no field: make TABLE COUNT --seed N KEY=VALUE.")
-    made = world.make(table, count, seed=seed, **fields)
+    try:
+        made = world.make(table, count, seed=seed, **fields)
+    except TypeError as fault:  # a number that JSON has and nobody can send
+        raise click.UsageError(f"{fault}.") from fault
     if form == "json":
         click.echo(dumps(made))
         return

@@ -127,6 +127,7 @@ def test_records_are_made(run: Run, server: MockPlatform) -> None:
         (("users", "x"), 2, "COUNT is a whole number, got 'x'"),
         (("users", "2", "x"), 2, "'x' is not KEY=VALUE"),
         (("users", "seed=3"), 2, "seed is no field"),
+        (("users", f"name={10**30}"), 2, "exceeds 64-bit range"),
     ):
         refused = run("make", *words)
         assert (status, True) == (refused.exit_code, text in refused.stderr), refused.stderr

@@ -6,24 +6,22 @@ campaign.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import count as numbers
 from itertools import islice
 from math import ceil, gcd, prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec import field as default
 
 from mock_platform.core.errors import BadRecord, RecordFault, did_you_mean
 from mock_platform.core.tables.drawing import Draft
+from mock_platform.core.tables.known import KnownRecords, refuse
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.clock import EARLIEST, parse_relative, read_seconds
 from mock_platform.world.store.interface import Record
-
-if TYPE_CHECKING:
-    from mock_platform.core.tables.making import Maker
 
 SPREAD = "spread"
 """The name of what is no field: over how long a time the records are spread, until now."""
@@ -46,11 +44,19 @@ class WantedRecords(Struct):
 
 
 class Chooser:
-    """Reads what the caller says, and chooses the targets of references for a `Maker`."""
+    """Reads what the caller says, and chooses the targets of references.
 
-    def __init__(self, maker: Maker) -> None:
-        self._maker = maker
-        self._tables = maker.tables
+    `make` makes records of a table at some moments, and returns their keys.
+    """
+
+    def __init__(
+        self,
+        known: KnownRecords,
+        make: Callable[[Table, WantedRecords, Sequence[datetime]], list[str]],
+    ) -> None:
+        self._known = known
+        self._make = make
+        self._tables = known.tables
 
     def read(
         self, table: Table, fields: Record, more: tuple[str, ...] = (), at: str = ""
@@ -90,7 +96,7 @@ class Chooser:
             instant = table.instants.get(field)
             since = parse_relative(value) if instant and isinstance(value, str) else None
             if instant is not None and since is not None:
-                value = instant.form(self._maker.now + since)
+                value = instant.form(self._known.now + since)
             wanted.values[field], faults = table.read_value(field, value)
             if faults:
                 raise BadRecord([name_fault(table, wanted, *each) for each in faults])
@@ -107,7 +113,7 @@ class Chooser:
             seconds = -1.0 if isinstance(value, bool) else float(read_seconds(value))
         except (ValueError, TypeError):
             seconds = -1.0
-        room = (self._maker.now - EARLIEST).total_seconds()
+        room = (self._known.now - EARLIEST).total_seconds()
         if not 0 <= seconds <= min(_MAX_SPREAD_SECONDS, room):
             text = (
                 "spread is how long ago the oldest record was created: 30d, 12h, 1h30m or a number "
@@ -119,7 +125,7 @@ class Chooser:
     def _is_record(self, reference: Reference, value: Record) -> bool:
         """Whether an object is a record that exists, as `state` returns it."""
         key = self._tables[reference.table].key_of(value)
-        return key is not None and self._maker.find(reference, key) is not None
+        return key is not None and self._known.find(reference, key) is not None
 
     def _read_keys(self, table: Table, reference: Reference, given: str, value: Any) -> list[str]:
         parent, found = self._tables[reference.table], []
@@ -127,8 +133,8 @@ class Chooser:
             key = parent.key_of(each) if isinstance(each, dict) else each
             if isinstance(key, int) and not isinstance(key, bool):
                 key = str(key)
-            if not isinstance(key, str) or self._maker.find(reference, key) is None:
-                near = [str(record[parent.key]) for record in self._maker.list_usable(parent.name)]
+            if not isinstance(key, str) or self._known.find(reference, key) is None:
+                near = [str(record[parent.key]) for record in self._known.list_usable(parent.name)]
                 hint = did_you_mean(str(key), near[:_MAX_NEAR])
                 text = (
                     f"{given} refers to {each!r}, which is not in {' or '.join(reference.tables)}."
@@ -184,7 +190,7 @@ class Chooser:
             for own, theirs in self._list_shared(table, other) if other.field in chosen else ():
                 if own == reference.field:
                     found = [
-                        (self._maker.find(other, key) or {}).get(theirs)
+                        (self._known.find(other, key) or {}).get(theirs)
                         for key in chosen[other.field]
                     ]
                     if all(found):
@@ -195,7 +201,7 @@ class Chooser:
             known = tuple(chosen[own][index] for own, _ in shared)
             groups.setdefault(known, []).append(index)
         parent, keys = self._tables[reference.table], [""] * len(moments)
-        draft = Draft(self._maker, table, reference.field, moments[0])
+        draft = Draft(self._known, table, reference.field, moments[0])
         for known, members in groups.items():
             same = {theirs: key for (_, theirs), key in zip(shared, known, strict=True)}
             wanted = WantedRecords({}, {field: [key] for field, key in same.items()}, {}, {})
@@ -207,7 +213,7 @@ class Chooser:
                 continue
             pool = [
                 str(record[parent.key])
-                for record in self._maker.list_usable(parent.name)
+                for record in self._known.list_usable(parent.name)
                 if all(record.get(field) == key for field, key in same.items())
             ] or self._make_parents(reference, wanted, moments[:1])
             for index in members:
@@ -219,9 +225,9 @@ class Chooser:
     ) -> list[str]:
         """Make records that a reference leads to, each some hours before one of the moments."""
         parent = self._tables[reference.table]
-        draft = Draft(self._maker, parent, "before", moments[0])
+        draft = Draft(self._known, parent, "before", moments[0])
         before = [moment - timedelta(minutes=draft.draw_between(60, 2880)) for moment in moments]
-        return self._maker.make_for(parent, wanted, before)
+        return self._make(parent, wanted, before)
 
     def _choose_distinct(
         self,
@@ -238,7 +244,7 @@ class Chooser:
         pair = len(references) == 2 and references[0].table == references[1].table
         taken = {
             tuple(record.get(field) for field in once)
-            for record in self._maker.list_all(table.name)
+            for record in self._known.list_all(table.name)
         }
         growing = sorted(
             (each for each in references if each.field not in {*wanted.names, *scopes}),
@@ -259,7 +265,7 @@ class Chooser:
             for each in growing:
                 if each.table == growing[0].table:
                     pools[references.index(each)] += made
-        walk = _walk(pools, Draft(self._maker, table, "pairs", moments[0]))
+        walk = _walk(pools, Draft(self._known, table, "pairs", moments[0]))
         free_keys = (
             keys for keys in walk if keys not in taken and not (pair and keys[0] == keys[1])
         )
@@ -279,7 +285,7 @@ class Chooser:
             return self._make_parents(reference, wanted.parents[field], moments[:1])
         if field in wanted.keys:
             return list(dict.fromkeys(wanted.keys[field]))
-        usable = [str(record[parent.key]) for record in self._maker.list_usable(parent.name)]
+        usable = [str(record[parent.key]) for record in self._known.list_usable(parent.name)]
         return usable[:1] if field in scopes else usable
 
     def _check_agreement(
@@ -297,7 +303,7 @@ class Chooser:
                 for key, mine in dict.fromkeys(
                     zip(chosen[reference.field], chosen[own], strict=True)
                 ):
-                    other = (self._maker.find(reference, key) or {}).get(theirs)
+                    other = (self._known.find(reference, key) or {}).get(theirs)
                     if other not in {None, mine}:
                         name = wanted.names[reference.field]
                         text = f"{reference.table}/{key} has {theirs} {other}, and {own} is {mine}"
@@ -340,11 +346,6 @@ def _find_field(table: Table, given: str) -> str | None:
 def _shorten(field: str) -> str:
     """Return the name of a reference without what makes it one."""
     return field.strip("_").removesuffix("_id").removesuffix("_key")
-
-
-def refuse(table: Table, field: str, text: str) -> BadRecord:
-    """Return the refusal of a field."""
-    return BadRecord([RecordFault(table.name, "", field, text)])
 
 
 def name_fault(table: Table, wanted: WantedRecords, field: str, text: str) -> RecordFault:

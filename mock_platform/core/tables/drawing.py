@@ -9,25 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from math import ceil
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from marshmallow.fields import Field, List
 from marshmallow.validate import Length
 
 from mock_platform.core.fields import Choice, Instant, Integer, Text
+from mock_platform.core.tables.known import KnownRecords
 from mock_platform.core.tables.table import Table
-from mock_platform.world.ids import Ids
 from mock_platform.world.store.interface import Record
-
-if TYPE_CHECKING:
-    from mock_platform.core.tables.making import Maker
 
 TITLES = frozenset({"name", "title"})
 """Fields that name a record to people."""
 _NOISE_BITS = 512
-_MIN_DIGITS = 8
-_SNOWFLAKE_DIGITS = 15
-_LEAST_LENGTH = 5
 
 T = TypeVar("T")
 
@@ -38,11 +32,13 @@ class Draft:
     `record` has what was given and the references, `moment` is when it was created.
     """
 
-    def __init__(self, maker: Maker, table: Table, index: int | str, moment: datetime) -> None:
+    def __init__(
+        self, known: KnownRecords, table: Table, index: int | str, moment: datetime
+    ) -> None:
         self.record: Record = {}
         self.index = index
         self.moment = moment
-        self._maker = maker
+        self._known = known
         self._table = table
         self._rest = 0
         self._bound = 1
@@ -52,7 +48,7 @@ class Draft:
         """Return a number from 0 up, less than a bound of at most 64 bits."""
         if self._bound < bound << 64:
             label = f"{self._table.name}/{self.index}/{self._hashes}"
-            self._rest = int.from_bytes(self._maker.ids.noise(label))
+            self._rest = int.from_bytes(self._known.ids.noise(label))
             self._bound = 1 << _NOISE_BITS
             self._hashes += 1
         self._rest, found = divmod(self._rest, bound)
@@ -76,7 +72,7 @@ class Draft:
     def after(self, *, least_hours: float = 0, most_hours: float) -> datetime:
         """Return a full hour so long after the record was created."""
         hours = least_hours + self.draw_below(1000) / 1000 * (most_hours - least_hours)
-        found = self.moment + timedelta(hours=ceil(hours))
+        found = self.moment + timedelta(hours=max(1, ceil(hours)))
         return found.replace(minute=0, second=0, microsecond=0)
 
     def person(self) -> str:
@@ -101,11 +97,11 @@ class Draft:
 
     def id(self, *, dated: bool = False) -> str:
         """Return a key of the table's form that no record has; `dated` ones tell their time."""
-        return self._maker.draw_key(self._table, self.moment if dated else None)
+        return self._known.draw_key(self._table, self.moment if dated else None)
 
     def snowflake(self) -> str:
         """Return 19 digits that no other record has."""
-        return self._maker.ids.snowflake()
+        return self._known.ids.snowflake()
 
     def find_unused(self, options: Sequence[str]) -> str:
         """Return one of some keys that no record has.
@@ -113,24 +109,31 @@ class Draft:
         Raises:
             BadRecord: There are no more.
         """
-        return self._maker.find_unused(self._table, options, self.draw_below(len(options)))
+        return self._known.find_unused(self._table, options, self.draw_below(len(options)))
 
     def model(self) -> Record:
         """Return what a record of the default fixtures says, with new names and times."""
-        return self._maker.copy_model(self._table, self)
+        models = self._known.list_models(self._table)
+        if not models:
+            return {}
+        model = self.pick(models)
+        found = model.values | {name: self.moment + since for name, since in model.times}
+        for name in TITLES & found.keys():
+            found[name] = self.title()[: find_longest(self._table.find_field(name))]
+        return found
 
     def usable(self, table: str) -> list[Record]:
         """Return the records of a table that others may refer to."""
-        return self._maker.list_usable(table)
+        return self._known.list_usable(table)
 
     def secret(self, length: int) -> str:
         """Return letters and digits, for keys and tokens."""
-        return self._maker.ids.alphanumeric(length)
+        return self._known.ids.alphanumeric(length)
 
     def target(self, field: str) -> Record:
         """Return the record that a reference of this record leads to; empty without one."""
         reference = next(each for each in self._table.references if each.field == field)
-        return self._maker.find(reference, self.record.get(field)) or {}
+        return self._known.find(reference, self.record.get(field)) or {}
 
     def first(self, table: str) -> Record | None:
         """Return the first usable record of a table, if it has one."""
@@ -138,23 +141,12 @@ class Draft:
 
     def as_sibling(self, field: str, name: str, options: Sequence[T]) -> T:
         """Return what the other records with the same value of `field` have as `name`."""
-        return self._maker.agree(self._table.name, field, self.record[field], name, self, options)
-
-
-def draw_like(ids: Ids, example: str, moment: datetime | None) -> str:
-    """Return an id of the form of an example."""
-    if moment is not None:
-        return ids.snowflake(moment)
-    prefix, _, rest = example.partition("_")
-    if prefix.isdecimal() and rest.isdecimal():
-        return ids.media_key(int(prefix))
-    if not example or (example.isdecimal() and len(example) >= _SNOWFLAKE_DIGITS):
-        return ids.snowflake()
-    if example.isdecimal():
-        return ids.digits(max(len(example), _MIN_DIGITS))
-    if example.isalnum() and example.islower():
-        return ids.base36(max(len(example), _LEAST_LENGTH))
-    return ids.uuid() if example.count("-") == 4 else ids.alphanumeric(min(len(example), 24))
+        agreed = self._known.list_agreed(self._table.name, field, name)
+        key = self.record[field]
+        if key not in agreed:
+            agreed[key] = self.pick(options)
+        found: T = agreed[key]
+        return found
 
 
 def find_longest(field: Field[Any]) -> int | None:

@@ -177,7 +177,8 @@ class _Loader:
 
     def make_wanted(self) -> None:
         """Make the records of `_make`, those that others may refer to first."""
-        from mock_platform.core.tables.making import Maker, list_by_depth  # few folders need it
+        from mock_platform.core.tables.known import KnownRecords  # few folders need these
+        from mock_platform.core.tables.making import Maker, list_by_depth
 
         def get(name: str, key: str) -> Record | None:
             return self.records[name].get(key)
@@ -190,10 +191,10 @@ class _Loader:
             try:
                 seed = check_seed(record.get(_SEED))
                 seed = source.index if seed is None else seed
-                maker = Maker(
+                known = KnownRecords(
                     self.tables, get, lambda name: self.records[name].values(), self.now, seed
                 )
-                made = maker.make(table.name, record[MAKE], fields)
+                made = Maker(known).make(table.name, record[MAKE], fields)
             except (TypeError, ValueError) as fault:
                 found = fault.faults if isinstance(fault, BadRecord) else []
                 for each in found:

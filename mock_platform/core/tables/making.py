@@ -8,29 +8,18 @@ random follows from the seed, so the same seed makes the same records of the sam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from functools import cache
 from itertools import count as numbers
 from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.core import installed
 from mock_platform.core.errors import BadRecord, UnknownTable
-from mock_platform.core.jsonio import loads
-from mock_platform.core.tables.choosing import SPREAD, Chooser, WantedRecords, name_fault, refuse
-from mock_platform.core.tables.drawing import (
-    TITLES,
-    Draft,
-    T,
-    draw_like,
-    find_longest,
-    invent,
-)
+from mock_platform.core.tables.choosing import SPREAD, Chooser, WantedRecords, name_fault
+from mock_platform.core.tables.drawing import Draft, invent
+from mock_platform.core.tables.known import KnownRecords, refuse
 from mock_platform.core.tables.table import (
-    AS,
-    Reference,
     Table,
     Tables,
     find_missing_references,
@@ -38,16 +27,13 @@ from mock_platform.core.tables.table import (
 from mock_platform.world.clock import (
     EARLIEST,
     parse_instant,
-    parse_relative,
-    wire_seconds,
 )
-from mock_platform.world.ids import Ids, check_seed
+from mock_platform.world.ids import check_seed
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
 MAX_COUNT = 100_000
 """Records that one call makes at most, those made on the way not counted."""
-_TRIES = 1000
 
 
 class Made(Struct):
@@ -79,8 +65,8 @@ def make_records(
             return [entry.record for entry in store.page(table)]
 
     def make() -> Made:
-        now = world.clock.now()
-        return Maker(tables, store.get, read, now, chosen).make(name, count, fields)
+        known = KnownRecords(tables, store.get, read, world.clock.now(), chosen)
+        return Maker(known).make(name, count, fields)
 
     # Requests wait for the lock of their world, so the records are made without it. Only if another
     # request changed the world meanwhile are they made again, under the lock.
@@ -98,38 +84,13 @@ def make_records(
     return made.keys
 
 
-class Model(Struct):
-    """A record of the default fixtures, as far as others are like it; its times are distances."""
-
-    values: Record
-    times: list[tuple[str, timedelta]]
-
-
 class Maker:
-    """Makes records for a world or a folder of fixtures; reads what is there, and changes nothing.
+    """Makes records among those of a world or of a folder of fixtures; those do not change."""
 
-    `get` and `read` return a record and all records of a table. What was made is in `records`.
-    """
-
-    def __init__(
-        self,
-        tables: Tables,
-        get: Callable[[str, str], Record | None],
-        read: Callable[[str], Iterable[Record]],
-        now: datetime,
-        seed: int,
-    ) -> None:
-        self.ids = Ids(seed, "make", apart=True)
-        self.records: dict[str, dict[str, Record]] = {}
-        self.tables = tables
-        self.now = now
-        self._get = get
-        self._read = read
-        self._usable: dict[str, list[Record]] = {}
+    def __init__(self, known: KnownRecords) -> None:
+        self._known = known
         self._taken: dict[tuple[str, str], set[str]] = {}
-        self._agreed: dict[tuple[str, str, str], dict[str, Any]] = {}
-        self._chooser = Chooser(self)
-        self._models: dict[str, list[Model]] = {}
+        self._chooser = Chooser(known, self._make_for)
 
     def make(self, name: str, count: int, fields: Record) -> Made:
         """Make records of a table, and whatever they refer to.
@@ -138,39 +99,37 @@ class Maker:
             UnknownTable: No table has this name.
             BadRecord: The count or a field cannot be.
         """
-        table = self.tables.get(name)
+        table = self._known.tables.get(name)
         if table is None:
-            raise UnknownTable(name, self.tables)
+            raise UnknownTable(name, self._known.tables)
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MAX_COUNT:
             bounds = f"a whole number from 1 to {MAX_COUNT:,}"
             text = f"count is {bounds}, got {count!r}; for more, call again"
             raise refuse(table, "count", text)
         wanted = self._chooser.read(table, fields, (SPREAD,))
-        start = self.now - timedelta(seconds=wanted.spread)
+        start = self._known.now - timedelta(seconds=wanted.spread)
         step = timedelta(seconds=wanted.spread / count)
-        draw = Draft(self, table, SPREAD, self.now)
+        draw = Draft(self._known, table, SPREAD, self._known.now)
         moments = [start + step * (index + draw.draw_below(1000) / 1000) for index in range(count)]
         created = wanted.values.get("created_at")
         if created is not None and SPREAD in fields:
             raise refuse(table, SPREAD, "created_at and spread exclude each other; give one")
         if not wanted.spread:
-            moments = [_read_created(created) or self.now] * count
-        keys = self.make_for(table, wanted, moments)
-        return Made(keys, self.records)
+            moments = [_read_created(created) or self._known.now] * count
+        keys = self._make_for(table, wanted, moments)
+        return Made(keys, self._known.records)
 
-    # -- one table -------------------------------------------------------------------------------
-
-    def make_for(
+    def _make_for(
         self, table: Table, wanted: WantedRecords, moments: Sequence[datetime]
     ) -> list[str]:
         """Make records of one table at some moments; return their keys."""
         chosen = self._chooser.choose(table, wanted, moments)
-        own = self.records.setdefault(table.name, {})
-        usable, keys = self._usable.get(table.name), []
+        keys: list[str] = []
+        number = len(self._known.records.get(table.name, ()))
         trusted = False
         lists = [name for name in chosen if table.is_list(name)]
         for index, moment in enumerate(moments):
-            draft = Draft(self, table, len(own), moment)
+            draft = Draft(self._known, table, number + index, moment)
             draft.record = wanted.values | {name: each[index] for name, each in chosen.items()}
             for name in lists:
                 draft.record[name] = [draft.record[name]]
@@ -181,15 +140,11 @@ class Maker:
                 faults = [] if table.check is None else list(table.check(stored))
             else:
                 stored, faults = table.load(whole)
-                faults = faults or find_missing_references(table, stored, self._exists)
+                faults = faults or find_missing_references(table, stored, self._known.exists)
                 trusted = not any(map(_has_objects, whole.values()))
             if faults:
                 raise BadRecord([name_fault(table, wanted, *each) for each in faults])
-            key = stored[table.key]
-            own[key] = stored
-            keys.append(key)
-            if usable is not None:
-                usable.append(stored)
+            keys.append(self._known.add(table, stored))
             self._count(table, stored)
         return keys
 
@@ -215,7 +170,7 @@ class Maker:
         if table.key not in whole:
             once = [whole[field] for field in table.once]
             whole[table.key] = ":".join(once) if once and table.key == "_id" else draft.id()
-        elif self._exists(table.name, str(whole[table.key])):
+        elif self._known.exists(table.name, str(whole[table.key])):
             text = f"{table.name} has a record {whole[table.key]!r} already"
             raise refuse(table, wanted.names.get(table.key, table.key), text)
         return whole
@@ -228,82 +183,13 @@ class Maker:
             if reference.unless is not None:
                 field, flag = reference.unless
                 other = next(each for each in table.references if each.field == field)
-                if (self.find(other, record[field]) or {flag: True}).get(flag):
+                if (self._known.find(other, record[field]) or {flag: True}).get(flag):
                     continue
             for key in reference.find_targets(record):
-                target = self.find(reference, key)
+                target = self._known.find(reference, key)
                 if target is not None:
                     counted = target | {reference.count: (target.get(reference.count) or 0) + 1}
-                    self.records.setdefault(reference.table, {})[key] = counted
-
-    # -- what is there ---------------------------------------------------------------------------
-
-    def find(self, reference: Reference, key: Any) -> Record | None:
-        """Return the record with a key that a reference may lead to, or `None`."""
-        for name in reference.tables if isinstance(key, str) else ():
-            found = self.records.get(name, {}).get(key) or self._get(name, key)
-            if found is not None:
-                return found
-        return None
-
-    def list_all(self, name: str) -> list[Record]:
-        """Return the records of a table, with those that were made."""
-        key = self.tables[name].key
-        found = {record[key]: record for record in self._read(name)}
-        return list((found | self.records.get(name, {})).values())
-
-    def list_usable(self, name: str) -> list[Record]:
-        """Return the records of a table that others may refer to: live ones, in their order."""
-        found = self._usable.get(name)
-        if found is None:
-            now = wire_seconds(self.now)
-            found = self._usable[name] = [
-                record
-                for record in self.list_all(name)
-                if not any(record.get(flag) for flag in _UNUSABLE)
-                and record.get("entity_status") in {None, "ACTIVE"}
-                and record.get("able_to_fund") is not False
-                and not (record.get("end_time") or now) < now
-            ]
-        return found
-
-    def agree(
-        self, table: str, field: str, key: str, name: str, draft: Draft, options: Sequence[T]
-    ) -> T:
-        """Return the value of `name` in all records of a table whose `field` is the key."""
-        known = self._agreed.get((table, field, name))
-        if known is None:
-            known = self._agreed[table, field, name] = {
-                str(record.get(field)): record.get(name) for record in self.list_usable(table)
-            }
-        if key not in known:
-            known[key] = draft.pick(options)
-        found: T = known[key]
-        return found
-
-    def draw_key(self, table: Table, moment: datetime | None) -> str:
-        """Return a key that no record of the table has.
-
-        Raises:
-            BadRecord: There are hardly any more.
-        """
-        example = next(iter(read_shipped(table)), "")
-        for _ in range(_TRIES):
-            key = draw_like(self.ids, example, moment)
-            if not self._exists(table.name, key):
-                return key
-        raise refuse(table, "count", f"{table.name} has no room for so many records: make fewer")
-
-    def find_unused(self, table: Table, options: Sequence[str], start: int) -> str:
-        """Return a key of these that no record has, from a place on."""
-        for place in range(len(options)):
-            key = options[(start + place) % len(options)]
-            if not self._exists(table.name, key):
-                return key
-        raise refuse(table, "count", f"{table.name} has all {len(options)} that there can be")
-
-    def _exists(self, table: str, key: str) -> bool:
-        return key in self.records.get(table, ()) or self._get(table, key) is not None
+                    self._known.records.setdefault(reference.table, {})[key] = counted
 
     def _make_unique(self, table: Table, wanted: WantedRecords, name: str, value: Any) -> Any:
         """Return a value that no other record has in this field.
@@ -313,7 +199,9 @@ class Maker:
         """
         taken = self._taken.get((table.name, name))
         if taken is None:
-            taken = {str(record.get(name)).casefold() for record in self.list_all(table.name)}
+            taken = {
+                str(record.get(name)).casefold() for record in self._known.list_all(table.name)
+            }
             self._taken[table.name, name] = taken
         text = str(value)
         if text.casefold() in taken and name in wanted.values:
@@ -327,43 +215,6 @@ class Maker:
             text = f"{str(value)[: _LONGEST_UNIQUE - len(str(number))]}{number}"
         taken.add(text.casefold())
         return value if text == value else text
-
-    def copy_model(self, table: Table, draft: Draft) -> Record:
-        """Return what a record of the default fixtures says, with new names and times."""
-        models = self._models.get(table.name)
-        if models is None:
-            models = self._models[table.name] = list(self._read_models(table))
-        if not models:
-            return {}
-        model = draft.pick(models)
-        found = model.values | {name: draft.moment + since for name, since in model.times}
-        for name in TITLES & found.keys():
-            found[name] = draft.title()[: find_longest(table.find_field(name))]
-        return found
-
-    def _read_models(self, table: Table) -> Iterator[Model]:
-        counted = {
-            reference.count
-            for other in self.tables.values()
-            for reference in other.references
-            if table.name in reference.tables
-        }
-        left_out = {table.key, AS, *table.unique, *counted, *(r.field for r in table.references)}
-        for record in read_shipped(table).values():
-            if any(record.get(flag) for flag in _UNUSABLE):
-                continue
-            values, moments = {}, {}
-            for name, value in record.items():
-                if name in table.instants and isinstance(value, str):
-                    since = parse_relative(value)
-                    moments[name] = parse_instant(value) if since is None else self.now + since
-                elif name not in left_out:
-                    timed = table.timed_fields.get(name)
-                    write = None if timed is None else timed.writer(value)
-                    values[name] = value if write is None else write(self.now)
-            began = moments.pop("created_at", None) or next(iter(moments.values()), self.now)
-            moments.pop("updated_at", None)
-            yield Model(values, [(name, moment - began) for name, moment in moments.items()])
 
 
 def list_by_depth(tables: Tables) -> list[str]:
@@ -381,15 +232,6 @@ def list_by_depth(tables: Tables) -> list[str]:
     return list(found)
 
 
-@cache
-def read_shipped(table: Table) -> Mapping[str, Record]:
-    """Return the records of a table of the default fixtures, by key; times may count from now."""
-    file = installed.folder("fixtures") / f"{table.name}.json"
-    records = loads(file.read_bytes()) if file.exists() else []
-    keyed = ((table.key_of(own), own) for own in map(table.from_public, records))
-    return {key: record for key, record in keyed if key is not None}
-
-
 def _read_created(value: Any) -> datetime | None:
     """Return the moment of creation that the caller gave; `None` without a sound one."""
     try:
@@ -405,6 +247,5 @@ def _has_objects(value: Any) -> bool:
     )
 
 
-_UNUSABLE = ("deleted", "_suspended", "_deactivated", "_dropped")
 _LONGEST_UNIQUE = 15
 """Characters of a screen name, which is what is unique."""

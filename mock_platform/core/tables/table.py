@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from marshmallow import INCLUDE, Schema, ValidationError, missing
 from marshmallow.fields import Field, List, Nested
@@ -21,9 +21,6 @@ from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Instant, Timed
 from mock_platform.core.schema import Loader, list_fields, loader
 from mock_platform.world.store.interface import Record
-
-if TYPE_CHECKING:
-    from mock_platform.core.tables.drawing import Draft
 
 AS = "_as"
 RECORDED = "recorded"
@@ -127,9 +124,10 @@ class Table(Struct, frozen=True, dict=True):
     """Ends in a world what its records say about a record of a table, which is deleted then."""
     made_up: tuple[str, str] | None = None
     """A field and a noun that name a record which others refer to, and which no answer shows."""
-    draw: Callable[[Draft], Record] | None = None
-    """Returns fields of a record that is made in bulk; `None`: those of the default fixtures are
-    its models. Moments are datetimes; what the caller gives wins."""
+    draw: Callable[[Any], Record] | None = None
+    """Takes a `Draft`, returns fields of a record that is made in bulk; moments are datetimes.
+
+    With `None` the records of the default fixtures are models. What the caller gives wins."""
     once: tuple[str, ...] = ()
     """References whose combination no two records have."""
     unique: tuple[str, ...] = ()

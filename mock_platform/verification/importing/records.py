@@ -10,7 +10,7 @@ from mock_platform.api.served import ORIGINAL_NAMES, TABLES
 from mock_platform.core.jsonio import pretty
 from mock_platform.core.operation import Operation
 from mock_platform.core.original_names.translation import Reading
-from mock_platform.core.tables.making import read_shipped
+from mock_platform.core.tables.known import read_shipped
 from mock_platform.core.tables.table import AS, RECORDED, Shown, Table
 from mock_platform.settings import NamesMode
 from mock_platform.verification.importing.recorded import CallLabel, RecordedCall

@@ -173,6 +173,25 @@ def test_nothing_to_refer_to(box: Sandbox) -> None:
     assert box.world.store.get("funding_instruments", campaign["funding_instrument_id"]) is not None
 
 
+def test_a_change_meanwhile(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another request changes while records are made is seen: a handle is taken by one."""
+    (first,) = make(box, "users", seed=5)
+    box.world.reset()
+    box.world.clock.freeze(NOW)
+    clock, taken = box.world.clock, first | {"id": "1"}
+
+    def now() -> datetime:
+        box.world.store.put("users", "1", taken)
+        return NOW
+
+    monkeypatch.setattr(clock, "now", now)
+
+    (made,) = make(box, "users", seed=5)
+
+    assert (first["name"], first["id"]) == (made["name"], made["id"])
+    assert f"{first['screen_name'][:14]}2" == made["screen_name"]
+
+
 @pytest.mark.parametrize(
     ("table", "fields", "field", "text"),
     [
