@@ -128,6 +128,8 @@ class PersonTranslation(Rewriting):
         self._names: dict[str, str] = {}
         self._phrases: dict[str, list[Find]] = {}
         """What is replaced in other texts, too, by its first word."""
+        self._parts: set[str] = set()
+        """First and last names, and whatever else is a word of a name with several."""
         self._has_own_names = False
         self.make_word = cache(self._make_word)
 
@@ -144,6 +146,8 @@ class PersonTranslation(Rewriting):
                 self._handles[value] = self._choose(value, taken.__contains__)
                 taken.add(self._handles[value])
             elif kind == NAME:
+                words = re.findall(_LETTERS, value)
+                self._parts.update(w for w in words if len(words) > 1 and len(w) > _SHORT)
                 self._names[value] = self._choose_name(value)
         for kind, value in sorted(self.found):
             phrase = _strip_scheme(value) if kind == LINK else value
@@ -376,6 +380,8 @@ class PersonTranslation(Rewriting):
                     break
             else:
                 before = text[max(0, start - 1) : start]
+                if word[0] in self._parts and word[0][0].isupper() and " " in text:
+                    yield TEXT, start, word.end()
                 if folded in self._handles and (before in _BEFORE_HANDLES or _is_rare(folded)):
                     yield HANDLE, start, word.end()
 

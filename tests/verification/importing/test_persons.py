@@ -9,7 +9,9 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from click.testing import CliRunner
 
+from mock_platform.cli.main import group
 from mock_platform.settings import Settings
 from mock_platform.verification.har import read_har
 from mock_platform.verification.importing import ImportOptions, RemainsOfPersons, import_har
@@ -146,8 +148,21 @@ def test_the_whole_surface(tmp_path: Path) -> None:
 
     text = read_all(tmp_path / "made")
     assert report.exchanges - 2 <= report.answered
-    for secret in ("harbor_roasters", "Ines", "Duarte", "northbike_co", "Small-batch coffee"):
+    for secret in ("harbor_roasters", "Ines", "Duarte", "northbike_co", "Small-batch", "Harbor "):
         assert secret not in text
+
+
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report says how much was replaced; if something would be left, the status is 1."""
+    words = ["import", "--har", str(record(tmp_path)), "--anonymise", "--format", "json", "--to"]
+
+    done = CliRunner().invoke(group, [*words, str(tmp_path / "made")])
+    monkeypatch.setattr(PersonTranslation, "_make_link", lambda _, text: text)
+    refused = CliRunner().invoke(group, [*words, str(tmp_path / "other")])
+
+    assert json.loads(done.stdout)["replaced"] > 10
+    assert 1 == refused.exit_code
+    assert "so no folder was written:" in refused.stderr
 
 
 def test_what_would_be_left_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,13 +216,21 @@ def translate(value: Any, *more: Any) -> Any:
 def test_values_elsewhere() -> None:
     """A full name, a text or a rare handle is replaced in any other text, also without a key."""
     made = translate(
-        {"message": "ben_okri told Ada Lovelace: be [redacted-3]", "state": "ada", "n": 3},
+        {
+            "message": "ben_okri told Ada Lovelace: be [redacted-3]",
+            "state": "ada",
+            "kind": "Ada",
+            "n": 3,
+            "sale": "The Ada sale",
+        },
         {"username": "ben_okri", "name": "Ada Lovelace"},
         {"username": "ada", "name": "A"},
     )
 
     assert re.fullmatch(r"[a-z]{8} told [A-Z]\w+ [A-Z]\w+: be \[redacted-3\]", made["message"])
-    assert ("ada", 3) == (made["state"], made["n"])
+    assert ("ada", "Ada", 3) == (made["state"], made["kind"], made["n"])
+    assert re.fullmatch(r"The [A-Z][a-z]{2} sale", made["sale"])
+    assert "Ada" not in made["sale"]
     assert "ben" not in made["message"]
 
 
