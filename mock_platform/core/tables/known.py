@@ -54,6 +54,8 @@ class KnownRecords:
         self._usable: dict[str, list[Record]] = {}
         self._agreed: dict[tuple[str, str, str], dict[str, Any]] = {}
         self._models: dict[str, list[Model]] = {}
+        self._examples: dict[str, str] = {}
+        """A key of each table, of the form of which others are drawn."""
 
     def add(self, table: Table, record: Record) -> str:
         """Add a record that was made, and return its key."""
@@ -99,7 +101,9 @@ class KnownRecords:
         Raises:
             BadRecord: There are hardly any more.
         """
-        example = next(iter(read_shipped(table)), "")
+        example = self._examples.get(table.name)
+        if example is None:
+            example = self._examples[table.name] = next(iter(read_shipped(table)), "")
         for _ in range(_TRIES):
             key = _draw_like(self.ids, example, moment)
             if not self.exists(table.name, key):

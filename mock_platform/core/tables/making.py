@@ -156,10 +156,14 @@ class Maker:
             name: draft.moment for name in ("created_at", "updated_at") if name in table.instants
         }
         whole |= drawn | known
+        written: dict[object, str] = {}  # most records have one moment several times
         for name, instant in table.instants.items():
             value = whole.get(name)
             if isinstance(value, datetime):
-                whole[name] = instant.form(max(value, EARLIEST))
+                at = value, instant.form
+                whole[name] = written.get(at) or written.setdefault(
+                    at, instant.form(max(value, EARLIEST))
+                )
         for name in table.needed_fields:
             if name not in whole and name != table.key:
                 whole[name] = invent(draft, name, table.find_field(name))
