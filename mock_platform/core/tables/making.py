@@ -36,6 +36,9 @@ MAX_COUNT = 100_000
 """Records that one call makes at most, those made on the way not counted."""
 
 
+_MINUTE_SECONDS = 60
+
+
 class Made(Struct):
     """What was made: the keys that were asked for, and all records that are new or changed."""
 
@@ -65,7 +68,10 @@ def make_records(
             return [entry.record for entry in store.page(table)]
 
     def make() -> Made:
-        known = KnownRecords(tables, store.get, read, world.clock.now(), chosen)
+        now = world.clock.now()
+        if seed is not None and not world.clock.frozen:  # so that two runs in a row make the same
+            now = now.replace(second=0, microsecond=0)
+        known = KnownRecords(tables, store.get, read, now, chosen)
         return Maker(known).make(name, count, fields)
 
     # Requests wait for the lock of their world, so the records are made without it. Only if another
@@ -107,8 +113,10 @@ class Maker:
             text = f"count is {bounds}, got {count!r}; for more, call again"
             raise refuse(table, "count", text)
         wanted = self._chooser.read(table, fields, (SPREAD,))
-        start = self._known.now - timedelta(seconds=wanted.spread)
-        step = timedelta(seconds=wanted.spread / count)
+        # Now may be a minute later than the time that is known here.
+        length = wanted.spread - min(_MINUTE_SECONDS, wanted.spread / 2)
+        start = self._known.now - timedelta(seconds=length)
+        step = timedelta(seconds=length / count)
         draw = Draft(self._known, table, SPREAD, self._known.now)
         moments = [start + step * (index + draw.draw_below(1000) / 1000) for index in range(count)]
         created = wanted.values.get("created_at")
