@@ -161,6 +161,7 @@ class Platform:
                 wire=settings.wire,
                 refuse_warnings=settings.warnings == "error",
                 all_releases=settings.releases == "all",
+                as_of=settings.as_of,
             ),
             JournalMemory(settings.journal_total_bytes),
         )
@@ -292,6 +293,7 @@ class Platform:
         self, call: Call, world: World, refused: Exception | None = None
     ) -> tuple[Reply, Sequence[Change]]:
         """Return the answer of a call's operation, or its refusal, and what it changed."""
+        call.as_of = world.as_of
         call.names, wire = choose_form(call, world.names, world.wire)
         if wire != "spec":
             call.wire, call.until_2023 = "recorded", wire != "recorded"

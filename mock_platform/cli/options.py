@@ -360,6 +360,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("wire", "Answers as documented (spec), or as the real service was recorded where that "
                     "differs: now, or until 2023.", click.Choice(WIRES),
             plain_default="recorded for the platform's own hosts, else spec"),
+    Setting("as-of", "Answer with the endpoints, fields, names of events and refusals that the "
+                     "release history had at this date, whatever the clock says.", INSTANT,
+            plain_default="--releases decides", metavar="DATE"),
     Setting("no-markers", "Leave the X-Mock-… headers out of the answers.", flag=True),
     Setting("limits", "Rate limits to enforce: those of the specification, also those that only "
                       "the public interface names, or none.",

@@ -51,8 +51,8 @@ _SECTIONS = (
         "How it answers",
         (
             "names", "wire", "auth", "ads-auth", "warnings", "no-markers", "limits", "tiers",
-            "releases", "card-envelope", "webhook-envelope", "webhook-limit", "subscription-limit",
-            "campaign-limit", "line-item-limit", "line-items-per-campaign",
+            "releases", "as-of", "card-envelope", "webhook-envelope", "webhook-limit",
+            "subscription-limit", "campaign-limit", "line-item-limit", "line-items-per-campaign",
         ),
     ),
     (

@@ -120,6 +120,11 @@ def wire_millis(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds")[:23] + "Z"
 
 
+def format_date(moment: datetime) -> str:
+    """Return a moment as `2026-03-01`, with the time as in `wire_seconds` unless it is midnight."""
+    return wire_seconds(moment).removesuffix("T00:00:00Z")
+
+
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 """The bounds of a clock: one day before and many years after them are still valid dates."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -162,6 +162,23 @@ def test_a_world_can_have_original_names(platform: PlatformFace) -> None:
     with pytest.raises(ValueError, match="names is 'neutral' or 'original'"):
         platform.world("w2", names=cast("Any", "old"))
     platform.drop_world("w1")
+
+
+@pytest.mark.parametrize(
+    "as_of", ["2025-11-18", date(2025, 11, 18), datetime(2025, 11, 18, tzinfo=UTC)]
+)
+def test_a_world_has_the_contract_of_a_date(platform: PlatformFace, as_of: date | str) -> None:
+    """Text, a date or a moment is taken; other worlds keep the contract of the clock."""
+    worlds = [platform.world("old", as_of=as_of), platform]
+    path = "/2/news/search?query=coffee"
+
+    statuses = [world.session(auth="bearer").get(path).status_code for world in worlds]
+    platform.drop_world("old")
+    assert [404, 200] == statuses
+    for wrong in ("soon", 7, datetime(2026, 3, 1)):  # noqa: DTZ001 - that is what is refused
+        with pytest.raises(ValueError, match=r"as_of: .*; a date is 2026-03-01"):
+            platform.world("old", as_of=cast("Any", wrong))
+    assert "old" not in platform.worlds
 
 
 def test_a_world_can_be_a_copy(platform: PlatformFace) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,6 +23,7 @@ from mock_platform.client.arguments import (
     describe_event,
     format_moment,
     is_error,
+    read_as_of,
     read_scenario,
 )
 from mock_platform.client.interface import PlatformFace, WorldFace
@@ -329,8 +330,10 @@ class RemotePlatform(RemoteWorld, PlatformFace):
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
         wire: WireMode | None = None,
+        as_of: Instant | date | None = None,
     ) -> RemoteWorld:
         is_error(warnings)
+        dated = read_as_of(as_of)
         wanted = {
             "from": source,
             "seed": check_seed(seed),
@@ -339,6 +342,7 @@ class RemotePlatform(RemoteWorld, PlatformFace):
             "warnings": warnings,
             "names": check_names(names),
             "wire": check_wire(wire),
+            "as_of": None if dated is None else format_moment(dated),
         }
         body = {key: value for key, value in wanted.items() if value is not None}
         made = self._control.ask("PUT", f"/worlds/{check_name(name)}", body)

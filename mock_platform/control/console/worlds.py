@@ -46,7 +46,7 @@ def show_worlds(request: ControlRequest, form: FormState | None = None) -> Respo
         # Worlds of other processes, and resting ones, are listed without being opened here.
         clock = clocks.get(told["name"])
         shown = {"seed": "", "requests": "", "now": "", "frozen": False, "where": _locate(told)}
-        shown["damaged"] = ""
+        shown["damaged"] = shown["as_of"] = ""
         shown["age"] = _describe_age(told.get("age_seconds"))
         if clock is not None:
             shown |= {"now": wire_millis(clock.now()), "frozen": clock.frozen}
@@ -158,7 +158,7 @@ def _create(request: ControlRequest, values: Mapping[str, str]) -> str:
         raise refuse_values(409, [("name", text)], _NOT_MADE)
     body: dict[str, Any] = {
         key: value
-        for key in ("from", "freeze", "names", "warnings")
+        for key in ("from", "freeze", "as_of", "names", "warnings")
         if (value := values.get(key, "").strip())
     }
     if values.get("seed", "").strip():
