@@ -18,7 +18,7 @@ import click
 from msgspec import Struct
 
 from mock_platform.settings import WIRES, ConnectionSettings, DeliverySettings, Settings
-from mock_platform.world.clock import DURATION_EXAMPLES, parse_duration, parse_instant
+from mock_platform.world.clock import DURATION_EXAMPLES, format_date, parse_duration, parse_instant
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -172,6 +172,23 @@ class AddressKind(OptionKind):
 
 ADDRESS = AddressKind()
 INSTANT = InstantKind()
+
+
+class DatesKind(OptionKind):
+    """Dates of a contract, separated by commas."""
+
+    name = "dates"
+
+    def parse(self, text: str) -> tuple[datetime, ...]:
+        """Return the moments, each once, in the order in which they were given."""
+        dates = tuple(INSTANT.parse(part.strip()) for part in text.split(","))
+        twice = next((format_date(each) for each in dates if dates.count(each) > 1), None)
+        if twice is not None:
+            raise ValueError(f"{twice} is there twice")
+        return dates
+
+
+DATES = DatesKind()
 SECONDS = SecondsKind()
 WHOLE_SECONDS = SecondsKind(whole=True)
 SIZE = SizeKind()

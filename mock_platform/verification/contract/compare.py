@@ -311,7 +311,7 @@ def compare_dates(
     """
     found = []
     for operation in operations:
-        exists = [_exists(operation, moment) for moment in (old, new)]
+        exists = [exists_at(operation, moment) for moment in (old, new)]
         for each in operation.history:
             if not min(old, new) < each.at <= max(old, new) or not any(exists):
                 continue
@@ -323,7 +323,7 @@ def compare_dates(
     return sorted(found, key=_rank)
 
 
-def _exists(operation: Operation, moment: datetime) -> bool:
+def exists_at(operation: Operation, moment: datetime) -> bool:
     """Whether an operation is there at a moment: it began, and has not ended."""
     added, removed = (
         [each.at <= moment for each in operation.history if each.rule == rule]
