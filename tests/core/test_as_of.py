@@ -103,7 +103,7 @@ def test_a_path_that_ends_says_so_from_its_announcement_on(
 def test_an_event_has_the_name_of_its_time(
     sandboxes: Sandboxes, at: str, subscribed: str, name: str
 ) -> None:
-    """A changed bio is told under the name that the type had at the date."""
+    """A changed bio is delivered under the name that the type had at the date."""
     box = sandboxes.get(as_of=datetime.fromisoformat(f"{at}T00:00:00+00:00"))
     wanted = {"event_type": subscribed, "filter": {"user_id": "2244994945"}, "tag": "as of"}
     made = box.call("POST", "/2/activity/subscriptions", keys=HARBOR, json=wanted)

@@ -43,12 +43,11 @@ class Release(Struct, frozen=True):
     change: str
     effective: datetime
 
-    @property
-    def announced(self) -> datetime:
-        """The beginning of the day on which it was announced."""
+    def get_announcement(self) -> datetime:
+        """Return the beginning of the day on which it was announced."""
         return datetime.fromisoformat(f"{self.date}T00:00:00+00:00")
 
-    def changes(self, rule: str, place: str = "", old: str = "", new: str = "") -> Dated:
+    def make_change(self, rule: str, place: str = "", old: str = "", new: str = "") -> Dated:
         """Return what it changes of an operation, by a rule for the comparison of contracts."""
         return Dated(self.effective, rule, place, old, new)
 
@@ -295,7 +294,7 @@ def explain_unknown_name(text: str) -> str:
 
 
 def find_name_at(event_type: str, moment: datetime) -> str | None:
-    """Return the name that a type of event has at a moment; `None` if there is none yet."""
+    """Return the name that a type of event has at a moment; `None` before it has one."""
     entry = find_event_name(event_type)
     if entry is None or moment >= entry.since:
         return event_type

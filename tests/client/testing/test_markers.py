@@ -162,7 +162,7 @@ def test_names_are_chosen_for_a_test(wherever: Run) -> None:
 
 
 def test_the_contract_of_a_date_is_chosen_for_a_test(wherever: Run) -> None:
-    """`mock_as_of` gives one test the contract of a date; a wrong value is refused."""
+    """With `mock_as_of` one test has the contract of a date; a wrong value is refused."""
     result = wherever(
         """
         import pytest

@@ -246,10 +246,8 @@ def test_dates_that_cannot_be_compared(
     write("list.json", {"operations": [7]})
     write("cut.json", "[1")
     write("wrong.baseline", "news.serch 200\n")
-    dates = (
-        ("--as-of", "2026-01-01", "--as-of", "2026-01-02") if words[:1] == ("--coverage",) else ()
-    )
-    result = run("diff", *dates, *words)
+    dates = ("--as-of", "2026-01-01", "--as-of", "2026-01-02")
+    result = run("diff", *(dates if words[:1] == ("--coverage",) else ()), *words)
 
     assert 2 == result.exit_code
     assert said in " ".join(result.output.split())

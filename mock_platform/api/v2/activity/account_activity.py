@@ -92,6 +92,7 @@ SUCCESSOR = "POST /2/webhooks/replay"
 
 
 _RETIREMENT = find_release("replay-path-retired")
+_ANNOUNCED = _RETIREMENT.get_announcement()
 _OAUTH2 = "account-activity-oauth2"
 _USER = Auth(
     ("oauth1", "oauth2"),
@@ -221,10 +222,10 @@ def refuse_when_retired(call: Call, world: World) -> None:
         ProblemFailure: 410 about:blank, which names the successor.
     """
     now = world.contract_now()
-    if now < _RETIREMENT.announced:
+    if now < _ANNOUNCED:
         return
     ends = format_datetime(_RETIREMENT.effective, usegmt=True)
-    since = f"@{_RETIREMENT.announced.timestamp():.0f}"
+    since = f"@{_ANNOUNCED.timestamp():.0f}"
     call.extra_headers += [("Deprecation", since), ("Sunset", ends)]
     call.assume(DEPRECATION_HEADERS)
     if _RETIREMENT.is_in_force(now):
@@ -268,7 +269,7 @@ _declare_for_user = partial(
     rules=require_oauth2_release,
     returns=SubscribedAnswer,
     auth=_USER,
-    dated=(find_release(_OAUTH2).changes("authentication-added", new="oauth2"),),
+    dated=(find_release(_OAUTH2).make_change("authentication-added", new="oauth2"),),
     errors=("invalid-request", "unsupported-authentication"),
 )
 OPERATIONS = (
@@ -339,8 +340,8 @@ OPERATIONS = (
         may_assume=(REPLAY_RETIRED, DEPRECATION_HEADERS, *MAY_CREATE),
         deprecated=True,
         dated=(
-            Dated(_RETIREMENT.announced, "operation-deprecated"),
-            _RETIREMENT.changes("operation-removed", old=f"POST {_REPLAY}", new=SUCCESSOR),
+            Dated(_ANNOUNCED, "operation-deprecated"),
+            _RETIREMENT.make_change("operation-removed", old=f"POST {_REPLAY}", new=SUCCESSOR),
         ),
         example=Example(query={"from_date": MINUTE, "to_date": MINUTE}, is_refused=True),
     ),

@@ -381,7 +381,7 @@ OPERATIONS = (
         ),
         dated=(
             *date_names("sent-value-accepted", "body: event_type"),
-            find_release("event-names").changes("sent-key-added", "body: filter.direction"),
+            find_release("event-names").make_change("sent-key-added", "body: filter.direction"),
         ),
         example=Example(
             json={

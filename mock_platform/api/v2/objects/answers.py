@@ -139,10 +139,12 @@ def find_early_fields(
 
 DATED_FIELDS = (
     *(
-        find_release(row).changes("sent-value-accepted", "query parameter post.fields", new=name)
+        find_release(row).make_change(
+            "sent-value-accepted", "query parameter post.fields", new=name
+        )
         for name, row in _DATED.items()
     ),
-    find_release("affiliation-array").changes(
+    find_release("affiliation-array").make_change(
         "answer-type-changed", "answer 200: affiliation.user_id", "string", "array"
     ),
 )

@@ -98,8 +98,11 @@ _CONTENTS = ("media", "poll", "quote_post_id", "card_uri")
 
 
 DATED = (
-    *(find_release(row).changes("sent-key-added", f"body: {name}") for name, row in _DATED.items()),
-    find_release("programmatic-replies").changes(
+    *(
+        find_release(row).make_change("sent-key-added", f"body: {name}")
+        for name, row in _DATED.items()
+    ),
+    find_release("programmatic-replies").make_change(
         "failure-added", "failure about:blank", new="403 without a mention or a quote by the author"
     ),
 )

@@ -192,10 +192,10 @@ class Window(Struct, frozen=True, dict=True):
 
 _INDEX = find_release("search-index")
 INDEX_CHANGES = (
-    _INDEX.changes(
+    _INDEX.make_change(
         "sent-value-accepted", "query parameter query", new=", ".join(f"{x}:" for x in COUNTED)
     ),
-    _INDEX.changes("behaviour-changed", "answer 200", new="keyword searches find no reposts"),
+    _INDEX.make_change("behaviour-changed", "answer 200", new="keyword searches find no reposts"),
 )
 """What the release history changes of searches and counts."""
 
