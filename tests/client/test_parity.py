@@ -32,7 +32,7 @@ from mock_platform.client.world_parts import (
     StreamsFace,
     TableFace,
 )
-from mock_platform.core.errors import BadQuery, NotInProcess
+from mock_platform.core.errors import BadQuery, NothingDue, NotInProcess
 from mock_platform.core.tables.state import State as LocalState
 from mock_platform.core.tables.state import TableState
 from mock_platform.world.journal import JournalEntry
@@ -89,7 +89,7 @@ def test_nothing_is_on_one_side_alone(face: type, kinds: tuple[type, ...], more:
 
 
 _ALIKE = {"name", "base_url", "ads_base_url", "ads_sandbox_base_url", "control_url"}
-_ALIKE |= {"app", "test_client"}
+_ALIKE |= {"app", "test_client", "advance"}
 """What the interface itself does, from what both kinds have."""
 _OURS = {kind.__module__ for kinds in (_PLATFORMS, _WORLDS, _CLOCKS, _JOURNALS) for kind in kinds}
 
@@ -450,6 +450,13 @@ def test_the_clock_obeys(world: WorldFace) -> None:
     assert clock.resume() >= datetime(2027, 1, 1, tzinfo=UTC)
     assert not clock.frozen
     assert clock.freeze() == clock.now()
+    clock.travel("2099-01-01")
+    feed = clock.advance(to="next")
+    at = datetime(2099, 1, 4, 12, 30, tzinfo=UTC)
+    assert [(at, "feed", "scheduled_feeds")] == [each[:3] for each in feed]
+    assert clock.now() == at
+    with pytest.raises(NothingDue, match="Nothing is due in the world"):
+        clock.advance(to="next")
     noon = datetime(2026, 3, 1, 13, tzinfo=timezone(timedelta(hours=1)))
     assert (True, NOON) == (clock.frozen, clock.freeze(noon))
 

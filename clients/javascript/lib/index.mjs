@@ -22,6 +22,7 @@ export const {
   BadWorldName,
   TooManyWorlds,
   CannotPerform,
+  NothingDue,
   StoreUnwritable,
   StoreUnreachable,
   WorldElsewhere,
