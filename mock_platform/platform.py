@@ -130,7 +130,7 @@ class Platform:
     ) -> None:
         self.settings = settings = settings or Settings()
         self.tables: Tables = {table.name: table for table in TABLES}
-        self.description = Description(self._describe, self.write_original)
+        self.description = Description(self._describe, self.write_original, lambda: self.operations)
         """Return the v2 interface as an OpenAPI document."""
         self.operations: tuple[Operation, ...] = table(
             OPERATIONS, [openapi.make_operation(self.description.at)]

@@ -478,7 +478,15 @@ def settings_options(*, without: frozenset[str] = frozenset()) -> Callable[[Comm
 
 
 def settings_of(values: Mapping[str, Any]) -> Settings:
-    """Return the settings from a command's parameters; absent ones keep their default."""
+    """Return the settings from a command's parameters; absent ones keep their default.
+
+    Raises:
+        click.UsageError: Some do not belong together.
+    """
+    if values.get("as_of") is not None and values.get("releases") == "all":
+        raise click.UsageError(
+            "--releases all has every release, and --as-of those up to a date: choose one."
+        )
     groups: dict[str, dict[str, Any]] = {"": {}, "delivery": {}, "connection": {}}
     for setting in SETTINGS:
         if setting.parameter not in values:

@@ -25,7 +25,6 @@ from mock_platform.core.warning_counts import (
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.outline import UnfiredRule
-from mock_platform.verification.contract.compare import exists_at
 from mock_platform.verification.costs.document import CostsDocument, describe_costs
 from mock_platform.world import redact
 from mock_platform.world.clock import format_date
@@ -375,7 +374,7 @@ class DateWatch:
         self.date = format_date(date)
         self.requests = 0
         self.absent: Counter[str] = Counter()
-        self._missing = {each.id for each in OPERATIONS if not exists_at(each, date)}
+        self._missing = {each.id for each in OPERATIONS if not each.exists_at(date)}
         self._lock = threading.Lock()
 
     def observe(self, entry: JournalEntry) -> None:

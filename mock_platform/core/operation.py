@@ -308,6 +308,14 @@ class Operation(Struct, frozen=True):
             begins = (Dated(self.since, "operation-added", new=f"{self.method} {self.path}"),)
         return (*begins, *self.dated, *getattr(self.params, "dated", ()))
 
+    def exists_at(self, moment: datetime) -> bool:
+        """Whether it is there at a moment of the release history: it began, and has not ended."""
+        added, removed = (
+            [each.at <= moment for each in self.history if each.rule == rule]
+            for rule in ("operation-added", "operation-removed")
+        )
+        return all(added) and not any(removed)
+
     def where(self) -> tuple[str, int]:
         """Return source file and line of the handler, or of the declaration that has it."""
         if self.declared_at is not None:

@@ -234,6 +234,7 @@ def test_another_server_gets_safe_methods_alone(run: Run, other: Differing, tmp_
         (["verify", "--as-of", "2026-01-01,2026-01-01", "--", "true"], "2026-01-01 is there twice"),
         (["verify", "--as-of", "2026-01-01", "--coverage", "--", "true"], "run --as-of DATE"),
         (["verify", "--as-of", "2026-01-01"], "The command is missing"),
+        (["run", "--as-of", "2026-01-01", "--releases", "all", "--", "true"], "choose one"),
     ],
 )
 def test_usage(words: list[str], said: str) -> None:

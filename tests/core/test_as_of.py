@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -128,6 +129,42 @@ def test_a_type_of_event_that_does_not_exist_yet_is_not_delivered(sandboxes: San
 
     made = [each.record for each in box.world.store.page("activities")]
     assert [[]] == [each["_matches"] for each in made if each["payload"].get("text") == "Hello"]
+
+
+def test_the_description_is_that_of_the_date(sandboxes: Sandboxes) -> None:
+    """Endpoints, keys, values and credentials that were not there are not described."""
+    box = sandboxes.get()
+
+    def describe(at: str | None) -> dict[str, Any]:
+        headers = {} if at is None else {"X-Mock-As-Of": at}
+        return dict(box.call("GET", "/2/openapi.json", keys=None, headers=headers).get_json())
+
+    now, old, older = describe(None), describe("2025-06-01"), describe("2025-01-01")
+    again = describe("2025-06-02")
+    posts = [each["components"]["schemas"]["NewPost"]["properties"] for each in (now, old)]
+    fields = [
+        each["paths"]["/2/users/{id}"]["get"]["parameters"][1]["schema"]["items"]["enum"]
+        for each in (now, old)
+    ]
+    subscribe = "/2/account_activity/webhooks/{webhook_id}/subscriptions/all"
+    badges = [
+        each["components"]["schemas"]["UserAffiliation"]["properties"]["user_id"]["type"]
+        for each in (now, old, older)
+    ]
+
+    assert old == again
+    assert describe(None) == now
+    assert {"/2/news/search", "/2/connections"} <= now["paths"].keys() - old["paths"].keys()
+    assert {"paid_partnership", "edit_options", "share_with_followers"} == (
+        posts[0].keys() - posts[1].keys()
+    )
+    assert ["paid_partnership"] == [name for name in fields[0] if name not in fields[1]]
+    assert [2, 1] == [len(each["paths"][subscribe]["get"]["security"]) for each in (now, old)]
+    assert ["array", "array", "string"] == badges
+    replay = "/2/account_activity/replay/webhooks/{webhook_id}/subscriptions/all"
+    dates = ("2026-03-19", "2026-03-20", "2026-03-26")
+    found = [describe(at)["paths"].get(replay, {}).get("post") for at in dates]
+    assert [False, True, None] == [each and each.get("deprecated", False) for each in found]
 
 
 def test_the_control_plane_makes_and_lists_it(box: Sandbox) -> None:

@@ -30,7 +30,7 @@ from mock_platform.control.worlds import (
     put_world,
 )
 from mock_platform.settings import NAMES
-from mock_platform.world.clock import wire_millis
+from mock_platform.world.clock import format_date, wire_millis
 from mock_platform.world.names import DEFAULT, BadWorldName
 from mock_platform.world.world import World
 
@@ -83,6 +83,7 @@ def show_world(request: ControlRequest, form: FormState | None = None) -> Respon
         form=form,
         shown=world,
         shown_now=wire_millis(world.clock.now()),
+        shown_as_of=None if world.as_of is None else format_date(world.as_of),
         addresses=addresses(request.origin, world.name),
         credentials=[(title, _list_rows(title, told["credentials"])) for title in _GROUPS],
         is_default=world.name == DEFAULT,

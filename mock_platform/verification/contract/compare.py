@@ -311,7 +311,7 @@ def compare_dates(
     """
     found = []
     for operation in operations:
-        exists = [exists_at(operation, moment) for moment in (old, new)]
+        exists = [operation.exists_at(moment) for moment in (old, new)]
         for each in operation.history:
             if not min(old, new) < each.at <= max(old, new) or not any(exists):
                 continue
@@ -321,15 +321,6 @@ def compare_dates(
             rule = each.rule if old < new else _BACK.get(each.rule, each.rule)
             found.append(ContractChange(rule, operation.id, each.place, *sides))
     return sorted(found, key=_rank)
-
-
-def exists_at(operation: Operation, moment: datetime) -> bool:
-    """Whether an operation is there at a moment: it began, and has not ended."""
-    added, removed = (
-        [each.at <= moment for each in operation.history if each.rule == rule]
-        for rule in _EXISTENCE
-    )
-    return all(added) and not any(removed)
 
 
 def _rank(change: ContractChange) -> tuple[bool, str, int, str, str]:

@@ -17,7 +17,6 @@ from mock_platform.verification.contract import (
     make_contract,
     read_contract,
 )
-from mock_platform.verification.contract.compare import exists_at
 from tests.verification.contract.examples import (
     EXAMPLES,
     HARMLESS_EDITS,
@@ -169,7 +168,7 @@ def test_of_an_operation_that_begins_or_ends_only_that_is_a_change() -> None:
     """An announced end counts by itself, and not beside the end."""
     announced, ended = (datetime(2026, 3, day, 20, tzinfo=UTC) for day in (20, 25))
     before = datetime(2026, 3, 1, tzinfo=UTC)
-    replay = [each for each in OPERATIONS if not exists_at(each, ended)]
+    replay = [each for each in OPERATIONS if not each.exists_at(ended)]
 
     rules = [
         [each.rule for each in compare_dates(replay, *dates)]
