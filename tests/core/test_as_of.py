@@ -131,6 +131,32 @@ def test_a_type_of_event_that_does_not_exist_yet_is_not_delivered(sandboxes: San
     assert [[]] == [each["_matches"] for each in made if each["payload"].get("text") == "Hello"]
 
 
+@pytest.mark.parametrize(
+    ("at", "products"),
+    [
+        ("2025-05-19", set()),
+        ("2025-05-20", {"account_activity"}),
+        ("2025-09-09", {"account_activity", "filtered_stream"}),
+        ("2026-06-04", {"account_activity", "filtered_stream", "activity"}),
+    ],
+)
+def test_a_product_delivers_from_its_launch_on(
+    sandboxes: Sandboxes, at: str, products: set[str]
+) -> None:
+    """A post reaches the webhooks of the products that there were at the date."""
+    box = sandboxes.get(as_of=datetime.fromisoformat(f"{at}T00:00:00+00:00"))
+    webhook, store = "1146654567674912769", box.world.store
+    listener = {"_id": "x", "webhook_id": webhook, "user_id": "2244994945"}
+    store.put("account_activity_subscriptions", "x", listener)
+    link = {"webhook_id": webhook, "fields": [], "_app_id": "11827", "created_at": at}
+    store.put("stream_links", webhook, link)
+    before = {entry.key for entry in store.page("events")}
+    box.call("POST", "/2/posts", keys=HARBOR, json={"text": "cold brew coffee"})
+    found = [each for each in store.page("events") if each.key not in before]
+
+    assert products == {each.record["_product"] for each in found}
+
+
 def test_the_description_is_that_of_the_date(sandboxes: Sandboxes) -> None:
     """Endpoints, keys, values and credentials that were not there are not described."""
     box = sandboxes.get()
