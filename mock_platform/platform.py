@@ -280,9 +280,11 @@ class Platform:
         if self.settings.markers:
             reply.headers += make_markers(call, assumptions, why)
         milliseconds = (UPTIME() - started) * 1000
+        turn = world.history.turn if call.turn is None else call.turn
         reply.entry = entry = make_entry(
-            call, reply, world.name, at, milliseconds, assumptions, changes, failed, why
-        )
+            call, reply, world.name, call.at or at, milliseconds, assumptions, changes, failed, why,
+            turn,
+        )  # fmt: skip
         self._record(entry, call, world)
         if call.wire != "spec":
             compress(call, reply)

@@ -108,6 +108,7 @@ class LocalJournal(JournalFace):
 
     def __init__(self, world: World, platform: Platform) -> None:
         self._journal = world.journal
+        self._world_name = world.name
         self._platform = platform
 
     def find(self, **query: Unpack[PageQuery]) -> list[JournalEntry]:
@@ -122,7 +123,7 @@ class LocalJournal(JournalFace):
         return self._journal.get(request_id)
 
     def clear(self) -> None:
-        self._journal.clear()
+        self._platform.worlds.get(self._world_name).clear_journal()
 
     def __iter__(self) -> Iterator[JournalEntry]:
         return iter(self._journal)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Literal, Protocol
 from urllib.parse import urlsplit
 
@@ -89,6 +90,10 @@ class Call(Struct):
     world_prefix: str | None = None
     remote_address: str = ""
     request_id: str = ""
+    at: datetime | None = None
+    """The moment at which it is answered, on the world's clock."""
+    turn: int | None = None
+    """Its number among the requests that its world answered."""
 
     names: NamesMode = "neutral"
     """Which names the client uses and gets."""

@@ -23,12 +23,13 @@ def make_entry(
     changes: Sequence[Change],
     failed: str | None,
     why: str | None,
+    turn: int,
 ) -> JournalEntry:
     """Return the entry of an answered call in the world of this name.
 
     `at` is the start by the world's clock, `milliseconds` the real duration, `failed` the traceback
-    of an error in the sandbox, `why` the reason for the answer. Changes to the sandbox's own tables
-    (`_…`) are left out.
+    of an error in the sandbox, `why` the reason for the answer, `turn` its number. Changes to the
+    sandbox's own tables (`_…`) are left out.
 
     A journal keeps thousands of entries, and the garbage collector looks at every list that they
     refer to. So there are tuples here, except for the headers of the answer: the edge adds to them.
@@ -60,6 +61,7 @@ def make_entry(
         sent=call.sent,
         ending=None if reply.sending is not None or reply.is_open_ended else COMPLETE,
         why=why,
+        turn=turn,
     )
 
 

@@ -152,14 +152,31 @@ class Clock:
     ) -> None:
         # One value that is replaced as a whole: a reader during a jump sees the old or the new one.
         self._state: ClockState = (timedelta(), None if frozen_at is None else _utc(frozen_at))
+        self._held: datetime | None = None
         self._lock = lock or threading.Lock()
         self._record = record
         self._listeners: list[Callable[[], None]] = []
 
     def now(self) -> datetime:
         """Return the current moment of the world, in UTC."""
+        held = self._held
+        if held is not None:
+            return held
         offset, frozen = self._state
         return machine_now() + offset if frozen is None else frozen
+
+    def hold(self) -> datetime:
+        """Keep the current moment until `let_go`, and return it: a request happens at one moment.
+
+        Called under the world's lock. A jump ends it.
+        """
+        self._held = None
+        self._held = moment = self.now()
+        return moment
+
+    def let_go(self) -> None:
+        """Follow the time again."""
+        self._held = None
 
     @property
     def frozen(self) -> bool:
@@ -262,7 +279,7 @@ class Clock:
     def _jump(self, state: ClockState) -> None:
         # The jump is visible to the function that records it, since that writes the new state of
         # the clock. If it cannot be written, the clock returns to where it was.
-        before, self._state = self._state, state
+        before, self._state, self._held = self._state, state, None
         try:
             if self._record is not None:
                 self._record()

@@ -82,6 +82,8 @@ class JournalEntry(Struct, gc=False):
     """Why the request was refused, or what a scenario did to it, in one sentence."""
     shadow: dict[str, Any] | None = None
     """How the answer of the real service differs, if the request was sent there as well."""
+    turn: int = 0
+    """Its number among the requests that the world answered, or that of the one before."""
     cost: dict[str, Any] | None = None
     """What the platform would have charged: `usd`, `resources` and `why`; set before it is read."""
 
