@@ -127,6 +127,7 @@ class Platform:
         store: StoreMaker | None = None,
         owners: Owners | None = None,
         worlds: Callable[..., Worlds] = Worlds,
+        deliverer: Callable[..., Deliverer] = Deliverer,
     ) -> None:
         self.settings = settings = settings or Settings()
         self.tables: Tables = {table.name: table for table in TABLES}
@@ -174,7 +175,7 @@ class Platform:
         )
         self.peers: Peers = Alone()
         """The other processes of the server."""
-        self.deliverer = Deliverer(settings.delivery, self._report_error)
+        self.deliverer = deliverer(settings.delivery, self._report_error)
         """Delivers to webhooks; starts its threads with the first delivery."""
         self.on_world(self.deliverer.attach)
         self.on_world(self._open_streams)

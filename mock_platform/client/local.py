@@ -291,6 +291,11 @@ class LocalWorld(WorldFace):
         recorder = self._application.control.warnings
         return recorder.document(None if name == DEFAULT else name)
 
+    def save_case(self, path: Path | str) -> Path:
+        from mock_platform.verification.cases.writing import write_case, write_file
+
+        return write_file(path, write_case(self._platform, self._world))
+
     def use_fixtures(self, *folders: Path | str) -> None:
         settings = self._platform.settings
         laid = (*settings.fixtures, *(Path(folder) for folder in folders))

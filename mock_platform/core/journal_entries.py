@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from mock_platform.core.call import Call, Reply
+from mock_platform.core.call import Call, FaultKind, Reply
 from mock_platform.core.pairs import Pairs
-from mock_platform.world.endings import COMPLETE
+from mock_platform.world.endings import COMPLETE, AnswerEnding, How
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.store.interface import Change
 
@@ -63,6 +63,22 @@ def make_entry(
         why=why,
         turn=turn,
     )
+
+
+_ENDINGS: Mapping[FaultKind, How] = {
+    "reset": "reset",
+    "empty": "empty",
+    "truncate": "truncated",
+    "garbage": "garbage",
+    "timeout": "stalled",
+}
+
+
+def end_unsent(reply: Reply) -> None:
+    """Complete the entry of an answer that goes to no client: a fault is noted, no delay waited."""
+    if reply.entry is not None:
+        fault = None if reply.sending is None else reply.sending.fault
+        reply.entry.ending = COMPLETE if fault is None else AnswerEnding(_ENDINGS[fault])
 
 
 # The marker headers: what made the sandbox answer as it did (`--no-markers` leaves them out).

@@ -6,6 +6,7 @@ From the start, the requests and these steps a world can be made again elsewhere
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
@@ -39,9 +40,11 @@ class History:
     Use it under the lock of the world.
     """
 
-    def __init__(self, start: SavedWorld) -> None:
+    def __init__(self, start: SavedWorld, began: datetime) -> None:
         self.start = start
         """The state at which its journal begins."""
+        self.began = began
+        """The moment of that, on the world's clock."""
         self.start_turn = 0
         """The number of the last request before that."""
         self.turn = 0
@@ -51,9 +54,9 @@ class History:
         self._size = 0
         self._noted: Mark | None = None
 
-    def begin(self, start: SavedWorld, mark: Mark) -> None:
+    def begin(self, start: SavedWorld, began: datetime, mark: Mark) -> None:
         """Begin again with a state."""
-        self.start, self.start_turn = start, self.turn
+        self.start, self.began, self.start_turn = start, began, self.turn
         self.steps, self._size, self._noted = [], 0, mark
 
     def set_mark(self, mark: Mark) -> None:

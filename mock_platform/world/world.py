@@ -145,7 +145,7 @@ class World:
         self.store = (store or _store_in_memory)(self)
         self.windows.outlives = self.store.outlives
         self.transitions = Transitions(blueprint.kinds, self.store, self.clock, self.notify, self)
-        self.history = History(blueprint.make_start(self.seed))
+        self.history = History(blueprint.make_start(self.seed), self.clock.now())
         if self.store.kept is None:
             self.store.restore(self.history.start.records)
 
@@ -251,7 +251,7 @@ class World:
         with self.hold():
             self.store.begin({} if origin is None else {ORIGIN: origin})
             self.origin = origin
-            self.history.begin(origin or self.history.start, self._mark())
+            self._begin_history(origin or self.history.start)
 
     def resume(self, kept: KeptWorld) -> None:
         """Continue as an earlier process left the world; its records are there already."""
@@ -261,7 +261,7 @@ class World:
             self.snapshots = kept.snapshots
             self.beside.resume(self.store.beside)
             self.store.resume()
-            self.history.begin(self.save(), self._mark())
+            self._begin_history(self.save())
             self._note_step((), whole=True)
             found = self.store.list_changes()
             for observer in self._observers:
@@ -322,6 +322,13 @@ class World:
         start = replace(self.blueprint, base=base).make_start(self.seed)
         self._return_to(start, base, restarts=True)
 
+    def begin_at(self, origin: SavedWorld) -> None:
+        """Start from scratch with a state, to which each reset returns."""
+        self.store.keep_point(ORIGIN, origin)
+        self.drawn_as = origin.meta.get("drawn_as", self.name)
+        self.origin = origin
+        self.reset()
+
     def take_snapshot(self, name: str) -> SavedWorld:
         """Save the current state under a name; replaces an existing snapshot."""
         with self.hold():
@@ -349,7 +356,7 @@ class World:
     def clear_journal(self) -> None:
         """Delete all entries of the journal; what comes then is after the current state."""
         with self.hold():
-            self.history.begin(self.save(), self._mark())
+            self._begin_history(self.save())
             self._note_step((), whole=True)
             self.journal.clear()
 
@@ -420,7 +427,7 @@ class World:
             # Threads that deliver events compare the epoch with the one they started in, and drop
             # their work if the world was reset meanwhile.
             self.epoch += 1
-            self.history.begin(saved, self._mark())
+            self._begin_history(saved)
             if not restarts:
                 self._note_step((), whole=True)
             for each in (self.journal, self.nonces, self.deliveries, self._outbox):
@@ -498,6 +505,9 @@ class World:
 
     def _mark(self) -> Mark:
         return self.transitions.paces, [each.mark() for each in self.companions]
+
+    def _begin_history(self, start: SavedWorld) -> None:
+        self.history.begin(start, self.clock.now(), self._mark())
 
     def _note_step(self, changes: Sequence[Change], *, whole: bool = False) -> None:
         drawn, mark = self.ids.drawn, self._mark()

@@ -245,6 +245,11 @@ class RemoteWorld(WorldFace):
         document: dict[str, Any] = self._control.ask("GET", "/costs", query={"by": by})
         return document
 
+    def save_case(self, path: Path | str) -> Path:
+        from mock_platform.verification.cases.writing import write_file
+
+        return write_file(path, self._control.fetch("/case"))
+
     def use_fixtures(self, *folders: Path | str) -> None:
         if self.name == DEFAULT:
             raise NotInProcess(
