@@ -180,6 +180,22 @@ def show_costs(world: WorldFace, by: By, form: Literal["text", "json"]) -> None:
         click.echo(align([("US$", "calls", "charged", by), *rows]))
 
 
+def save_case(world: WorldFace, file: Path) -> None:
+    """Write a world with its requests to a file.
+
+    Raises:
+        CheckFailed: The file cannot be written.
+    """
+    try:
+        world.save_case(file)
+    except OSError as fault:
+        raise CheckFailed(f"{file} cannot be written: {fault.strerror}.") from fault
+    click.echo(
+        f"World {world.name} with its {len(world.journal):,} requests is in {file}. "
+        f"`mock-platform open {file}` serves the same world."
+    )
+
+
 def show_worlds(platform: RemotePlatform) -> None:
     """Print each world with its base address."""
     names = platform.worlds

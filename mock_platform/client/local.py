@@ -28,6 +28,7 @@ from mock_platform.client.arguments import (
     describe_event,
     read_scenario,
     serialize_query,
+    write_private,
 )
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.late_application import LateApplication
@@ -292,9 +293,9 @@ class LocalWorld(WorldFace):
         return recorder.document(None if name == DEFAULT else name)
 
     def save_case(self, path: Path | str) -> Path:
-        from mock_platform.verification.cases.writing import write_case, write_file
+        from mock_platform.verification.cases import write_case
 
-        return write_file(path, write_case(self._platform, self._world))
+        return write_private(path, write_case(self._platform, self._world))
 
     def use_fixtures(self, *folders: Path | str) -> None:
         settings = self._platform.settings

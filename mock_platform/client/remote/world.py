@@ -24,6 +24,7 @@ from mock_platform.client.arguments import (
     format_moment,
     is_error,
     read_scenario,
+    write_private,
 )
 from mock_platform.client.interface import PlatformFace, WorldFace
 from mock_platform.client.remote.control import (
@@ -246,9 +247,7 @@ class RemoteWorld(WorldFace):
         return document
 
     def save_case(self, path: Path | str) -> Path:
-        from mock_platform.verification.cases.writing import write_file
-
-        return write_file(path, self._control.fetch("/case"))
+        return write_private(path, self._control.fetch("/case"))
 
     def use_fixtures(self, *folders: Path | str) -> None:
         if self.name == DEFAULT:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import base64
 import io
-import os
 import platform as machine
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -144,21 +142,6 @@ def write_case(platform: Platform, world: World) -> bytes:
             JOURNAL: dumps(log),
         }
     )
-
-
-def write_file(path: Path | str, data: bytes) -> Path:
-    """Write a case to a file that only its owner can read, in place of one that was there.
-
-    Raises:
-        OSError: It cannot be written.
-    """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    flags = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
-        os.chmod(path, 0o600)  # noqa: PTH101 - a file that was there may be open to others
-        file.write(data)
-    return path
 
 
 def _pack(members: Mapping[str, bytes]) -> bytes:
@@ -333,6 +316,9 @@ class _Hider:
             self.learn(each.own)
         entries = make_entries(exchanges, _MAX_BODY, self._secrets)
         for entry in entries:
+            content = entry["response"]["content"]
+            if "comment" not in content:  # whole; its size is another one without its secrets
+                content["size"] = entry["response"]["bodySize"] = -1
             for name in ("_mock", "_basic"):
                 if name in entry:
                     entry[name] = self.clean(entry[name])
