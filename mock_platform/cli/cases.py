@@ -13,9 +13,10 @@ from mock_platform.cli.command import BadInput, CheckFailed, convert_errors
 from mock_platform.cli.logs import LogLevel
 from mock_platform.cli.server_context import ServeOptions
 from mock_platform.cli.serving import serve_until_stopped
+from mock_platform.core.errors import BadCase
 from mock_platform.serving.restoring import Opened, open_replayed
 from mock_platform.settings import Settings
-from mock_platform.verification.cases import BadCase, Case, Replay, read_case, replay
+from mock_platform.verification.cases import Case, Replay, read_case, replay
 from mock_platform.verification.cases.as_test import write_test
 from mock_platform.version import __version__
 

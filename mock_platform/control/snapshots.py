@@ -76,13 +76,10 @@ def get_case(request: ControlRequest) -> Response:
     """Return the world with all its requests as one file, without secrets."""
     from flask import Response
 
-    from mock_platform.verification.cases import CannotSave, write_case
+    from mock_platform.verification.cases import write_case
 
     world = request.world
-    try:
-        data = write_case(request.platform, world)
-    except CannotSave as fault:
-        raise ControlRefusal(413, str(fault)) from fault
+    data = write_case(request.platform, world)
     name = {"Content-Disposition": f'attachment; filename="{world.name}.zip"'}
     return Response(data, content_type="application/zip", headers=name)
 

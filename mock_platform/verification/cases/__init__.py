@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from mock_platform.verification.cases.document import BadCase, Case, read_case
+from mock_platform.verification.cases.document import Case, read_case
 from mock_platform.verification.cases.replay import CaseDifference, Replay, replay
-from mock_platform.verification.cases.writing import CannotSave, write_case
+from mock_platform.verification.cases.writing import write_case
 
 __all__ = [
-    "BadCase",
-    "CannotSave",
     "Case",
     "CaseDifference",
     "Replay",

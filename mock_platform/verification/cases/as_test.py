@@ -116,7 +116,8 @@ import("node:test").then(({{ test }}) =>
       const file = path.join(folder, "case.zip");
       await writeFile(file, Buffer.from(CASE, "base64"));
       const {{ stdout }} = await promisify(execFile)(program, [...words, "open", file, "--replay"]);
-      assert.match(stdout, new RegExp(`^${{REQUESTS.length.toLocaleString("en")}} requests? `, "m"));
+      const count = REQUESTS.length.toLocaleString("en");
+      assert.match(stdout, new RegExp(`^${{count}} requests? `, "m"));
     }} finally {{
       await rm(folder, {{ recursive: true }});
     }}

@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Struct, field
 
 from mock_platform.api.served import KINDS
+from mock_platform.core.errors import BadCase
 from mock_platform.core.installed import folder
 from mock_platform.core.jsonio import BadJson, dumps, loads
 from mock_platform.core.tables.checking import find_metadata_faults
@@ -53,10 +54,6 @@ SERVER_SETTINGS = frozenset({
 CASE_SETTINGS = tuple(f.name for f in fields(Settings) if f.name not in SERVER_SETTINGS)
 
 JsonObject = dict[str, Any]
-
-
-class BadCase(ValueError):
-    """A file that is no case, damaged or hostile. The text names the file, the place, the fault."""
 
 
 class Versions(Struct, frozen=True):

@@ -21,13 +21,14 @@ from mock_platform.api.served import TABLES
 from mock_platform.core.address import split_surface, split_world
 from mock_platform.core.auth import oauth1
 from mock_platform.core.call import Call, Challenge
+from mock_platform.core.errors import BadCase
 from mock_platform.core.journal_entries import end_unsent
 from mock_platform.core.jsonio import BadJson, dumps, loads
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.platform import Platform
 from mock_platform.scenario.active import ACTIVE, DEFINED, START_UP
 from mock_platform.scenario.director import find_engine
-from mock_platform.verification.cases.document import BadCase, Case, CaseStep, JsonObject
+from mock_platform.verification.cases.document import Case, CaseStep, JsonObject
 from mock_platform.verification.har import HarExchange
 from mock_platform.verification.har.exchange import HarRequest, HarResponse
 from mock_platform.world.clock import machine_now, machine_seconds, parse_instant

@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 
+from mock_platform.core.errors import CannotSave
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.tables.table import Tables
 from mock_platform.platform import Platform
@@ -61,10 +62,6 @@ _SECRET_IDS = frozenset({"id", "former_id"})
 _MAX_BODY = 16 * 1024 * 1024
 _MOMENT = (1980, 1, 1, 0, 0, 0)
 """The earliest that an archive can have: the same world makes the same bytes."""
-
-
-class CannotSave(ValueError):
-    """A world cannot be saved as a case: it is too large."""
 
 
 def write_case(platform: Platform, world: World) -> bytes:
