@@ -261,12 +261,16 @@ def list_published(tables: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield the texts in the package's fixtures of these tables, each after its place."""
     for table in tables:
         file = folder("fixtures") / f"{table}.json"
-        if re.fullmatch("[a-z_]+", table, re.ASCII) is None or not file.exists():
-            continue
-        for number, record in enumerate(loads(file.read_bytes())):
-            for name, value in record.items():
-                if isinstance(value, str):
-                    yield f"{table}/{number}/{name}", value
+        if re.fullmatch("[a-z_]+", table, re.ASCII) is not None and file.exists():
+            yield from _list_texts(table, loads(file.read_bytes()))
+
+
+def _list_texts(place: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, dict | list):
+        for name, each in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _list_texts(f"{place}/{name}", each)
 
 
 def read_case(path: Path | str) -> Case:

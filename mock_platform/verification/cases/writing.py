@@ -59,6 +59,8 @@ from mock_platform.world.worlds import merge_rows
 _KEYS_ARE_SECRET = frozenset({"tokens", "_sessions"})
 _SECRET_IDS = frozenset({"id", "former_id"})
 """In the tables whose records are credentials: the fields that are one, beside those named so."""
+_SHOWN = frozenset({"signature"})
+"""Fields of records that are shown to others: encrypted messages are signed."""
 _MAX_BODY = 16 * 1024 * 1024
 _MOMENT = (1980, 1, 1, 0, 0, 0)
 """The earliest that an archive can have: the same world makes the same bytes."""
@@ -349,4 +351,4 @@ class _Hider:
 def _is_secret(name: str, value: Any) -> bool:
     """Whether a value is one; a word that names secrets, such as "password", hides nothing."""
     is_text = isinstance(value, str) and value != "" and value not in redact.SECRET_NAMES
-    return is_text and redact.is_secret(name, value)
+    return is_text and name not in _SHOWN and redact.is_secret(name, value)
