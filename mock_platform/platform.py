@@ -281,7 +281,7 @@ class Platform:
         if self.settings.markers:
             reply.headers += make_markers(call, assumptions, why)
         milliseconds = (UPTIME() - started) * 1000
-        turn = world.history.turn if call.turn is None else call.turn
+        turn = world.count_request() if call.turn is None else call.turn
         reply.entry = entry = make_entry(
             call, reply, world.name, call.at or at, milliseconds, assumptions, changes, failed, why,
             turn,

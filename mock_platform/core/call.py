@@ -93,7 +93,7 @@ class Call(Struct):
     at: datetime | None = None
     """The moment at which it is answered, on the world's clock."""
     turn: int | None = None
-    """Its number among the requests that its world answered."""
+    """Its number among the requests of its world."""
 
     names: NamesMode = "neutral"
     """Which names the client uses and gets."""

@@ -83,7 +83,7 @@ class JournalEntry(Struct, gc=False):
     shadow: dict[str, Any] | None = None
     """How the answer of the real service differs, if the request was sent there as well."""
     turn: int = 0
-    """Its number among the requests that the world answered, or that of the one before."""
+    """Its number among the requests of the world, in the order in which they were answered."""
     cost: dict[str, Any] | None = None
     """What the platform would have charged: `usd`, `resources` and `why`; set before it is read."""
 

@@ -171,6 +171,12 @@ class World:
         self.history.turn += 1
         return self.clock.hold(), self.history.turn
 
+    def count_request(self) -> int:
+        """Return the number of a request that needed no work, because nothing answered it."""
+        with self.lock:
+            self.history.turn += 1
+            return self.history.turn
+
     @contextmanager
     def attempt(self) -> Iterator[None]:
         """Within `work()`: undo this block alone, with its notices, if it raises."""

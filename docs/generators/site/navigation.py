@@ -56,6 +56,7 @@ KINDS = (
             "docs/compliance",
             "docs/account-activity",
             "docs/ad-accounts",
+            "docs/cases",
             "docs/costs",
             "docs/examples/README",
         ),

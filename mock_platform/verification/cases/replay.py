@@ -21,14 +21,20 @@ from mock_platform.api.served import TABLES
 from mock_platform.core.address import split_surface, split_world
 from mock_platform.core.auth import oauth1
 from mock_platform.core.call import Call, Challenge
-from mock_platform.core.errors import BadCase
+from mock_platform.core.errors import (
+    BadCase,
+    BadParameters,
+    BadScenario,
+    CannotPerform,
+    UnknownScenario,
+)
 from mock_platform.core.journal_entries import end_unsent
 from mock_platform.core.jsonio import BadJson, dumps, loads
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.platform import Platform
 from mock_platform.scenario.active import ACTIVE, DEFINED, START_UP
 from mock_platform.scenario.director import find_engine
-from mock_platform.verification.cases.document import Case, CaseStep, JsonObject
+from mock_platform.verification.cases.document import CASE, Case, CaseStep, JsonObject
 from mock_platform.verification.har import HarExchange
 from mock_platform.verification.har.exchange import HarRequest, HarResponse
 from mock_platform.world.clock import machine_now, machine_seconds, parse_instant
@@ -47,6 +53,8 @@ _OF_ONE_ANSWER = frozenset({
     "set-cookie", "transfer-encoding", "x-response-time", "x-transaction-id",
 })  # fmt: skip
 """Headers that are another one each time, or of the connection; so are the markers (`X-Mock-…`)."""
+_MADE = re.compile(r"\S*/[0-9]+\.json:", re.ASCII)
+"""The file in which a scenario of a case was for a moment."""
 _PAIRS = (("consumer_key", "consumer_secret"), ("former_key", "former_secret"))
 _FORM = "application/x-www-form-urlencoded"
 _SESSION = "mock_platform_session_"
@@ -94,7 +102,25 @@ def replay(case: Case) -> Replay:
     Raises:
         BadCase: A part of it cannot be used.
     """
-    return _Replayer(case).run()
+    replayer = None
+    try:
+        replayer = _Replayer(case)
+        return replayer.run()
+    except (BadScenario, BadParameters, UnknownScenario, CannotPerform) as fault:
+        _close(replayer)
+        text = _MADE.sub("", str(fault))
+        raise BadCase(f"{case.path}: {CASE}: rules: {text}") from fault
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as fault:
+        _close(replayer)
+        if isinstance(fault, BadCase):
+            raise
+        text = f"a record or a step has another form ({fault!r:.200})"
+        raise BadCase(f"{case.path}: {text}.") from fault
+
+
+def _close(replayer: _Replayer | None) -> None:
+    if replayer is not None:
+        replayer.platform.close()
 
 
 class _SilentDeliverer(Deliverer):
@@ -120,9 +146,9 @@ class _Replayer:
         self._notes: list[str] = []
         self._entries: list[JournalEntry] = []
         self._steps = list(case.document.steps)
-        self._platform = _open_start(case)
-        self._world = self._platform.worlds.default
-        deliverer = self._platform.deliverer
+        self.platform = _open_start(case)
+        self._world = self.platform.worlds.default
+        deliverer = self.platform.deliverer
         assert isinstance(deliverer, _SilentDeliverer)
         deliverer.faults = _list_challenges(self._hidden.show(case.document.deliveries))
 
@@ -144,7 +170,7 @@ class _Replayer:
         self._world.clock.put(
             (timedelta(), now) if document.clock.frozen else (now - machine_now(), None)
         )
-        return Replay(self._case, self._platform, self._differences, self._notes, self._entries)
+        return Replay(self._case, self.platform, self._differences, self._notes, self._entries)
 
     def _take_steps(self, last: int | None) -> None:
         """Change what was changed beside requests until after the request of a number."""
@@ -192,7 +218,7 @@ class _Replayer:
             raise BadCase(f"{exchange.place}: _at: {fault}.") from fault
         self._world.clock.put((timedelta(), moment))
         call = self._make_call(exchange, mock)
-        reply = self._platform.handle(call)
+        reply = self.platform.handle(call)
         if reply.stream is not None:
             reply.stream.close()
         end_unsent(reply)
