@@ -240,6 +240,7 @@ class Platform:
         # The moment of the request is read before it is answered: an answer that moves the clock,
         # or waits, is journalled at the time at which the request came.
         at = world.clock.now()
+        call.came = at, world.clock.jumps
         changes: Sequence[Change] = ()
         failed: str | None = None
         try:
@@ -283,7 +284,7 @@ class Platform:
         milliseconds = (UPTIME() - started) * 1000
         turn = world.count_request() if call.turn is None else call.turn
         reply.entry = entry = make_entry(
-            call, reply, world.name, call.at or at, milliseconds, assumptions, changes, failed, why,
+            call, reply, world.name, at, milliseconds, assumptions, changes, failed, why,
             turn,
         )  # fmt: skip
         self._record(entry, call, world)

@@ -190,8 +190,9 @@ def save_case(world: WorldFace, file: Path) -> None:
         world.save_case(file)
     except OSError as fault:
         raise CheckFailed(f"{file} cannot be written: {fault.strerror}.") from fault
+    count = len(world.journal)
     click.echo(
-        f"World {world.name} with its {len(world.journal):,} requests is in {file}. "
+        f"World {world.name} with its {count:,} request{'' if count == 1 else 's'} is in {file}. "
         f"`mock-platform open {file}` serves the same world."
     )
 

@@ -14,6 +14,7 @@ from mock_platform.core.failures.errors import Failure
 from mock_platform.core.jsonio import MAX_VALUES, BadJson, loads
 from mock_platform.core.pairs import MAX_PAIRS, Pairs, decode_pairs
 from mock_platform.settings import NamesMode, WireMode
+from mock_platform.world.clock import EARLIEST
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -90,8 +91,8 @@ class Call(Struct):
     world_prefix: str | None = None
     remote_address: str = ""
     request_id: str = ""
-    at: datetime | None = None
-    """The moment at which it is answered, on the world's clock."""
+    came: tuple[datetime, int] = (EARLIEST, -1)
+    """When it came, on the world's clock, and how often that had jumped then."""
     turn: int | None = None
     """Its number among the requests of its world."""
 

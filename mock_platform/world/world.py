@@ -161,15 +161,18 @@ class World:
         """
         return self._work
 
-    def take_turn(self) -> tuple[datetime, int]:
-        """Say within `work()` that it answers a request; return its moment and its number.
+    def take_turn(self, came: datetime, jumps: int) -> int:
+        """Say within `work()` that it answers a request that came then; return its number.
+
+        `jumps` is how often the clock had jumped then.
 
         Until the end of the work the clock stands still. So the same request at the same moment,
         after the same ones, gets the same answer.
         """
         self._is_request = True
+        self.clock.hold(came, jumps)
         self.history.turn += 1
-        return self.clock.hold(), self.history.turn
+        return self.history.turn
 
     def count_request(self) -> int:
         """Return the number of a request that needed no work, because nothing answered it."""
