@@ -16,7 +16,7 @@ from mock_platform.cli.serving import serve_until_stopped
 from mock_platform.core.errors import BadCase
 from mock_platform.serving.restoring import Opened, open_replayed
 from mock_platform.settings import Settings
-from mock_platform.verification.cases import Case, Replay, read_case, replay
+from mock_platform.verification.cases import Replay, SavedCase, read_case, replay
 from mock_platform.verification.cases.as_test import write_test
 from mock_platform.version import __version__
 
@@ -106,7 +106,7 @@ def _summarize(replayed: Replay) -> str:
     return f"{repeated}: {differing:,} of the answers differ.{_name_versions(case)}"
 
 
-def _name_versions(case: Case) -> str:
+def _name_versions(case: SavedCase) -> str:
     if not case.is_of_another_version:
         return ""
     by = case.document.versions.mock_platform

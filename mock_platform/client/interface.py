@@ -256,7 +256,7 @@ class WorldFace(Protocol):
         file that is there is replaced; only its owner can read it.
 
         Raises:
-            CannotSave: It would be larger than a case can be.
+            CaseTooLarge: It would be larger than a case can be.
             OSError: The file cannot be written.
         """
 

@@ -192,7 +192,7 @@ def did_you_mean(value: str, known: Iterable[str]) -> str:
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
-class CannotSave(ValueError):
+class CaseTooLarge(ValueError):
     """A world cannot be saved as a case: it would be too large."""
 
 

@@ -21,7 +21,7 @@ Mark = tuple[Mapping[str, Pace], list[Any]]
 """The paces, and what each companion's `mark` returned: none of it is changed by requests."""
 
 
-class Step(Struct, frozen=True):
+class WorldStep(Struct, frozen=True):
     """One change beside requests: through the control plane, in Python, or by a delivery."""
 
     turn: int
@@ -34,7 +34,7 @@ class Step(Struct, frozen=True):
     """What is defined and active after it; `None` if it changed none of that."""
 
 
-class History:
+class WorldHistory:
     """The start of a world, the number of its requests, and the steps beside them.
 
     Use it under the lock of the world.
@@ -49,7 +49,7 @@ class History:
         """The number of the last request before that."""
         self.turn = 0
         """The number of requests that it answered; each has its turn."""
-        self.steps: list[Step] | None = []
+        self.steps: list[WorldStep] | None = []
         """The steps since the start, oldest first; `None` if there were too many."""
         self._size = 0
         self._noted: Mark | None = None
@@ -86,4 +86,4 @@ class History:
             scenarios = {}
             for each in companions:
                 scenarios |= each.read_records()
-        self.steps.append(Step(self.turn, tuple(changes), drawn, mark[0], scenarios))
+        self.steps.append(WorldStep(self.turn, tuple(changes), drawn, mark[0], scenarios))

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from mock_platform.world.attached import RESTORED, RETURNED, Companion, Notice, Parts
 from mock_platform.world.blueprint import Blueprint
 from mock_platform.world.clock import UPTIME, Clock, ClockState, read_state
-from mock_platform.world.history import History, Mark
+from mock_platform.world.history import Mark, WorldHistory
 from mock_platform.world.ids import Ids
 from mock_platform.world.journal import Journal
 from mock_platform.world.names import UnknownWorld
@@ -145,7 +145,7 @@ class World:
         self.store = (store or _store_in_memory)(self)
         self.windows.outlives = self.store.outlives
         self.transitions = Transitions(blueprint.kinds, self.store, self.clock, self.notify, self)
-        self.history = History(blueprint.make_start(self.seed), self.clock.now())
+        self.history = WorldHistory(blueprint.make_start(self.seed), self.clock.now())
         if self.store.kept is None:
             self.store.restore(self.history.start.records)
 
@@ -162,12 +162,11 @@ class World:
         return self._work
 
     def take_turn(self, came: datetime, jumps: int) -> int:
-        """Say within `work()` that it answers a request that came then; return its number.
+        """Give the request that `work()` answers its number, and return it.
 
-        `jumps` is how often the clock had jumped then.
-
-        Until the end of the work the clock stands still. So the same request at the same moment,
-        after the same ones, gets the same answer.
+        `came` is when it came, and `jumps` how often the clock had jumped until then. The clock
+        stands still until the end of the work. So the same request at the same moment, after the
+        same ones, gets the same answer.
         """
         self._is_request = True
         self.clock.hold(came, jumps)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mock_platform.client.interface import WorldFace
-from mock_platform.core.errors import CannotSave, Refused, Unreachable
+from mock_platform.core.errors import CaseTooLarge, Refused, Unreachable
 from mock_platform.core.warning_counts import strip_origin
 from mock_platform.scenario.outline import describe_refusals
 from mock_platform.world.endings import describe_end, is_unusual
@@ -231,7 +231,7 @@ class Verdict:
             file = self._world.save_case(folder / f"{name}-{digest}.zip")
         except UnknownWorld:
             return []
-        except (OSError, CannotSave, Refused, Unreachable) as fault:
+        except (OSError, CaseTooLarge, Refused, Unreachable) as fault:
             return [("mock_platform case", f"cannot be written: {fault}")]
         return [("mock_platform case", f"mock-platform open {shlex.quote(str(file))}")]
 

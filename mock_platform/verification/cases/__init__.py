@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from mock_platform.verification.cases.document import Case, read_case
+from mock_platform.verification.cases.document import SavedCase, read_case
 from mock_platform.verification.cases.replay import CaseDifference, Replay, replay
 from mock_platform.verification.cases.writing import write_case
 
 __all__ = [
-    "Case",
     "CaseDifference",
     "Replay",
+    "SavedCase",
     "read_case",
     "replay",
     "write_case",

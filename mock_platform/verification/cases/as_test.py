@@ -12,14 +12,14 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from mock_platform.core.jsonio import dumps
-from mock_platform.verification.cases.document import Case
+from mock_platform.verification.cases.document import SavedCase
 
 Request = tuple[str, str, int]
 """Method, path with query, and status."""
 _WIDTH = 96
 
 
-def write_test(case: Case, kind: Literal["pytest", "node"]) -> str:
+def write_test(case: SavedCase, kind: Literal["pytest", "node"]) -> str:
     """Return a test that repeats all requests of a case, and checks their answers.
 
     Raises:
@@ -44,7 +44,7 @@ def _find_target(url: str) -> str:
     return f"{path}?{parts.query}" if parts.query else path
 
 
-def _describe(case: Case) -> str:
+def _describe(case: SavedCase) -> str:
     document = case.document
     return (
         f"The session of world {document.world}: {document.requests:,} requests, saved "
@@ -59,7 +59,7 @@ def _quote(text: str) -> str:
 
 def _write_pytest(title: str, requests: Sequence[Request], packed: Sequence[str]) -> str:
     listed = "\n".join(f"    ({_quote(m)}, {_quote(p)}, {status})," for m, p, status in requests)
-    return f'''"""{_in_comment(title)}"""
+    return f'''"""{_make_comment(title)}"""
 
 import base64
 from pathlib import Path
@@ -93,7 +93,7 @@ CASE = """
 
 def _write_node(title: str, requests: Sequence[Request], packed: Sequence[str]) -> str:
     listed = "\n".join(f"  [{_quote(m)}, {_quote(p)}, {status}]," for m, p, status in requests)
-    return f"""// {_in_comment(title)}
+    return f"""// {_make_comment(title)}
 // It runs as a module of either kind: .mjs, .cjs, .js.
 
 /** Each request with the status of its answer; the case at the end has all the rest. */
@@ -130,6 +130,6 @@ const CASE = `
 """
 
 
-def _in_comment(text: str) -> str:
+def _make_comment(text: str) -> str:
     plain = text.encode("ascii", "replace").decode().replace("\\", "/").replace('"', "'")
     return " ".join(plain.split())

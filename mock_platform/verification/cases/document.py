@@ -100,7 +100,7 @@ class CaseStep(Struct, frozen=True):
 
 
 class CaseDocument(Struct, frozen=True):
-    """`case.json`."""
+    """What `case.json` has: all but records and requests."""
 
     format: int
     versions: Versions
@@ -124,7 +124,7 @@ class CaseDocument(Struct, frozen=True):
     """Why the requests cannot be replayed; the state is then that of the end."""
 
 
-class Case:
+class SavedCase:
     """A case that was read and checked. Its requests are read from the file when asked for."""
 
     def __init__(self, path: Path, document: CaseDocument, state: JsonObject, hidden: Hidden):
@@ -273,7 +273,7 @@ def _list_texts(place: str, value: Any) -> Iterator[tuple[str, str]]:
             yield from _list_texts(f"{place}/{name}", each)
 
 
-def read_case(path: Path | str) -> Case:
+def read_case(path: Path | str) -> SavedCase:
     """Return the case in a file, checked as far as it can be without its requests.
 
     Raises:
@@ -287,7 +287,7 @@ def read_case(path: Path | str) -> Case:
     state = _decode(path, STATE, members[STATE], _StateDocument)
     _check(path, document, state)
     hidden = Hidden(document.published)
-    return Case(path, document, msgspec.structs.asdict(state), hidden)
+    return SavedCase(path, document, msgspec.structs.asdict(state), hidden)
 
 
 class _StateDocument(Struct, frozen=True):

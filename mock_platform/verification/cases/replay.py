@@ -34,7 +34,7 @@ from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.platform import Platform
 from mock_platform.scenario.active import ACTIVE, DEFINED, START_UP
 from mock_platform.scenario.director import find_engine
-from mock_platform.verification.cases.document import CASE, Case, CaseStep, JsonObject
+from mock_platform.verification.cases.document import CASE, CaseStep, JsonObject, SavedCase
 from mock_platform.verification.har import HarExchange
 from mock_platform.verification.har.exchange import HarRequest, HarResponse
 from mock_platform.world.clock import machine_now, machine_seconds, parse_instant
@@ -83,7 +83,7 @@ class CaseDifference(Struct, frozen=True):
 class Replay(Struct, frozen=True):
     """A case after all of its requests were repeated."""
 
-    case: Case
+    case: SavedCase
     platform: Platform
     differences: list[CaseDifference]
     notes: list[str]
@@ -96,7 +96,7 @@ class Replay(Struct, frozen=True):
         return self.platform.worlds.default
 
 
-def replay(case: Case) -> Replay:
+def replay(case: SavedCase) -> Replay:
     """Return a case with all of its requests repeated; close its platform at the end.
 
     Raises:
@@ -137,9 +137,9 @@ class _SilentDeliverer(Deliverer):
 
 
 class _Replayer:
-    """One replay."""
+    """Repeats the requests of one case."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: SavedCase) -> None:
         self._case = case
         self._hidden = case.hidden
         self._differences: list[CaseDifference] = []
@@ -153,7 +153,7 @@ class _Replayer:
         deliverer.faults = _list_challenges(self._hidden.show(case.document.deliveries))
 
     def run(self) -> Replay:
-        """Repeat everything."""
+        """Repeat all requests, with what changed the world between them."""
         document = self._case.document
         for number, exchange in enumerate(self._case.read_exchanges(), 1):
             if document.why_not is not None:
@@ -361,7 +361,7 @@ class _Replayer:
         return True
 
 
-def _open_start(case: Case) -> Platform:
+def _open_start(case: SavedCase) -> Platform:
     """Return a platform whose default world is at the start of a case, and which sends nothing."""
     base = case.make_base({table.name: table for table in TABLES})
     with case.open_settings() as settings:

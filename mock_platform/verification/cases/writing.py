@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from mock_platform.core.errors import CannotSave
+from mock_platform.core.errors import CaseTooLarge
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.tables.table import Tables
 from mock_platform.platform import Platform
@@ -50,7 +50,7 @@ from mock_platform.verification.har.writer import (
 from mock_platform.version import __version__
 from mock_platform.world import redact
 from mock_platform.world.clock import machine_now, wire_millis
-from mock_platform.world.history import MAX_STEPS, Step
+from mock_platform.world.history import MAX_STEPS, WorldStep
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.store.interface import Beside, SavedWorld
 from mock_platform.world.world import World
@@ -71,7 +71,7 @@ def write_case(platform: Platform, world: World) -> bytes:
 
     Raises:
         UnknownWorld: The world was dropped.
-        CannotSave: The case would be larger than one can be.
+        CaseTooLarge: The case would be larger than one can be.
     """
     with world.hold():
         engine, history, journal = find_engine(world), world.history, world.journal
@@ -146,7 +146,7 @@ def write_case(platform: Platform, world: World) -> bytes:
 def _pack(members: Mapping[str, bytes]) -> bytes:
     size = sum(map(len, members.values()))
     if size > MAX_BYTES:
-        raise CannotSave(
+        raise CaseTooLarge(
             f"The case would have {size // 1024**2} MB, and at most {MAX_BYTES // 1024**2} are "
             "allowed. Reset the world, or empty its journal, and repeat less of the session."
         )
@@ -192,7 +192,7 @@ def _list_settings(settings: Settings, world: World) -> JsonObject:
     return found
 
 
-def _list_rules(engine: Engine, steps: Sequence[Step]) -> list[CaseRule]:
+def _list_rules(engine: Engine, steps: Sequence[WorldStep]) -> list[CaseRule]:
     """Return each scenario that is active, or was at the start, with its document."""
     listed = []
     records = engine.read_records()
@@ -212,7 +212,7 @@ def _list_rules(engine: Engine, steps: Sequence[Step]) -> list[CaseRule]:
     return listed
 
 
-def _write_step(step: Step, platform: Platform) -> CaseStep:
+def _write_step(step: WorldStep, platform: Platform) -> CaseStep:
     scenarios = None if step.scenarios is None else _group(step.scenarios)
     if scenarios is not None and ACTIVE in scenarios:
         defined = scenarios.setdefault(DEFINED, {})

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mock_platform import MockPlatform
 from mock_platform.core.call import Call
-from mock_platform.core.errors import CannotSave
+from mock_platform.core.errors import CaseTooLarge
 from mock_platform.core.tables.state import State
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
@@ -142,7 +142,7 @@ def test_a_case_that_is_too_large_is_not_written(monkeypatch: pytest.MonkeyPatch
         call = Call("GET", f"http://localhost/{number}", f"/{number}", "http://localhost", [])
         platform.handle(call)
 
-    with pytest.raises(CannotSave, match="Reset the world, or empty its journal"):
+    with pytest.raises(CaseTooLarge, match="Reset the world, or empty its journal"):
         write_case(platform, platform.worlds.default)
 
 
