@@ -165,7 +165,7 @@ class World:
         """Give the request that `work()` answers its number, and return it.
 
         `came` is when it came, and `jumps` how often the clock had jumped until then. The clock
-        stands still until the end of the work. So the same request at the same moment, after the
+        does not move until the end of the work. So the same request at the same moment, after the
         same ones, gets the same answer.
         """
         self._is_request = True

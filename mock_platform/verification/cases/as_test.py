@@ -6,16 +6,17 @@ So it passes wherever the package is installed, without another file.
 from __future__ import annotations
 
 import base64
+import json
 import textwrap
 from collections.abc import Sequence
 from typing import Literal
 from urllib.parse import urlsplit
 
-from mock_platform.core.jsonio import dumps
 from mock_platform.verification.cases.document import SavedCase
 
-Request = tuple[str, str, int]
-"""Method, path with query, and status."""
+Request = tuple[str, str, str, int]
+"""Method, path with query, body, and status."""
+_MAX_BODY = 400
 _WIDTH = 96
 
 
@@ -27,7 +28,12 @@ def write_test(case: SavedCase, kind: Literal["pytest", "node"]) -> str:
         OSError: The file cannot be read.
     """
     requests = [
-        (each.request.method, _find_target(each.request.url), each.response.status)
+        (
+            each.request.method,
+            _find_target(each.request.url),
+            _show_body(each.request.body),
+            each.response.status,
+        )
         for each in case.read_exchanges()
     ]
     packed = base64.b64encode(case.path.read_bytes()).decode()
@@ -44,6 +50,16 @@ def _find_target(url: str) -> str:
     return f"{path}?{parts.query}" if parts.query else path
 
 
+def _show_body(body: bytes) -> str:
+    """Return a body as text, if it is a short one."""
+    if len(body) <= _MAX_BODY:
+        try:
+            return body.decode()
+        except UnicodeDecodeError:
+            pass
+    return f"({len(body):,} bytes)"
+
+
 def _describe(case: SavedCase) -> str:
     document = case.document
     return (
@@ -52,13 +68,13 @@ def _describe(case: SavedCase) -> str:
     )
 
 
-def _quote(text: str) -> str:
-    """Return a text as a literal of Python and JavaScript."""
-    return dumps(text.encode("ascii", "backslashreplace").decode()).decode()
+def _quote(value: object) -> str:
+    """Return a value as a literal of Python and of JavaScript, in ASCII."""
+    return json.dumps(value)
 
 
 def _write_pytest(title: str, requests: Sequence[Request], packed: Sequence[str]) -> str:
-    listed = "\n".join(f"    ({_quote(m)}, {_quote(p)}, {status})," for m, p, status in requests)
+    listed = "\n".join(f"    ({', '.join(map(_quote, each))})," for each in requests)
     return f'''"""{_make_comment(title)}"""
 
 import base64
@@ -69,7 +85,7 @@ from mock_platform import MockPlatform
 REQUESTS = [
 {listed}
 ]
-"""Each request with the status of its answer; the case at the end has all the rest."""
+"""Method, path, body, and status of the answer; the case at the end has all the rest."""
 
 
 def test_session(tmp_path: Path) -> None:
@@ -81,7 +97,7 @@ def test_session(tmp_path: Path) -> None:
         got = [entry.status for entry in platform.journal]
         differences = [str(each) for each in platform.differences]
 
-    assert got == [status for _, _, status in REQUESTS]
+    assert got == [status for *_, status in REQUESTS]
     assert differences == []
 
 
@@ -92,11 +108,11 @@ CASE = """
 
 
 def _write_node(title: str, requests: Sequence[Request], packed: Sequence[str]) -> str:
-    listed = "\n".join(f"  [{_quote(m)}, {_quote(p)}, {status}]," for m, p, status in requests)
+    listed = "\n".join(f"  [{', '.join(map(_quote, each))}]," for each in requests)
     return f"""// {_make_comment(title)}
 // It runs as a module of either kind: .mjs, .cjs, .js.
 
-/** Each request with the status of its answer; the case at the end has all the rest. */
+/** Method, path, body, and status of the answer; the case at the end has all the rest. */
 const REQUESTS = [
 {listed}
 ];

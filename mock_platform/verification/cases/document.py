@@ -396,7 +396,22 @@ def _check(path: Path, document: CaseDocument, state: _StateDocument) -> None:
     refuse(f"{CASE}: next_place", lambda: _check_count(document.next_place))
     for number, step in enumerate(document.steps):
         refuse(f"{CASE}: steps[{number}].drawn", partial(_check_count, step.drawn))
+    for number, rule in enumerate(document.rules):
+        if _names_file(rule.document):
+            text = "its collection names a file; a case has the records themselves"
+            raise BadCase(f"{path}: {CASE}: rules[{number}]: {text}.")
     _convert(path, document)
+
+
+def _names_file(value: Any) -> bool:
+    """Whether a scenario would read a file of this machine."""
+    if isinstance(value, list):
+        return any(map(_names_file, value))
+    if not isinstance(value, dict):
+        return False
+    found = value.get("collection")
+    is_file = isinstance(found, str) or (isinstance(found, dict) and "file" in found)
+    return is_file or any(map(_names_file, value.values()))
 
 
 def _check_count(number: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,9 @@ def test_pytest(case: Path) -> None:
     assert isinstance(listed, ast.List)
 
     assert "1 passed" in done.stdout, done.stdout
-    assert ("POST", "/2/posts", 201) == ast.literal_eval(listed.elts[0])
+    method, path, body, status = ast.literal_eval(listed.elts[0])
+    assert ("POST", "/2/posts", 201) == (method, path, status)
+    assert {"text": 'Hi "you" \\ ${1} é'} == json.loads(body)
     assert 3 == len(listed.elts)
     assert text.isascii()
 
@@ -45,6 +48,6 @@ def test_node_is_quoted(case: Path) -> None:
     """The text of the node test has the same list; no request ends a literal."""
     text = write_test(read_case(case), "node")
 
-    assert '  ["POST", "/2/posts", 201],' in text
-    assert '"/2/posts/search/recent?query=%22a%22+%5C+%24%7B1%7D", 200],' in text
+    assert '  ["POST", "/2/posts", "{' in text
+    assert '"/2/posts/search/recent?query=%22a%22+%5C+%24%7B1%7D", "", 200],' in text
     assert text.isascii()

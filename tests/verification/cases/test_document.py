@@ -137,6 +137,13 @@ def test_encrypted_and_packed_otherwise(tmp_path: Path, members: Members) -> Non
     assert "case.json is encrypted; a case is not." in refuse(file)
 
 
+FILE = {
+    "name": "x",
+    "at_start": True,
+    "document": {"rules": [{"on": "/a", "then": [{"collection": {"file": "/etc/hosts"}}]}]},
+}
+
+
 def put(*path: Any) -> Callable[[Any], None]:
     """Sets the last value at the place before it."""
 
@@ -164,6 +171,7 @@ def put(*path: Any) -> Callable[[Any], None]:
         ("case.json", put("places", "users", [[0, 10**15]]), "tables.users: case.json has places"),
         ("case.json", put("places", "users", [[0, -1]]), "tables.users: case.json has places"),
         ("case.json", put("rules", [{"name": "x", "document": {}, "at_start": True}]), "rules"),
+        ("case.json", put("rules", [FILE]), "rules[0]: its collection names a file"),
         ("state.json", put("ids", -1), "state.json: state"),
         ("state.json", put("clock", {"offset_seconds": 1e300}), "state.json: state"),
         ("state.json", put("paces", {"audience": {"progression": "?"}}), "state.json: state"),
