@@ -66,6 +66,8 @@ class JournalEntry(Struct, gc=False):
     """Those about what was sent and ignored, each with its code; not in JSON."""
     custom: str | None = None
     """The route of a user or a scenario that answered in place of an operation."""
+    tool: str | None = None
+    """The tool with which an agent called the operation."""
     diagnosis: dict[str, Any] | None = None
     traceback: str | None = None
     request_headers: Sequence[tuple[str, str]] = ()
@@ -166,6 +168,7 @@ class JournalEntry(Struct, gc=False):
             "world": self.world,
             "operation": self.operation,
             "custom": self.custom,
+            "tool": self.tool,
             "method": self.method,
             "url": redact.address(self.url),
             "status": self.status,

@@ -26,6 +26,7 @@ LIVE = (
     "requests",
     "worlds",
     "costs --by test",
+    "mcp",
     "reset",
     "scenarios --format text",
 )

@@ -57,6 +57,7 @@ KINDS = (
             "docs/account-activity",
             "docs/ad-accounts",
             "docs/costs",
+            "docs/agents",
             "docs/examples/README",
         ),
     ),

@@ -16,6 +16,7 @@ from mock_platform.api.oauth.consent.authorizations import (
     AUTHORIZE_REQUEST,
     CODE_REUSED,
     METHODS,
+    ONE_GRANT_FOR_ADS,
     REVOKE_ENDS_CONSENT,
     TOKEN_LIFETIMES,
     TOKEN_SECONDS,
@@ -208,6 +209,7 @@ def _exchange_code(call: Call, world: World) -> dict[str, Any]:
         _check_proofs(call, code)
     app, user = _find_parties(call, world, code, _BAD_CODE)
     authorizations.use_up(world, code)
+    authorizations.end_earlier_of_ads(world, code)
     access, refresh = authorizations.issue_tokens(
         world, app, user, code["scopes"], authorization_id=code["authorization_id"]
     )
@@ -410,7 +412,7 @@ OPERATIONS = (
             "invalid_scope",
         ),
         assumptions=(USER_TOKEN_SHAPES, TOKEN_LIFETIMES, SCOPE_NAMES),
-        may_assume=(CODE_REUSED, REVOKE_EVENT, SUBSCRIPTIONS_END),
+        may_assume=(CODE_REUSED, ONE_GRANT_FOR_ADS, REVOKE_EVENT, SUBSCRIPTIONS_END),
         example=Example(
             form={"grant_type": "refresh_token", "refresh_token": "used-before"},
             is_refused=True,
