@@ -49,6 +49,7 @@ _MOST_CHARACTERS = 4000
 _MOST_IN_LINE = 600
 """Characters of a record or a body that is alone in an answer, or one of several."""
 _MOST_REASONS = 3
+_AFTER_CLEARING = "Next: let the program call again, then list_requests."
 
 
 class SteeringTool(Struct, frozen=True):
@@ -241,11 +242,12 @@ def clear_failures(request: ControlRequest, given: Mapping[str, Any]) -> str:
     if wanted is None:
         deactivate_all(request)
         which = f" (were on: {', '.join(active)})" if active else ""
-        return f"No failure is on in world {request.world.name}{which}."
+        return f"No failure is on in world {request.world.name}{which}.\n{_AFTER_CLEARING}"
     deactivate(replace(request, args={"name": wanted}))
     left = ", ".join(name for name in active if name != wanted) or "none"
     was = "" if wanted in active else " It was not on."
-    return f"{wanted} is off in world {request.world.name}.{was} Still on: {left}."
+    text = f"{wanted} is off in world {request.world.name}.{was} Still on: {left}."
+    return f"{text}\n{_AFTER_CLEARING}"
 
 
 class ClockMove(InWorld):

@@ -117,7 +117,7 @@ class AgentTool(Struct, frozen=True):
         for name in self.in_path:
             value = left.pop(name, None)
             if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-                wrong = "is missing" if value in {None, ""} else "must be a text"
+                wrong = "is missing" if value is None or value == "" else "must be a text"
                 text = f"Invalid arguments of {self.name}: {name} {wrong}."
                 raise mcp.ProtocolError(200, mcp.INVALID_PARAMS, text)
             path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
@@ -346,7 +346,7 @@ def _fix_status(
     """Return arguments with which nothing starts, and the refusal of those that would start it."""
     sent = given.get(_STATUS)
     if tool.method == "POST":
-        if sent not in {None, _PAUSED}:
+        if sent is not None and sent != _PAUSED:
             text = f"{_STATUS} is {_PAUSED} whatever the argument; the activate tools start it"
             call.warn(text, NO_EFFECT)
         return {**given, _STATUS: _PAUSED}, None

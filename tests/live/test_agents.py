@@ -133,8 +133,8 @@ def make_provider(world: WorldFace, storage: Storage, scopes: list[str]) -> OAut
 
     metadata = OAuthClientMetadata(
         client_name="Agent",
-        redirect_uris=[CALLBACK],
-        scope=" ".join(scopes),  # type: ignore[list-item]
+        redirect_uris=[CALLBACK],  # type: ignore[list-item]
+        scope=" ".join(scopes),
     )
     server = f"{world.base_url}/ads/mcp"
     return OAuthClientProvider(server, metadata, storage, go, come_back)

@@ -212,7 +212,8 @@ CODE_REUSED = expectation(
 ONE_GRANT_FOR_ADS = public_fact(
     "oauth2.one-grant-for-ads",
     "A user and an app have one consent with ads.read or ads.write: a second sign-in ends the "
-    "tokens of the first. Consents without these scopes are not concerned.",
+    "tokens of the first. Consents without these scopes, and tokens without an end such as the "
+    "published one, stay.",
     "agents, section 2",
 )
 REVOKE_ENDS_CONSENT = expectation(
@@ -294,8 +295,9 @@ def end_earlier_of_ads(world: World, code: Record) -> None:
         return
     match = {"app_id": code["app_id"], "user_id": code["user_id"], "state": "active"}
     found = [entry.record for entry in world.store.page("tokens", match)]
-    same = code["authorization_id"]
-    _invalidate(world, [t for t in found if _is_for_ads(t) and t["authorization_id"] != same])
+    kept = {t["authorization_id"] for t in found if t["kind"] == "oauth2" and not t["expires_at"]}
+    kept.add(code["authorization_id"])
+    _invalidate(world, [t for t in found if _is_for_ads(t) and t["authorization_id"] not in kept])
 
 
 def _is_for_ads(token: Record) -> bool:
