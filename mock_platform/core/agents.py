@@ -83,7 +83,7 @@ _MESSAGE_HEADERS = frozenset({"content-type", "content-length", "accept", "origi
 """Those of the message, which the request to the operation does not have."""
 _COMPONENT = re.compile(rb'"#/components/schemas/(\w+)"')
 Describe = Callable[[Kind, NamesMode], Mapping[str, Any]]
-Answer = Callable[[Call, World, Exception | None], tuple[Reply, Sequence[Change]]]
+Answer = Callable[[Call, World], tuple[Reply, Sequence[Change]]]
 
 
 class AgentTool(Struct, frozen=True):
@@ -307,7 +307,8 @@ class AgentServers:
         try:
             name, given = mcp.read_tool_call(message, tools)
             tool = tools[name]
-            given, refused = _fix_status(call, tool, given) if tool.has_status else (given, None)
+            if tool.has_status and tool.method == "POST":
+                given = _pause(call, given)
             path, query, body = tool.make_request(given)
         except mcp.ProtocolError as fault:  # nobody without a token learns of tools
             wrong = mcp.frame_error(fault, message)
@@ -323,37 +324,37 @@ class AgentServers:
         if body:
             headers += [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
         call.redirect(tool.method, address, path, query, headers, body)
-        call.custom, call.operation = None, tool.operation
-        compiled = self._compile(tool.operation) if kind == "ads" else None
+        call.custom = None
+        compiled = self._compile(tool) if kind == "ads" else None
         call.tool = ToolCall(name, partial(_frame, message, challenge), compiled)
-        return self._answer(call, world, refused)
+        return self._answer(call, world)
 
-    def _compile(self, id_: str) -> Compiled:
+    def _compile(self, tool: AgentTool) -> Compiled:
         """Return an operation of the advertising interface as its tool calls it."""
-        found = self._compiled.get(id_)
+        found = self._compiled.get(tool.name)
         if found is None:
-            operation = self._operations[id_]
+            operation = self._operations[tool.operation]
             scope = "ads.read" if operation.method == "GET" else "ads.write"
             auth = Auth(("oauth2",), (), (scope,), on_failure=_refuse_as_ads)
-            changed = replace(operation, auth=auth, gates=(_require_enrolled, *operation.gates))
-            found = self._compiled[id_] = self._compile_one(changed)
+            gates = [_require_enrolled, *((_refuse_start,) if tool.has_status else ())]
+            changed = replace(operation, auth=auth, gates=(*gates, *operation.gates))
+            found = self._compiled[tool.name] = self._compile_one(changed)
         return found
 
 
-def _fix_status(
-    call: Call, tool: AgentTool, given: Mapping[str, Any]
-) -> tuple[Mapping[str, Any], Failure | None]:
-    """Return arguments with which nothing starts, and the refusal of those that would start it."""
-    sent = given.get(_STATUS)
-    if tool.method == "POST":
-        if sent is not None and sent != _PAUSED:
-            text = f"{_STATUS} is {_PAUSED} whatever the argument; the activate tools start it"
-            call.warn(text, NO_EFFECT)
-        return {**given, _STATUS: _PAUSED}, None
-    if sent != _ACTIVE:
-        return given, None
-    text = f"{_STATUS} cannot be {_ACTIVE} here: only the activate tools start something"
-    return given, AdsFailure(AdsError(INVALID, text, _STATUS))
+def _pause(call: Call, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arguments of a creation with which nothing starts."""
+    if given.get(_STATUS) not in (None, _PAUSED):
+        text = f"{_STATUS} is {_PAUSED} whatever the argument; the activate tools start it"
+        call.warn(text, NO_EFFECT)
+    return {**given, _STATUS: _PAUSED}
+
+
+def _refuse_start(call: Call, world: World) -> None:
+    """Refuse, as a gate, a change that would start something."""
+    if (_STATUS, _ACTIVE) in call.query:
+        text = f"{_STATUS} cannot be {_ACTIVE} here: only the activate tools start something"
+        raise AdsFailure(AdsError(INVALID, text, _STATUS))
 
 
 def _is_of_message(header: str) -> bool:

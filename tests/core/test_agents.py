@@ -227,6 +227,8 @@ def test_only_activation_starts(box: Sandbox) -> None:
 
     assert "INVALID_PARAMETER" == status("update_campaign", entity_status="ACTIVE")
     assert "campaigns.update" == last(box).operation
+    started = {"name": "update_campaign", "arguments": {**mine, "entity_status": "ACTIVE"}}
+    assert 401 == send(box, "tools/call", started, path=ADS, token=None).status_code
     assert "ACTIVE" == status("activate_campaign")
     assert "PAUSED" == status("update_campaign", entity_status="PAUSED")
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -331,3 +333,22 @@ def test_a_lost_answer(world: WorldFace) -> None:
     (entry,) = (each for each in world.journal if each.tool == "createPosts")
     assert {"how": "reset", "bytes": 0} == entry.ended
     assert before + 1 == len(world.state["posts"])
+
+
+def test_an_agent_that_starts_the_command(world: WorldFace) -> None:
+    """On standard input and output it steers the world that the command names."""
+    from mcp import Client, StdioServerParameters, stdio_client
+
+    async def run() -> str:
+        words = ["-m", "mock_platform", "mcp", "--url", world.base_url]
+        server = StdioServerParameters(command=sys.executable, args=words)
+        async with Client(stdio_client(server)) as client:
+            tools = (await client.list_tools()).tools
+            assert 12 == len(tools)
+            result = await client.call_tool("move_clock", {"by": "1d"})
+            return str(result.content[0].text)  # type: ignore[union-attr]
+
+    before = world.clock.now()
+
+    assert f"The clock of world {world.name} is at" in asyncio.run(run())
+    assert world.clock.now() - before > timedelta(hours=23)
