@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from mock_platform.api.served import AGENT_TOOLS, PUBLISHED_IDS
 from mock_platform.control.clock import ClockBody, get_clock, put_clock
-from mock_platform.control.journal import find_entry, read_query
+from mock_platform.control.journal import StatusRange, find_entry, read_query
 from mock_platform.control.operation_pages import find_operation, write_operation
 from mock_platform.control.refusals import ControlRefusal, as_refusal
 from mock_platform.control.route import WORLD, ControlRequest, Route, load_body
@@ -280,7 +280,7 @@ class RequestsQuery(InWorld):
     """Which requests to list."""
 
     operation = Text(metadata={"description": "only those of this operation, by its id"})
-    status = Integer(low=100, high=599, metadata={"description": "only answers with this status"})
+    status = StatusRange(metadata={"description": "only these answers: 404, or a class as 4xx"})
     limit = Integer(
         low=1, high=100, load_default=_MOST_FOUND, metadata={"description": "the newest so many"}
     )
