@@ -91,6 +91,8 @@ def test_a_call_is_the_request_to_its_operation(box: Sandbox) -> None:
     assert made == json.loads(entry.response_body)
     assert "createPosts" == entry.as_json()["tool"]
     assert "0.015" == entry.as_json()["cost"]["usd"]
+    for page in ("/_mock/", f"/_mock/console/requests/{entry.id}"):
+        assert "(tool createPosts)" in box.client.get(page).text
 
 
 def test_arguments_take_their_places(box: Sandbox) -> None:
