@@ -26,7 +26,7 @@ from mock_platform.control.webhooks import post_event
 from mock_platform.control.worlds import WorldBody, put_world
 from mock_platform.core import mcp
 from mock_platform.core.description.schemas import Converter
-from mock_platform.core.errors import BadRecord, did_you_mean
+from mock_platform.core.errors import BadRecord, UnknownScenario, did_you_mean
 from mock_platform.core.fields import Integer, Json, ListOf, Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
@@ -218,14 +218,16 @@ class FailureToClear(InWorld):
 def set_failure(request: ControlRequest, given: Mapping[str, Any]) -> str:
     """Let requests fail from now on: a scenario, switched on by its name. Words list some."""
     engine, wanted = find_engine(request.world), given["failure"]
-    known = {scenario.name: scenario for scenario in engine.list_scenarios()}
-    if wanted not in known:
-        cards = search_cards(make_cards(request.platform, known.values()), wanted)[:_MOST_FOUND]
+    try:
+        engine.find(wanted)
+    except UnknownScenario as fault:
+        cards = search_cards(make_cards(request.platform, engine.list_scenarios()), wanted)
         if not cards:
-            deactivate(replace(request, args={"name": wanted}))  # refuses it, with the nearest name
-        lines = [f"{card.name}: {card.description} On: {card.on}" for card in cards]
+            raise
+        lines = [f"{card.name}: {card.description} On: {card.on}" for card in cards[:_MOST_FOUND]]
         text = f"No failure is named {wanted!r}, and nothing was switched on. These fit:"
-        raise ControlRefusal(404, "\n".join([text, *lines, "Next: set_failure with such a name."]))
+        text = "\n".join([text, *lines, "Next: set_failure with such a name."])
+        raise ControlRefusal(404, text) from fault
     body = {"parameters": given.get("parameters", {})}
     shown = activate(replace(request, args={"name": wanted}, body=body))
     return (
