@@ -223,6 +223,20 @@ def worlds(**server: Any) -> None:
         show_worlds(platform)
 
 
+@click.command("mcp", cls=CheckedCommand)
+@server_options
+def mcp(**server: Any) -> None:
+    """Let an agent steer a running server: the Model Context Protocol on standard input and output.
+
+    A program that starts servers for its agent is given the words `mock-platform mcp`. With --world
+    the tools act on that world alone.
+    """
+    from mock_platform.cli.remote_commands import open_world, pass_messages
+
+    with open_world(**server) as world:
+        pass_messages(world, server["control_token"], server["ca"])
+
+
 LIVE_COMMANDS: tuple[click.Command, ...] = (
     switch_on,
     switch_off,
@@ -232,5 +246,6 @@ LIVE_COMMANDS: tuple[click.Command, ...] = (
     costs,
     case,
     worlds,
+    mcp,
 )
 """The commands that need a running server."""

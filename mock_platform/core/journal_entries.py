@@ -51,6 +51,7 @@ def make_entry(
         kept_warnings=call.warnings or (),
         coded_warnings=call.coded_warnings or (),
         custom=call.custom,
+        tool=None if call.tool is None else call.tool.name,
         diagnosis=call.diagnosis,
         traceback=failed,
         request_headers=tuple(call.headers),

@@ -254,6 +254,8 @@ export interface Entry {
   readonly operation: string | null;
   /** The route of a user or a scenario that answered in place of an operation. */
   readonly custom: string | null;
+  /** The tool with which an agent called the operation; null if it was called directly. */
+  readonly tool: string | null;
   /** Who called, and how the sandbox knew it. */
   readonly caller: Record<string, any> | null;
   /** The rule of a scenario that acted; null if no rule did. */

@@ -58,6 +58,7 @@ KINDS = (
             "docs/ad-accounts",
             "docs/cases",
             "docs/costs",
+            "docs/agents",
             "docs/examples/README",
         ),
     ),
