@@ -204,6 +204,7 @@ def work(call: Call, world: World, answer: Answer) -> tuple[Reply, Sequence[Chan
     if call.as_of is not None:
         answer = _answer_as_of(answer)
     with world.work() as changes:
+        call.turn = world.take_turn(*call.came)
         try:
             reply = answer(call, world)
         except Failure as failure:

@@ -2,6 +2,7 @@
 
 const { randomBytes } = require("node:crypto");
 const { readFile } = require("node:fs/promises");
+const { fileURLToPath } = require("node:url");
 
 const { Child } = require("./child.js");
 const { Connection, Control } = require("./control.js");
@@ -37,7 +38,25 @@ class MockPlatform extends World {
    * @returns {Promise<MockPlatform>}
    */
   static async start(options = {}) {
-    const child = await Child.start(options);
+    return MockPlatform._own(await Child.start(options), options);
+  }
+
+  /**
+   * @param {string | URL} path
+   * @param {import("../types/index").OpenCaseOptions} [options]
+   * @returns {Promise<MockPlatform>}
+   */
+  static async openCase(path, options = {}) {
+    checkOptions("MockPlatform.openCase", options, ["command", "env", "port", "logLevel"]);
+    const file = path instanceof URL ? fileURLToPath(path) : path;
+    return MockPlatform._own(await Child.start(options, ["open", file]), options);
+  }
+
+  /**
+   * @param {Child} child
+   * @param {import("../types/index").StartOptions} options
+   */
+  static async _own(child, options) {
     const { url, ca, control_token: made } = child.ready;
     try {
       const token = made ?? options.controlToken ?? options.env?.MOCK_PLATFORM_SERVE_CONTROL_TOKEN;

@@ -112,6 +112,11 @@ export interface World {
    * @throws {BadQuery} `by` is something else.
    */
   costs(by?: "operation" | "test" | "app" | "day"): Promise<Costs>;
+  /**
+   * Write the world with all its requests to a file, without secrets; one that is there is replaced.
+   * `MockPlatform.openCase` makes the same world of it elsewhere.
+   */
+  saveCase(path: string | URL): Promise<void>;
   /** Return the world to its start: fixtures, start-up scenarios, clock, ids, no journal. */
   reset(): Promise<void>;
   /** Remove the world with all its contents. */
@@ -165,6 +170,13 @@ export declare const MockPlatform: {
    * @throws {CannotStart} The command was not found, or ended before it was ready.
    */
   start(options?: StartOptions): Promise<MockPlatform>;
+  /**
+   * Start a server with the world that `saveCase` wrote, as it was then; `reset` returns it to its
+   * start. `mock-platform open FILE --replay` says where its answers differ from the recorded ones.
+   *
+   * @throws {CannotStart} The file is no case, or the command was not found.
+   */
+  openCase(path: string | URL, options?: OpenCaseOptions): Promise<MockPlatform>;
   /**
    * Connect to a running server: the `url` of its READY line, or `MOCK_PLATFORM_URL`. The control
    * token comes from the option or from `MOCK_PLATFORM_CONTROL_TOKEN`.
@@ -259,6 +271,8 @@ export interface Entry {
   readonly operation: string | null;
   /** The route of a user or a scenario that answered in place of an operation. */
   readonly custom: string | null;
+  /** The tool with which an agent called the operation; null if it was called directly. */
+  readonly tool: string | null;
   /** Who called, and how the sandbox knew it. */
   readonly caller: Record<string, any> | null;
   /** The rule of a scenario that acted; null if no rule did. */
@@ -418,6 +432,18 @@ export interface Session {
 }
 
 // -- options -------------------------------------------------------------------------------------
+
+/** Options of `MockPlatform.openCase`. */
+export interface OpenCaseOptions {
+  /** The port; without it a free one. */
+  port?: number;
+  /** What is logged to this process's standard error; by default warnings, but no requests. */
+  logLevel?: "info" | "warning" | "error" | "off";
+  /** The command, or its words: `["uv", "run", "mock-platform"]`. */
+  command?: string | readonly string[];
+  /** More variables for the environment of the server. */
+  env?: Record<string, string>;
+}
 
 /** Options of `MockPlatform.start`: the settings of `mock-platform serve`, and how it is started. */
 export interface StartOptions extends Settings {

@@ -24,6 +24,7 @@ from mock_platform.client.arguments import (
     is_error,
     read_as_of,
     read_scenario,
+    write_private,
 )
 from mock_platform.client.interface import PlatformFace, WorldFace
 from mock_platform.client.remote.control import (
@@ -241,6 +242,9 @@ class RemoteWorld(WorldFace):
     def costs(self, by: By = "operation") -> dict[str, Any]:
         document: dict[str, Any] = self._control.ask("GET", "/costs", query={"by": by})
         return document
+
+    def save_case(self, path: Path | str) -> Path:
+        return write_private(path, self._control.fetch("/case"))
 
     def use_fixtures(self, *folders: Path | str) -> None:
         if self.name == DEFAULT:
