@@ -4,6 +4,7 @@ import face from "./index.js";
 
 export const {
   MockPlatform,
+  failures,
   MockPlatformError,
   Refused,
   Unreachable,
