@@ -57,14 +57,14 @@ class Engine:
         connections: Callable[[], bool] = lambda: True,
         on_fired: Callable[[str, int], object] = lambda _name, _rule: None,
     ) -> None:
-        """`start_up` are active from the beginning and again after each reset.
+        """`start_up` are active from the beginning and again after each reset, as they are then.
 
         `connections` returns whether the server can break connections. `on_fired` is called with
         the name and the number of each rule of an active scenario that acts.
         """
         self.world = world
         self._library = library
-        self._start_up = tuple(start_up)
+        self._start_up = start_up
         self._connections = connections
         self._defined: Mapping[str, Scenario] = {}
         self._active: Mapping[str, ActiveScenario] = {}
