@@ -15,6 +15,7 @@ import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from hashlib import blake2s
 from itertools import groupby
 from pathlib import Path
@@ -31,7 +32,7 @@ from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.failures import DocumentedFailure, list_failures
 from mock_platform.scenario.outcomes import Outcome, find_codes, find_match
 from mock_platform.serving.restoring import WATCHER
-from mock_platform.verification.mutation.report import MutationReport, Trial
+from mock_platform.verification.mutation.report import MutationReport, Result, Trial
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.journal import JournalEntry
 
@@ -57,6 +58,8 @@ class _Seen(Struct):
     green: bool = True
     met: dict[str, set[Outcome]] = field(default_factory=dict)
     """The operations that it called, each with the failures that it was answered with."""
+    repeatable: bool | None = None
+    """Whether it is green a second time; `None` until it was tried."""
 
 
 _Planned = tuple[_Seen, DocumentedFailure]
@@ -76,7 +79,9 @@ class MutationPlugin:
         self._platforms: WeakSet[Platform] = WeakSet()
         self._seen: dict[str, _Seen] = {}
         self._test: _Seen | None = None
-        """The test that runs without a failure."""
+        """The test that runs for the first time."""
+        self._again = False
+        """Whether a test runs again."""
         self._failure: DocumentedFailure | None = None
         """The failure that is being tried."""
         self._given = False
@@ -96,9 +101,8 @@ class MutationPlugin:
             self._place(platform, self._failure)
 
     def _observe(self, entry: JournalEntry) -> None:
-        failure = self._failure
-        if failure is not None:
-            self._given |= entry.rule is not None and entry.rule["scenario"] == failure.id
+        if self._failure is not None:
+            self._given |= entry.rule is not None and entry.rule["scenario"] == self._failure.id
         elif self._test is not None and entry.operation is not None:
             met = self._test.met.setdefault(entry.operation, set())
             if entry.status >= 400:
@@ -106,13 +110,13 @@ class MutationPlugin:
                 met.update(Outcome(entry.status, code) for code in codes)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Any:
-        """Note which test begins, or run it with the failure of the moment."""
-        if self._failure is None:
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
+        """Note which test begins, or run it again."""
+        if not self._again:
             self._test = self._seen[item.nodeid] = _Seen(item, UPTIME())
             return None
         with warnings.catch_warnings(record=True):  # those of the first run were told
-            self._run_again(item, nextitem)
+            self._run_again(item)
         return True
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -135,22 +139,22 @@ class MutationPlugin:
 
     def _try_all(self, session: pytest.Session) -> None:
         planned = list(self._plan())
-        begun = UPTIME()
+        done, begun = 0, UPTIME()
         self._outcome.trying = True
         option = self._config.option
         style, option.tbstyle = option.tbstyle, "value"  # nobody reads these tracebacks
         try:
-            for number, (seen, failure) in enumerate(planned):
+            for seen, failure in planned:
                 spent = UPTIME() - begun
                 if self._budget is not None and spent >= self._budget:
-                    self.report.left_out = len(planned) - number
                     break
-                self._show(number, len(planned), spent)
-                following = planned[number + 1][0].item if number + 1 < len(planned) else None
-                self.report.trials.append(self._try(seen, failure, following))
-            self._show(len(self.report.trials), len(planned), UPTIME() - begun, last=True)
+                self._show(done, len(planned), spent)
+                self._try(seen, failure)
+                done += 1
+            self._show(done, len(planned), UPTIME() - begun, last=True)
         finally:
-            session._setupstate.teardown_exact(None)  # noqa: SLF001 - there is no public way
+            _tear_down(session, None)
+            self.report.left_out = len(planned) - done
             option.tbstyle, self._outcome.trying = style, False
 
     def _plan(self) -> Iterator[_Planned]:
@@ -181,27 +185,38 @@ class MutationPlugin:
         text = f"{self.report.seed} {seen.item.nodeid} {failure.id}"
         return blake2s(text.encode()).digest()
 
-    def _try(self, seen: _Seen, failure: DocumentedFailure, following: pytest.Item | None) -> Trial:
+    def _try(self, seen: _Seen, failure: DocumentedFailure) -> None:
+        if seen.repeatable is None:
+            # A test that is red when it runs twice in one process would seem to notice everything.
+            seen.repeatable = self._repeat(seen, None) == "survived"
+            self.report.not_green += not seen.repeatable
+            self.report.tests -= not seen.repeatable
+        if seen.repeatable:
+            result = self._repeat(seen, failure)
+            trial = Trial(seen.item.nodeid, failure.operation, failure.id, result)
+            self.report.trials.append(trial)
+
+    def _repeat(self, seen: _Seen, failure: DocumentedFailure | None) -> Result:
+        """Run a test again, with a failure or without one."""
         item = seen.item
-        # Fixtures that the next test needs as well are kept. If it is the same test, a copy stands
-        # in for it, or pytest would keep the fixtures of the function.
-        following = copy.copy(item) if following is item else following
-        self._failure, self._given, self._green = failure, False, True
+        _tear_down(item.session, item)
+        self._again, self._given, self._green = True, failure is None, True
+        self._failure = failure
         self._limit = max(_LEAST_LIMIT_SECONDS, _LIMIT_FACTOR * seen.seconds)
-        result: Any = "noticed"
         try:
-            for platform in self._platforms:
-                self._place(platform, failure)
-            item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
-            if self._green:
-                result = "survived"
+            if failure is not None:
+                for platform in list(self._platforms):
+                    self._place(platform, failure)
+            item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
+            result: Result = "survived" if self._green else "noticed"
         except _Endless:
             result = "endless"
         finally:
-            self._failure = None
-            for platform in self._platforms:
-                _remove(platform, failure)
-        return Trial(item.nodeid, failure.operation, failure.id, result if self._given else "unmet")
+            self._again, self._failure = False, None
+            if failure is not None:
+                for platform in list(self._platforms):
+                    _remove(platform, failure)
+        return result if self._given else "unmet"
 
     def _place(self, platform: Platform, failure: DocumentedFailure) -> None:
         """Let the operation fail in all worlds of a platform, and in those to come."""
@@ -211,7 +226,7 @@ class MutationPlugin:
             for world in platform.worlds:
                 find_engine(world).activate(failure.id)
 
-    def _run_again(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    def _run_again(self, item: pytest.Item) -> None:
         hooks = item.ihook
         again: Any = item
         if hasattr(item, "_request") and not again._request:  # noqa: SLF001
@@ -224,9 +239,8 @@ class MutationPlugin:
         for when, step in steps:
             if self._green and not endless:
                 endless = self._run_step(item, when, step)
-        last: Callable[[], Any] = lambda: hooks.pytest_runtest_teardown(  # noqa: E731
-            item=item, nextitem=nextitem
-        )
+        # A copy stands in for the next test, so that only the fixtures of the function end.
+        last = partial(hooks.pytest_runtest_teardown, item=item, nextitem=copy.copy(item))
         endless |= self._run_step(item, "teardown", last)
         if hasattr(item, "_request"):
             again._request, again.funcargs = False, None  # noqa: SLF001
@@ -260,6 +274,12 @@ class MutationPlugin:
         elif terminal is not None:
             terminal.write_line(text if self._shown else f"\n{text}")
             self._shown = True
+
+
+def _tear_down(session: pytest.Session, item: pytest.Item | None) -> None:
+    """End all fixtures except those that a test may share with the one before."""
+    with suppress(Exception):  # their faults were told after the first run
+        session._setupstate.teardown_exact(item)  # noqa: SLF001 - there is no public way
 
 
 def _remove(platform: Platform, failure: DocumentedFailure) -> None:

@@ -40,7 +40,7 @@ class MutationReport(Struct):
     left_out: int = 0
     """Failures that were not tried, because the time was used up."""
     not_green: int = 0
-    """Tests that were not green without a failure; they were not tried."""
+    """Tests that were not green without a failure, or not twice in one process; none was tried."""
     trials: list[Trial] = field(default_factory=list)
 
     def select(self, *results: Result) -> list[Trial]:
@@ -96,7 +96,9 @@ class MutationReport(Struct):
         )
         lines += [f"{_count(count, 'failure')} {text}" for count, text in more if count]
         if self.not_green:
-            lines.append(f"{_count(self.not_green, 'test')} not tried, as it was not green before")
+            lines.append(
+                f"{_count(self.not_green, 'test')} not tried, as not green twice without it"
+            )
         return lines
 
     def describe(self) -> Iterator[str]:

@@ -55,7 +55,7 @@ def test_text(report: MutationReport, tmp_path: Path) -> None:
         "1 failure not met, as the test did not call the operation again",
         "1 failure stopped, as the test waited too long",
         "1 failure not tried, as the test meets it anyway",
-        "1 test not tried, as it was not green before",
+        "1 test not tried, as not green without it",
         "",
         "line_items.get",
         "  line_items.get-404",
