@@ -140,7 +140,7 @@ class MutationPlugin:
     def _try_all(self, session: pytest.Session) -> None:
         planned = list(self._plan())
         done, begun = 0, UPTIME()
-        self._outcome.trying = True
+        self._outcome.trying = self.report.begun = True
         option = self._config.option
         style, option.tbstyle = option.tbstyle, "value"  # nobody reads these tracebacks
         try:

@@ -33,6 +33,8 @@ class MutationReport(Struct):
     """What a run found, or a worker of it."""
 
     seed: int = 0
+    begun: bool = False
+    """Whether the tests ended, so that failures could be tried."""
     tests: int = 0
     """Green tests that called operations of a sandbox in their process."""
     expected: int = 0
@@ -50,6 +52,7 @@ class MutationReport(Struct):
 
     def add(self, other: MutationReport) -> None:
         """Add what another worker found."""
+        self.begun |= other.begun
         self.tests += other.tests
         self.expected += other.expected
         self.left_out += other.left_out
@@ -82,6 +85,8 @@ class MutationReport(Struct):
     def summarize(self) -> list[str]:
         """Return the counts, a sentence each."""
         survived, given = (len(self.select(*r)) for r in (("survived",), ("survived", "noticed")))
+        if not self.begun:
+            return ["no failure was tried, as the run was stopped before"]
         if not self.tests:
             return ["no green test called an operation of a sandbox in this process"]
         lines = [
@@ -96,9 +101,7 @@ class MutationReport(Struct):
         )
         lines += [f"{_count(count, 'failure')} {text}" for count, text in more if count]
         if self.not_green:
-            lines.append(
-                f"{_count(self.not_green, 'test')} not tried, as not green twice without it"
-            )
+            lines.append(f"{_count(self.not_green, 'test')} not tried, as not green without it")
         return lines
 
     def describe(self) -> Iterator[str]:

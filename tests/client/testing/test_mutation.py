@@ -134,6 +134,14 @@ def test_only_green_tests_are_tried(mutate: Mutate) -> None:
     assert len(CODES) == found["unmet"]
 
 
+def test_a_run_that_was_stopped(run: Run) -> None:
+    """After `-x` nothing is tried, and the summary does not look as if all was well."""
+    result = run(UNGREEN, "--mock-mutate", "-x")
+
+    lines = section(result, "mock_platform: would your tests notice?")
+    assert ["no failure was tried, as the run was stopped before"] == lines
+
+
 def test_a_test_that_waits_for_ever(mutate: Mutate, monkeypatch: pytest.MonkeyPatch) -> None:
     """A test that waits until its call succeeds is stopped, and the run goes on."""
     monkeypatch.setattr(mutation, "_LEAST_LIMIT_SECONDS", 0.05)

@@ -24,7 +24,7 @@ def trial(test: str, code: str, result: Result) -> Trial:
 @pytest.fixture
 def report() -> MutationReport:
     """What two workers found."""
-    found = MutationReport(7, tests=1, expected=1)
+    found = MutationReport(7, begun=True, tests=1, expected=1)
     found.trials = [trial("test_a", "404", "survived"), trial("test_a", "401", "noticed")]
     other = MutationReport(7, tests=2, left_out=3, not_green=1)
     other.trials = [
@@ -96,8 +96,13 @@ def test_html(report: MutationReport, tmp_path: Path) -> None:
     assert "3 tests met 3 failures, one at a time; 2 passed unnoticed." in page
 
 
-def test_nothing_called() -> None:
-    """A run without a sandbox in its process says so, as it would seem perfect."""
-    assert ["no green test called an operation of a sandbox in this process"] == list(
-        MutationReport().describe()
-    )
+@pytest.mark.parametrize(
+    ("begun", "line"),
+    [
+        (True, "no green test called an operation of a sandbox in this process"),
+        (False, "no failure was tried, as the run was stopped before"),
+    ],
+)
+def test_nothing_tried(line: str, *, begun: bool) -> None:
+    """A run in which no test met a failure says so, as it would seem perfect."""
+    assert [line] == list(MutationReport(begun=begun).describe())
