@@ -291,7 +291,7 @@ def _remove(platform: Platform, failure: DocumentedFailure) -> None:
 
 
 def _read_changed(path: Path) -> float:
-    """Return when a file was changed; 0 if there is none."""
+    """Return when a file was changed; 0 if it does not exist."""
     try:
         return path.stat().st_mtime
     except OSError:

@@ -173,7 +173,7 @@ def test_the_run_is_what_it_was(run: Run, pytester: pytest.Pytester) -> None:
 
 
 def test_the_time_is_used_up(mutate: Mutate) -> None:
-    """Beyond the budget the failures are counted that nobody tried."""
+    """Beyond the budget the failures that were not tried are counted."""
     found = mutate(SUITE, "--mock-mutate-budget=1ms")
 
     assert found["left_out"] >= 7 * len(CODES)
