@@ -169,6 +169,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Show the whole journal of a failing test with headers and bodies, instead "
         "of a summary. Credentials are always redacted.",
     )
+    group.addoption(
+        "--mock-cases",
+        metavar="DIR",
+        help="Write the world of each failing test with its requests to a file in this folder, "
+        "without secrets; `mock-platform open FILE` serves the same world.",
+    )
 
 
 def pytest_load_initial_conftests(
@@ -199,6 +205,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", text)
     if _wants_coverage(config) and not hasattr(config, "workerinput"):
         config.stash[_gate_key] = _read_gate(config)
+    cases = config.getoption("--mock-cases")
+    if cases is not None and not _is_folder(cases_folder := config.invocation_params.dir / cases):
+        raise pytest.UsageError(f"--mock-cases: {cases_folder} is a file, not a folder.")
     if config.getoption("--mock-block-network"):
         from mock_platform.client.testing.network import NetworkPlugin
 
@@ -348,6 +357,11 @@ def _seconds(text: str) -> float:
     return seconds
 
 
+def _is_folder(path: Path) -> bool:
+    """Whether a path is a folder, or can become one."""
+    return next(each for each in (path, *path.parents) if each.exists()).is_dir()
+
+
 def _percent(text: str) -> float:
     try:
         percent = float(text)
@@ -482,6 +496,10 @@ def pytest_runtest_makereport(
             sections = verdict.sections(whole=whole)
             # Subtests, the test and its teardown fail one after the other; a report is shown once.
             if not told.issuperset(sections):
+                cases = item.config.getoption("--mock-cases")
+                if cases is not None:
+                    folder = item.config.invocation_params.dir / cases
+                    report.sections += verdict.save_case(folder, item.nodeid)
                 report.sections += sections
                 told.update(sections)
         except Exception as fault:  # noqa: BLE001 - a server that is gone ends no test run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
@@ -139,7 +140,7 @@ def _read_step(
 @server_options
 @click.option("--follow/--no-follow", "-f", help="Wait for more, until interrupted.")
 @click.option("--operation", metavar="ID", help="Only this operation.")
-@click.option("--status", type=click.IntRange(100, 599), help="Only answers with this status.")
+@click.option("--status", metavar="STATUS", help="Only answers with this status, or such as 4xx.")
 @click.option("--method", metavar="METHOD", help="Only this method, in any case.")
 @click.option("--path", metavar="TEXT", help="Only addresses that contain this.")
 @click.option("--rule", metavar="NAME", help="Only where this scenario acted; NAME/0 for one rule.")
@@ -155,7 +156,7 @@ def requests(
     *,
     follow: bool,
     operation: str | None,
-    status: int | None,
+    status: str | None,
     method: str | None,
     path: str | None,
     rule: str | None,
@@ -189,6 +190,29 @@ def costs(*, by: By, format: Literal["text", "json"], **server: Any) -> None:
         show_costs(world, by, format)
 
 
+@click.command("case", cls=CheckedCommand)
+@server_options
+@click.option(
+    "--as", "as_", type=click.Choice(["pytest", "node"]),
+    help="Read FILE instead of writing it, and print its whole session as a test that passes.",
+)  # fmt: skip
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+def case(*, file: Path, as_: Literal["pytest", "node"] | None, **server: Any) -> None:
+    """Write a world with all its requests to FILE, a zip archive without secrets.
+
+    `mock-platform open FILE` serves the same world elsewhere.
+    """
+    if as_ is not None:
+        from mock_platform.cli.cases import print_test
+
+        print_test(file, as_)
+        return
+    from mock_platform.cli.remote_commands import open_world, save_case
+
+    with open_world(**server) as world:
+        save_case(world, file)
+
+
 @click.command("worlds", cls=CheckedCommand)
 @server_options
 def worlds(**server: Any) -> None:
@@ -199,6 +223,20 @@ def worlds(**server: Any) -> None:
         show_worlds(platform)
 
 
+@click.command("mcp", cls=CheckedCommand)
+@server_options
+def mcp(**server: Any) -> None:
+    """Let an agent steer a running server: the Model Context Protocol on standard input and output.
+
+    A program that starts servers for its agent is given the words `mock-platform mcp`. With --world
+    the tools act on that world alone.
+    """
+    from mock_platform.cli.remote_commands import open_world, pass_messages
+
+    with open_world(**server) as world:
+        pass_messages(world, server["control_token"], server["ca"])
+
+
 LIVE_COMMANDS: tuple[click.Command, ...] = (
     switch_on,
     switch_off,
@@ -206,6 +244,8 @@ LIVE_COMMANDS: tuple[click.Command, ...] = (
     clock,
     requests,
     costs,
+    case,
     worlds,
+    mcp,
 )
 """The commands that need a running server."""

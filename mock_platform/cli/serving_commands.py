@@ -349,4 +349,47 @@ verify = CheckedCommand(
     "goes in the next release.",
 )
 
-SERVING_COMMANDS: tuple[click.Command, ...] = (serve, run, verify)
+
+@click.command("open", cls=CheckedCommand)
+@click.option(
+    "--replay/--no-replay",
+    help="Say where answers differ from the recorded ones, and end: with status 1 if any does. "
+    "With --port, serve after that.",
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), metavar="N",
+    help="Port to listen on; 0 takes a free one.  [default: 8080]",
+)  # fmt: skip
+@click.option(
+    "--stop-with-stdin/--no-stop-with-stdin",
+    help="Stop also when standard input ends, as a pipe does with the program that holds it.",
+)
+@click.option(
+    "--log-level", type=click.Choice(["info", "warning", "error", "off"]), default="info",
+    show_default=True, help="What is logged, as for serve.",
+)  # fmt: skip
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+def open_case(
+    *,
+    file: Path,
+    replay: bool,
+    port: int | None,
+    stop_with_stdin: bool,
+    log_level: Literal["info", "warning", "error", "off"],
+) -> None:
+    """Serve the world of a case, which `mock-platform case` or a failing test wrote.
+
+    Its requests are repeated first, from its start, so that it is as it was when it was saved;
+    POST /_mock/reset returns it to the start.
+    """
+    from mock_platform.cli.cases import report_replay, serve_case
+
+    if replay and port is None:
+        report_replay(file)
+    else:
+        serve_case(
+            file, port, log_level=log_level, stop_with_stdin=stop_with_stdin, report=replay
+        )  # fmt: skip
+
+
+SERVING_COMMANDS: tuple[click.Command, ...] = (serve, run, verify, open_case)

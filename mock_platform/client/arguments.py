@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -56,7 +57,10 @@ def count_seconds(
         raise TypeError("give the step as one value (advance('1h')) or in parts (hours=1)")
     if isinstance(step, timedelta):
         return step.total_seconds()
-    seconds = parse_step(step) if isinstance(step, str) else step
+    try:
+        seconds = parse_step(step) if isinstance(step, str) else step
+    except ValueError as fault:
+        raise ValueError(f"{step!r} is {fault}") from None
     return timedelta(seconds=seconds).total_seconds()
 
 
@@ -92,7 +96,8 @@ class EntryQuery(TypedDict, total=False):
 
     operation: str | None
     """Id of an operation."""
-    status: int | None
+    status: int | str | None
+    """A status, or a class of them such as "4xx"."""
     method: str | None
     """HTTP method, in any case."""
     path: str | None
@@ -234,3 +239,18 @@ def _explain_missing(world: str, what: str) -> MissingCredentials:
         f"World {world!r} does not have {what} of its first app and user. Add them to "
         "its state, reset the world, or sign with other credentials."
     )
+
+
+def write_private(path: Path | str, data: bytes) -> Path:
+    """Write a file that only its owner can read, in place of one that was there; return its path.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    flags = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+        path.chmod(0o600)  # one that was there may be open to others
+        file.write(data)
+    return path

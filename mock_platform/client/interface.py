@@ -272,6 +272,17 @@ class WorldFace(Protocol):
             BadQuery: `by` is something else.
         """
 
+    def save_case(self, path: Path | str) -> Path:
+        """Write the world with all its requests to a file, without secrets; return its path.
+
+        `MockPlatform.open_case` and `mock-platform open` make the same world of it elsewhere. A
+        file that is there is replaced; only its owner can read it.
+
+        Raises:
+            CaseTooLarge: It would be larger than a case can be.
+            OSError: The file cannot be written.
+        """
+
     def use_fixtures(self, *folders: Path | str) -> None:
         """Start the world again with more folders of fixtures; the last one wins.
 

@@ -28,6 +28,7 @@ from mock_platform.client.arguments import (
     describe_event,
     read_scenario,
     serialize_query,
+    write_private,
 )
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.late_application import LateApplication
@@ -108,6 +109,7 @@ class LocalJournal(JournalFace):
 
     def __init__(self, world: World, platform: Platform) -> None:
         self._journal = world.journal
+        self._world_name = world.name
         self._platform = platform
 
     def find(self, **query: Unpack[PageQuery]) -> list[JournalEntry]:
@@ -122,7 +124,7 @@ class LocalJournal(JournalFace):
         return self._journal.get(request_id)
 
     def clear(self) -> None:
-        self._journal.clear()
+        self._platform.worlds.get(self._world_name).clear_journal()
 
     def __iter__(self) -> Iterator[JournalEntry]:
         return iter(self._journal)
@@ -289,6 +291,11 @@ class LocalWorld(WorldFace):
         name = self._world.name
         recorder = self._application.control.warnings
         return recorder.document(None if name == DEFAULT else name)
+
+    def save_case(self, path: Path | str) -> Path:
+        from mock_platform.verification.cases import write_case
+
+        return write_private(path, write_case(self._platform, self._world))
 
     def use_fixtures(self, *folders: Path | str) -> None:
         settings = self._platform.settings

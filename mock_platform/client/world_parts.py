@@ -179,7 +179,14 @@ class EntryFace(Protocol):
 
     @property
     def custom(self) -> str | None:
-        """The route of a user or a scenario that answered in place of an operation."""
+        """The route of a user or a scenario that answered in place of an operation.
+
+        For what an agent sent that was not the call of a tool: `mcp` and its method.
+        """
+
+    @property
+    def tool(self) -> str | None:
+        """The tool with which an agent called the operation; `None` if it was called directly."""
 
     @property
     def caller(self) -> dict[str, Any] | None:

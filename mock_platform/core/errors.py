@@ -190,3 +190,11 @@ def did_you_mean(value: str, known: Iterable[str]) -> str:
     """Return ` Did you mean 'x'?`, or an empty text if no known value is near."""
     near = get_close_matches(value, list(known), 1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+class CaseTooLarge(ValueError):
+    """A world cannot be saved as a case: it would be too large."""
+
+
+class BadCase(ValueError):
+    """A file that is no case, damaged or hostile. The text names the file, the place, the fault."""

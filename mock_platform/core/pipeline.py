@@ -202,6 +202,7 @@ def work(call: Call, world: World, answer: Answer) -> tuple[Reply, Sequence[Chan
     # that uses up a code: these are rendered within the block, which then ends like a success and
     # commits.
     with world.work() as changes:
+        call.turn = world.take_turn(*call.came)
         try:
             reply = answer(call, world)
         except Failure as failure:

@@ -24,12 +24,14 @@ from mock_platform.world.clock import moment
 from mock_platform.world.store.archive import Archive, KeptWorld, SharedArchive
 from mock_platform.world.store.backends import ENGINE, NeedsEngine, find_backend, open_archive
 from mock_platform.world.store.errors import StoreDamaged
+from mock_platform.world.store.interface import Record
 from mock_platform.world.store.memory import Base
 from mock_platform.world.world import World
 from mock_platform.world.world_store import WorldStore
 from mock_platform.world.worlds import Owners
 
 if TYPE_CHECKING:
+    from mock_platform.verification.cases import Replay
     from mock_platform.world.store.redis_archive import RedisArchive
 
 
@@ -71,10 +73,13 @@ class Opened:
         self.close()
 
 
-def open_platform(settings: Settings, owners: Owners | None = None) -> Opened:
+def open_platform(
+    settings: Settings, owners: Owners | None = None, base: Base | None = None
+) -> Opened:
     """Return the platform for these settings, with its worlds as the store left them.
 
-    `owners` are the worlds by their credentials, if other processes have worlds as well.
+    `owners` are the worlds by their credentials, if other processes have worlds as well; `base` are
+    other fixtures than those of the settings.
 
     Raises:
         BadFixtures: The fixtures have faults.
@@ -90,13 +95,44 @@ def open_platform(settings: Settings, owners: Owners | None = None) -> Opened:
     ):
         if value is not None and module != ENGINE:
             raise NeedsEngine(option, settings.store)
-    base = load_base(settings)
+    base = base or load_base(settings)
     archive = open_archive(settings.store, settings.durability)
     try:
         return Opened(_restore_worlds(settings, base, archive, owners), archive)
     except BaseException:
         archive.close()
         raise
+
+
+def open_replayed(replayed: Replay, overrides: Mapping[str, Any]) -> Opened:
+    """Return a platform whose default world is that of a case, as it was when it was saved.
+
+    A reset returns it to the start of the case. Other worlds start with its records. `overrides`
+    are settings of the server, such as its port.
+    """
+    case, before = replayed.case, replayed.world
+    base = before.blueprint.base
+    with case.open_settings() as settings:
+        opened = open_platform(replace(settings, **overrides), base=base)
+    world = opened.platform.worlds.default
+    world.begin_at(case.make_start(base))
+    with before.hold():
+        saved, beside, history = before.save(), before.beside.read_records(), before.history
+    tables: dict[str, dict[str, Record]] = {}
+    for (table, key), record in beside.items():
+        if record is not None:
+            tables.setdefault(table, {})[key] = record
+    world.load(saved)
+    with world.hold():
+        world.beside.resume(tables)
+        world.history = history
+    for entry in replayed.entries:
+        world.journal.add(entry)
+    for delivery in case.document.deliveries:
+        world.deliveries.append(delivery)
+    numbers = [int(entry.id[1:]) for entry in replayed.entries if entry.id[1:].isdecimal()]
+    opened.platform.number_requests(max(numbers, default=0) + 1, 1)
+    return opened
 
 
 def _restore_worlds(

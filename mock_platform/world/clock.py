@@ -152,14 +152,33 @@ class Clock:
     ) -> None:
         # One value that is replaced as a whole: a reader during a jump sees the old or the new one.
         self._state: ClockState = (timedelta(), None if frozen_at is None else _utc(frozen_at))
+        self._held: datetime | None = None
+        self.jumps = 0
+        """How often it was frozen, set, moved or started."""
         self._lock = lock or threading.Lock()
         self._record = record
         self._listeners: list[Callable[[], None]] = []
 
     def now(self) -> datetime:
         """Return the current moment of the world, in UTC."""
+        held = self._held
+        if held is not None:
+            return held
         offset, frozen = self._state
         return machine_now() + offset if frozen is None else frozen
+
+    def hold(self, moment: datetime, jumps: int) -> None:
+        """Be at a moment until `let_go`: a request happens at one, that at which it came.
+
+        It is the current moment if the clock has jumped since it had that number of `jumps`. Called
+        under the world's lock. A jump ends it.
+        """
+        self._held = None
+        self._held = moment if jumps == self.jumps else self.now()
+
+    def let_go(self) -> None:
+        """Follow the time again."""
+        self._held = None
 
     @property
     def frozen(self) -> bool:
@@ -252,7 +271,9 @@ class Clock:
 
     def put(self, state: ClockState) -> None:
         """Set the clock to `mark` or `read_state`, without recording or calling listeners."""
-        self._state = state
+        if state is not self._state:
+            self._state = state
+            self.jumps += 1
 
     def call_listeners(self) -> None:
         """Call the listeners after the clock jumped."""
@@ -262,7 +283,8 @@ class Clock:
     def _jump(self, state: ClockState) -> None:
         # The jump is visible to the function that records it, since that writes the new state of
         # the clock. If it cannot be written, the clock returns to where it was.
-        before, self._state = self._state, state
+        before, self._state, self._held = self._state, state, None
+        self.jumps += 1
         try:
             if self._record is not None:
                 self._record()

@@ -36,7 +36,7 @@ def pack_world(world: World, base: Base) -> dict[str, Any]:
         own_base = world.blueprint.base
     # After fixtures were loaded again, an earlier world still has the old ones: all of it is sent.
     whole = own_base is not base
-    rows = _merge(own_base.rows, saved.records.rows) if whole else saved.records.rows
+    rows = merge_rows(own_base.rows, saved.records.rows) if whole else saved.records.rows
     return {
         "whole": whole,
         "rows": [
@@ -76,9 +76,9 @@ def unpack_world(packed: Mapping[str, Any], base: Base) -> WorldCopy:
     )
 
 
-def _merge(base: Rows, changed: Mapping[str, Mapping[str, Slot]]) -> dict[str, dict[str, Slot]]:
+def merge_rows(base: Rows, changed: Mapping[str, Mapping[str, Slot]]) -> dict[str, dict[str, Row]]:
     """Return all visible rows of fixtures with changes."""
-    found: dict[str, dict[str, Slot]] = {}
+    found: dict[str, dict[str, Row]] = {}
     for table in dict.fromkeys([*base, *changed]):
         slots: dict[str, Slot] = {**base.get(table, {}), **changed.get(table, {})}
         found[table] = {key: slot for key, slot in slots.items() if slot is not None}

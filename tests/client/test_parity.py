@@ -60,10 +60,17 @@ rules:
 """
 
 
+_OF_ONE_KIND = {"start", "connect", "open", "open_case", "control", "close_sessions"}
+
+
 @pytest.mark.parametrize(
     ("face", "kinds", "more"),
     [
-        (PlatformFace, _PLATFORMS, {"start", "connect", "open", "control", "close_sessions"}),
+        (
+            PlatformFace,
+            _PLATFORMS,
+            _OF_ONE_KIND,
+        ),
         (WorldFace, _WORLDS, {"close_sessions"}),
         (ClockFace, _CLOCKS, set()),
         (JournalFace, _JOURNALS, set()),
@@ -545,6 +552,25 @@ def test_a_whole_world_comes_out_and_goes_in(world: WorldFace) -> None:
 
     assert before == world.state.dump()
     assert OTHER in world.state["users"]
+
+
+def test_a_case_of_either_kind(world: WorldFace, tmp_path: Path) -> None:
+    """The same bytes are written by both, but for the moment, to a file of its owner alone."""
+    answer = world.session(auth="oauth1").post("/2/posts", json={"text": "Hi"})
+    path = world.save_case(tmp_path / "deep" / "case.zip")
+    path.chmod(0o644)
+
+    assert path == world.save_case(str(path))
+    assert 0o600 == path.stat().st_mode & 0o777
+    with MockPlatform.open_case(path) as again:
+        assert [answer.content] == [entry.response_body for entry in again.journal]
+        assert [] == again.differences
+        sessions = [each.session(auth="oauth1") for each in (world, again)]
+        made = [each.post("/2/posts", json={"text": "Next"}).json() for each in sessions]
+        assert made[0]["data"]["id"] == made[1]["data"]["id"]
+        again.reset()
+        assert 0 == len(again.journal)
+        assert [*again.state["posts"]] == [*again.world("new").state["posts"]]
 
 
 def test_a_collection_in_a_file(world: WorldFace, tmp_path: Path) -> None:

@@ -1,16 +1,16 @@
 // Every method of a world, against a real server that all tests of this file share.
 
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
 import {
-  BadEvent, BadParameters, BadQuery, BadRecord, BadScenario, BadWorldName, CannotApprove, ForeignHost,
-  MissingCredentials, MockPlatform, OverflowError, Refused, UnfiredExpectations, UnknownRecord,
-  UnknownScenario, UnknownStream, UnknownTable, UnknownWorld, ValueError, failures,
+  BadEvent, BadParameters, BadQuery, BadRecord, BadScenario, BadWorldName, CannotApprove, CannotStart,
+  ForeignHost, MissingCredentials, MockPlatform, OverflowError, Refused, UnfiredExpectations,
+  UnknownRecord, UnknownScenario, UnknownStream, UnknownTable, UnknownWorld, ValueError, failures,
 } from "mock-platform";
 
 const NOON = new Date("2026-03-01T12:00:00Z");
@@ -443,4 +443,25 @@ test("many requests at once share connections", async (t) => {
   const moments = await Promise.all(Array.from({ length: 50 }, () => clock.now()));
 
   assert.ok(moments.every((moment) => moment.getTime() === NOON.getTime()));
+});
+
+test("a world is a file, and the file the same world", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "case-"));
+  const file = path.join(folder, "case.zip");
+  const world = await platform.world("case", { freeze: NOON });
+  const { fetch } = await world.session("oauth1");
+  const body = JSON.stringify({ text: "Hi" });
+  const headers = { "content-type": "application/json" };
+  const made = await (await fetch("/2/posts", { method: "POST", body, headers })).text();
+  await world.saveCase(file);
+  const again = await MockPlatform.openCase(pathToFileURL(file));
+  const [entry] = await again.journal.find();
+
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  assert.equal(entry.responseBody, made);
+  assert.deepEqual(await again.clock.now(), NOON);
+  await again.stop();
+  await assert.rejects(MockPlatform.openCase(path.join(folder, "gone.zip")), CannotStart);
+  await assert.rejects(MockPlatform.openCase(file, { seed: 1 }), TypeError);
+  await rm(folder, { recursive: true });
 });

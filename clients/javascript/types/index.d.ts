@@ -147,6 +147,11 @@ export interface World {
    * @throws {BadQuery} `by` is something else.
    */
   costs(by?: "operation" | "test" | "app" | "day"): Promise<Costs>;
+  /**
+   * Write the world with all its requests to a file, without secrets; one that is there is replaced.
+   * `MockPlatform.openCase` makes the same world of it elsewhere.
+   */
+  saveCase(path: string | URL): Promise<void>;
   /** Return the world to its start: fixtures, start-up scenarios, clock, ids, no journal. */
   reset(): Promise<void>;
   /** Remove the world with all its contents. */
@@ -176,7 +181,8 @@ export interface MockPlatform extends World {
   world(name: string, options?: WorldOptions): Promise<World>;
   /**
    * Returns a world for one test. It is finished (see `World.finish`) when the test ends, if `test`
-   * is the context of node:test or vitest; else call `finish` or `drop` yourself.
+   * is the context of node:test or vitest; else call `finish` or `drop` yourself. If the test
+   * failed, the last 20 requests that reached the world are printed before.
    */
   freshWorld(test?: TestContext, options?: WorldOptions): Promise<World>;
   /** Remove a world with all its contents. */
@@ -199,6 +205,13 @@ export declare const MockPlatform: {
    * @throws {CannotStart} The command was not found, or ended before it was ready.
    */
   start(options?: StartOptions): Promise<MockPlatform>;
+  /**
+   * Start a server with the world that `saveCase` wrote, as it was then; `reset` returns it to its
+   * start. `mock-platform open FILE --replay` says where its answers differ from the recorded ones.
+   *
+   * @throws {CannotStart} The file is no case, or the command was not found.
+   */
+  openCase(path: string | URL, options?: OpenCaseOptions): Promise<MockPlatform>;
   /**
    * Connect to a running server: the `url` of its READY line, or `MOCK_PLATFORM_URL`. The control
    * token comes from the option or from `MOCK_PLATFORM_CONTROL_TOKEN`.
@@ -276,6 +289,8 @@ export interface Entry {
   readonly operation: string | null;
   /** The route of a user or a scenario that answered in place of an operation. */
   readonly custom: string | null;
+  /** The tool with which an agent called the operation; null if it was called directly. */
+  readonly tool: string | null;
   /** Who called, and how the sandbox knew it. */
   readonly caller: Record<string, any> | null;
   /** The rule of a scenario that acted; null if no rule did. */
@@ -436,6 +451,18 @@ export interface Session {
 
 // -- options -------------------------------------------------------------------------------------
 
+/** Options of `MockPlatform.openCase`. */
+export interface OpenCaseOptions {
+  /** The port; without it a free one. */
+  port?: number;
+  /** What is logged to this process's standard error; by default warnings, but no requests. */
+  logLevel?: "info" | "warning" | "error" | "off";
+  /** The command, or its words: `["uv", "run", "mock-platform"]`. */
+  command?: string | readonly string[];
+  /** More variables for the environment of the server. */
+  env?: Record<string, string>;
+}
+
 /** Options of `MockPlatform.start`: the settings of `mock-platform serve`, and how it is started. */
 export interface StartOptions extends Settings {
   /** Serve https; `ca` is the certificate authority to trust. */
@@ -492,7 +519,53 @@ export interface WorldOptions {
 export interface TestContext {
   after?(act: () => Promise<void>): unknown;
   onTestFinished?(act: () => Promise<void>): unknown;
+  /** Whether the test has passed so far, in node:test. */
+  readonly passed?: boolean;
+  /** The test, in vitest. */
+  readonly task?: { readonly result?: { readonly state?: string } };
 }
+
+/** One POST as it arrived at a `WebhookReceiver`; names of headers are in lower case. */
+export interface ReceivedDelivery {
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array;
+  /** Returns the body as JSON. */
+  json(): any;
+}
+
+/**
+ * A receiver of webhooks for tests, on a free port of the loopback address. It answers challenges
+ * with the app's consumer secret, collects deliveries whose signature fits it and answers them
+ * with 200, others with 403.
+ */
+export interface WebhookReceiver extends AsyncDisposable {
+  /** The consumer secret of the app. */
+  secret: string;
+  readonly port: number;
+  /** The address to register with POST /2/webhooks. */
+  readonly url: string;
+  /** The tokens of the challenges. */
+  readonly challenges: string[];
+  /** What has arrived, oldest first, repeated deliveries included. */
+  readonly deliveries: ReceivedDelivery[];
+  /** What arrived with a signature that does not fit. */
+  readonly refused: ReceivedDelivery[];
+  /**
+   * Wait until so many deliveries have arrived in all, at most so many real seconds (10); returns
+   * all that have. Rejects with a sentence that says what arrived instead.
+   */
+  wait(number?: number, seconds?: number): Promise<ReceivedDelivery[]>;
+  /** Answer the next deliveries with these statuses, one each; they are collected as well. */
+  answerNext(...statuses: number[]): void;
+  /** Stop listening; deliveries after that find a closed port. */
+  stop(): Promise<void>;
+}
+
+export declare const WebhookReceiver: {
+  /** Begin to listen. */
+  start(secret: string): Promise<WebhookReceiver>;
+};
 
 export interface EmitOptions {
   /** The id of the user. */
@@ -538,7 +611,8 @@ export interface Duration {
 export interface EntryQuery {
   /** Id of an operation. */
   operation?: string;
-  status?: number;
+  /** A status, or a class of them such as "4xx". */
+  status?: number | string;
   /** HTTP method, in any case. */
   method?: string;
   /** Part of the address. */

@@ -50,6 +50,8 @@ class AppRecord(Schema):
     _owner_user_id = Text(load_default=None, allow_none=True)
     _early_access = Flag(load_default=False)
     _allowlist = ListOf(Text(), load_default=list)
+    _ads_agents = Flag(load_default=True)
+    """Whether it is enrolled for the advertising server for agents."""
     _post_cap = Integer(low=0, load_default=None, allow_none=True)
     """Posts that its project may read in a month, if not the usual number."""
 

@@ -24,6 +24,7 @@ from mock_platform.client.arguments import (
     format_moment,
     is_error,
     read_scenario,
+    write_private,
 )
 from mock_platform.client.interface import PlatformFace, WorldFace
 from mock_platform.client.remote.control import (
@@ -36,7 +37,7 @@ from mock_platform.client.remote.journal import RemoteJournal
 from mock_platform.client.world_parts import ClockFace
 from mock_platform.core.auth.tester_access import choose_answer, is_address
 from mock_platform.core.errors import NotInProcess, UnknownScenario
-from mock_platform.scenario.outline import FAILURE_ID, SCENARIO_NAME, UnfiredRule
+from mock_platform.scenario.outline import ANY_NAME, UnfiredRule
 from mock_platform.settings import NamesMode, WireMode
 from mock_platform.world.clock import UPTIME, Instant, parse_instant
 from mock_platform.world.ids import check_seed
@@ -245,6 +246,9 @@ class RemoteWorld(WorldFace):
         document: dict[str, Any] = self._control.ask("GET", "/costs", query={"by": by})
         return document
 
+    def save_case(self, path: Path | str) -> Path:
+        return write_private(path, self._control.fetch("/case"))
+
     def use_fixtures(self, *folders: Path | str) -> None:
         if self.name == DEFAULT:
             raise NotInProcess(
@@ -280,7 +284,7 @@ class RemoteWorld(WorldFace):
 
     def _scenario_path(self, name: str) -> str:
         # Anything else could be the address of something else.
-        if re.fullmatch(f"{SCENARIO_NAME}|{FAILURE_ID}", name) is None:
+        if re.fullmatch(ANY_NAME, name) is None:
             raise UnknownScenario(name, [scenario["name"] for scenario in self.scenarios])
         return f"/scenarios/{name}"
 
