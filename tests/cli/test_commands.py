@@ -72,10 +72,9 @@ def test_the_commands_are_the_promised_ones() -> None:
     """Nothing is missing, nothing is there that no document names."""
     promised = {
         "serve", "run", "operations", "where", "check", "credentials", "openapi",
-        "assumptions", "scenarios", "coverage", "diff", "on", "off", "reset", "clock",
-        "requests", "costs", "make", "worlds",
-        "docs", "hosts", "contract", "record", "import", "pact",
-        "verify", "fidelity",
+        "assumptions", "failures", "scenarios", "coverage", "diff", "on", "off", "reset", "clock",
+        "requests", "costs", "case", "open", "make", "worlds", "docs", "hosts", "contract",
+        "record", "import", "pact", "verify", "fidelity", "mcp",
     }  # fmt: skip
 
     assert promised == set(group.commands)

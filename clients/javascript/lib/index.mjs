@@ -5,6 +5,7 @@ import face from "./index.js";
 export const {
   MockPlatform,
   WebhookReceiver,
+  failures,
   MockPlatformError,
   Refused,
   Unreachable,
@@ -23,6 +24,7 @@ export const {
   BadWorldName,
   TooManyWorlds,
   CannotPerform,
+  NothingDue,
   StoreUnwritable,
   StoreUnreachable,
   WorldElsewhere,

@@ -195,7 +195,12 @@ TABLES = (
         from_public=_derive_key("_user_id", "public_key_version"),
         draw=lambda draft: {**draft.model(), "public_key_version": draft.snowflake()},
     ),
-    Table(CHAT_MEDIA, ChatMediaRecord, references=(_IN_CONVERSATION, _BY_USER)),
+    Table(
+        CHAT_MEDIA,
+        ChatMediaRecord,
+        references=(_IN_CONVERSATION, _BY_USER),
+        due=("expiry", lambda media: media["expires_at"]),
+    ),
     Table(
         CHAT_MEDIA_PARTS,
         ChatMediaPartRecord,
