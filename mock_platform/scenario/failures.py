@@ -23,7 +23,8 @@ from mock_platform.scenario.effects.fault import AFTER_COMMIT, FAULTS
 from mock_platform.scenario.outcomes import Outcome, choose_effect, list_documented
 from mock_platform.settings import Settings
 
-_SETTINGS = Settings()
+_SETTINGS = Settings(limits="public")
+"""With the limits of the public pages: clients of the real service meet them."""
 """What is documented does not depend on how a server was started."""
 _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9._-]+")
 _NETWORK = "network-"
