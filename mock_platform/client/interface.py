@@ -19,7 +19,7 @@ from collections.abc import (
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, cast
 
 from mock_platform.client.world_parts import ClockFace, JournalFace, StateFace, StreamsFace
 
@@ -27,11 +27,17 @@ if TYPE_CHECKING:
     from flask import Flask
     from flask.testing import FlaskClient
 
+    from mock_platform.names import Activation, EventType, OwnName, ScenarioName
     from mock_platform.scenario.outline import UnfiredRule
     from mock_platform.serving.in_process.session import AuthScheme, BasedSession
     from mock_platform.settings import NamesMode, WireMode
     from mock_platform.verification.costs.document import By
     from mock_platform.world.clock import Instant
+
+
+def _take_scenario(method: Callable[..., None]) -> Activation:
+    """Let type checkers know which parameters the scenario of a name has; change nothing."""
+    return cast("Activation", method)
 
 
 class WorldFace(Protocol):
@@ -98,7 +104,7 @@ class WorldFace(Protocol):
 
     def emit(
         self,
-        event_type: str,
+        event_type: EventType | OwnName,
         *,
         user: str | None = None,
         payload: Mapping[str, Any] | None = None,
@@ -187,8 +193,12 @@ class WorldFace(Protocol):
         """
         return self.wsgi.test_client(base_url=self._find_base(sandbox=sandbox))
 
-    def activate(self, name: str, /, **parameters: Any) -> None:
+    @_take_scenario
+    def activate(self, name: ScenarioName | OwnName, /, **parameters: Any) -> None:
         """Activate a scenario, with values for its parameters; an active one starts again.
+
+        `define` returns the name of a scenario of yours; of one that the server was started with,
+        it is `OwnName("my-outage")`.
 
         Raises:
             UnknownScenario: No scenario has this name.
@@ -196,15 +206,18 @@ class WorldFace(Protocol):
             CannotPerform: The scenario breaks connections and the server cannot do that.
             TypeError: A value has no JSON form.
         """
+        self._activate(name, parameters)
 
-    def deactivate(self, name: str | None = None) -> None:
+    def _activate(self, name: str, parameters: Mapping[str, Any]) -> None: ...
+
+    def deactivate(self, name: ScenarioName | OwnName | None = None) -> None:
         """Deactivate a scenario, or all scenarios.
 
         Raises:
             UnknownScenario: No scenario has this name.
         """
 
-    def define(self, document: Mapping[str, Any] | str | Path) -> str:
+    def define(self, document: Mapping[str, Any] | str | Path) -> OwnName:
         """Make a scenario known in this world until its reset: a document, its YAML, or a file.
 
         Returns its name, for `activate`.

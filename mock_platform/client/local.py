@@ -41,6 +41,7 @@ from mock_platform.core.call import FaultKind
 from mock_platform.core.platform_hosts import Interception
 from mock_platform.core.tables.checking import copy_of_json
 from mock_platform.core.tables.state import State
+from mock_platform.names import OwnName
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
@@ -53,6 +54,7 @@ from mock_platform.world.world import World
 if TYPE_CHECKING:
     from flask import Flask
 
+    from mock_platform.names import EventType, ScenarioName
     from mock_platform.serving.in_process.session import AuthScheme, PlatformSession
     from mock_platform.verification.costs.document import By
 
@@ -189,7 +191,7 @@ class LocalWorld(WorldFace):
 
     def emit(
         self,
-        event_type: str,
+        event_type: EventType | OwnName,
         *,
         user: str | None = None,
         payload: Mapping[str, Any] | None = None,
@@ -251,16 +253,16 @@ class LocalWorld(WorldFace):
             self._application, self._find_base(sandbox=sandbox), signs, passthrough
         )
 
-    def activate(self, name: str, /, **parameters: Any) -> None:
+    def _activate(self, name: str, parameters: Mapping[str, Any]) -> None:
         self._engine.activate(name, copy_as_json(parameters))
 
-    def deactivate(self, name: str | None = None) -> None:
+    def deactivate(self, name: ScenarioName | OwnName | None = None) -> None:
         self._engine.deactivate(name)
 
-    def define(self, document: Mapping[str, Any] | str | Path) -> str:
+    def define(self, document: Mapping[str, Any] | str | Path) -> OwnName:
         scenario = read_scenario(document, self._platform.library.catalog)
         self._engine.define(scenario)
-        return scenario.name
+        return OwnName(scenario.name)
 
     @property
     def scenarios(self) -> list[dict[str, Any]]:

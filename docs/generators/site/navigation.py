@@ -39,6 +39,7 @@ KINDS = (
             "docs/install",
             "docs/problems",
             "docs/test-recipes",
+            "docs/types-and-async",
             "docs/console",
             "docs/clients",
             "docs/older-interface",

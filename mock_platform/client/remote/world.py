@@ -36,6 +36,7 @@ from mock_platform.client.remote.journal import RemoteJournal
 from mock_platform.client.world_parts import ClockFace
 from mock_platform.core.auth.tester_access import choose_answer, is_address
 from mock_platform.core.errors import NotInProcess, UnknownScenario
+from mock_platform.names import OwnName
 from mock_platform.scenario.outline import SCENARIO_NAME, UnfiredRule
 from mock_platform.settings import NamesMode, WireMode
 from mock_platform.world.clock import UPTIME, Instant, parse_instant
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
     from mock_platform.client.remote.state import RemoteState
     from mock_platform.client.remote.streams import RemoteStreams
+    from mock_platform.names import EventType, ScenarioName
     from mock_platform.serving.in_process.session import AuthScheme, BasedSession
     from mock_platform.verification.costs.document import By
 
@@ -130,7 +132,7 @@ class RemoteWorld(WorldFace):
 
     def emit(
         self,
-        event_type: str,
+        event_type: EventType | OwnName,
         *,
         user: str | None = None,
         payload: Mapping[str, Any] | None = None,
@@ -202,21 +204,21 @@ class RemoteWorld(WorldFace):
         self._sessions.append(session)
         return session
 
-    def activate(self, name: str, /, **parameters: Any) -> None:
+    def _activate(self, name: str, parameters: Mapping[str, Any]) -> None:
         path = f"{self._scenario_path(name)}/activate"
         self._control.ask("POST", path, {"parameters": copy_as_json(parameters)})
 
-    def deactivate(self, name: str | None = None) -> None:
+    def deactivate(self, name: ScenarioName | OwnName | None = None) -> None:
         path = "/scenarios" if name is None else self._scenario_path(name)
         self._control.ask("POST", f"{path}/deactivate")
 
-    def define(self, document: Mapping[str, Any] | str | Path) -> str:
+    def define(self, document: Mapping[str, Any] | str | Path) -> OwnName:
         from mock_platform.scenario.catalog import Catalog
 
         listed = self._control.ask("GET", "/operations")["operations"]
         scenario = read_scenario(document, Catalog.read(listed))
         self._control.ask("PUT", f"/scenarios/{scenario.name}", scenario.document)
-        return scenario.name
+        return OwnName(scenario.name)
 
     @property
     def scenarios(self) -> list[dict[str, Any]]:
