@@ -26,9 +26,11 @@ from mock_platform.client.world_parts import ClockFace, JournalFace, StateFace, 
 if TYPE_CHECKING:
     from flask import Flask
     from flask.testing import FlaskClient
+    from httpx import AsyncClient
 
     from mock_platform.names import Activation, EventType, OwnName, ScenarioName
     from mock_platform.scenario.outline import UnfiredRule
+    from mock_platform.serving.in_process.asgi import AsgiApplication
     from mock_platform.serving.in_process.session import AuthScheme, BasedSession
     from mock_platform.settings import NamesMode, WireMode
     from mock_platform.verification.costs.document import By
@@ -164,6 +166,19 @@ class WorldFace(Protocol):
         """
         return self.wsgi
 
+    @property
+    def asgi(self) -> AsgiApplication:
+        """The whole server with all its worlds, as an ASGI application for asynchronous clients.
+
+        `httpx.AsyncClient(transport=httpx.ASGITransport(platform.asgi))` calls it for every host;
+        that transport reads an answer to its end before it returns it, which streams do not have.
+        It raises what a handler raises. If a scenario breaks the connection, it raises what httpx
+        raises over a socket.
+
+        Raises:
+            NotInProcess: The server runs elsewhere.
+        """
+
     def session(
         self,
         auth: AuthScheme | None = None,
@@ -181,6 +196,24 @@ class WorldFace(Protocol):
         in `passthrough`, it is called over the network; an adapter that you mount answers for it.
 
         Raises:
+            MissingCredentials: The world has no credentials of this kind, or no longer.
+            ValueError: `auth` has another value, or `passthrough` is not a list of host names.
+        """
+
+    def async_client(
+        self,
+        auth: AuthScheme | None = None,
+        *,
+        sandbox: bool = False,
+        passthrough: Sequence[str] = (),
+    ) -> AsyncClient:
+        """Return an `httpx.AsyncClient`, signed and addressed as what `session` returns.
+
+        A sandbox in this process answers without a socket, and reads of a stream get each line as
+        it comes. Close it, or use it in an `async with`.
+
+        Raises:
+            MissingExtra: httpx is not installed.
             MissingCredentials: The world has no credentials of this kind, or no longer.
             ValueError: `auth` has another value, or `passthrough` is not a list of host names.
         """

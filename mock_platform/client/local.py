@@ -23,6 +23,7 @@ from mock_platform.api.v2.streams.open_streams import (
 from mock_platform.client.arguments import (
     EntryQuery,
     PageQuery,
+    authentication,
     copy_as_json,
     count_seconds,
     describe_event,
@@ -38,6 +39,7 @@ from mock_platform.control.route import load_query
 from mock_platform.control.worlds import addresses
 from mock_platform.core.auth.tester_access import Credentials, choose_answer
 from mock_platform.core.call import FaultKind
+from mock_platform.core.installed import require_extra
 from mock_platform.core.platform_hosts import Interception
 from mock_platform.core.tables.checking import copy_of_json
 from mock_platform.core.tables.state import State
@@ -53,8 +55,10 @@ from mock_platform.world.world import World
 
 if TYPE_CHECKING:
     from flask import Flask
+    from httpx import AsyncClient
 
     from mock_platform.names import EventType, ScenarioName
+    from mock_platform.serving.in_process.asgi import AsgiApplication
     from mock_platform.serving.in_process.session import AuthScheme, PlatformSession
     from mock_platform.verification.costs.document import By
 
@@ -221,6 +225,13 @@ class LocalWorld(WorldFace):
     def wsgi(self) -> Flask:
         return self._application.flask
 
+    @property
+    def asgi(self) -> AsgiApplication:
+        # Only asynchronous clients load it.
+        from mock_platform.serving.in_process.asgi import AsgiApplication
+
+        return AsgiApplication(self._application, self._platform.settings.max_body)
+
     @contextmanager
     def intercept(
         self, *, allow_hosts: Collection[str] = (), hosts: Collection[str] = ()
@@ -245,13 +256,25 @@ class LocalWorld(WorldFace):
         passthrough: Sequence[str] = (),
     ) -> PlatformSession:
         # A client that does not use requests does not load it.
-        from mock_platform.client.arguments import authentication
         from mock_platform.serving.in_process.session import PlatformSession
 
         signs = None if auth is None else authentication(self.name, self.credentials, auth)
         return PlatformSession(
             self._application, self._find_base(sandbox=sandbox), signs, passthrough
         )
+
+    def async_client(
+        self,
+        auth: AuthScheme | None = None,
+        *,
+        sandbox: bool = False,
+        passthrough: Sequence[str] = (),
+    ) -> AsyncClient:
+        require_extra("async_client()", "httpx", "httpx")
+        from mock_platform.serving.in_process.async_client import make_client
+
+        signs = None if auth is None else authentication(self.name, self.credentials, auth)
+        return make_client(self.asgi, self._find_base(sandbox=sandbox), signs, passthrough)
 
     def _activate(self, name: str, parameters: Mapping[str, Any]) -> None:
         self._engine.activate(name, copy_as_json(parameters))

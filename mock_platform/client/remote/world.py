@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import requests
 
 from mock_platform.client.arguments import (
+    authentication,
     check_names,
     check_wire,
     copy_as_json,
@@ -36,6 +37,7 @@ from mock_platform.client.remote.journal import RemoteJournal
 from mock_platform.client.world_parts import ClockFace
 from mock_platform.core.auth.tester_access import choose_answer, is_address
 from mock_platform.core.errors import NotInProcess, UnknownScenario
+from mock_platform.core.installed import require_extra
 from mock_platform.names import OwnName
 from mock_platform.scenario.outline import SCENARIO_NAME, UnfiredRule
 from mock_platform.settings import NamesMode, WireMode
@@ -45,10 +47,12 @@ from mock_platform.world.names import DEFAULT, UnknownWorld, check_name, is_name
 
 if TYPE_CHECKING:
     from flask import Flask
+    from httpx import AsyncClient
 
     from mock_platform.client.remote.state import RemoteState
     from mock_platform.client.remote.streams import RemoteStreams
     from mock_platform.names import EventType, ScenarioName
+    from mock_platform.serving.in_process.asgi import AsgiApplication
     from mock_platform.serving.in_process.session import AuthScheme, BasedSession
     from mock_platform.verification.costs.document import By
 
@@ -179,6 +183,13 @@ class RemoteWorld(WorldFace):
             "Use base_url or session()."
         )
 
+    @property
+    def asgi(self) -> AsgiApplication:
+        raise NotInProcess(
+            "This sandbox runs elsewhere (MockPlatform.connect, --mock-platform-url), so this "
+            "process has no ASGI application to call. Use base_url or async_client()."
+        )
+
     def intercept(
         self, *, allow_hosts: Collection[str] = (), hosts: Collection[str] = ()
     ) -> AbstractContextManager[Mapping[str, str]]:
@@ -194,7 +205,6 @@ class RemoteWorld(WorldFace):
         sandbox: bool = False,
         passthrough: Sequence[str] = (),
     ) -> BasedSession:
-        from mock_platform.client.arguments import authentication
         from mock_platform.serving.in_process.session import BasedSession
 
         signs = None if auth is None else authentication(self.name, self.credentials, auth)
@@ -203,6 +213,20 @@ class RemoteWorld(WorldFace):
         session.verify = read_authority()
         self._sessions.append(session)
         return session
+
+    def async_client(
+        self,
+        auth: AuthScheme | None = None,
+        *,
+        sandbox: bool = False,
+        passthrough: Sequence[str] = (),
+    ) -> AsyncClient:
+        require_extra("async_client()", "httpx", "httpx")
+        from mock_platform.serving.in_process.async_client import make_client
+
+        signs = None if auth is None else authentication(self.name, self.credentials, auth)
+        base = self._find_base(sandbox=sandbox)
+        return make_client(None, base, signs, passthrough, verify=read_authority())
 
     def _activate(self, name: str, parameters: Mapping[str, Any]) -> None:
         path = f"{self._scenario_path(name)}/activate"
