@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any
 
 import httpx
@@ -208,7 +208,7 @@ def test_another_kind_of_loop_is_told_what_to_do(platform: MockPlatform) -> None
     async def receive() -> Message:
         return WHOLE
 
-    async def send(message: Message) -> None: ...
+    async def send(message: MutableMapping[str, Any]) -> None: ...
 
     called: Any = platform.asgi(scope(), receive, send)
     with pytest.raises(RuntimeError, match="With trio, call `base_url`"):
