@@ -139,7 +139,7 @@ def _read_step(
 @server_options
 @click.option("--follow/--no-follow", "-f", help="Wait for more, until interrupted.")
 @click.option("--operation", metavar="ID", help="Only this operation.")
-@click.option("--status", type=click.IntRange(100, 599), help="Only answers with this status.")
+@click.option("--status", metavar="STATUS", help="Only answers with this status, or such as 4xx.")
 @click.option("--method", metavar="METHOD", help="Only this method, in any case.")
 @click.option("--path", metavar="TEXT", help="Only addresses that contain this.")
 @click.option("--rule", metavar="NAME", help="Only where this scenario acted; NAME/0 for one rule.")
@@ -155,7 +155,7 @@ def requests(
     *,
     follow: bool,
     operation: str | None,
-    status: int | None,
+    status: str | None,
     method: str | None,
     path: str | None,
     rule: str | None,

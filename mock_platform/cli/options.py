@@ -61,7 +61,7 @@ class InstantKind(OptionKind):
         try:
             return parse_instant(text)
         except ValueError as fault:
-            raise ValueError(f"{text!r} is {fault}, for instance 2026-03-25T16:00:00Z") from fault
+            raise ValueError(f"{text!r} is {fault}") from fault
 
 
 class SecondsKind(OptionKind):

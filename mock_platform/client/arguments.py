@@ -57,7 +57,10 @@ def count_seconds(
         raise TypeError("give the step as one value (advance('1h')) or in parts (hours=1)")
     if isinstance(step, timedelta):
         return step.total_seconds()
-    seconds = parse_step(step) if isinstance(step, str) else step
+    try:
+        seconds = parse_step(step) if isinstance(step, str) else step
+    except ValueError as fault:
+        raise ValueError(f"{step!r} is {fault}") from None
     return timedelta(seconds=seconds).total_seconds()
 
 
@@ -93,7 +96,8 @@ class EntryQuery(TypedDict, total=False):
 
     operation: OperationId | OwnName | None
     """Id of an operation."""
-    status: int | None
+    status: int | str | None
+    """A status, or a class of them such as "4xx"."""
     method: str | None
     """HTTP method, in any case."""
     path: str | None

@@ -216,7 +216,7 @@ class Query(Struct, frozen=True):
     """A search for entries; `None` restricts nothing."""
 
     operation: str | None = None
-    status: int | None = None
+    status: range | None = None
     method: str | None = None
     path: str | None = None
     rule: str | None = None
@@ -231,7 +231,7 @@ class Query(Struct, frozen=True):
         """
         return (
             (self.operation is None or entry.operation == self.operation)
-            and (self.status is None or entry.status == self.status)
+            and (self.status is None or entry.status in self.status)
             and (self.method is None or entry.method == self.method.upper())
             and (self.path is None or self.path in entry.url)
             and (self.since is None or entry.at >= self.since)

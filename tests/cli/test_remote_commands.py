@@ -199,11 +199,11 @@ def test_that_no_request_is_found_is_said(run: Run, server: MockPlatform) -> Non
     """On standard error, with what was looked for; programs get no line."""
     nothing = run("requests").stderr
     call(server)
-    narrowed = run("requests", "--status", "503", "--method", "get")
+    narrowed = run("requests", "--status", "5xx", "--method", "get")
     as_json = run("requests", "--status", "503", "--format", "json")
 
     assert nothing.startswith("World default had no request yet.")
-    text = "No request of world default has status 503 and method get; its journal has 1.\n"
+    text = "No request of world default has status 5xx and method get; its journal has 1.\n"
     assert ("", text) == (narrowed.stdout, narrowed.stderr)
     assert ("", "") == (as_json.stdout, as_json.stderr)
 

@@ -4,6 +4,7 @@ import face from "./index.js";
 
 export const {
   MockPlatform,
+  WebhookReceiver,
   MockPlatformError,
   Refused,
   Unreachable,

@@ -11,6 +11,7 @@ const { World } = require("./world.js");
 
 const DEFAULT = "default";
 const WORLD_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const SHOWN_ENTRIES = 20;
 const WORLD_OPTIONS = ["source", "seed", "freeze", "ownCredentials", "warnings", "names", "wire"];
 
 class MockPlatform extends World {
@@ -98,7 +99,10 @@ class MockPlatform extends World {
       this._fresh.delete(name);
       await forget();
     };
-    end?.call(test, () => world.finish());
+    end?.call(test, async () => {
+      if (hasFailed(test)) await describe(world);
+      await world.finish();
+    });
     return world;
   }
 
@@ -152,6 +156,26 @@ async function open(url, token, ca, child) {
     connection.close();
     throw error;
   }
+}
+
+/**
+ * Whether a test has failed, as far as its runner says it: node:test from 20.12 on, and vitest.
+ *
+ * @param {import("../types/index").TestContext} [test]
+ */
+function hasFailed(test) {
+  return test?.passed === false || test?.task?.result?.state === "fail";
+}
+
+/**
+ * Show what reached the world of a failed test, since the world is gone when people read of it.
+ *
+ * @param {World} world
+ */
+async function describe(world) {
+  const entries = await world.journal.find({ limit: SHOWN_ENTRIES });
+  const lines = entries.length > 0 ? entries : ["none reached this world"];
+  console.error([`The last requests to ${world.name} (mock_platform):`, ...lines].join("\n  "));
 }
 
 /** @param {string} name */

@@ -167,7 +167,8 @@ export interface MockPlatform extends World {
   world(name: string, options?: WorldOptions): Promise<World>;
   /**
    * Returns a world for one test. It is finished (see `World.finish`) when the test ends, if `test`
-   * is the context of node:test or vitest; else call `finish` or `drop` yourself.
+   * is the context of node:test or vitest; else call `finish` or `drop` yourself. If the test
+   * failed, the last 20 requests that reached the world are printed before.
    */
   freshWorld(test?: TestContext, options?: WorldOptions): Promise<World>;
   /** Remove a world with all its contents. */
@@ -491,7 +492,53 @@ export interface WorldOptions {
 export interface TestContext {
   after?(act: () => Promise<void>): unknown;
   onTestFinished?(act: () => Promise<void>): unknown;
+  /** Whether the test has passed so far, in node:test. */
+  readonly passed?: boolean;
+  /** The test, in vitest. */
+  readonly task?: { readonly result?: { readonly state?: string } };
 }
+
+/** One POST as it arrived at a `WebhookReceiver`; names of headers are in lower case. */
+export interface ReceivedDelivery {
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array;
+  /** Returns the body as JSON. */
+  json(): any;
+}
+
+/**
+ * A receiver of webhooks for tests, on a free port of the loopback address. It answers challenges
+ * with the app's consumer secret, collects deliveries whose signature fits it and answers them
+ * with 200, others with 403.
+ */
+export interface WebhookReceiver extends AsyncDisposable {
+  /** The consumer secret of the app. */
+  secret: string;
+  readonly port: number;
+  /** The address to register with POST /2/webhooks. */
+  readonly url: string;
+  /** The tokens of the challenges. */
+  readonly challenges: string[];
+  /** What has arrived, oldest first, repeated deliveries included. */
+  readonly deliveries: ReceivedDelivery[];
+  /** What arrived with a signature that does not fit. */
+  readonly refused: ReceivedDelivery[];
+  /**
+   * Wait until so many deliveries have arrived in all, at most so many real seconds (10); returns
+   * all that have. Rejects with a sentence that says what arrived instead.
+   */
+  wait(number?: number, seconds?: number): Promise<ReceivedDelivery[]>;
+  /** Answer the next deliveries with these statuses, one each; they are collected as well. */
+  answerNext(...statuses: number[]): void;
+  /** Stop listening; deliveries after that find a closed port. */
+  stop(): Promise<void>;
+}
+
+export declare const WebhookReceiver: {
+  /** Begin to listen. */
+  start(secret: string): Promise<WebhookReceiver>;
+};
 
 export interface EmitOptions {
   /** The id of the user. */
@@ -537,7 +584,8 @@ export interface Duration {
 export interface EntryQuery {
   /** Id of an operation. */
   operation?: OperationId | OwnName;
-  status?: number;
+  /** A status, or a class of them such as "4xx". */
+  status?: number | string;
   /** HTTP method, in any case. */
   method?: string;
   /** Part of the address. */

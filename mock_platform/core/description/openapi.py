@@ -17,14 +17,14 @@ from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.auth.oauth2 import SCOPES
 from mock_platform.core.call import FORM, MULTIPART, Call
 from mock_platform.core.description.schemas import FAILURE_SCHEMAS, Converter, problem_schemas
-from mock_platform.core.envelope import Configurable
+from mock_platform.core.envelope import Configurable, Flat
 from mock_platform.core.failures.codes import phrase
 from mock_platform.core.failures.rendering import render
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.core.operation import Location, Operation, Origin
 from mock_platform.core.original_names.exchange import Translator
 from mock_platform.core.pipeline import WRITES, possible_failures
-from mock_platform.settings import NamesMode, Settings
+from mock_platform.settings import NamesMode, Settings, WireMode
 
 if TYPE_CHECKING:
     from apispec import APISpec
@@ -154,6 +154,8 @@ SECURITY_SCHEMES: Mapping[Scheme, JsonObject] = {
     },
 }
 _VARYING = re.compile(r":([a-z_]+)")
+RECORDED = "x-mock-recorded"
+"""What an object of a description has beside, or in place of, its other keys on that wire."""
 
 
 class Description:
@@ -167,21 +169,45 @@ class Description:
         """`write` returns the document with original names."""
         self._make = make
         self._write = write
-        self._texts: dict[NamesMode, bytes] = {}
+        self._texts: dict[tuple[NamesMode, WireMode], bytes] = {}
 
-    def at(self, base_url: str, names: NamesMode = "neutral") -> JsonObject:
-        """Return the document with this base address and these names."""
+    def at(
+        self, base_url: str, names: NamesMode = "neutral", wire: WireMode = "spec"
+    ) -> JsonObject:
+        """Return the document with this base address and these names, of this wire."""
         # Making the document takes long, and only the base address differs from request to request.
         # So it is kept as text with a placeholder, and replacing that in the text is all that a
         # request costs.
-        text = self._texts.get(names)
+        text = self._texts.get((names, wire))
         if text is None:  # two first readers make the same text
             made = self._make()
-            text = self._texts[names] = dumps(self._write(made) if names == "original" else made)
+            if wire != "spec":
+                _describe_recorded(made)
+            text = dumps(self._write(made) if names == "original" else made)
+            self._texts[names, wire] = text
         document: JsonObject = loads(
             text.replace(HERE.encode(), dumps(base_url)[1:-1]), max_nesting=256
         )
         return document
+
+
+def _describe_recorded(value: Any) -> None:
+    """Turn a description into that of the recorded wire, in place."""
+    if isinstance(value, list):
+        for each in value:
+            _describe_recorded(each)
+    elif isinstance(value, dict):
+        # Problems have the media type of everything else there, so one list has all forms.
+        problem = value.pop("application/problem+json", None)
+        if problem is not None:
+            usual = value["application/json"]
+            value["application/json"] = {
+                "schema": {"anyOf": [problem["schema"], *usual["schema"]["anyOf"]]}
+            }
+        recorded = value.pop(RECORDED, {})
+        value.update(recorded)
+        for each in value.values():
+            _describe_recorded(each)
 
 
 def describe(
@@ -335,11 +361,14 @@ class _Writer:
         success: JsonObject = {"description": operation.summary}
         data = {} if returns.schema is None else self._converter.reference(returns.schema)
         success["content"] = {returns.media_type: {"schema": returns.describe_body(data)}}
+        responses: JsonObject = {str(returns.status): success, **self._failures(operation)}
+        if isinstance(returns, Flat) and returns.recorded_status is not None:
+            responses[RECORDED] = {str(returns.recorded_status): success}
         entry: JsonObject = {
             "operationId": operation.id,
             "summary": operation.summary,
             "tags": [tag_of(operation)],
-            "responses": {str(returns.status): success, **self._failures(operation)},
+            "responses": responses,
             "x-mock-operation": operation.id,
             "x-mock-spec": operation.spec,
             "x-mock-origin": operation.origin.value,
