@@ -164,6 +164,8 @@ class AsyncAnswer(Answer):
     async def __aenter__(self) -> Self:
         make: Callable[[], list[bytes] | Pause]
         make = partial(self.run, self.direct or self._call_wsgi, self._peer)
+        # A caller that asks until another task has done something would never let it run.
+        await asyncio.sleep(0)
         try:
             while not (self._made or self.complete):
                 self._made = await self._advance(make)

@@ -133,7 +133,7 @@ def test_faults_are_met_as_over_a_socket(
     """The same exception, at the head or within a stream, and the same end in the journal."""
 
     async def act(client: httpx.AsyncClient) -> Exception:
-        client.timeout = httpx.Timeout(0.5)
+        client.timeout = httpx.Timeout(1 if fault == "timeout" else PATIENCE)
         with pytest.raises(httpx.TransportError) as raised:
             async with client.stream("GET", path) as answer:
                 await answer.aread()
@@ -153,17 +153,33 @@ def test_faults_are_met_as_over_a_socket(
     assert met[0] == met[1]
 
 
-def test_late_answers_are_awaited_together(platform: WorldFace) -> None:
-    """Nothing of the loop waits: forty answers of a quarter of a second take far less than ten."""
-    platform.activate("slow-network", least=0.25, most=0.25)
+def test_a_late_answer_is_awaited(platform: WorldFace) -> None:
+    """Other calls of the loop are answered meanwhile, and in the end so is the late one."""
+    platform.activate("slow-network", on="accounts.list", least=300, most=300)
 
-    async def act(client: httpx.AsyncClient) -> set[int]:
-        answers = await asyncio.gather(*(client.get("/12/accounts") for _ in range(40)))
-        return {answer.status_code for answer in answers}
+    async def act(client: httpx.AsyncClient) -> list[int]:
+        late = asyncio.ensure_future(client.get("/12/accounts", timeout=None))
+        statuses = [(await client.get("/2/users/me")).status_code for _ in range(3)]
+        assert not late.done()
+        late.cancel()
+        await asyncio.to_thread(
+            platform.activate, "slow-network", on="accounts.list", least=0.01, most=0.01
+        )
+        return [*statuses, (await client.get("/12/accounts")).status_code]
 
-    begun = UPTIME()
-    assert {200} == use(platform, act)
-    assert UPTIME() - begun < 9
+    assert [403, 403, 403, 200] == use(platform, act)
+
+
+def test_other_tasks_run_between_calls(platform: WorldFace) -> None:
+    """Whoever polls lets the other tasks of the loop go on, whatever the answers are made of."""
+
+    async def act(client: httpx.AsyncClient) -> bool:
+        other = asyncio.ensure_future(asyncio.sleep(0))
+        await client.get("/12/accounts")
+        await client.get("/12/accounts")
+        return other.done()
+
+    assert use(platform, act)
 
 
 def test_a_delay_beyond_the_timeout_ends_at_once(server: MockPlatform) -> None:
