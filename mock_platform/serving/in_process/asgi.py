@@ -233,7 +233,8 @@ class AsyncAnswer(Answer):
             raise
 
     def _drop(self, work: Future[Any]) -> None:
-        if not work.cancelled() and work.exception() is None:
+        if not work.cancelled():
+            work.exception()  # it is read, since it cannot be raised any more
             self.close()
 
     def _explain_break(self) -> Exception:

@@ -267,6 +267,5 @@ def test_what_is_missing_is_told(platform: WorldFace, monkeypatch: pytest.Monkey
     with pytest.raises(MissingCredentials):
         platform.async_client("oauth1")
     monkeypatch.setitem(sys.modules, "httpx", None)
-    monkeypatch.setattr("mock_platform.core.installed.find_spec", lambda _: None)
     with pytest.raises(MissingExtra, match=r"pip install 'mock-platform\[httpx\]'"):
         platform.async_client()
