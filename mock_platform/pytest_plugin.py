@@ -10,6 +10,7 @@ import argparse
 import gc
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
+from datetime import datetime
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
@@ -39,6 +40,8 @@ _MARKERS = {
     "mock_strict": "mock_strict: refuse what the specification does not show.",
     "mock_names": "mock_names(names): let the test's clients use and get 'original' or 'neutral' "
     "names.",
+    "mock_as_of": "mock_as_of(date): let the contract of the test's world be that of this date, "
+    "ISO 8601.",
 }
 _SUFFIXES = (".html", ".json", ".txt", ".xml", ".baseline")
 """The ends of the names of coverage files; `coverage.SUFFIXES` has their formats."""
@@ -121,6 +124,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "Without it, spec, or as the server at --mock-platform-url does.",
     )
     group.addoption(
+        "--mock-as-of",
+        metavar="DATE",
+        type=_date,
+        help="Answer with the endpoints, fields, names of events and refusals that the release "
+        "history had at this date. Without it, those of the clock, or as the server at "
+        "--mock-platform-url does.",
+    )
+    group.addoption(
         "--mock-block-network",
         action="store_true",
         help="Refuse connections and look-ups beyond this machine in the whole run, and name the "
@@ -138,6 +149,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="Show the whole journal of a failing test with headers and bodies, instead "
         "of a summary. Credentials are always redacted.",
+    )
+    group.addoption(
+        "--mock-cases",
+        metavar="DIR",
+        help="Write the world of each failing test with its requests to a file in this folder, "
+        "without secrets; `mock-platform open FILE` serves the same world.",
     )
 
 
@@ -169,6 +186,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", text)
     if _wants_coverage(config) and not hasattr(config, "workerinput"):
         config.stash[_gate_key] = _read_gate(config)
+    cases = config.getoption("--mock-cases")
+    if cases is not None and not _is_folder(cases_folder := config.invocation_params.dir / cases):
+        raise pytest.UsageError(f"--mock-cases: {cases_folder} is a file, not a folder.")
     if config.getoption("--mock-block-network"):
         from mock_platform.client.testing.network import NetworkPlugin
 
@@ -216,17 +236,17 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 def _make_servers(config: pytest.Config) -> Any:
     url, warnings = config.getoption("--mock-platform-url"), config.getoption("--mock-warnings")
-    names, wire = config.getoption("--mock-names"), config.getoption("--mock-wire")
+    more = [config.getoption(f"--mock-{name}") for name in ("names", "wire", "as-of")]
     if url is None:
         from mock_platform.client.testing.servers import LocalServers
 
-        return LocalServers(warnings or "ignore", names, wire)
+        return LocalServers(warnings or "ignore", *more)
     from mock_platform.client.testing.servers import SharedServer, name_worker
     from mock_platform.core.errors import Refused, Unreachable
 
     world = name_worker(getattr(config, "workerinput", {}))
     try:
-        return SharedServer(url, world, warnings, names, wire)
+        return SharedServer(url, world, warnings, *more)
     except (Refused, Unreachable) as fault:
         problem = str(fault)
     return pytest.fail(f"mock_platform: --mock-platform-url: {problem}", pytrace=False)
@@ -262,6 +282,15 @@ def _address(text: str) -> str:
     return text
 
 
+def _date(text: str) -> datetime:
+    from mock_platform.world.clock import parse_instant
+
+    try:
+        return parse_instant(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a date such as 2026-03-01.") from None
+
+
 def _coverage_file(text: str) -> str:
     if text and Path(text).suffix not in _SUFFIXES:
         raise argparse.ArgumentTypeError(
@@ -270,6 +299,11 @@ def _coverage_file(text: str) -> str:
             "'--mock-coverage='."
         )
     return text
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether a path is a folder, or can become one."""
+    return next(each for each in (path, *path.parents) if each.exists()).is_dir()
 
 
 def _percent(text: str) -> float:
@@ -406,6 +440,10 @@ def pytest_runtest_makereport(
             sections = verdict.sections(whole=whole)
             # Subtests, the test and its teardown fail one after the other; a report is shown once.
             if not told.issuperset(sections):
+                cases = item.config.getoption("--mock-cases")
+                if cases is not None:
+                    folder = item.config.invocation_params.dir / cases
+                    report.sections += verdict.save_case(folder, item.nodeid)
                 report.sections += sections
                 told.update(sections)
         except Exception as fault:  # noqa: BLE001 - a server that is gone ends no test run

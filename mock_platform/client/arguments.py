@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
@@ -152,6 +153,20 @@ def is_error(warnings: str | None) -> bool | None:
     return None if warnings is None else warnings == "error"
 
 
+def read_as_of(as_of: Instant | date | None) -> datetime | None:
+    """Return the date of a contract; `None` leaves it to the server.
+
+    Raises:
+        ValueError: It is not a date, or a datetime without offset from UTC.
+    """
+    if isinstance(as_of, date) and not isinstance(as_of, datetime):
+        as_of = as_of.isoformat()
+    try:
+        return None if as_of is None else moment(as_of)
+    except (TypeError, ValueError) as fault:
+        raise ValueError(f"as_of: {fault}; a date is 2026-03-01") from fault
+
+
 def check_names(names: NamesMode | None) -> NamesMode | None:
     """Return which names a world uses; `None` leaves it to the server.
 
@@ -239,3 +254,18 @@ def _explain_missing(world: str, what: str) -> MissingCredentials:
         f"World {world!r} does not have {what} of its first app and user. Add them to "
         "its state, reset the world, or sign with other credentials."
     )
+
+
+def write_private(path: Path | str, data: bytes) -> Path:
+    """Write a file that only its owner can read, in place of one that was there; return its path.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    flags = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+        path.chmod(0o600)  # one that was there may be open to others
+        file.write(data)
+    return path

@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, cast
 from mock_platform.client.world_parts import ClockFace, JournalFace, StateFace, StreamsFace
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from flask import Flask
     from flask.testing import FlaskClient
     from httpx import AsyncClient
@@ -295,6 +297,17 @@ class WorldFace(Protocol):
             BadQuery: `by` is something else.
         """
 
+    def save_case(self, path: Path | str) -> Path:
+        """Write the world with all its requests to a file, without secrets; return its path.
+
+        `MockPlatform.open_case` and `mock-platform open` make the same world of it elsewhere. A
+        file that is there is replaced; only its owner can read it.
+
+        Raises:
+            CaseTooLarge: It would be larger than a case can be.
+            OSError: The file cannot be written.
+        """
+
     def use_fixtures(self, *folders: Path | str) -> None:
         """Start the world again with more folders of fixtures; the last one wins.
 
@@ -353,6 +366,7 @@ class PlatformFace(WorldFace, Protocol):
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
         wire: WireMode | None = None,
+        as_of: Instant | date | None = None,
     ) -> WorldFace:
         """Return another world; make a missing one, from fixtures or as a copy of `source`.
 
@@ -361,7 +375,8 @@ class PlatformFace(WorldFace, Protocol):
         without a prefix or a header. With `warnings="error"` it refuses requests of which something
         would be ignored. `names="original"` lets its clients use the platform's original names,
         `wire="recorded"` answers as the real service was recorded where that differs from the
-        specification.
+        specification. With `as_of="2026-03-01"` endpoints, fields, names of events and refusals are
+        those that the release history had at that date, whatever the clock says.
 
         Raises:
             BadWorldName: The name is not allowed for a world.
@@ -369,7 +384,7 @@ class PlatformFace(WorldFace, Protocol):
             TooManyWorlds: The server has the maximum number of worlds.
             TypeError: `seed` is not an integer.
             ValueError: `freeze` is not a moment, has no offset from UTC, or is out of bounds; or
-                `warnings`, `names` or `wire` has another value.
+                `warnings`, `names`, `wire` or `as_of` has another value.
         """
 
     def drop_world(self, name: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -25,14 +25,15 @@ from mock_platform.client.arguments import (
     PageQuery,
     authentication,
     copy_as_json,
-    count_seconds,
     describe_event,
     read_scenario,
     serialize_query,
+    write_private,
 )
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.late_application import LateApplication
-from mock_platform.client.world_parts import ClockFace, JournalFace, StreamsFace
+from mock_platform.client.world_parts import ClockFace, JournalFace, StateFace, StreamsFace
+from mock_platform.control.clock import advance_to_next
 from mock_platform.control.costs import QueryOfCosts
 from mock_platform.control.journal import QueryOfList, QueryOfRequests, read_query
 from mock_platform.control.route import load_query
@@ -48,7 +49,7 @@ from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
 from mock_platform.scenario.outline import UnfiredRule
-from mock_platform.world.clock import Clock, Instant, machine_now, moment
+from mock_platform.world.clock import Clock, Happening, Instant, machine_now, moment
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.names import DEFAULT
 from mock_platform.world.world import World
@@ -84,18 +85,11 @@ class LocalClock(ClockFace):
         at = machine_now() if to == "now" else moment(to)
         return self._move(lambda clock: clock.travel(at))
 
-    def advance(
-        self,
-        duration: float | str | timedelta | None = None,
-        /,
-        *,
-        days: float = 0,
-        hours: float = 0,
-        minutes: float = 0,
-        seconds: float = 0,
-    ) -> datetime:
-        step = count_seconds(duration, days=days, hours=hours, minutes=minutes, seconds=seconds)
-        return self._move(lambda clock: clock.advance(step))
+    def _advance(self, seconds: float) -> datetime:
+        return self._move(lambda clock: clock.advance(seconds))
+
+    def _advance_to_next(self) -> list[Happening]:
+        return advance_to_next(self._world)
 
     def resume(self) -> datetime:
         return self._move(Clock.resume)
@@ -114,6 +108,7 @@ class LocalJournal(JournalFace):
 
     def __init__(self, world: World, platform: Platform) -> None:
         self._journal = world.journal
+        self._world_name = world.name
         self._platform = platform
 
     def find(self, **query: Unpack[PageQuery]) -> list[JournalEntry]:
@@ -128,7 +123,7 @@ class LocalJournal(JournalFace):
         return self._journal.get(request_id)
 
     def clear(self) -> None:
-        self._journal.clear()
+        self._platform.worlds.get(self._world_name).clear_journal()
 
     def __iter__(self) -> Iterator[JournalEntry]:
         return iter(self._journal)
@@ -182,7 +177,7 @@ class LocalWorld(WorldFace):
         return LocalJournal(self._world, self._platform)
 
     @property
-    def state(self) -> State:
+    def state(self) -> StateFace:
         return State(self._world, self._platform.tables)
 
     @property
@@ -314,6 +309,11 @@ class LocalWorld(WorldFace):
         name = self._world.name
         recorder = self._application.control.warnings
         return recorder.document(None if name == DEFAULT else name)
+
+    def save_case(self, path: Path | str) -> Path:
+        from mock_platform.verification.cases import write_case
+
+        return write_private(path, write_case(self._platform, self._world))
 
     def use_fixtures(self, *folders: Path | str) -> None:
         settings = self._platform.settings

@@ -135,7 +135,7 @@ def get_request(request: ControlRequest) -> dict[str, Any]:
 
 def delete_requests(request: ControlRequest) -> None:
     """Delete all entries of the journal."""
-    request.world.journal.clear()
+    request.world.clear_journal()
 
 
 def find_entry(platform: Platform, world: World, entry_id: str) -> JournalEntry:

@@ -63,7 +63,8 @@ class Engine:
         """
         self.world = world
         self._library = library
-        self._start_up = tuple(start_up)
+        self.start_up = tuple(start_up)
+        """Names of the scenarios that are active from the beginning."""
         self._connections = connections
         self._defined: Mapping[str, Scenario] = {}
         self._active: Mapping[str, ActiveScenario] = {}
@@ -84,7 +85,7 @@ class Engine:
             defined: Mapping[str, Scenario] = {}
             active = {
                 name: ActiveScenario(self._require_scenario(name, defined), {}, at_start=True)
-                for name in self._start_up
+                for name in self.start_up
             }
             require_quick(next(reversed(active), ""), active)
             self._put(defined, active)
@@ -279,7 +280,7 @@ class Engine:
 
     def read_records(self) -> Beside:
         """Return everything that is defined and active, in recorded form."""
-        return as_records(self._defined, self._active, self._start_up)
+        return as_records(self._defined, self._active, self.start_up)
 
     def pending(self) -> Beside:
         """Return what changed since it was last recorded."""
@@ -309,7 +310,7 @@ class Engine:
                 self._log_loss(f"the definition of {name!r} has faults now: {error}")
         for record in sorted(tables.get(ACTIVE, {}).values(), key=lambda each: each["order"]):
             name, at_start = record["name"], record["at_start"]
-            if at_start and name not in self._start_up:
+            if at_start and name not in self.start_up:
                 continue
             try:
                 scenario = self._require_scenario(name, defined)
@@ -321,7 +322,7 @@ class Engine:
             except (UnknownScenario, BadParameters, CannotPerform) as error:
                 self._log_loss(f"{name!r} was active and is off. {error}")
         known = tables.get(START_UP, {})
-        for name in self._start_up:
+        for name in self.start_up:
             if name not in active and name not in known:
                 active[name] = ActiveScenario(
                     self._require_scenario(name, defined), {}, at_start=True

@@ -2,6 +2,7 @@
 
 const { randomBytes } = require("node:crypto");
 const { readFile } = require("node:fs/promises");
+const { fileURLToPath } = require("node:url");
 
 const { Child } = require("./child.js");
 const { Connection, Control } = require("./control.js");
@@ -12,7 +13,9 @@ const { World } = require("./world.js");
 const DEFAULT = "default";
 const WORLD_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const SHOWN_ENTRIES = 20;
-const WORLD_OPTIONS = ["source", "seed", "freeze", "ownCredentials", "warnings", "names", "wire"];
+const WORLD_OPTIONS = [
+  "source", "seed", "freeze", "ownCredentials", "warnings", "names", "wire", "asOf",
+];
 
 class MockPlatform extends World {
   /**
@@ -35,7 +38,25 @@ class MockPlatform extends World {
    * @returns {Promise<MockPlatform>}
    */
   static async start(options = {}) {
-    const child = await Child.start(options);
+    return MockPlatform._own(await Child.start(options), options);
+  }
+
+  /**
+   * @param {string | URL} path
+   * @param {import("../types/index").OpenCaseOptions} [options]
+   * @returns {Promise<MockPlatform>}
+   */
+  static async openCase(path, options = {}) {
+    checkOptions("MockPlatform.openCase", options, ["command", "env", "port", "logLevel"]);
+    const file = path instanceof URL ? fileURLToPath(path) : path;
+    return MockPlatform._own(await Child.start(options, ["open", file]), options);
+  }
+
+  /**
+   * @param {Child} child
+   * @param {import("../types/index").StartOptions} options
+   */
+  static async _own(child, options) {
     const { url, ca, control_token: made } = child.ready;
     try {
       const token = made ?? options.controlToken ?? options.env?.MOCK_PLATFORM_SERVE_CONTROL_TOKEN;
@@ -70,9 +91,9 @@ class MockPlatform extends World {
   async world(name, options = {}) {
     checkOptions("world", options, WORLD_OPTIONS);
     if (!WORLD_NAME.test(name)) throw badName(name);
-    const { source, freeze, ownCredentials, ...same } = options;
-    const at = freeze === undefined ? undefined : formatMoment(freeze);
-    const sent = { from: source, freeze: at, own_credentials: ownCredentials, ...same };
+    const { source, freeze, ownCredentials, asOf, ...same } = options;
+    const [at, as_of] = [freeze, asOf].map((each) => each && formatMoment(each));
+    const sent = { from: source, freeze: at, as_of, own_credentials: ownCredentials, ...same };
     const body = withoutMissing(sent);
     const made = await this._control.ask("PUT", `/worlds/${name}`, { body });
     return new World(made, this._connection, this.controlUrl);

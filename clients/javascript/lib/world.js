@@ -1,6 +1,6 @@
 "use strict";
 
-const { readFile } = require("node:fs/promises");
+const { chmod, readFile, writeFile } = require("node:fs/promises");
 
 const { Clock } = require("./clock.js");
 const { Control, LONGEST_WAIT_SECONDS } = require("./control.js");
@@ -178,6 +178,14 @@ class World {
    */
   async costs(by) {
     return this._control.ask("GET", "/costs", { query: { by } });
+  }
+
+  /**
+   * @param {string | URL} path
+   */
+  async saveCase(path) {
+    await writeFile(path, await this._control.fetch("/case"), { mode: 0o600 });
+    await chmod(path, 0o600); // one that was there may be open to others
   }
 
   async reset() {

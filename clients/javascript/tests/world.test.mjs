@@ -1,16 +1,16 @@
 // Every method of a world, against a real server that all tests of this file share.
 
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
 import {
-  BadEvent, BadParameters, BadQuery, BadRecord, BadScenario, BadWorldName, CannotApprove, ForeignHost,
-  MissingCredentials, MockPlatform, OverflowError, Refused, UnfiredExpectations, UnknownRecord,
-  UnknownScenario, UnknownStream, UnknownTable, UnknownWorld, ValueError,
+  BadEvent, BadParameters, BadQuery, BadRecord, BadScenario, BadWorldName, CannotApprove, CannotStart,
+  ForeignHost, MissingCredentials, MockPlatform, NothingDue, OverflowError, Refused,
+  UnfiredExpectations, UnknownRecord, UnknownScenario, UnknownStream, UnknownTable, UnknownWorld, ValueError,
 } from "mock-platform";
 
 const NOON = new Date("2026-03-01T12:00:00Z");
@@ -57,6 +57,10 @@ test("worlds are made, copied, listed and dropped", async () => {
   await assert.rejects(platform.world("../health"), BadWorldName);
   await assert.rejects(platform.world("w3", { source: "nowhere" }), UnknownWorld);
   await assert.rejects(platform.world("w3", { freeze: "noon" }), ValueError);
+  await assert.rejects(platform.world("w3", { asOf: "noon" }), ValueError);
+  const old = await platform.world("w4", { asOf: "2025-11-18" });
+  assert.equal(await statusOf(old, "bearer", "/2/news/search?query=coffee"), 404);
+  await old.drop();
   await assert.rejects(platform.world("w3", { names: "true" }), ValueError);
   await assert.rejects(platform.dropWorld("default"), ValueError);
 });
@@ -141,6 +145,10 @@ test("the clock obeys", async (t) => {
   assert.ok((await clock.resume()) >= new Date("2027-01-01"));
   assert.equal(await clock.frozen(), false);
   assert.deepEqual(await clock.freeze(), await clock.now());
+  await clock.freeze("2099-01-01");
+  const [feed] = await clock.advance({ to: "next" });
+  assert.deepEqual([feed.at, feed.kind], [new Date("2099-01-04T12:30:00Z"), "feed"]);
+  await assert.rejects(clock.advance({ to: "next" }), NothingDue);
   await assert.rejects(clock.travel("noon"), ValueError);
   await assert.rejects(clock.travel("2026-13-01T00:00:00Z"), ValueError);
   await assert.rejects(clock.travel("9500-01-01"), ValueError);
@@ -425,4 +433,25 @@ test("many requests at once share connections", async (t) => {
   const moments = await Promise.all(Array.from({ length: 50 }, () => clock.now()));
 
   assert.ok(moments.every((moment) => moment.getTime() === NOON.getTime()));
+});
+
+test("a world is a file, and the file the same world", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "case-"));
+  const file = path.join(folder, "case.zip");
+  const world = await platform.world("case", { freeze: NOON });
+  const { fetch } = await world.session("oauth1");
+  const body = JSON.stringify({ text: "Hi" });
+  const headers = { "content-type": "application/json" };
+  const made = await (await fetch("/2/posts", { method: "POST", body, headers })).text();
+  await world.saveCase(file);
+  const again = await MockPlatform.openCase(pathToFileURL(file));
+  const [entry] = await again.journal.find();
+
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  assert.equal(entry.responseBody, made);
+  assert.deepEqual(await again.clock.now(), NOON);
+  await again.stop();
+  await assert.rejects(MockPlatform.openCase(path.join(folder, "gone.zip")), CannotStart);
+  await assert.rejects(MockPlatform.openCase(file, { seed: 1 }), TypeError);
+  await rm(folder, { recursive: true });
 });

@@ -138,6 +138,11 @@ export interface World {
    * @throws {BadQuery} `by` is something else.
    */
   costs(by?: "operation" | "test" | "app" | "day"): Promise<Costs>;
+  /**
+   * Write the world with all its requests to a file, without secrets; one that is there is replaced.
+   * `MockPlatform.openCase` makes the same world of it elsewhere.
+   */
+  saveCase(path: string | URL): Promise<void>;
   /** Return the world to its start: fixtures, start-up scenarios, clock, ids, no journal. */
   reset(): Promise<void>;
   /** Remove the world with all its contents. */
@@ -192,6 +197,13 @@ export declare const MockPlatform: {
    */
   start(options?: StartOptions): Promise<MockPlatform>;
   /**
+   * Start a server with the world that `saveCase` wrote, as it was then; `reset` returns it to its
+   * start. `mock-platform open FILE --replay` says where its answers differ from the recorded ones.
+   *
+   * @throws {CannotStart} The file is no case, or the command was not found.
+   */
+  openCase(path: string | URL, options?: OpenCaseOptions): Promise<MockPlatform>;
+  /**
    * Connect to a running server: the `url` of its READY line, or `MOCK_PLATFORM_URL`. The control
    * token comes from the option or from `MOCK_PLATFORM_CONTROL_TOKEN`.
    *
@@ -215,12 +227,29 @@ export interface Clock {
    */
   travel(to: Instant | "now"): Promise<Date>;
   /**
+   * Move the clock to the next thing that is due, and return what happened then: a transition, a
+   * scheduled post, an expiry, the end of a rate window.
+   *
+   * @throws {NothingDue} Nothing is due; the clock was not moved.
+   */
+  advance(to: { to: "next" }): Promise<Happening[]>;
+  /**
    * Move the clock by a duration (negative: back): seconds, a text such as `"1h"` or `"-7d"`, or
    * parts; returns the new moment.
    */
   advance(duration: Duration | number | string): Promise<Date>;
   /** Start the clock again at its current moment; returns the moment. */
   resume(): Promise<Date>;
+}
+
+/** Something that happened because the clock came to its moment. */
+export interface Happening {
+  at: Date;
+  kind: "transition" | "scheduled_post" | "expiry" | "window" | "challenge" | "feed";
+  /** The table of its record; a window has none. */
+  table?: string;
+  /** The key of its record, or the name of the window. */
+  id: string;
 }
 
 /** The requests that a world received, and its answers. Iterates over all entries. */
@@ -268,6 +297,8 @@ export interface Entry {
   readonly operation: OperationId | null;
   /** The route of a user or a scenario that answered in place of an operation. */
   readonly custom: string | null;
+  /** The tool with which an agent called the operation; null if it was called directly. */
+  readonly tool: string | null;
   /** Who called, and how the sandbox knew it. */
   readonly caller: Record<string, any> | null;
   /** The rule of a scenario that acted; null if no rule did. */
@@ -436,6 +467,18 @@ export interface Session {
 
 // -- options -------------------------------------------------------------------------------------
 
+/** Options of `MockPlatform.openCase`. */
+export interface OpenCaseOptions {
+  /** The port; without it a free one. */
+  port?: number;
+  /** What is logged to this process's standard error; by default warnings, but no requests. */
+  logLevel?: "info" | "warning" | "error" | "off";
+  /** The command, or its words: `["uv", "run", "mock-platform"]`. */
+  command?: string | readonly string[];
+  /** More variables for the environment of the server. */
+  env?: Record<string, string>;
+}
+
 /** Options of `MockPlatform.start`: the settings of `mock-platform serve`, and how it is started. */
 export interface StartOptions extends Settings {
   /** Serve https; `ca` is the certificate authority to trust. */
@@ -486,6 +529,8 @@ export interface WorldOptions {
   names?: "neutral" | "original";
   /** Answers as documented, or as the real service was recorded where that differs. */
   wire?: "spec" | "recorded" | "recorded-2023";
+  /** The date of the contract, such as `"2026-03-01"`, whatever the clock says. */
+  asOf?: Instant;
 }
 
 /** What a test runner passes to a test: `t` of node:test, or the context of vitest. */
@@ -578,6 +623,8 @@ export interface Duration {
   hours?: number;
   minutes?: number;
   seconds?: number;
+  /** `"next"` stands alone, in place of a duration. */
+  to?: undefined;
 }
 
 /** A query on the journal; an entry must match all values. */
@@ -806,6 +853,8 @@ export declare class BadWorldName extends MockPlatformError {}
 export declare class TooManyWorlds extends MockPlatformError {}
 /** The scenario breaks connections and the server cannot do that. */
 export declare class CannotPerform extends MockPlatformError {}
+/** Nothing is due in the world, so its clock was not moved. */
+export declare class NothingDue extends MockPlatformError {}
 /** The store of the server cannot be written. */
 export declare class StoreUnwritable extends MockPlatformError {}
 /** The engine that keeps the worlds cannot be reached. */

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime, timedelta
+from datetime import date, datetime
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,11 +20,12 @@ from mock_platform.client.arguments import (
     check_names,
     check_wire,
     copy_as_json,
-    count_seconds,
     describe_event,
     format_moment,
     is_error,
+    read_as_of,
     read_scenario,
+    write_private,
 )
 from mock_platform.client.interface import PlatformFace, WorldFace
 from mock_platform.client.remote.control import (
@@ -41,7 +42,7 @@ from mock_platform.core.installed import require_extra
 from mock_platform.names import OwnName
 from mock_platform.scenario.outline import SCENARIO_NAME, UnfiredRule
 from mock_platform.settings import NamesMode, WireMode
-from mock_platform.world.clock import UPTIME, Instant, parse_instant
+from mock_platform.world.clock import UPTIME, Happening, Instant, parse_instant
 from mock_platform.world.ids import check_seed
 from mock_platform.world.names import DEFAULT, UnknownWorld, check_name, is_name
 
@@ -77,18 +78,15 @@ class RemoteClock(ClockFace):
     def travel(self, to: Instant) -> datetime:
         return self._put(action="travel", to=to if to == "now" else format_moment(to))
 
-    def advance(
-        self,
-        duration: float | str | timedelta | None = None,
-        /,
-        *,
-        days: float = 0,
-        hours: float = 0,
-        minutes: float = 0,
-        seconds: float = 0,
-    ) -> datetime:
-        step = count_seconds(duration, days=days, hours=hours, minutes=minutes, seconds=seconds)
-        return self._put(action="advance", seconds=step)
+    def _advance(self, seconds: float) -> datetime:
+        return self._put(action="advance", seconds=seconds)
+
+    def _advance_to_next(self) -> list[Happening]:
+        answer = self._control.ask("PUT", "/clock", {"action": "advance", "to": "next"})
+        return [
+            Happening(parse_instant(each["at"]), each["kind"], each.get("table"), each["id"])
+            for each in answer["happened"]
+        ]
 
     def resume(self) -> datetime:
         return self._put(action="resume")
@@ -271,6 +269,9 @@ class RemoteWorld(WorldFace):
         document: dict[str, Any] = self._control.ask("GET", "/costs", query={"by": by})
         return document
 
+    def save_case(self, path: Path | str) -> Path:
+        return write_private(path, self._control.fetch("/case"))
+
     def use_fixtures(self, *folders: Path | str) -> None:
         if self.name == DEFAULT:
             raise NotInProcess(
@@ -355,8 +356,10 @@ class RemotePlatform(RemoteWorld, PlatformFace):
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
         wire: WireMode | None = None,
+        as_of: Instant | date | None = None,
     ) -> RemoteWorld:
         is_error(warnings)
+        dated = read_as_of(as_of)
         wanted = {
             "from": source,
             "seed": check_seed(seed),
@@ -365,6 +368,7 @@ class RemotePlatform(RemoteWorld, PlatformFace):
             "warnings": warnings,
             "names": check_names(names),
             "wire": check_wire(wire),
+            "as_of": None if dated is None else format_moment(dated),
         }
         body = {key: value for key, value in wanted.items() if value is not None}
         made = self._control.ask("PUT", f"/worlds/{check_name(name)}", body)
