@@ -196,6 +196,15 @@ def _embed(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
     return loads(whole.replace(b"#/components/schemas/", b"#/$defs/"), max_nesting=256)
 
 
+_MESSAGE = "mcp"
+"""How what an agent sent that is no call of a tool begins in the journal, before its method."""
+
+
+def is_message(custom: str | None) -> bool:
+    """Whether this is what the journal says of a message that is no call of a tool."""
+    return custom is not None and custom.partition(" ")[0] == _MESSAGE
+
+
 class AgentServers:
     """Both servers of a platform; what they need is made with the first message."""
 
@@ -238,7 +247,7 @@ class AgentServers:
     def _receive(self, call: Call, world: World, kind: Kind) -> tuple[Reply, Sequence[Change]]:
         if self._settings.strict:
             raise NotShown(AGENT_SERVERS)
-        call.custom = "mcp"
+        call.custom = _MESSAGE
         call.assume(AGENT_SERVERS, TOOL_RESULTS, *((ADS_TOOLS,) if kind == "ads" else ()))
         session, owner = call.header(mcp.SESSION_HEADER), _name_owner(kind, world)
         message: mcp.AgentMessage | None = None
@@ -248,7 +257,7 @@ class AgentServers:
                 self._sessions.end(session, owner)
                 return Reply(204), ()
             message = mcp.read_message(call.method, call.header, call.body)
-            call.custom = f"mcp {message.method[:100]}".rstrip()
+            call.custom = f"{_MESSAGE} {message.method[:100]}".rstrip()
             if message.method != "initialize":
                 self._sessions.check(session, owner)
             if message.method == "tools/call" and message.id is not None:
@@ -328,6 +337,12 @@ class AgentServers:
         compiled = self._compile(tool) if kind == "ads" else None
         call.tool = ToolCall(name, partial(_frame, message, challenge), compiled)
         return self._answer(call, world)
+
+    def repeat(self, call: Call, name: str) -> None:
+        """Let a request be answered as it was when it was the call of a tool, but not framed."""
+        tool = self._find_tools("ads", "neutral").get(name)
+        compiled = None if tool is None else self._compile(tool)
+        call.tool = ToolCall(name, lambda _call, _reply: None, compiled)
 
     def _compile(self, tool: AgentTool) -> Compiled:
         """Return an operation of the advertising interface as its tool calls it."""

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from mock_platform.api.served import TABLES
 from mock_platform.core.address import split_surface, split_world
+from mock_platform.core.agents import is_message
 from mock_platform.core.auth import oauth1
 from mock_platform.core.call import Call, Challenge
 from mock_platform.core.errors import (
@@ -53,6 +54,8 @@ _OF_ONE_ANSWER = frozenset({
     "set-cookie", "transfer-encoding", "x-response-time", "x-transaction-id",
 })  # fmt: skip
 """Headers that are another one each time, or of the connection; so are the markers (`X-Mock-…`)."""
+_OF_ONE_WORLD = frozenset({"x-mock-world", "mcp-session-id"})
+"""Headers of requests that mean nothing in another world; agents are answered without a session."""
 _MADE = re.compile(r"\S*/[0-9]+\.json:", re.ASCII)
 """The file in which a scenario of a case was for a moment."""
 _PAIRS = (("consumer_key", "consumer_secret"), ("former_key", "former_secret"))
@@ -218,6 +221,9 @@ class _Replayer:
             raise BadCase(f"{exchange.place}: _at: {fault}.") from fault
         self._world.clock.put((timedelta(), moment))
         call = self._make_call(exchange, mock)
+        tool = mock.get("tool")
+        if isinstance(tool, str):
+            self.platform.repeat_tool(call, tool)
         reply = self.platform.handle(call)
         if reply.stream is not None:
             reply.stream.close()
@@ -229,6 +235,8 @@ class _Replayer:
         path = urlsplit(call.url).path
         if mock.get("custom") and not entry.custom:
             self._notes.append(f"request {number}: {mock['custom']} was a route of the program")
+            return
+        if is_message(entry.custom):  # what an agent sends beside calls changes nothing
             return
         for note in exchange.notes:
             self._notes.append(f"request {number}: {note}")
@@ -251,7 +259,7 @@ class _Replayer:
                 text = value.replace(_SESSION + self._case.document.world, _SESSION + DEFAULT)
             elif folded == "authorization" and isinstance(exchange.own.get("_basic"), str):
                 text = self._authorize(exchange.own["_basic"], mock)
-            if folded != "x-mock-world":
+            if folded not in _OF_ONE_WORLD:
                 headers.append((name, show(text)))
         message = self._sign(_Message(sent.method, url, headers, body, kind == _FORM), sent, mock)
         parts = urlsplit(message.url)
