@@ -306,7 +306,11 @@ def list_requests(request: ControlRequest, given: Mapping[str, Any]) -> str:
         lines = [f"No request {'matches' if wanted else 'came to world ' + world.name} yet."]
     costs = describe_costs(request.services.costs.document(world))
     total = f"{world.journal.count(read_query(request.platform, wanted))} in all. So far: {costs}."
-    return "\n".join([*lines, total, "Next: explain_request with an id."])
+    following = (
+        "Next: explain_request with an id. To hand all of it over: "
+        f"mock-platform case FILE --world {world.name}"
+    )
+    return "\n".join([*lines, total, following])
 
 
 def explain_request(request: ControlRequest, given: Mapping[str, Any]) -> str:

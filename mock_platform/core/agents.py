@@ -200,9 +200,9 @@ _MESSAGE = "mcp"
 """How what an agent sent that is no call of a tool begins in the journal, before its method."""
 
 
-def is_message(custom: str | None) -> bool:
+def is_message(custom: Any) -> bool:
     """Whether this is what the journal says of a message that is no call of a tool."""
-    return custom is not None and custom.partition(" ")[0] == _MESSAGE
+    return isinstance(custom, str) and custom.partition(" ")[0] == _MESSAGE
 
 
 class AgentServers:
@@ -254,11 +254,12 @@ class AgentServers:
         try:
             mcp.check_origin(call.header("origin"), self._is_own)
             if call.method == "DELETE":
-                self._sessions.end(session, owner)
+                if call.tool is None:
+                    self._sessions.end(session, owner)
                 return Reply(204), ()
             message = mcp.read_message(call.method, call.header, call.body)
             call.custom = f"{_MESSAGE} {message.method[:100]}".rstrip()
-            if message.method != "initialize":
+            if message.method != "initialize" and call.tool is None:
                 self._sessions.check(session, owner)
             if message.method == "tools/call" and message.id is not None:
                 return self._call_tool(call, world, message, kind)
@@ -338,9 +339,12 @@ class AgentServers:
         call.tool = ToolCall(name, partial(_frame, message, challenge), compiled)
         return self._answer(call, world)
 
-    def repeat(self, call: Call, name: str) -> None:
-        """Let a request be answered as it was when it was the call of a tool, but not framed."""
-        tool = self._find_tools("ads", "neutral").get(name)
+    def repeat(self, call: Call, name: str | None) -> None:
+        """Let a recorded request be answered as before: the call of a tool, not framed.
+
+        Without a name it is another message, whose session is not looked at.
+        """
+        tool = self._find_tools("ads", "neutral").get(name or "")
         compiled = None if tool is None else self._compile(tool)
         call.tool = ToolCall(name, lambda _call, _reply: None, compiled)
 

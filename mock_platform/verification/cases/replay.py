@@ -54,8 +54,6 @@ _OF_ONE_ANSWER = frozenset({
     "set-cookie", "transfer-encoding", "x-response-time", "x-transaction-id",
 })  # fmt: skip
 """Headers that are another one each time, or of the connection; so are the markers (`X-Mock-…`)."""
-_OF_ONE_WORLD = frozenset({"x-mock-world", "mcp-session-id"})
-"""Headers of requests that mean nothing in another world; agents are answered without a session."""
 _MADE = re.compile(r"\S*/[0-9]+\.json:", re.ASCII)
 """The file in which a scenario of a case was for a moment."""
 _PAIRS = (("consumer_key", "consumer_secret"), ("former_key", "former_secret"))
@@ -221,9 +219,9 @@ class _Replayer:
             raise BadCase(f"{exchange.place}: _at: {fault}.") from fault
         self._world.clock.put((timedelta(), moment))
         call = self._make_call(exchange, mock)
-        tool = mock.get("tool")
-        if isinstance(tool, str):
-            self.platform.repeat_tool(call, tool)
+        tool, is_of_agent = mock.get("tool"), is_message(mock.get("custom"))
+        if isinstance(tool, str) or is_of_agent:
+            self.platform.repeat_of_agent(call, tool)
         reply = self.platform.handle(call)
         if reply.stream is not None:
             reply.stream.close()
@@ -236,7 +234,7 @@ class _Replayer:
         if mock.get("custom") and not entry.custom:
             self._notes.append(f"request {number}: {mock['custom']} was a route of the program")
             return
-        if is_message(entry.custom):  # what an agent sends beside calls changes nothing
+        if is_of_agent:  # what an agent sends beside calls changes nothing
             return
         for note in exchange.notes:
             self._notes.append(f"request {number}: {note}")
@@ -259,7 +257,7 @@ class _Replayer:
                 text = value.replace(_SESSION + self._case.document.world, _SESSION + DEFAULT)
             elif folded == "authorization" and isinstance(exchange.own.get("_basic"), str):
                 text = self._authorize(exchange.own["_basic"], mock)
-            if folded not in _OF_ONE_WORLD:
+            if folded != "x-mock-world":
                 headers.append((name, show(text)))
         message = self._sign(_Message(sent.method, url, headers, body, kind == _FORM), sent, mock)
         parts = urlsplit(message.url)

@@ -168,10 +168,11 @@ def test_every_answer_is_the_recorded_one(
             world = platform.world("shop", seed=5, freeze="2026-11-20T12:00:00Z")
         act(world)
         done = repeat(world)
-        sent = len(world.journal)
+        sent, statuses = len(world.journal), [entry.status for entry in world.journal]
 
     assert [] == done.differences
     assert [] == done.notes
+    assert statuses == [entry.status for entry in done.entries]
     assert sent == len(done.entries) > 0
 
 
