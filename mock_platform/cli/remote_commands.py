@@ -24,6 +24,7 @@ from mock_platform.core.errors import (
     BadQuery,
     BadScenario,
     CannotPerform,
+    NothingDue,
     Refused,
     UnknownScenario,
     Unreachable,
@@ -117,6 +118,21 @@ def show_clock(world: WorldFace) -> None:
     """Print the moment of a world, and whether its clock is stopped."""
     state = "stopped" if world.clock.frozen else "running"
     click.echo(f"{wire_millis(world.clock.now())} {state}")
+
+
+def advance_to_next(world: WorldFace) -> None:
+    """Move the clock of a world to the next thing that is due, and print what it was.
+
+    Raises:
+        CheckFailed: Nothing is due.
+    """
+    try:
+        happened = world.clock.advance(to="next")
+    except NothingDue as fault:
+        raise CheckFailed(str(fault)) from fault
+    for each in happened:
+        of = each.id if each.table is None else f"{each.table}/{each.id}"
+        click.echo(f"{wire_millis(each.at)} {each.kind} {of}")
 
 
 def change_clock(

@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 from mock_platform.client.world_parts import ClockFace, JournalFace, StateFace, StreamsFace
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from flask import Flask
     from flask.testing import FlaskClient
 
@@ -318,6 +320,7 @@ class PlatformFace(WorldFace, Protocol):
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
         wire: WireMode | None = None,
+        as_of: Instant | date | None = None,
     ) -> WorldFace:
         """Return another world; make a missing one, from fixtures or as a copy of `source`.
 
@@ -326,7 +329,8 @@ class PlatformFace(WorldFace, Protocol):
         without a prefix or a header. With `warnings="error"` it refuses requests of which something
         would be ignored. `names="original"` lets its clients use the platform's original names,
         `wire="recorded"` answers as the real service was recorded where that differs from the
-        specification.
+        specification. With `as_of="2026-03-01"` endpoints, fields, names of events and refusals are
+        those that the release history had at that date, whatever the clock says.
 
         Raises:
             BadWorldName: The name is not allowed for a world.
@@ -334,7 +338,7 @@ class PlatformFace(WorldFace, Protocol):
             TooManyWorlds: The server has the maximum number of worlds.
             TypeError: `seed` is not an integer.
             ValueError: `freeze` is not a moment, has no offset from UTC, or is out of bounds; or
-                `warnings`, `names` or `wire` has another value.
+                `warnings`, `names`, `wire` or `as_of` has another value.
         """
 
     def drop_world(self, name: str) -> None:

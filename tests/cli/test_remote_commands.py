@@ -190,6 +190,8 @@ def test_on_takes_a_file(run: Run, server: MockPlatform, tmp_path: Path) -> None
         (("reset", "--url", "localhost"), 2, "'localhost' is not an address"),
         (("clock", "travel"), 2, "clock travel needs a moment"),
         (("clock", "advance"), 2, "clock advance needs a duration"),
+        (("clock", "advance", "1h", "--to-next"), 2, "--to-next is for: clock advance --to-next"),
+        (("clock", "travel", "--to-next"), 2, "--to-next is for: clock advance --to-next"),
         (("clock", "advance", "soon"), 2, "'soon' is not a duration"),
         (("clock", "resume", "1h"), 2, "clock resume takes nothing more"),
         (("clock", "advance", "9999999d"), 1, "the last year is 9999"),
@@ -244,6 +246,14 @@ def test_clock(run: Run) -> None:
     assert "2027-01-27T00:00:00.000Z stopped\n" == run("clock", "advance", "-7d").stdout
     assert "2027-02-03" > run("clock", "travel", "now").stdout
     assert run("clock", "resume").stdout.endswith(" running\n")
+    run("clock", "freeze", "2099-01-01")
+    assert (
+        "2099-01-04T12:30:00.000Z feed scheduled_feeds/"
+        in run("clock", "advance", "--to-next").stdout
+    )
+    refused = run("clock", "advance", "--to-next")
+    assert (1, True) == (refused.exit_code, "Nothing is due in the world" in refused.stderr)
+    assert "2099-01-04T12:30:00.000Z stopped\n" == run("clock").stdout
     assert run("clock", "freeze").stdout.endswith(" stopped\n")
 
 

@@ -23,6 +23,7 @@ export const {
   BadWorldName,
   TooManyWorlds,
   CannotPerform,
+  NothingDue,
   StoreUnwritable,
   StoreUnreachable,
   WorldElsewhere,

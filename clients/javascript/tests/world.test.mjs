@@ -9,8 +9,8 @@ import { pathToFileURL } from "node:url";
 
 import {
   BadEvent, BadParameters, BadQuery, BadRecord, BadScenario, BadWorldName, CannotApprove, CannotStart,
-  ForeignHost, MissingCredentials, MockPlatform, OverflowError, Refused, UnfiredExpectations,
-  UnknownRecord, UnknownScenario, UnknownStream, UnknownTable, UnknownWorld, ValueError,
+  ForeignHost, MissingCredentials, MockPlatform, NothingDue, OverflowError, Refused,
+  UnfiredExpectations, UnknownRecord, UnknownScenario, UnknownStream, UnknownTable, UnknownWorld, ValueError,
 } from "mock-platform";
 
 const NOON = new Date("2026-03-01T12:00:00Z");
@@ -57,6 +57,10 @@ test("worlds are made, copied, listed and dropped", async () => {
   await assert.rejects(platform.world("../health"), BadWorldName);
   await assert.rejects(platform.world("w3", { source: "nowhere" }), UnknownWorld);
   await assert.rejects(platform.world("w3", { freeze: "noon" }), ValueError);
+  await assert.rejects(platform.world("w3", { asOf: "noon" }), ValueError);
+  const old = await platform.world("w4", { asOf: "2025-11-18" });
+  assert.equal(await statusOf(old, "bearer", "/2/news/search?query=coffee"), 404);
+  await old.drop();
   await assert.rejects(platform.world("w3", { names: "true" }), ValueError);
   await assert.rejects(platform.dropWorld("default"), ValueError);
 });
@@ -141,6 +145,10 @@ test("the clock obeys", async (t) => {
   assert.ok((await clock.resume()) >= new Date("2027-01-01"));
   assert.equal(await clock.frozen(), false);
   assert.deepEqual(await clock.freeze(), await clock.now());
+  await clock.freeze("2099-01-01");
+  const [feed] = await clock.advance({ to: "next" });
+  assert.deepEqual([feed.at, feed.kind], [new Date("2099-01-04T12:30:00Z"), "feed"]);
+  await assert.rejects(clock.advance({ to: "next" }), NothingDue);
   await assert.rejects(clock.travel("noon"), ValueError);
   await assert.rejects(clock.travel("2026-13-01T00:00:00Z"), ValueError);
   await assert.rejects(clock.travel("9500-01-01"), ValueError);

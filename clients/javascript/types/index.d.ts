@@ -201,12 +201,29 @@ export interface Clock {
    */
   travel(to: Instant | "now"): Promise<Date>;
   /**
+   * Move the clock to the next thing that is due, and return what happened then: a transition, a
+   * scheduled post, an expiry, the end of a rate window.
+   *
+   * @throws {NothingDue} Nothing is due; the clock was not moved.
+   */
+  advance(to: { to: "next" }): Promise<Happening[]>;
+  /**
    * Move the clock by a duration (negative: back): seconds, a text such as `"1h"` or `"-7d"`, or
    * parts; returns the new moment.
    */
   advance(duration: Duration | number | string): Promise<Date>;
   /** Start the clock again at its current moment; returns the moment. */
   resume(): Promise<Date>;
+}
+
+/** Something that happened because the clock came to its moment. */
+export interface Happening {
+  at: Date;
+  kind: "transition" | "scheduled_post" | "expiry" | "window" | "challenge" | "feed";
+  /** The table of its record; a window has none. */
+  table?: string;
+  /** The key of its record, or the name of the window. */
+  id: string;
 }
 
 /** The requests that a world received, and its answers. Iterates over all entries. */
@@ -478,6 +495,8 @@ export interface WorldOptions {
   names?: "neutral" | "original";
   /** Answers as documented, or as the real service was recorded where that differs. */
   wire?: "spec" | "recorded" | "recorded-2023";
+  /** The date of the contract, such as `"2026-03-01"`, whatever the clock says. */
+  asOf?: Instant;
 }
 
 /** What a test runner passes to a test: `t` of node:test, or the context of vitest. */
@@ -570,6 +589,8 @@ export interface Duration {
   hours?: number;
   minutes?: number;
   seconds?: number;
+  /** `"next"` stands alone, in place of a duration. */
+  to?: undefined;
 }
 
 /** A query on the journal; an entry must match all values. */
@@ -798,6 +819,8 @@ export declare class BadWorldName extends MockPlatformError {}
 export declare class TooManyWorlds extends MockPlatformError {}
 /** The scenario breaks connections and the server cannot do that. */
 export declare class CannotPerform extends MockPlatformError {}
+/** Nothing is due in the world, so its clock was not moved. */
+export declare class NothingDue extends MockPlatformError {}
 /** The store of the server cannot be written. */
 export declare class StoreUnwritable extends MockPlatformError {}
 /** The engine that keeps the worlds cannot be reached. */

@@ -43,6 +43,7 @@ KINDS = (
             "docs/clients",
             "docs/older-interface",
             "docs/wire",
+            "docs/as-of",
             "docs/record-and-import",
             "docs/compare",
             "docs/contract",
