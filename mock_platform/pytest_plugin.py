@@ -45,6 +45,9 @@ _MARKERS = {
 }
 _SUFFIXES = (".html", ".json", ".txt", ".xml", ".baseline")
 """The ends of the names of coverage files; `coverage.SUFFIXES` has their formats."""
+_MUTATION_SUFFIXES = (".txt", ".json", ".xml", ".html")
+"""The ends of the names of `--mock-mutate-report`; `mutation.report.SUFFIXES` has their formats."""
+_MUTATION_OPTIONS = ("--mock-mutate-budget", "--mock-mutate-report", "--mock-mutate-seed")
 _FIXTURE = "mock_platform"
 _GROUP = "mock_platform"
 _SETTINGS = "mock-platform.toml"
@@ -145,6 +148,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="With --mock-block-network, allow this host as well. May be repeated.",
     )
     group.addoption(
+        "--mock-mutate",
+        action="store_true",
+        help="After the run, run each green test again with each documented failure of the "
+        "operations that it called, and list the tests that stay green.",
+    )
+    group.addoption(
+        "--mock-mutate-budget",
+        type=_seconds,
+        metavar="DURATION",
+        help="With --mock-mutate, stop after this time, such as 60s; the tests of files that "
+        "changed last come first.",
+    )
+    group.addoption(
+        "--mock-mutate-report",
+        type=_mutation_file,
+        metavar="FILE",
+        help="With --mock-mutate, write the result to a file: .txt, .json, .html, or .xml for "
+        "JUnit.",
+    )
+    group.addoption(
+        "--mock-mutate-seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="With --mock-mutate, draw the order of the failures with this seed.",
+    )
+    group.addoption(
         "--mock-journal-on-failure",
         action="store_true",
         help="Show the whole journal of a failing test with headers and bodies, instead "
@@ -195,6 +225,30 @@ def pytest_configure(config: pytest.Config) -> None:
         own = config.getoption("--mock-platform-url")
         hosts = [*config.getoption("--mock-allow-host"), *([urlsplit(own).hostname] if own else [])]
         config.pluginmanager.register(NetworkPlugin(hosts), "mock_platform_network")
+    _prepare_mutation(config)
+
+
+def _prepare_mutation(config: pytest.Config) -> None:
+    """Watch the tests, if they are to be run again with failures.
+
+    Raises:
+        pytest.UsageError: Options do not go together.
+    """
+    if not config.getoption("--mock-mutate"):
+        for name in _MUTATION_OPTIONS:
+            if config.getoption(name):
+                raise pytest.UsageError(f"{name} needs --mock-mutate, which runs the tests again.")
+        return
+    if config.getoption("--mock-platform-url") is not None:
+        raise pytest.UsageError(
+            "--mock-mutate needs the sandbox in the process of the tests; leave out "
+            "--mock-platform-url."
+        )
+    from mock_platform.client.testing.mutation import MutationPlugin
+
+    budget, seed = config.getoption("--mock-mutate-budget"), config.getoption("--mock-mutate-seed")
+    plugin = MutationPlugin(config, _get_outcome(config), budget, seed)
+    config.pluginmanager.register(plugin, "mock_platform_mutation")
 
 
 class PlainFinder:
@@ -263,7 +317,8 @@ def _read_gate(config: pytest.Config) -> Gate:
         pytest.UsageError: A pattern matches no operation, or the baseline cannot be used.
     """
     from mock_platform.api.served import OPERATION_IDS
-    from mock_platform.verification.coverage.gate import BadBaseline, BadPatterns, read_gate
+    from mock_platform.core.operation_patterns import BadPatterns
+    from mock_platform.verification.coverage.gate import BadBaseline, read_gate
 
     _, least, only, baseline = map(config.getoption, _COVERAGE_OPTIONS)
     try:
@@ -299,6 +354,27 @@ def _coverage_file(text: str) -> str:
             "'--mock-coverage='."
         )
     return text
+
+
+def _mutation_file(text: str) -> str:
+    if Path(text).suffix not in _MUTATION_SUFFIXES:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} has no known format: the name of the file must end in "
+            f"{', '.join(_MUTATION_SUFFIXES)}."
+        )
+    return text
+
+
+def _seconds(text: str) -> float:
+    from mock_platform.world.clock import read_seconds
+
+    try:
+        seconds = float(text) if text.replace(".", "", 1).isdecimal() else read_seconds(text)
+    except ValueError as fault:
+        raise argparse.ArgumentTypeError(f"{fault}, such as 60s or 5m") from fault
+    if seconds <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time: write a duration such as 60s or 5m")
+    return seconds
 
 
 def _is_folder(path: Path) -> bool:
@@ -433,7 +509,7 @@ def pytest_runtest_makereport(
     verdict = item.stash.get(_verdict_key, None)
     if verdict is not None and call.when == "teardown":
         del item.stash[_verdict_key]  # pytest keeps all items, and it would keep all worlds
-    if verdict is not None and report.failed:
+    if verdict is not None and report.failed and not _get_outcome(item.config).trying:
         told = item.stash[_shown_key]
         whole = item.config.getoption("--mock-journal-on-failure")
         try:
@@ -463,6 +539,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         if _outcome_key in config.stash:
             output[_OUTPUT] = _get_outcome(config).as_output()
         return
+    file = config.getoption("--mock-mutate-report")
+    if file is not None:
+        _get_outcome(config).write_mutation(file, config.invocation_params.dir)
     if not _wants_coverage(config):
         return
     names = config.getoption("--mock-coverage") or ()

@@ -10,6 +10,7 @@ records.
 
 from __future__ import annotations
 
+import re
 from collections.abc import (
     Callable,
     Collection,
@@ -22,6 +23,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from mock_platform.client.world_parts import ClockFace, JournalFace, StateFace, StreamsFace
+from mock_platform.scenario.outline import FAILURE_ID
 
 if TYPE_CHECKING:
     from datetime import date
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from flask import Flask
     from flask.testing import FlaskClient
 
+    from mock_platform.scenario.failures import DocumentedFailure
     from mock_platform.scenario.outline import UnfiredRule
     from mock_platform.serving.in_process.session import AuthScheme, BasedSession
     from mock_platform.settings import NamesMode, WireMode
@@ -198,6 +201,26 @@ class WorldFace(Protocol):
             CannotPerform: The scenario breaks connections and the server cannot do that.
             TypeError: A value has no JSON form.
         """
+
+    def fail(self, failure: DocumentedFailure | str, *, times: int | None = 1) -> None:
+        """Let an operation fail at its next call, in a way that `mock_platform.failures` lists.
+
+        `failure` may be the id of one; `times` is for how many calls, `None` for all. A call that
+        is refused anyway does not count. It is a scenario of that name, for `deactivate`.
+
+        Raises:
+            UnknownScenario: No failure has this id.
+            ValueError: It is no id of a failure.
+            BadParameters: `times` is not above 0.
+            CannotPerform: The network is to fail and the server cannot do that.
+        """
+        name = str(failure)
+        if re.fullmatch(FAILURE_ID, name) is None:
+            raise ValueError(
+                f"{name!r} is no failure such as line_items.update-404-LINE_ITEM_NOT_FOUND. "
+                "mock_platform.failures lists them; activate is for scenarios."
+            )
+        self.activate(name, times=times)
 
     def deactivate(self, name: str | None = None) -> None:
         """Deactivate a scenario, or all scenarios.

@@ -8,7 +8,8 @@ start. The origin of a copy and its snapshots are in the file as well.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
     from mock_platform.world.store.redis_archive import RedisArchive
 
 
+WATCHER: ContextVar[Callable[[Platform], object] | None] = ContextVar("WATCHER", default=None)
+"""Called with each platform that is opened in this context: for tools that follow a run of tests.
+"""
+
+
 class Opened:
     """A platform and its archive. Close it after the last call."""
 
@@ -41,6 +47,9 @@ class Opened:
         self.platform = platform
         self.archive = archive
         self._closed = False
+        watch = WATCHER.get()
+        if watch is not None:
+            watch(platform)
 
     def close(self) -> None:
         """Stop deliveries, write everything that is not written yet, release the files; idempotent.

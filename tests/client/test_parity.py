@@ -96,7 +96,7 @@ def test_nothing_is_on_one_side_alone(face: type, kinds: tuple[type, ...], more:
 
 
 _ALIKE = {"name", "base_url", "ads_base_url", "ads_sandbox_base_url", "control_url"}
-_ALIKE |= {"app", "test_client", "advance"}
+_ALIKE |= {"app", "test_client", "advance", "fail"}
 """What the interface itself does, from what both kinds have."""
 _OURS = {kind.__module__ for kinds in (_PLATFORMS, _WORLDS, _CLOCKS, _JOURNALS) for kind in kinds}
 

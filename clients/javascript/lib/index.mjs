@@ -5,6 +5,7 @@ import face from "./index.js";
 export const {
   MockPlatform,
   WebhookReceiver,
+  failures,
   MockPlatformError,
   Refused,
   Unreachable,

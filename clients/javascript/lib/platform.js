@@ -158,6 +158,22 @@ class MockPlatform extends World {
 }
 
 /**
+ * The server of `MOCK_PLATFORM_URL` lists them; without one, a server that is started for it.
+ *
+ * @param {string} pattern
+ * @param {import("../types/index").FailuresOptions} [options]
+ */
+async function failures(pattern, options) {
+  const running = process.env.MOCK_PLATFORM_URL !== undefined;
+  const platform = await (running ? MockPlatform.connect() : MockPlatform.start());
+  try {
+    return await platform.failures(pattern, options);
+  } finally {
+    await platform.stop();
+  }
+}
+
+/**
  * @param {string} url
  * @param {string} [token]
  * @param {string} [ca] A file.
@@ -207,4 +223,4 @@ function badName(name) {
   );
 }
 
-module.exports = { MockPlatform };
+module.exports = { MockPlatform, failures };

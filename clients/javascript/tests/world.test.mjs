@@ -10,7 +10,8 @@ import { pathToFileURL } from "node:url";
 import {
   BadEvent, BadParameters, BadQuery, BadRecord, BadScenario, BadWorldName, CannotApprove, CannotStart,
   ForeignHost, MissingCredentials, MockPlatform, NothingDue, OverflowError, Refused,
-  UnfiredExpectations, UnknownRecord, UnknownScenario, UnknownStream, UnknownTable, UnknownWorld, ValueError,
+  UnfiredExpectations, UnknownRecord, UnknownScenario, UnknownStream, UnknownTable, UnknownWorld,
+  ValueError, failures,
 } from "mock-platform";
 
 const NOON = new Date("2026-03-01T12:00:00Z");
@@ -38,6 +39,24 @@ test("a platform is the face of its default world", async () => {
   assert.equal(platform.adsSandboxBaseUrl, `${platform.baseUrl}/sandbox`);
   assert.equal(platform.ca, undefined);
   assert.equal((await platform.credentials()).user.id, USER);
+});
+
+test("documented failures are listed, and given to the next call", async () => {
+  const world = await platform.world("failing");
+  const [gone] = await world.failures("line_items.list", { statuses: [403], network: true });
+  const own = await failures("line_items.list", { statuses: 403 });
+
+  assert.equal(`${gone}`, "line_items.list-403-ACCOUNT_NOT_FOUND");
+  assert.deepEqual(own.map(String).slice(0, 1), [gone.id]);
+  const address = "/12/accounts/18ce54d4x5t/line_items";
+  assert.equal(await statusOf(world, "oauth1", address, { headers: gone.headers }), 403);
+  assert.equal(await statusOf(world, "oauth1", address), 200);
+  await world.fail(gone);
+  assert.equal(await statusOf(world, "oauth1", address), 403);
+  assert.equal(await statusOf(world, "oauth1", address), 200);
+  await assert.rejects(world.fail("line_items.list-403-NO_SUCH"), UnknownScenario);
+  await assert.rejects(world.failures("line_item.list"), BadQuery);
+  await assert.rejects(world.failures("line_items.list", { statuses: 418 }), BadQuery);
 });
 
 test("worlds are made, copied, listed and dropped", async () => {

@@ -16,6 +16,27 @@ export type StoredRecord = Record<string, any>;
 /** How the requests of a session are authorized. */
 export type AuthScheme = "oauth1" | "oauth2" | "bearer";
 
+/** Which failures are listed. */
+export interface FailuresOptions {
+  /** Only answers with one of these statuses. */
+  statuses?: number | readonly number[];
+  /** Also what the network can do to any request. */
+  network?: boolean;
+}
+
+/** One way in which an operation can fail; `String(failure)` is its id. */
+export interface Failure {
+  /** Such as `line_items.update-404-LINE_ITEM_NOT_FOUND`; the name of a scenario as well. */
+  readonly id: string;
+  readonly operation: string;
+  /** The status of the answer; `null` if the network fails. */
+  readonly status: number | null;
+  /** The code in the answer, empty without one. */
+  readonly code: string;
+  /** Headers with which a request asks for the failure, for itself alone. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** One world of a running sandbox: records, clock, ids, scenarios and journal of its own. */
 export interface World {
   /** The name of the world; `default` for the one without prefix. */
@@ -83,6 +104,20 @@ export interface World {
    * @throws {BadParameters} A parameter is unknown, or its value is not allowed.
    */
   activate(name: string, parameters?: Record<string, any>): Promise<void>;
+  /**
+   * Returns every documented failure of the operations whose ids match a pattern, or several,
+   * separated by commas. They print as their ids, for `test.each` and the like.
+   *
+   * @throws {BadQuery} A pattern matches no operation, or no operation documents one of `statuses`.
+   */
+  failures(pattern: string, options?: FailuresOptions): Promise<Failure[]>;
+  /**
+   * Let an operation fail at its next call, in a way that `failures` lists. `times` is for how many
+   * calls, `null` for all.
+   *
+   * @throws {UnknownScenario} No failure has this id.
+   */
+  fail(failure: Failure | string, options?: { times?: number | null }): Promise<void>;
   /** Deactivate a scenario, or all scenarios. */
   deactivate(name?: string): Promise<void>;
   /**
@@ -771,6 +806,14 @@ export interface ErrorFacts {
   mistake?: Record<string, any>;
   cause?: unknown;
 }
+
+/**
+ * Returns what `World.failures` does before a platform is at hand, for the tables of tests. The
+ * server of `MOCK_PLATFORM_URL` lists them; without one, a server that is started for it.
+ *
+ * @throws {BadQuery} A pattern matches no operation, or no operation documents one of `statuses`.
+ */
+export declare function failures(pattern: string, options?: FailuresOptions): Promise<Failure[]>;
 
 /** What went wrong, in the words of the control plane, which say what to do. */
 export declare class MockPlatformError extends Error {

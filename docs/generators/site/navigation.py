@@ -39,6 +39,7 @@ KINDS = (
             "docs/install",
             "docs/problems",
             "docs/test-recipes",
+            "docs/failures-in-turn",
             "docs/console",
             "docs/clients",
             "docs/older-interface",

@@ -37,7 +37,7 @@ from mock_platform.client.remote.journal import RemoteJournal
 from mock_platform.client.world_parts import ClockFace
 from mock_platform.core.auth.tester_access import choose_answer, is_address
 from mock_platform.core.errors import NotInProcess, UnknownScenario
-from mock_platform.scenario.outline import SCENARIO_NAME, UnfiredRule
+from mock_platform.scenario.outline import ANY_NAME, UnfiredRule
 from mock_platform.settings import NamesMode, WireMode
 from mock_platform.world.clock import UPTIME, Happening, Instant, parse_instant
 from mock_platform.world.ids import check_seed
@@ -280,7 +280,8 @@ class RemoteWorld(WorldFace):
             self._sessions.pop().close()
 
     def _scenario_path(self, name: str) -> str:
-        if re.fullmatch(SCENARIO_NAME, name) is None:  # it could be the address of something else
+        # Anything else could be the address of something else.
+        if re.fullmatch(ANY_NAME, name) is None:
             raise UnknownScenario(name, [scenario["name"] for scenario in self.scenarios])
         return f"/scenarios/{name}"
 
