@@ -168,7 +168,8 @@ def describe_operation(request: ControlRequest, given: Mapping[str, Any]) -> str
         f"{text.strip()}\n\n"
         + (f"Tool of the platform's own server: {', '.join(tools)}\n" if tools else "")
         + (f"Assumed, not shown in the specification: {', '.join(ids)}\n" if ids else "")
-        + "Next: call it, or set_failure with one of the scenarios."
+        + "Next: call it, or set_failure with one of the scenarios, or with a documented failure "
+        f"as {operation.id}-STATUS-CODE."
     )
 
 
@@ -207,7 +208,10 @@ class FailureToSet(InWorld):
 
     failure = Text(
         required=True,
-        metadata={"description": "name of a scenario, or words to find one, such as `rate limit`"},
+        metadata={
+            "description": "name of a scenario, a documented failure as OPERATION-STATUS-CODE, or "
+            "words to find a scenario, such as `rate limit`"
+        },
     )
     parameters = Json(metadata={"description": "values of its parameters, by name"})
 

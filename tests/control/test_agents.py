@@ -112,6 +112,16 @@ def test_a_failure_is_switched_on_and_explained(box: Sandbox) -> None:
     assert USER_TOKEN not in explained
 
 
+def test_a_documented_failure_is_set_by_its_id(box: Sandbox) -> None:
+    """As the description of the operation says; it acts once unless `times` says otherwise."""
+    name = "users.me-403-unsupported-authentication"
+    on = steer(box, "set_failure", failure=name)[1]
+
+    assert "as users.me-STATUS-CODE" in steer(box, "describe_operation", operation="users.me")[1]
+    assert f"{name} is on" in on
+    assert [True, False] == [use(box, "getUsersMe")[0] for _ in range(2)]
+
+
 def test_words_for_a_failure_list_some(box: Sandbox) -> None:
     """Nothing is switched on, and the names are those to try."""
     refused, text = steer(box, "set_failure", failure="rate limit")
