@@ -22,11 +22,13 @@ from mock_platform.client.remote.world import RemotePlatform
 from mock_platform.core.errors import (
     BadParameters,
     BadQuery,
+    BadRecord,
     BadScenario,
     CannotPerform,
     NothingDue,
     Refused,
     UnknownScenario,
+    UnknownTable,
     Unreachable,
     did_you_mean,
 )
@@ -38,6 +40,7 @@ from mock_platform.world.endings import describe_end, is_unusual
 from mock_platform.world.names import DEFAULT
 
 _POLL_SECONDS = 0.3
+_SHOWN_IDS = 5
 _SECONDS = 90
 """How long an answer to an agent may take."""
 _MOST_AT_ONCE = 1000
@@ -200,6 +203,30 @@ def show_costs(world: WorldFace, by: By, form: Literal["text", "json"]) -> None:
         click.echo(align([("US$", "calls", "charged", by), *rows]))
 
 
+def make_records(
+    world: WorldFace,
+    table: str,
+    count: int,
+    pairs: Sequence[str],
+    seed: int | None,
+    form: Literal["text", "json"],
+) -> None:
+    """Make records with fields that are written as KEY=VALUE, and print what was made."""
+    fields = dict(map(_read_pair, pairs))
+    reserved = fields.keys() & {"table", "count", "seed"}
+    if reserved:
+        raise click.UsageError(f"{min(reserved)} is no field: make TABLE COUNT --seed N KEY=VALUE.")
+    try:
+        made = world.make(table, count, seed=seed, **fields)
+    except TypeError as fault:  # a number that JSON has and nobody can send
+        raise click.UsageError(f"{fault}.") from fault
+    if form == "json":
+        click.echo(dumps(made))
+        return
+    shown = ", ".join(made["ids"][:_SHOWN_IDS]) + (" …" if made["made"] > _SHOWN_IDS else "")
+    click.echo(f"{made['made']:,} {table} were made in world {world.name}: {shown}")
+
+
 def save_case(world: WorldFace, file: Path) -> None:
     """Write a world with its requests to a file.
 
@@ -328,5 +355,5 @@ def _convert_refusals() -> Iterator[None]:
     except (Refused, Unreachable, UnknownScenario, BadParameters, BadQuery, CannotPerform) as fault:
         text = str(fault.args[0]) if isinstance(fault, LookupError) else str(fault)
         raise CheckFailed(text) from fault
-    except BadScenario as fault:
+    except (BadScenario, BadRecord, UnknownTable) as fault:
         raise CheckFailed(str(fault)) from fault

@@ -206,6 +206,19 @@ def read_scenario(document: Mapping[str, Any] | str | Path, catalog: Catalog) ->
     return loads(jsonio.dumps(document), catalog, "scenario.json")
 
 
+def describe_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of records to be made, as they would arrive over HTTP.
+
+    Raises:
+        TypeError: A value has no JSON form.
+    """
+    plain = {
+        name: value.total_seconds() if isinstance(value, timedelta) else value
+        for name, value in fields.items()
+    }
+    return copy_as_json(plain)
+
+
 def copy_as_json(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy of the values, as they would arrive over HTTP.
 

@@ -101,6 +101,22 @@ class WorldFace(Protocol):
     def streams(self) -> StreamsFace:
         """The open streams of the world."""
 
+    def make(
+        self, table: str, count: int = 1, *, seed: int | None = None, **fields: Any
+    ) -> dict[str, Any]:
+        """Make records in one step; return the answer of `PUT /_mock/make`: `made`, `ids`.
+
+        `fields` are what all of them have. A reference may be named without `_id`, and have a key,
+        a list of keys, which are taken in turn, or a mapping: the fields of a record that is made
+        for it. `spread` is how long ago the oldest was created, such as `"30d"`. What is left out
+        is drawn; the same `seed` draws the same.
+
+        Raises:
+            UnknownTable: No table has this name.
+            BadRecord: The count or a field cannot be; nothing was made.
+            TypeError: A field has no JSON form, or `seed` is not an integer.
+        """
+
     def emit(
         self,
         event_type: str,

@@ -25,6 +25,7 @@ from mock_platform.client.arguments import (
     PageQuery,
     copy_as_json,
     describe_event,
+    describe_fields,
     read_scenario,
     serialize_query,
     write_private,
@@ -181,6 +182,16 @@ class LocalWorld(WorldFace):
     @property
     def streams(self) -> LocalStreams:
         return LocalStreams(self._world)
+
+    def make(
+        self, table: str, count: int = 1, *, seed: int | None = None, **fields: Any
+    ) -> dict[str, Any]:
+        from mock_platform.control.making import MAX_IDS
+        from mock_platform.core.tables.making import make_records
+
+        given = describe_fields(fields)
+        keys = make_records(self._world, self._platform.tables, table, count, given, seed)
+        return {"table": table, "made": len(keys), "ids": keys[:MAX_IDS]}
 
     def emit(
         self,

@@ -438,6 +438,17 @@ def test_streams_are_listed_silenced_and_ended(world: WorldFace) -> None:
         assert [] == world.streams.list()
 
 
+def test_records_are_made(world: WorldFace) -> None:
+    """The answer has the ids, oldest first; the records are there, spread over the time."""
+    made = world.make("users", 3, location="Lima", spread=timedelta(days=2), seed=7)
+
+    users = [world.state["users"].get(key) or {} for key in made["ids"]]
+    assert ("users", 3) == (made["table"], made["made"])
+    assert ["Lima"] * 3 == [user["location"] for user in users]
+    assert sorted(each["created_at"] for each in users) == [each["created_at"] for each in users]
+    assert "2026-02-27T12" <= users[0]["created_at"] < users[2]["created_at"] <= "2026-03-01T12"
+
+
 # -- clock ---------------------------------------------------------------------------------------
 
 

@@ -21,6 +21,7 @@ LANGUAGES = {
     "as-a-flask-application": {"bash", "python"},
     "costs": {"bash", "text", "python", "yaml"},
     "encrypted-chat": {"bash"},
+    "make-records": {"bash", "text", "python"},
     "media-news-and-notes": {"bash"},
     "clients": {"text", "python"},
     "wire": {"python"},
@@ -55,6 +56,10 @@ WALKED = {
         '"has_message_requests":false',
         '"conversation_key_events"',
         '"encoded_message_event"',
+    ),
+    "make-records": (
+        "200 line_items were made in world default: 26z12, mal13, vhnnp, x9gun, q2b6b …",
+        '{"table":"line_items","made":20,"ids":["',
     ),
     "media-news-and-notes": (
         '"state":"succeeded"',
@@ -99,7 +104,15 @@ ALONE: dict[str, str] = {
 """How what a page prints ends whose commands start their servers."""
 PROGRAMS = {
     f"{name}-{number}": program
-    for name in ("agents", "as-a-flask-application", "clients", "costs", "problems", "wire")
+    for name in (
+        "agents",
+        "as-a-flask-application",
+        "clients",
+        "costs",
+        "make-records",
+        "problems",
+        "wire",
+    )
     for number, program in enumerate(Page(f"docs/{name}.md").programs())
 }
 

@@ -210,6 +210,18 @@ class World {
   }
 
   /**
+   * @param {string} table
+   * @param {number} [count]
+   * @param {Record<string, any>} [fields]
+   * @returns {Promise<import("../types/index").Made>}
+   */
+  async make(table, count = 1, fields = {}) {
+    const { seed, ...rest } = fields;
+    const body = withoutMissing({ table, count, fields: rest, seed });
+    return this._control.ask("PUT", "/make", { body });
+  }
+
+  /**
    * @param {string | URL} path
    */
   async saveCase(path) {

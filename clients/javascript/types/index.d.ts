@@ -148,6 +148,16 @@ export interface World {
    */
   costs(by?: "operation" | "test" | "app" | "day"): Promise<Costs>;
   /**
+   * Make records in one step: related, valid, with believable names, times and money. `fields` are
+   * what all of them have. A reference may be named without `_id`, and have a key, a list of keys,
+   * which are taken in turn, or an object: the fields of a record that is made for it. `spread` is
+   * how long ago the oldest was created, such as `"30d"`; the same `seed` makes the same records.
+   *
+   * @throws {UnknownTable} No table has this name.
+   * @throws {BadRecord} The count or a field cannot be; nothing was made.
+   */
+  make(table: string, count?: number, fields?: Record<string, any>): Promise<Made>;
+  /**
    * Write the world with all its requests to a file, without secrets; one that is there is replaced.
    * `MockPlatform.openCase` makes the same world of it elsewhere.
    */
@@ -164,6 +174,15 @@ export interface World {
   finish(): Promise<void>;
   /** The same as `finish`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** What `World.make` made. */
+export interface Made {
+  table: string;
+  /** How many records of the table; those that they needed are not counted. */
+  made: number;
+  /** The ids of the first thousand, oldest first. */
+  ids: string[];
 }
 
 /** A running sandbox; itself also its default world. */

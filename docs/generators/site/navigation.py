@@ -58,6 +58,7 @@ KINDS = (
             "docs/compliance",
             "docs/account-activity",
             "docs/ad-accounts",
+            "docs/make-records",
             "docs/cases",
             "docs/costs",
             "docs/agents",

@@ -20,6 +20,7 @@ from mock_platform.client.arguments import (
     check_wire,
     copy_as_json,
     describe_event,
+    describe_fields,
     format_moment,
     is_error,
     read_as_of,
@@ -125,6 +126,15 @@ class RemoteWorld(WorldFace):
         from mock_platform.client.remote.streams import RemoteStreams
 
         return RemoteStreams(self._control)
+
+    def make(
+        self, table: str, count: int = 1, *, seed: int | None = None, **fields: Any
+    ) -> dict[str, Any]:
+        body = {"table": table, "count": count, "fields": describe_fields(fields)}
+        if check_seed(seed) is not None:
+            body["seed"] = seed
+        answer: dict[str, Any] = self._control.ask("PUT", "/make", body)
+        return answer
 
     def emit(
         self,
