@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from mock_platform.api.served import AGENT_TOOLS, PUBLISHED_IDS
 from mock_platform.control.clock import ClockBody, get_clock, put_clock
 from mock_platform.control.journal import StatusRange, find_entry, read_query
+from mock_platform.control.making import make_answer
 from mock_platform.control.operation_pages import find_operation, write_operation
 from mock_platform.control.refusals import ControlRefusal, as_refusal
 from mock_platform.control.route import WORLD, ControlRequest, Route, load_body
@@ -31,6 +32,7 @@ from mock_platform.core.fields import Integer, Json, ListOf, Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.core.schema import Schema
+from mock_platform.core.tables.fixtures import MAKE
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
 from mock_platform.verification.costs.document import describe_costs
@@ -402,7 +404,8 @@ class RecordsToWrite(InWorld):
         required=True,
         metadata={
             "description": "objects: one with the id of a record changes these fields of it, any "
-            'other is a new record, and {"id": …, "_remove": true} removes one'
+            'other is a new record, {"id": …, "_remove": true} removes one, and {"_make": 50, …} '
+            "makes so many believable ones with these fields"
         },
     )
 
@@ -435,7 +438,11 @@ def write_records(request: ControlRequest, given: Mapping[str, Any]) -> str:
     with request.world.work():  # all or none
         for record in given["records"]:
             key = record.get(name_of_key)
-            if record.get("_remove") is True:
+            if MAKE in record:
+                fields = {name: value for name, value in record.items() if name != MAKE}
+                made = make_answer(request, table.name, record[MAKE], fields, None)
+                done.append(f"{made['made']} made ({_cut(', '.join(made['ids']), _MOST_IN_LINE)})")
+            elif record.get("_remove") is True:
                 table.delete(str(key))
                 done.append(f"{key} removed")
             elif isinstance(key, str) and key in table:

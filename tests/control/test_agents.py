@@ -152,6 +152,19 @@ def test_records_are_written_all_or_none(box: Sandbox) -> None:
     assert "2 of 142 records of users." in steer(box, "read_records", table="users", limit=2)[1]
 
 
+def test_records_are_made_in_bulk(box: Sandbox) -> None:
+    """As in a fixture file, with their ids; with a fault beside them none is made."""
+    before = len(box.world.store.page("posts"))
+    made = steer(box, "write_records", table="posts", records=[{"_make": 3, "user": ME}])
+    bad = steer(
+        box, "write_records", table="posts", records=[{"_make": 2, "user": ME}, {"_make": 0}]
+    )
+
+    assert made[1].startswith("posts: 3 made (")
+    assert bad[0]
+    assert before + 3 == len(box.world.store.page("posts"))
+
+
 def test_an_event_says_who_got_it(box: Sandbox) -> None:
     """Webhooks and streams, or why none."""
     sent = steer(box, "emit_event", event_type="profile.update.bio", user="harbor_roasters")[1]
