@@ -33,6 +33,7 @@ from mock_platform.core.errors import (
     did_you_mean,
 )
 from mock_platform.core.jsonio import dumps
+from mock_platform.names import OwnName
 from mock_platform.scenario.outline import is_file
 from mock_platform.verification.costs.document import By, describe_costs
 from mock_platform.world.clock import wire_millis
@@ -92,17 +93,16 @@ def open_world(
 def activate(world: WorldFace, name: str, pairs: Sequence[str]) -> None:
     """Activate a scenario, or that of a file, with parameters written as KEY=VALUE."""
     parameters = dict(map(_read_pair, pairs))
-    if is_file(name):
-        name = world.define(Path(name))
-    world.activate(name, **parameters)
+    known = world.define(Path(name)) if is_file(name) else OwnName(name)
+    world.activate(known, **parameters)
     given = "".join(f" {key}={json.dumps(value)}" for key, value in parameters.items())
-    click.echo(f"{name}{given} is on in world {world.name}.")
+    click.echo(f"{known}{given} is on in world {world.name}.")
 
 
 def deactivate(world: WorldFace, name: str | None) -> None:
     """Deactivate a scenario, or all of them."""
     active = [each["name"] for each in world.scenarios if each["active"]]
-    world.deactivate(name)
+    world.deactivate(None if name is None else OwnName(name))
     if name is not None:
         was = "" if name in active else " It was not on."
         click.echo(f"{name} is off in world {world.name}.{was}")

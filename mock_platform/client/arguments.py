@@ -16,6 +16,7 @@ from mock_platform.world.endings import How
 
 if TYPE_CHECKING:
     from mock_platform.core.auth.tester_access import Credentials
+    from mock_platform.names import OperationId, OwnName
     from mock_platform.scenario.catalog import Catalog
     from mock_platform.scenario.document import Scenario
     from mock_platform.serving.in_process.oauth1 import OAuth1Auth
@@ -94,7 +95,7 @@ def describe_event(
 class EntryQuery(TypedDict, total=False):
     """A query on the journal; an entry must match all values."""
 
-    operation: str | None
+    operation: OperationId | OwnName | None
     """Id of an operation."""
     status: int | str | None
     """A status, or a class of them such as "4xx"."""

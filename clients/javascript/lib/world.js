@@ -154,7 +154,7 @@ class World {
 
   /**
    * @param {Record<string, any> | string | URL} document
-   * @returns {Promise<string>}
+   * @returns {Promise<import("../types/index").OwnName>}
    */
   async define(document) {
     const text = document instanceof URL ? await readFile(document, "utf8") : document;
@@ -171,7 +171,7 @@ class World {
       const { detail, status, faults } = error;
       throw new BadScenario(detail, { status, faults, cause: error });
     }
-    return name;
+    return /** @type {import("../types/index").OwnName} */ (name);
   }
 
   /** @returns {Promise<import("../types/index").Scenario[]>} */

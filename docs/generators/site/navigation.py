@@ -40,6 +40,7 @@ KINDS = (
             "docs/problems",
             "docs/test-recipes",
             "docs/failures-in-turn",
+            "docs/types-and-async",
             "docs/console",
             "docs/clients",
             "docs/older-interface",
