@@ -73,8 +73,8 @@ def test_the_commands_are_the_promised_ones() -> None:
     promised = {
         "serve", "run", "operations", "where", "check", "credentials", "openapi",
         "assumptions", "scenarios", "coverage", "diff", "on", "off", "reset", "clock",
-        "requests", "costs", "worlds", "docs", "hosts", "contract", "record", "import", "pact",
-        "verify", "fidelity",
+        "requests", "costs", "case", "open", "worlds", "docs", "hosts", "contract", "record",
+        "import", "pact", "verify", "fidelity",
     }  # fmt: skip
 
     assert promised == set(group.commands)
