@@ -23,6 +23,7 @@ export const {
   BadWorldName,
   TooManyWorlds,
   CannotPerform,
+  CaseTooLarge,
   StoreUnwritable,
   StoreUnreachable,
   WorldElsewhere,
