@@ -437,10 +437,10 @@ def find_difference(recorded: str, got: str) -> tuple[str, str, str]:
     except (BadJson, UnicodeEncodeError):
         return "body", _shorten(recorded), _shorten(got)
     where, before, after = _descend(one, other, "")
-    return f"body {where}".strip(), _shorten(before), _shorten(after)
+    return f"body {where}".strip(), _show(before), _show(after)
 
 
-_MISSING = "missing"
+_MISSING: Any = object()
 
 
 def _descend(one: Any, other: Any, where: str) -> tuple[str, Any, Any]:
@@ -458,8 +458,10 @@ def _descend(one: Any, other: Any, where: str) -> tuple[str, Any, Any]:
     return where, one, other
 
 
-def _shorten(value: Any) -> str:
-    text = (
-        "missing" if value is None else value if isinstance(value, str) else dumps(value).decode()
-    )
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+def _show(value: Any) -> str:
+    return "missing" if value is _MISSING else _shorten(dumps(value).decode())
+
+
+def _shorten(text: str | None) -> str:
+    shown = "missing" if text is None else text
+    return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"
