@@ -249,7 +249,7 @@ def test_differences_name_request_place_and_both_values(tmp_path: Path) -> None:
     found = [str(each) for each in done.differences]
 
     assert "request 1, GET /2/users/2244994945: status was 404, is 200" == found[0]
-    assert found[1].startswith("request 2, GET /2/users/2244994945: body data.name was "Port")
+    assert 'request 2, GET /2/users/2244994945: body data.name was "Port' in found[1]
     assert "header content-type was missing, is application/json" in found[2]
 
 
