@@ -28,6 +28,7 @@ from mock_platform.core.errors import (
     CannotPerform,
     UnknownScenario,
 )
+from mock_platform.core.failures.errors import TooLarge
 from mock_platform.core.journal_entries import end_unsent
 from mock_platform.core.jsonio import BadJson, dumps, loads
 from mock_platform.delivery.deliverer import Deliverer
@@ -59,6 +60,7 @@ _PAIRS = (("consumer_key", "consumer_secret"), ("former_key", "former_secret"))
 _FORM = "application/x-www-form-urlencoded"
 _SESSION = "mock_platform_session_"
 _MAX_SHOWN = 120
+_TOO_LARGE = 413
 
 
 class CaseDifference(Struct, frozen=True):
@@ -218,7 +220,10 @@ class _Replayer:
             raise BadCase(f"{exchange.place}: _at: {fault}.") from fault
         self._world.clock.put((timedelta(), moment))
         call = self._make_call(exchange, mock)
-        reply = self.platform.handle(call)
+        # A body that was too large is not in the journal: it was refused unread.
+        is_too_large = exchange.response.status == _TOO_LARGE and not call.body
+        refused = TooLarge(self.platform.settings.max_body) if is_too_large else None
+        reply = self.platform.handle(call, refused)
         if reply.stream is not None:
             reply.stream.close()
         end_unsent(reply)

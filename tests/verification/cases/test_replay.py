@@ -74,6 +74,7 @@ def send_bodies(world: WorldFace) -> None:
                  data={"media_category": "tweet_image"})  # fmt: skip
     session.put("/12/accounts/18ce54d4x5t/line_items/none", data={"name": "é ü&="})
     token = {"Authorization": f"Bearer {world.credentials['bearer_token']}"}
+    session.post("/2/posts", data=b" " * 17_000_000, headers={"Content-Type": "application/json"})
     stream = requests.get(f"{world.base_url}/2/posts/search/stream", headers=token, stream=True,
                           timeout=10)  # fmt: skip
     stream.close()
@@ -132,15 +133,17 @@ SESSIONS = (write_posts, change_beside, break_answers, send_bodies, sign_in, wri
 
 
 @pytest.mark.parametrize("act", SESSIONS, ids=lambda act: act.__name__)
-@pytest.mark.parametrize("where", ["default, clock runs", "another, stopped"])
+@pytest.mark.parametrize("where", ["default", "another, stopped", "own credentials"])
 def test_every_answer_is_the_recorded_one(
     repeat: Repeat, act: Callable[[WorldFace], None], where: str
 ) -> None:
-    """In the default world and another one, which draws other ids, whatever the session does."""
+    """In the default world and others, which draw other ids, whatever the session does."""
     with MockPlatform.start(seed=3) as platform:
         world: WorldFace = platform
-        if where != "default, clock runs":
+        if where == "another, stopped":
             world = platform.world("shop", seed=5, freeze="2026-11-20T12:00:00Z")
+        elif where == "own credentials":
+            world = platform.world("shop", own_credentials=True)
         act(world)
         done = repeat(world)
         sent = len(world.journal)
