@@ -208,7 +208,7 @@ class _Replayer:
         start: JsonObject = {each.name: {} for each in self._case.document.rules}
         tables = {DEFINED: defined, ACTIVE: active, START_UP: start}
         with self._world.work():
-            find_engine(self._world).resume(tables)
+            find_engine(self._world).resume(self._hidden.show(tables))
 
     # -- a request -----------------------------------------------------------------------------
 
