@@ -98,18 +98,29 @@ def reset(**server: Any) -> None:
     "action", required=False, type=click.Choice(["freeze", "travel", "advance", "resume"])
 )
 @click.argument("value", required=False, metavar="[MOMENT|DURATION]")
-def clock(*, action: str | None, value: str | None, **server: Any) -> None:
+@click.option("--to-next", is_flag=True, help="advance: to the next thing that is due.")
+def clock(*, action: str | None, value: str | None, to_next: bool, **server: Any) -> None:
     """Print the clock of a world, or change it and print it.
 
     freeze [MOMENT] stops it, now or at a moment such as 2026-03-25T16:00:00Z. travel MOMENT sets
     it; travel now sets it to the time of the machine. advance DURATION moves it: seconds, or 500ms,
-    90s, 15m, 1h, 1d, and back with -7d. resume starts it again.
+    90s, 15m, 1h, 1d, and back with -7d. advance --to-next moves it to the next transition,
+    scheduled post, expiry or end of a rate window, and prints what it was. resume starts it again.
     """
-    from mock_platform.cli.remote_commands import change_clock, open_world, show_clock
+    from mock_platform.cli.remote_commands import (
+        advance_to_next,
+        change_clock,
+        open_world,
+        show_clock,
+    )
 
-    moment, seconds = _read_step(action, value)
+    if to_next and (action != "advance" or value is not None):
+        raise click.UsageError("--to-next is for: clock advance --to-next, without a duration.")
+    moment, seconds = (None, 0.0) if to_next else _read_step(action, value)
     with open_world(**server) as world:
-        if action is not None:
+        if to_next:
+            advance_to_next(world)
+        elif action is not None:
             change_clock(world, action, moment, seconds)
         show_clock(world)
 
@@ -121,7 +132,7 @@ def _read_step(
     if action in {"travel", "advance"} and value is None:
         wanted = "a moment: clock travel 2026-03-25T16:00:00Z"
         if action == "advance":
-            wanted = "a duration: clock advance 1h"
+            wanted = "a duration: clock advance 1h, or clock advance --to-next"
         raise click.UsageError(f"clock {action} needs {wanted}.")
     if action == "resume" and value is not None:
         raise click.UsageError(f"clock resume takes nothing more, and {value!r} was given.")
@@ -224,6 +235,20 @@ def worlds(**server: Any) -> None:
         show_worlds(platform)
 
 
+@click.command("mcp", cls=CheckedCommand)
+@server_options
+def mcp(**server: Any) -> None:
+    """Let an agent steer a running server: the Model Context Protocol on standard input and output.
+
+    A program that starts servers for its agent is given the words `mock-platform mcp`. With --world
+    the tools act on that world alone.
+    """
+    from mock_platform.cli.remote_commands import open_world, pass_messages
+
+    with open_world(**server) as world:
+        pass_messages(world, server["control_token"], server["ca"])
+
+
 LIVE_COMMANDS: tuple[click.Command, ...] = (
     switch_on,
     switch_off,
@@ -233,5 +258,6 @@ LIVE_COMMANDS: tuple[click.Command, ...] = (
     costs,
     case,
     worlds,
+    mcp,
 )
 """The commands that need a running server."""

@@ -20,6 +20,7 @@ _SECTIONS = (
     ("Start a sandbox", ("serve", "run", "open", "verify")),
     ("Watch what it does", ("requests", "costs", "case", "worlds")),
     ("Break something, and undo it", ("scenarios", "on", "off", "clock", "reset")),
+    ("For agents", ("mcp",)),
     ("Data", ("credentials", "record", "import")),
     ("Check", ("check", "coverage", "diff", "fidelity")),
     ("The contract", ("operations", "where", "openapi", "assumptions", "contract", "pact")),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +16,7 @@ import click
 
 from mock_platform.cli.command import DEFAULT_URL, CheckFailed, align
 from mock_platform.client.interface import WorldFace
+from mock_platform.client.remote.control import connect
 from mock_platform.client.remote.journal import RemoteEntry
 from mock_platform.client.remote.world import RemotePlatform
 from mock_platform.core.errors import (
@@ -22,6 +24,7 @@ from mock_platform.core.errors import (
     BadQuery,
     BadScenario,
     CannotPerform,
+    NothingDue,
     Refused,
     UnknownScenario,
     Unreachable,
@@ -35,6 +38,8 @@ from mock_platform.world.endings import describe_end, is_unusual
 from mock_platform.world.names import DEFAULT
 
 _POLL_SECONDS = 0.3
+_SECONDS = 90
+"""How long an answer to an agent may take."""
 _MOST_AT_ONCE = 1000
 """The number of entries that a poll asks for: more than come between two polls."""
 
@@ -113,6 +118,21 @@ def show_clock(world: WorldFace) -> None:
     """Print the moment of a world, and whether its clock is stopped."""
     state = "stopped" if world.clock.frozen else "running"
     click.echo(f"{wire_millis(world.clock.now())} {state}")
+
+
+def advance_to_next(world: WorldFace) -> None:
+    """Move the clock of a world to the next thing that is due, and print what it was.
+
+    Raises:
+        CheckFailed: Nothing is due.
+    """
+    try:
+        happened = world.clock.advance(to="next")
+    except NothingDue as fault:
+        raise CheckFailed(str(fault)) from fault
+    for each in happened:
+        of = each.id if each.table is None else f"{each.table}/{each.id}"
+        click.echo(f"{wire_millis(each.at)} {each.kind} {of}")
 
 
 def change_clock(
@@ -206,6 +226,37 @@ def show_worlds(platform: RemotePlatform) -> None:
         click.echo(f"{name.ljust(width)}  {platform.base_url}{prefix}")
 
 
+def pass_messages(world: WorldFace, token: str | None, ca: Path | None) -> None:
+    """Pass each line of standard input to the server for agents, and its answer to the output."""
+    # The whole address of a world lets the tools act on that world alone.
+    url = f"{world.control_url}/mcp"
+    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    with connect(token, ca) as http:
+        for line in sys.stdin.buffer:
+            if not line.strip():
+                continue
+            try:
+                answer = http.post(url, data=line, headers=headers, timeout=_SECONDS)
+                text, given = answer.content, answer.headers.get("Content-Type", "")
+                told = text if given == "application/json" else _make_rpc_error(line, answer.text)
+            except OSError as fault:
+                told = _make_rpc_error(line, f"no server answers at {url}: {fault}")
+            if told:
+                sys.stdout.buffer.write(told.strip() + b"\n")
+                sys.stdout.buffer.flush()
+
+
+def _make_rpc_error(line: bytes, text: str) -> bytes:
+    """Return the error that answers a message which reached no tool; nothing for a notice."""
+    with suppress(ValueError):
+        sent = json.loads(line)
+        number = sent.get("id") if isinstance(sent, dict) else None
+        if number is not None and text:
+            error = {"code": -32000, "message": text}
+            return dumps({"jsonrpc": "2.0", "id": number, "error": error})
+    return b""
+
+
 def _explain_nothing(world: WorldFace, wanted: Mapping[str, Any], *, follow: bool) -> str:
     """Return why nothing is listed, and what to do."""
     count = world.journal.count()
@@ -227,6 +278,8 @@ def _print_entries(entries: Sequence[Any], form: Literal["text", "json"]) -> Non
 def _describe_entry(entry: RemoteEntry) -> str:
     operation = entry.operation or entry.custom or "no operation"
     text = f"{wire_millis(entry.at)} {entry.status} {entry.method} {entry.url}  {operation}"
+    if entry.tool is not None:
+        text += f"  (tool {entry.tool})"
     if entry.rule is not None:
         text += f"  [{entry.rule['scenario']}/{entry.rule['rule']}]"
     if is_unusual(entry.ended):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
@@ -150,6 +150,20 @@ def is_error(warnings: str | None) -> bool | None:
     if warnings not in {None, "ignore", "error"}:
         raise ValueError(f"warnings is 'ignore' or 'error', not {warnings!r}")
     return None if warnings is None else warnings == "error"
+
+
+def read_as_of(as_of: Instant | date | None) -> datetime | None:
+    """Return the date of a contract; `None` leaves it to the server.
+
+    Raises:
+        ValueError: It is not a date, or a datetime without offset from UTC.
+    """
+    if isinstance(as_of, date) and not isinstance(as_of, datetime):
+        as_of = as_of.isoformat()
+    try:
+        return None if as_of is None else moment(as_of)
+    except (TypeError, ValueError) as fault:
+        raise ValueError(f"as_of: {fault}; a date is 2026-03-01") from fault
 
 
 def check_names(names: NamesMode | None) -> NamesMode | None:

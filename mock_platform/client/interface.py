@@ -10,6 +10,7 @@ records.
 
 from __future__ import annotations
 
+import re
 from collections.abc import (
     Callable,
     Collection,
@@ -22,11 +23,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from mock_platform.client.world_parts import ClockFace, JournalFace, StateFace, StreamsFace
+from mock_platform.scenario.outline import FAILURE_ID
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from flask import Flask
     from flask.testing import FlaskClient
 
+    from mock_platform.scenario.failures import DocumentedFailure
     from mock_platform.scenario.outline import UnfiredRule
     from mock_platform.serving.in_process.session import AuthScheme, BasedSession
     from mock_platform.settings import NamesMode, WireMode
@@ -197,6 +202,26 @@ class WorldFace(Protocol):
             TypeError: A value has no JSON form.
         """
 
+    def fail(self, failure: DocumentedFailure | str, *, times: int | None = 1) -> None:
+        """Let an operation fail at its next call, in a way that `mock_platform.failures` lists.
+
+        `failure` may be the id of one; `times` is for how many calls, `None` for all. A call that
+        is refused anyway does not count. It is a scenario of that name, for `deactivate`.
+
+        Raises:
+            UnknownScenario: No failure has this id.
+            ValueError: It is no id of a failure.
+            BadParameters: `times` is not above 0.
+            CannotPerform: The network is to fail and the server cannot do that.
+        """
+        name = str(failure)
+        if re.fullmatch(FAILURE_ID, name) is None:
+            raise ValueError(
+                f"{name!r} is no failure such as line_items.update-404-LINE_ITEM_NOT_FOUND. "
+                "mock_platform.failures lists them; activate is for scenarios."
+            )
+        self.activate(name, times=times)
+
     def deactivate(self, name: str | None = None) -> None:
         """Deactivate a scenario, or all scenarios.
 
@@ -318,6 +343,7 @@ class PlatformFace(WorldFace, Protocol):
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
         wire: WireMode | None = None,
+        as_of: Instant | date | None = None,
     ) -> WorldFace:
         """Return another world; make a missing one, from fixtures or as a copy of `source`.
 
@@ -326,7 +352,8 @@ class PlatformFace(WorldFace, Protocol):
         without a prefix or a header. With `warnings="error"` it refuses requests of which something
         would be ignored. `names="original"` lets its clients use the platform's original names,
         `wire="recorded"` answers as the real service was recorded where that differs from the
-        specification.
+        specification. With `as_of="2026-03-01"` endpoints, fields, names of events and refusals are
+        those that the release history had at that date, whatever the clock says.
 
         Raises:
             BadWorldName: The name is not allowed for a world.
@@ -334,7 +361,7 @@ class PlatformFace(WorldFace, Protocol):
             TooManyWorlds: The server has the maximum number of worlds.
             TypeError: `seed` is not an integer.
             ValueError: `freeze` is not a moment, has no offset from UTC, or is out of bounds; or
-                `warnings`, `names` or `wire` has another value.
+                `warnings`, `names`, `wire` or `as_of` has another value.
         """
 
     def drop_world(self, name: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -24,7 +24,6 @@ from mock_platform.client.arguments import (
     EntryQuery,
     PageQuery,
     copy_as_json,
-    count_seconds,
     describe_event,
     read_scenario,
     serialize_query,
@@ -33,6 +32,7 @@ from mock_platform.client.arguments import (
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.late_application import LateApplication
 from mock_platform.client.world_parts import ClockFace, JournalFace, StreamsFace
+from mock_platform.control.clock import advance_to_next
 from mock_platform.control.costs import QueryOfCosts
 from mock_platform.control.journal import QueryOfList, QueryOfRequests, read_query
 from mock_platform.control.route import load_query
@@ -46,7 +46,7 @@ from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
 from mock_platform.scenario.outline import UnfiredRule
-from mock_platform.world.clock import Clock, Instant, machine_now, moment
+from mock_platform.world.clock import Clock, Happening, Instant, machine_now, moment
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.names import DEFAULT
 from mock_platform.world.world import World
@@ -79,18 +79,11 @@ class LocalClock(ClockFace):
         at = machine_now() if to == "now" else moment(to)
         return self._move(lambda clock: clock.travel(at))
 
-    def advance(
-        self,
-        duration: float | str | timedelta | None = None,
-        /,
-        *,
-        days: float = 0,
-        hours: float = 0,
-        minutes: float = 0,
-        seconds: float = 0,
-    ) -> datetime:
-        step = count_seconds(duration, days=days, hours=hours, minutes=minutes, seconds=seconds)
-        return self._move(lambda clock: clock.advance(step))
+    def _advance(self, seconds: float) -> datetime:
+        return self._move(lambda clock: clock.advance(seconds))
+
+    def _advance_to_next(self) -> list[Happening]:
+        return advance_to_next(self._world)
 
     def resume(self) -> datetime:
         return self._move(Clock.resume)

@@ -11,12 +11,12 @@ from collections.abc import (
     ValuesView,
 )
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack, overload
 
 if TYPE_CHECKING:
     from mock_platform.client.arguments import EntryQuery, PageQuery
     from mock_platform.core.call import FaultKind
-    from mock_platform.world.clock import Instant
+    from mock_platform.world.clock import Happening, Instant
 
 Record = dict[str, Any]
 
@@ -58,6 +58,10 @@ class ClockFace(Protocol):
             ValueError: `to` is not a moment, has no offset from UTC, or is out of bounds.
         """
 
+    @overload
+    def advance(self, /, *, to: Literal["next"]) -> list[Happening]: ...
+
+    @overload
     def advance(
         self,
         duration: float | str | timedelta | None = None,
@@ -67,17 +71,48 @@ class ClockFace(Protocol):
         hours: float = 0,
         minutes: float = 0,
         seconds: float = 0,
-    ) -> datetime:
+    ) -> datetime: ...
+
+    def advance(
+        self,
+        duration: float | str | timedelta | None = None,
+        /,
+        *,
+        days: float = 0,
+        hours: float = 0,
+        minutes: float = 0,
+        seconds: float = 0,
+        to: Literal["next"] | None = None,
+    ) -> datetime | list[Happening]:
         """Move the clock by a duration (negative: back); return the new moment.
 
         `duration` is a number of seconds, a text such as `"1h"` or `"-7d"`, or a `timedelta`.
+        `to="next"` moves it to the next thing that is due, and returns what happened then: a
+        transition, a scheduled post, an expiry, the end of a rate window.
 
         Raises:
+            NothingDue: With `to="next"`: nothing is due; the clock was not moved.
             OverflowError: The result is not a possible date.
             ValueError: The result is out of bounds, or a part is not a number, or `duration` is
-                not one.
-            TypeError: Both `duration` and parts were given.
+                not one, or `to` is something else.
+            TypeError: Both `duration` and parts were given, or one of them beside `to`.
         """
+        from mock_platform.client.arguments import count_seconds  # which loads much more
+
+        step = count_seconds(duration, days=days, hours=hours, minutes=minutes, seconds=seconds)
+        if to is None:
+            return self._advance(step)
+        if to != "next":
+            raise ValueError(f"to is 'next', not {to!r}: travel() goes to a moment")
+        if step or duration is not None:
+            raise TypeError("give a duration, or to='next', and not both")
+        return self._advance_to_next()
+
+    def _advance(self, seconds: float) -> datetime:
+        """Move the clock by seconds; return the new moment."""
+
+    def _advance_to_next(self) -> list[Happening]:
+        """Move the clock to the next thing that is due; return what happened then."""
 
     def resume(self) -> datetime:
         """Start the clock again at its current moment; return the moment."""
@@ -179,7 +214,14 @@ class EntryFace(Protocol):
 
     @property
     def custom(self) -> str | None:
-        """The route of a user or a scenario that answered in place of an operation."""
+        """The route of a user or a scenario that answered in place of an operation.
+
+        For what an agent sent that was not the call of a tool: `mcp` and its method.
+        """
+
+    @property
+    def tool(self) -> str | None:
+        """The tool with which an agent called the operation; `None` if it was called directly."""
 
     @property
     def caller(self) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from werkzeug.routing import Rule
 
 from mock_platform.control import (
     about,
+    agents,
     clock,
     consent_route,
     costs,
@@ -93,6 +94,7 @@ ROUTES: tuple[Route, ...] = (
     *coverage.ROUTES,
     *costs.ROUTES,
     *shadow.ROUTES,
+    *agents.ROUTES,
     *docs.ROUTES,
 )
 """All routes of the control plane for programs, and the interactive documentation.

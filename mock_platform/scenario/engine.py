@@ -32,6 +32,7 @@ from mock_platform.scenario.active import (
 from mock_platform.scenario.deliveries import DELIVERIES, LINES
 from mock_platform.scenario.document import Scenario, loads
 from mock_platform.scenario.effects.collection import forget_changes
+from mock_platform.scenario.failures import list_near_ids
 from mock_platform.scenario.library import Library
 from mock_platform.scenario.outline import UnfiredRule
 from mock_platform.scenario.pattern import MAX_ACTIVE_STEPS
@@ -56,14 +57,14 @@ class Engine:
         connections: Callable[[], bool] = lambda: True,
         on_fired: Callable[[str, int], object] = lambda _name, _rule: None,
     ) -> None:
-        """`start_up` are active from the beginning and again after each reset.
+        """`start_up` are active from the beginning and again after each reset, as they are then.
 
         `connections` returns whether the server can break connections. `on_fired` is called with
         the name and the number of each rule of an active scenario that acts.
         """
         self.world = world
         self._library = library
-        self.start_up = tuple(start_up)
+        self.start_up = start_up
         """Names of the scenarios that are active from the beginning."""
         self._connections = connections
         self._defined: Mapping[str, Scenario] = {}
@@ -103,8 +104,9 @@ class Engine:
         return frozenset(self._defined)
 
     def list_scenarios(self) -> list[Scenario]:
-        """Return every scenario of this world, sorted by name."""
+        """Return every scenario of this world, and the failures that are active, sorted by name."""
         found = {scenario.name: scenario for scenario in self._library} | dict(self._defined)
+        found |= {name: active.scenario for name, active in self._active.items()}
         return [found[name] for name in sorted(found)]
 
     def define(self, scenario: Scenario) -> None:
@@ -373,7 +375,8 @@ class Engine:
         found = defined.get(name) or self._library.find(name)
         if found is None:
             known = {scenario.name for scenario in self._library} | defined.keys()
-            raise UnknownScenario(name, sorted(known))
+            failures = list_near_ids(name, self._library.catalog)
+            raise UnknownScenario(name, failures or known)
         return found
 
     def _can_perform(self, active: ActiveScenario) -> bool:

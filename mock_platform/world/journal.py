@@ -66,6 +66,8 @@ class JournalEntry(Struct, gc=False):
     """Those about what was sent and ignored, each with its code; not in JSON."""
     custom: str | None = None
     """The route of a user or a scenario that answered in place of an operation."""
+    tool: str | None = None
+    """The tool with which an agent called the operation; not in JSON without one."""
     diagnosis: dict[str, Any] | None = None
     traceback: str | None = None
     request_headers: Sequence[tuple[str, str]] = ()
@@ -161,8 +163,8 @@ class JournalEntry(Struct, gc=False):
 
     def summary(self) -> dict[str, Any]:
         """Return the entry without headers and bodies."""
-        shadow = {} if self.shadow is None else {"shadow": self.shadow}
-        return shadow | {
+        named = {"shadow": self.shadow, "tool": self.tool}
+        return {name: value for name, value in named.items() if value is not None} | {
             "id": self.id,
             "at": wire_millis(self.at),
             "world": self.world,

@@ -72,9 +72,9 @@ def test_the_commands_are_the_promised_ones() -> None:
     """Nothing is missing, nothing is there that no document names."""
     promised = {
         "serve", "run", "operations", "where", "check", "credentials", "openapi",
-        "assumptions", "scenarios", "coverage", "diff", "on", "off", "reset", "clock",
+        "assumptions", "failures", "scenarios", "coverage", "diff", "on", "off", "reset", "clock",
         "requests", "costs", "case", "open", "worlds", "docs", "hosts", "contract", "record",
-        "import", "pact", "verify", "fidelity",
+        "import", "pact", "verify", "fidelity", "mcp",
     }  # fmt: skip
 
     assert promised == set(group.commands)

@@ -84,6 +84,8 @@ IN_WORLD: dict[str, tuple[type[Exception], Mistake]] = {
     "advancing by no number": (ValueError, lambda w: w.clock.advance(hours=float("nan"))),
     "advancing by no duration": (ValueError, lambda w: w.clock.advance("soon")),
     "advancing twice": (TypeError, lambda w: w.clock.advance("1h", hours=1)),
+    "advancing to next and on": (TypeError, lambda w: w.clock.advance("1h", to="next")),
+    "advancing to a moment": (ValueError, lambda w: w.clock.advance(to="now")),
     "advancing by text": (TypeError, lambda w: w.clock.advance(hours="1")),
     "finding an unknown operation": (BadQuery, lambda w: w.journal.find(operation="account.list")),
     "finding an unknown method": (BadQuery, lambda w: w.journal.find(method="FETCH")),

@@ -15,6 +15,7 @@ from tests.waits import PATIENCE
 pytestmark = pytest.mark.live
 
 LANGUAGES = {
+    "agents": {"bash", "text", "python"},
     "ad-accounts": {"bash"},
     "any-language": {"bash", "text"},
     "as-a-flask-application": {"bash", "python"},
@@ -29,6 +30,14 @@ LANGUAGES = {
 }
 """Those of all code blocks: nothing is there that nothing below runs; `text` shows."""
 WALKED = {
+    "agents": (
+        "public_posts.delete: DELETE /2/posts/:id",
+        "usage-capped is on in world default",
+        " 429 GET ",
+        "Failure that acted: usage-capped",
+        "edit_history_post_ids",
+        "(tool list_campaigns)",
+    ),
     "ad-accounts": (
         '"permissions":["CAMPAIGN_ANALYST"]',
         '"targeting_type":"LOCATION"',
@@ -95,7 +104,7 @@ ALONE: dict[str, str] = {
 """How what a page prints ends whose commands start their servers."""
 PROGRAMS = {
     f"{name}-{number}": program
-    for name in ("as-a-flask-application", "clients", "costs", "problems", "wire")
+    for name in ("agents", "as-a-flask-application", "clients", "costs", "problems", "wire")
     for number, program in enumerate(Page(f"docs/{name}.md").programs())
 }
 

@@ -36,6 +36,7 @@ class BadWorldName extends MockPlatformError {}
 class TooManyWorlds extends MockPlatformError {}
 class CannotPerform extends MockPlatformError {}
 class CaseTooLarge extends MockPlatformError {}
+class NothingDue extends MockPlatformError {}
 class StoreUnwritable extends MockPlatformError {}
 class StoreUnreachable extends MockPlatformError {}
 class WorldElsewhere extends MockPlatformError {}
@@ -60,6 +61,7 @@ const MISTAKES = {
   TooManyWorlds,
   CannotPerform,
   CaseTooLarge,
+  NothingDue,
   StoreUnwritable,
   StoreUnreachable,
   WorldElsewhere,
@@ -125,6 +127,7 @@ module.exports = {
   TooManyWorlds,
   CannotPerform,
   CaseTooLarge,
+  NothingDue,
   StoreUnwritable,
   StoreUnreachable,
   WorldElsewhere,

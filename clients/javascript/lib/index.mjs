@@ -5,6 +5,7 @@ import face from "./index.js";
 export const {
   MockPlatform,
   WebhookReceiver,
+  failures,
   MockPlatformError,
   Refused,
   Unreachable,
@@ -24,6 +25,7 @@ export const {
   TooManyWorlds,
   CannotPerform,
   CaseTooLarge,
+  NothingDue,
   StoreUnwritable,
   StoreUnreachable,
   WorldElsewhere,

@@ -13,6 +13,7 @@ const { Streams } = require("./streams.js");
 const { Transitions } = require("./transitions.js");
 const { checkOptions, formatMoment, withoutMissing } = require("./values.js");
 
+const FAILURE_ID = /^[a-z0-9_]{1,50}(?:\.[a-z0-9_]{1,50}){1,4}-[A-Za-z0-9._-]{1,100}$/;
 const SCENARIO_NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 
 class World {
@@ -117,6 +118,34 @@ class World {
     await this._control.ask("POST", path, { body: { parameters } });
   }
 
+  /**
+   * @param {string} pattern
+   * @param {import("../types/index").FailuresOptions} [options]
+   * @returns {Promise<import("../types/index").Failure[]>}
+   */
+  async failures(pattern, options = {}) {
+    checkOptions("failures", options, ["statuses", "network"]);
+    const { statuses, network } = options;
+    const listed = statuses === undefined ? undefined : [statuses].flat().join(",");
+    const query = { operations: pattern, statuses: listed, network };
+    const { failures } = await this._control.ask("GET", "/failures", { query });
+    return failures.map((each) => Object.defineProperty(each, "toString", { value: () => each.id }));
+  }
+
+  /**
+   * @param {import("../types/index").Failure | string} failure
+   * @param {{ times?: number | null }} [options]
+   */
+  async fail(failure, options = {}) {
+    checkOptions("fail", options, ["times"]);
+    const id = String(failure);
+    if (!FAILURE_ID.test(id)) {
+      const wanted = "such as line_items.update-404-LINE_ITEM_NOT_FOUND. failures() lists them";
+      throw new ValueError(`'${id}' is no failure ${wanted}; activate() is for scenarios.`);
+    }
+    await this.activate(id, { times: 1, ...options });
+  }
+
   /** @param {string} [name] */
   async deactivate(name) {
     const path = name === undefined ? "/scenarios" : await this._scenarioPath(name);
@@ -219,7 +248,7 @@ class World {
 
   /** @param {string} name */
   async _scenarioPath(name) {
-    if (!SCENARIO_NAME.test(name)) { // it could be the address of something else
+    if (!SCENARIO_NAME.test(name) && !FAILURE_ID.test(name)) { // it could be the address of something else
       const known = (await this.scenarios()).map((scenario) => scenario.name);
       throw new UnknownScenario(`There is no scenario '${name}'. Scenarios: ${known.join(", ")}.`);
     }

@@ -9,8 +9,9 @@ import { pathToFileURL } from "node:url";
 
 import {
   BadEvent, BadParameters, BadQuery, BadRecord, BadScenario, BadWorldName, CannotApprove, CannotStart,
-  ForeignHost, MissingCredentials, MockPlatform, OverflowError, Refused, UnfiredExpectations,
-  UnknownRecord, UnknownScenario, UnknownStream, UnknownTable, UnknownWorld, ValueError,
+  ForeignHost, MissingCredentials, MockPlatform, NothingDue, OverflowError, Refused,
+  UnfiredExpectations, UnknownRecord, UnknownScenario, UnknownStream, UnknownTable, UnknownWorld,
+  ValueError, failures,
 } from "mock-platform";
 
 const NOON = new Date("2026-03-01T12:00:00Z");
@@ -40,6 +41,24 @@ test("a platform is the face of its default world", async () => {
   assert.equal((await platform.credentials()).user.id, USER);
 });
 
+test("documented failures are listed, and given to the next call", async () => {
+  const world = await platform.world("failing");
+  const [gone] = await world.failures("line_items.list", { statuses: [403], network: true });
+  const own = await failures("line_items.list", { statuses: 403 });
+
+  assert.equal(`${gone}`, "line_items.list-403-ACCOUNT_NOT_FOUND");
+  assert.deepEqual(own.map(String).slice(0, 1), [gone.id]);
+  const address = "/12/accounts/18ce54d4x5t/line_items";
+  assert.equal(await statusOf(world, "oauth1", address, { headers: gone.headers }), 403);
+  assert.equal(await statusOf(world, "oauth1", address), 200);
+  await world.fail(gone);
+  assert.equal(await statusOf(world, "oauth1", address), 403);
+  assert.equal(await statusOf(world, "oauth1", address), 200);
+  await assert.rejects(world.fail("line_items.list-403-NO_SUCH"), UnknownScenario);
+  await assert.rejects(world.failures("line_item.list"), BadQuery);
+  await assert.rejects(world.failures("line_items.list", { statuses: 418 }), BadQuery);
+});
+
 test("worlds are made, copied, listed and dropped", async () => {
   const made = await platform.world("w1", { seed: 7, freeze: "2026-01-01T00:00:00Z" });
   await made.state.users.delete(OTHER);
@@ -57,6 +76,10 @@ test("worlds are made, copied, listed and dropped", async () => {
   await assert.rejects(platform.world("../health"), BadWorldName);
   await assert.rejects(platform.world("w3", { source: "nowhere" }), UnknownWorld);
   await assert.rejects(platform.world("w3", { freeze: "noon" }), ValueError);
+  await assert.rejects(platform.world("w3", { asOf: "noon" }), ValueError);
+  const old = await platform.world("w4", { asOf: "2025-11-18" });
+  assert.equal(await statusOf(old, "bearer", "/2/news/search?query=coffee"), 404);
+  await old.drop();
   await assert.rejects(platform.world("w3", { names: "true" }), ValueError);
   await assert.rejects(platform.dropWorld("default"), ValueError);
 });
@@ -141,6 +164,10 @@ test("the clock obeys", async (t) => {
   assert.ok((await clock.resume()) >= new Date("2027-01-01"));
   assert.equal(await clock.frozen(), false);
   assert.deepEqual(await clock.freeze(), await clock.now());
+  await clock.freeze("2099-01-01");
+  const [feed] = await clock.advance({ to: "next" });
+  assert.deepEqual([feed.at, feed.kind], [new Date("2099-01-04T12:30:00Z"), "feed"]);
+  await assert.rejects(clock.advance({ to: "next" }), NothingDue);
   await assert.rejects(clock.travel("noon"), ValueError);
   await assert.rejects(clock.travel("2026-13-01T00:00:00Z"), ValueError);
   await assert.rejects(clock.travel("9500-01-01"), ValueError);

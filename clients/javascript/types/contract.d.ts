@@ -68,6 +68,11 @@ export interface Settings {
    * until 2023.
    */
   wire?: "spec" | "recorded" | "recorded-2023";
+  /**
+   * Answer with the endpoints, fields, names of events and refusals that the release history had at
+   * this date, whatever the clock says.
+   */
+  asOf?: Instant;
   /** With false: leave the X-Mock-… headers out of the answers. */
   markers?: boolean;
   /**

@@ -16,6 +16,27 @@ export type StoredRecord = Record<string, any>;
 /** How the requests of a session are authorized. */
 export type AuthScheme = "oauth1" | "oauth2" | "bearer";
 
+/** Which failures are listed. */
+export interface FailuresOptions {
+  /** Only answers with one of these statuses. */
+  statuses?: number | readonly number[];
+  /** Also what the network can do to any request. */
+  network?: boolean;
+}
+
+/** One way in which an operation can fail; `String(failure)` is its id. */
+export interface Failure {
+  /** Such as `line_items.update-404-LINE_ITEM_NOT_FOUND`; the name of a scenario as well. */
+  readonly id: string;
+  readonly operation: string;
+  /** The status of the answer; `null` if the network fails. */
+  readonly status: number | null;
+  /** The code in the answer, empty without one. */
+  readonly code: string;
+  /** Headers with which a request asks for the failure, for itself alone. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** One world of a running sandbox: records, clock, ids, scenarios and journal of its own. */
 export interface World {
   /** The name of the world; `default` for the one without prefix. */
@@ -83,6 +104,20 @@ export interface World {
    * @throws {BadParameters} A parameter is unknown, or its value is not allowed.
    */
   activate(name: string, parameters?: Record<string, any>): Promise<void>;
+  /**
+   * Returns every documented failure of the operations whose ids match a pattern, or several,
+   * separated by commas. They print as their ids, for `test.each` and the like.
+   *
+   * @throws {BadQuery} A pattern matches no operation, or no operation documents one of `statuses`.
+   */
+  failures(pattern: string, options?: FailuresOptions): Promise<Failure[]>;
+  /**
+   * Let an operation fail at its next call, in a way that `failures` lists. `times` is for how many
+   * calls, `null` for all.
+   *
+   * @throws {UnknownScenario} No failure has this id.
+   */
+  fail(failure: Failure | string, options?: { times?: number | null }): Promise<void>;
   /** Deactivate a scenario, or all scenarios. */
   deactivate(name?: string): Promise<void>;
   /**
@@ -203,12 +238,29 @@ export interface Clock {
    */
   travel(to: Instant | "now"): Promise<Date>;
   /**
+   * Move the clock to the next thing that is due, and return what happened then: a transition, a
+   * scheduled post, an expiry, the end of a rate window.
+   *
+   * @throws {NothingDue} Nothing is due; the clock was not moved.
+   */
+  advance(to: { to: "next" }): Promise<Happening[]>;
+  /**
    * Move the clock by a duration (negative: back): seconds, a text such as `"1h"` or `"-7d"`, or
    * parts; returns the new moment.
    */
   advance(duration: Duration | number | string): Promise<Date>;
   /** Start the clock again at its current moment; returns the moment. */
   resume(): Promise<Date>;
+}
+
+/** Something that happened because the clock came to its moment. */
+export interface Happening {
+  at: Date;
+  kind: "transition" | "scheduled_post" | "expiry" | "window" | "challenge" | "feed";
+  /** The table of its record; a window has none. */
+  table?: string;
+  /** The key of its record, or the name of the window. */
+  id: string;
 }
 
 /** The requests that a world received, and its answers. Iterates over all entries. */
@@ -256,6 +308,8 @@ export interface Entry {
   readonly operation: string | null;
   /** The route of a user or a scenario that answered in place of an operation. */
   readonly custom: string | null;
+  /** The tool with which an agent called the operation; null if it was called directly. */
+  readonly tool: string | null;
   /** Who called, and how the sandbox knew it. */
   readonly caller: Record<string, any> | null;
   /** The rule of a scenario that acted; null if no rule did. */
@@ -478,6 +532,8 @@ export interface WorldOptions {
   names?: "neutral" | "original";
   /** Answers as documented, or as the real service was recorded where that differs. */
   wire?: "spec" | "recorded" | "recorded-2023";
+  /** The date of the contract, such as `"2026-03-01"`, whatever the clock says. */
+  asOf?: Instant;
 }
 
 /** What a test runner passes to a test: `t` of node:test, or the context of vitest. */
@@ -570,6 +626,8 @@ export interface Duration {
   hours?: number;
   minutes?: number;
   seconds?: number;
+  /** `"next"` stands alone, in place of a duration. */
+  to?: undefined;
 }
 
 /** A query on the journal; an entry must match all values. */
@@ -751,6 +809,14 @@ export interface ErrorFacts {
   cause?: unknown;
 }
 
+/**
+ * Returns what `World.failures` does before a platform is at hand, for the tables of tests. The
+ * server of `MOCK_PLATFORM_URL` lists them; without one, a server that is started for it.
+ *
+ * @throws {BadQuery} A pattern matches no operation, or no operation documents one of `statuses`.
+ */
+export declare function failures(pattern: string, options?: FailuresOptions): Promise<Failure[]>;
+
 /** What went wrong, in the words of the control plane, which say what to do. */
 export declare class MockPlatformError extends Error {
   constructor(message: string, facts?: ErrorFacts);
@@ -800,6 +866,8 @@ export declare class TooManyWorlds extends MockPlatformError {}
 export declare class CannotPerform extends MockPlatformError {}
 /** A world cannot be saved as a case: it would be too large. */
 export declare class CaseTooLarge extends MockPlatformError {}
+/** Nothing is due in the world, so its clock was not moved. */
+export declare class NothingDue extends MockPlatformError {}
 /** The store of the server cannot be written. */
 export declare class StoreUnwritable extends MockPlatformError {}
 /** The engine that keeps the worlds cannot be reached. */

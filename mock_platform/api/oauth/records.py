@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from difflib import get_close_matches
 
 from mock_platform.api.v2.objects.users import USERS
@@ -10,6 +11,7 @@ from mock_platform.core.auth.oauth2 import SCOPES, canonicalize
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Text
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
+from mock_platform.world.clock import parse_instant
 from mock_platform.world.store.interface import Record
 
 PERMISSIONS = ("read", "write", "direct_messages")
@@ -50,6 +52,8 @@ class AppRecord(Schema):
     _owner_user_id = Text(load_default=None, allow_none=True)
     _early_access = Flag(load_default=False)
     _allowlist = ListOf(Text(), load_default=list)
+    _ads_agents = Flag(load_default=True)
+    """Whether it is enrolled for the advertising server for agents."""
     _post_cap = Integer(low=0, load_default=None, allow_none=True)
     """Posts that its project may read in a month, if not the usual number."""
 
@@ -128,6 +132,18 @@ def _check_token(record: Record) -> Iterator[tuple[str, str]]:
         yield "state", f"a token of kind {kind} is one of {', '.join(_STATES[kind])}, not {state}"
 
 
+REQUEST_TOKEN_SECONDS = 3600
+"""How long a request token can be answered and exchanged, on the world's clock."""
+
+
+def _find_expiry(token: Record) -> datetime | None:
+    if token["state"] not in {"pending", "granted", "active"}:
+        return None
+    if token["kind"] == "request":
+        return parse_instant(token["created_at"]) + timedelta(seconds=REQUEST_TOKEN_SECONDS)
+    return None if token["expires_at"] is None else parse_instant(token["expires_at"])
+
+
 APPS = Table("apps", AppRecord, references=(Reference("_owner_user_id", "users"),))
 GRANTS = Table(
     "grants",
@@ -140,5 +156,6 @@ TOKENS = Table(
     TokenRecord,
     references=(Reference("app_id", "apps"), Reference("user_id", "users")),
     check=_check_token,
+    due=("expiry", _find_expiry),
 )
 TABLES = (APPS, USERS, GRANTS, TOKENS)

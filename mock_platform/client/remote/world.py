@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime, timedelta
+from datetime import date, datetime
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,10 +19,10 @@ from mock_platform.client.arguments import (
     check_names,
     check_wire,
     copy_as_json,
-    count_seconds,
     describe_event,
     format_moment,
     is_error,
+    read_as_of,
     read_scenario,
     write_private,
 )
@@ -37,9 +37,9 @@ from mock_platform.client.remote.journal import RemoteJournal
 from mock_platform.client.world_parts import ClockFace
 from mock_platform.core.auth.tester_access import choose_answer, is_address
 from mock_platform.core.errors import NotInProcess, UnknownScenario
-from mock_platform.scenario.outline import SCENARIO_NAME, UnfiredRule
+from mock_platform.scenario.outline import ANY_NAME, UnfiredRule
 from mock_platform.settings import NamesMode, WireMode
-from mock_platform.world.clock import UPTIME, Instant, parse_instant
+from mock_platform.world.clock import UPTIME, Happening, Instant, parse_instant
 from mock_platform.world.ids import check_seed
 from mock_platform.world.names import DEFAULT, UnknownWorld, check_name, is_name
 
@@ -72,18 +72,15 @@ class RemoteClock(ClockFace):
     def travel(self, to: Instant) -> datetime:
         return self._put(action="travel", to=to if to == "now" else format_moment(to))
 
-    def advance(
-        self,
-        duration: float | str | timedelta | None = None,
-        /,
-        *,
-        days: float = 0,
-        hours: float = 0,
-        minutes: float = 0,
-        seconds: float = 0,
-    ) -> datetime:
-        step = count_seconds(duration, days=days, hours=hours, minutes=minutes, seconds=seconds)
-        return self._put(action="advance", seconds=step)
+    def _advance(self, seconds: float) -> datetime:
+        return self._put(action="advance", seconds=seconds)
+
+    def _advance_to_next(self) -> list[Happening]:
+        answer = self._control.ask("PUT", "/clock", {"action": "advance", "to": "next"})
+        return [
+            Happening(parse_instant(each["at"]), each["kind"], each.get("table"), each["id"])
+            for each in answer["happened"]
+        ]
 
     def resume(self) -> datetime:
         return self._put(action="resume")
@@ -283,7 +280,8 @@ class RemoteWorld(WorldFace):
             self._sessions.pop().close()
 
     def _scenario_path(self, name: str) -> str:
-        if re.fullmatch(SCENARIO_NAME, name) is None:  # it could be the address of something else
+        # Anything else could be the address of something else.
+        if re.fullmatch(ANY_NAME, name) is None:
             raise UnknownScenario(name, [scenario["name"] for scenario in self.scenarios])
         return f"/scenarios/{name}"
 
@@ -333,8 +331,10 @@ class RemotePlatform(RemoteWorld, PlatformFace):
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
         wire: WireMode | None = None,
+        as_of: Instant | date | None = None,
     ) -> RemoteWorld:
         is_error(warnings)
+        dated = read_as_of(as_of)
         wanted = {
             "from": source,
             "seed": check_seed(seed),
@@ -343,6 +343,7 @@ class RemotePlatform(RemoteWorld, PlatformFace):
             "warnings": warnings,
             "names": check_names(names),
             "wire": check_wire(wire),
+            "as_of": None if dated is None else format_moment(dated),
         }
         body = {key: value for key, value in wanted.items() if value is not None}
         made = self._control.ask("PUT", f"/worlds/{check_name(name)}", body)

@@ -345,6 +345,7 @@ def describe_row(base_url: str, entry: JournalEntry) -> dict[str, Any]:
         "method": entry.method,
         "address": address if len(address) <= _ADDRESS else f"{address[:_ADDRESS]}…",
         "operation": entry.operation or entry.custom,
+        "tool": entry.tool,
         "status": entry.status,
         "ended": describe_end(entry.ended) if is_unusual(entry.ended) else "",
         "is_whole": entry.ending is not None and entry.ending.how == "complete",

@@ -116,6 +116,9 @@ class Table(Struct, frozen=True, dict=True):
     """How recorded answers under `/2` show its records; those of other answers have its schema."""
     unlink: Callable[[Any, str, str], None] | None = None
     """Ends in a world what its records say about a record of a table, which is deleted then."""
+    due: tuple[str, Callable[[Record], datetime | str | None]] | None = None
+    """What a moment does to a record by itself, such as `expiry`, and the function that returns it.
+    """
     made_up: tuple[str, str] | None = None
     """A field and a noun that name a record which others refer to, and which no answer shows."""
 

@@ -184,7 +184,12 @@ TABLES = (
         references=(_BY_USER,),
         from_public=_derive_key("_user_id", "public_key_version"),
     ),
-    Table(CHAT_MEDIA, ChatMediaRecord, references=(_IN_CONVERSATION, _BY_USER)),
+    Table(
+        CHAT_MEDIA,
+        ChatMediaRecord,
+        references=(_IN_CONVERSATION, _BY_USER),
+        due=("expiry", lambda media: media["expires_at"]),
+    ),
     Table(
         CHAT_MEDIA_PARTS,
         ChatMediaPartRecord,

@@ -262,9 +262,15 @@ MEDIA = Table(
     references=(_ACCOUNT, _USER),
     check=_check_uploaded,
     from_public=_read_v2_object,
+    due=("expiry", lambda media: media.get("_expires_at")),
     shown=Shown(("type",), "media.fields", ("media.get", "media.get_many"), key="media_key"),
 )
-UPLOADS = Table("uploads", UploadRecord, references=(_USER,))
+UPLOADS = Table(
+    "uploads",
+    UploadRecord,
+    references=(_USER,),
+    due=("expiry", lambda upload: upload["expires_at"]),
+)
 MEDIA_CONTENTS = Table("media_contents", MediaContentRecord, key="_id")
 MEDIA_LIBRARY = Table(
     "media_library",
