@@ -201,6 +201,39 @@ def costs(*, by: By, format: Literal["text", "json"], **server: Any) -> None:
         show_costs(world, by, format)
 
 
+@click.command("make", cls=CheckedCommand)
+@server_options
+@click.option(
+    "--seed", type=click.IntRange(-(2**63), 2**63 - 1), metavar="N",
+    help="The same N makes the same records of the same world.  [default: others each time]",
+)  # fmt: skip
+@make_format_option("text", "json", help="A sentence for people, or the answer of /_mock/make.")
+@click.argument("table")
+@click.argument("words", nargs=-1, metavar="[COUNT] [KEY=VALUE]...")
+def make(
+    *,
+    table: str,
+    words: tuple[str, ...],
+    seed: int | None,
+    format: Literal["text", "json"],
+    **server: Any,
+) -> None:
+    """Make records of TABLE in a world, with what they need: one, or COUNT of them.
+
+    KEY is a field, a reference without `_id` such as `campaign`, or `spread`: how long ago the
+    oldest record was created. A VALUE is read as JSON if it is JSON, else as text.
+    """
+    from mock_platform.cli.remote_commands import make_records, open_world
+
+    count, pairs = 1, words
+    if words and "=" not in words[0]:
+        if not words[0].isascii() or not words[0].isdigit():
+            raise click.UsageError(f"COUNT is a whole number, got {words[0]!r}.")
+        count, pairs = int(words[0][:19]), words[1:]
+    with open_world(**server) as world:
+        make_records(world, table, count, pairs, seed, format)
+
+
 @click.command("case", cls=CheckedCommand)
 @server_options
 @click.option(
@@ -256,6 +289,7 @@ LIVE_COMMANDS: tuple[click.Command, ...] = (
     clock,
     requests,
     costs,
+    make,
     case,
     worlds,
     mcp,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack, overload
 if TYPE_CHECKING:
     from mock_platform.client.arguments import EntryQuery, PageQuery
     from mock_platform.core.call import FaultKind
+    from mock_platform.names import OwnName, TableName
     from mock_platform.world.clock import Happening, Instant
 
 Record = dict[str, Any]
@@ -377,7 +378,7 @@ class TableFace(Protocol):
     """
 
     @property
-    def name(self) -> str:
+    def name(self) -> TableName:
         """The name of the table."""
 
     def all(self) -> list[Record]:
@@ -435,7 +436,7 @@ class StateFace(Protocol):
         False
     """
 
-    def __getitem__(self, name: str) -> TableFace:
+    def __getitem__(self, name: TableName | OwnName) -> TableFace:
         """Return the table of this name.
 
         Raises:
@@ -445,22 +446,22 @@ class StateFace(Protocol):
     def __contains__(self, name: object) -> bool:
         """Whether a table of this name exists."""
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[TableName | OwnName]:
         """Return the names of all tables."""
 
     def __len__(self) -> int:
         """Return the number of tables."""
 
-    def get(self, name: str, /) -> TableFace | None:
+    def get(self, name: TableName | OwnName, /) -> TableFace | None:
         """Return the table of this name, or `None`."""
 
-    def keys(self) -> KeysView[str]:
+    def keys(self) -> KeysView[TableName | OwnName]:
         """Return the names of all tables."""
 
     def values(self) -> ValuesView[TableFace]:
         """All tables, without their names."""
 
-    def items(self) -> ItemsView[str, TableFace]:
+    def items(self) -> ItemsView[TableName | OwnName, TableFace]:
         """Pairs of name and table."""
 
     def dump(self) -> dict[str, Any]:

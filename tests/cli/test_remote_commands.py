@@ -30,6 +30,7 @@ LIVE = (
     "worlds",
     "costs --by test",
     "case case.zip",
+    "make users 2 location=Lima",
     "mcp",
     "reset",
     "scenarios --format text",
@@ -163,6 +164,26 @@ def test_costs_are_a_table(run: Run, server: MockPlatform) -> None:
         ["0.010", "1", "1", "users.get"],
     ]
     assert document["usd"] == "0.010"
+
+
+def test_records_are_made(run: Run, server: MockPlatform) -> None:
+    """A sentence with some ids, or the answer as JSON; what cannot be ends with 1 or 2."""
+    made = run("make", "likes", "7", "user=2244994945", "spread=2d", "--seed", "3")
+    (one,) = json.loads(run("make", "users", "--format", "json").stdout)["ids"]
+
+    assert made.stdout.startswith("7 likes were made in world default: 2244994945:")
+    assert made.stdout.endswith(" …\n")
+    assert one in server.state["users"]
+    for words, status, text in (
+        (("usrs",), 1, "Did you mean 'users'?"),
+        (("users", "2", "nme=x"), 1, "Did you mean 'name'?"),
+        (("users", "x"), 2, "COUNT is a whole number, got 'x'"),
+        (("users", "2", "x"), 2, "'x' is not KEY=VALUE"),
+        (("users", "seed=3"), 2, "seed is no field"),
+        (("users", f"name={10**30}"), 2, "exceeds 64-bit range"),
+    ):
+        refused = run("make", *words)
+        assert (status, True) == (refused.exit_code, text in refused.stderr), refused.stderr
 
 
 def test_on_takes_a_file(run: Run, server: MockPlatform, tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_nothing_is_on_one_side_alone(face: type, kinds: tuple[type, ...], more:
 
 
 _ALIKE = {"name", "base_url", "ads_base_url", "ads_sandbox_base_url", "control_url"}
-_ALIKE |= {"app", "test_client", "advance", "fail"}
+_ALIKE |= {"activate", "advance", "app", "fail", "test_client"}
 """What the interface itself does, from what both kinds have."""
 _OURS = {kind.__module__ for kinds in (_PLATFORMS, _WORLDS, _CLOCKS, _JOURNALS) for kind in kinds}
 
@@ -438,6 +438,17 @@ def test_streams_are_listed_silenced_and_ended(world: WorldFace) -> None:
         assert [] == world.streams.list()
 
 
+def test_records_are_made(world: WorldFace) -> None:
+    """The answer has the ids, oldest first; the records are there, spread over the time."""
+    made = world.make("users", 3, location="Lima", spread=timedelta(days=2), seed=7)
+
+    users = [world.state["users"].get(key) or {} for key in made["ids"]]
+    assert ("users", 3) == (made["table"], made["made"])
+    assert ["Lima"] * 3 == [user["location"] for user in users]
+    assert sorted(each["created_at"] for each in users) == [each["created_at"] for each in users]
+    assert "2026-02-27T12" <= users[0]["created_at"] < users[2]["created_at"] <= "2026-03-01T12"
+
+
 # -- clock ---------------------------------------------------------------------------------------
 
 
@@ -539,7 +550,7 @@ def test_state_is_a_mapping(world: WorldFace) -> None:
     assert [(name, table.name) for name, table in state.items()] == [(n, n) for n in state]
     accounts = state.get("accounts")
     assert accounts is not None
-    assert ("accounts", None) == (accounts.name, state.get("acounts"))
+    assert ("accounts", None) == (accounts.name, state.get("acounts"))  # type: ignore[arg-type]
 
 
 def test_records_are_read_and_changed(world: WorldFace) -> None:

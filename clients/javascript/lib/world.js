@@ -129,7 +129,9 @@ class World {
     const listed = statuses === undefined ? undefined : [statuses].flat().join(",");
     const query = { operations: pattern, statuses: listed, network };
     const { failures } = await this._control.ask("GET", "/failures", { query });
-    return failures.map((each) => Object.defineProperty(each, "toString", { value: () => each.id }));
+    return failures.map((/** @type {import("../types/index").Failure} */ each) =>
+      Object.defineProperty(each, "toString", { value: () => each.id }),
+    );
   }
 
   /**
@@ -154,7 +156,7 @@ class World {
 
   /**
    * @param {Record<string, any> | string | URL} document
-   * @returns {Promise<string>}
+   * @returns {Promise<import("../types/index").OwnName>}
    */
   async define(document) {
     const text = document instanceof URL ? await readFile(document, "utf8") : document;
@@ -171,7 +173,7 @@ class World {
       const { detail, status, faults } = error;
       throw new BadScenario(detail, { status, faults, cause: error });
     }
-    return name;
+    return /** @type {import("../types/index").OwnName} */ (name);
   }
 
   /** @returns {Promise<import("../types/index").Scenario[]>} */
@@ -207,6 +209,18 @@ class World {
    */
   async costs(by) {
     return this._control.ask("GET", "/costs", { query: { by } });
+  }
+
+  /**
+   * @param {string} table
+   * @param {number} [count]
+   * @param {Record<string, any>} [fields]
+   * @returns {Promise<import("../types/index").Made>}
+   */
+  async make(table, count = 1, fields = {}) {
+    const { seed, ...rest } = fields;
+    const body = withoutMissing({ table, count, fields: rest, seed });
+    return this._control.ask("PUT", "/make", { body });
   }
 
   /**

@@ -440,6 +440,18 @@ test("costs are those of the world, of each call and of all tests", async (t) =>
   await assert.rejects(world.costs("apps"), /operation, test, app, day/);
 });
 
+test("records are made, or a refusal says why not", async (t) => {
+  const world = await platform.freshWorld(t);
+
+  const made = await world.make("users", 3, { location: "Lima", seed: 7 });
+  assert.deepEqual([made.table, made.made, made.ids.length], ["users", 3, 3]);
+  assert.equal((await world.state.users.get(made.ids[0])).location, "Lima");
+  assert.equal((await world.make("line_items")).made, 1);
+  await assert.rejects(world.make("user"), UnknownTable);
+  await assert.rejects(world.make("users", 0), BadRecord);
+  await assert.rejects(world.make("users", 2, { nme: "x" }), /Did you mean 'name'/);
+});
+
 test("a world ends with its block", async () => {
   const world = await platform.freshWorld();
   await world[Symbol.asyncDispose]();

@@ -238,7 +238,7 @@ EVENT_NAMES = (
 )
 """Every known name of an event type."""
 
-_ALIASES = {
+ALIASES = {
     "profile.update.verified_badge": "profile.update.verified",
     "profile.update.affiliate_badge": "profile.update.affiliate",
     "profile.update.handle": "profile.update.screenname",
@@ -263,7 +263,7 @@ def canonicalize_name(event_type: str) -> str:
     """Return the name in force of an event type that has several."""
     known = find_event_name(event_type)
     name = event_type if known is None else known.successor or known.name
-    return _ALIASES.get(name, name)
+    return ALIASES.get(name, name)
 
 
 def describe_event_names() -> dict[str, Any]:

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import requests
 
 from mock_platform.client.arguments import (
+    authentication,
     check_names,
     check_wire,
     copy_as_json,
     describe_event,
+    describe_fields,
     format_moment,
     is_error,
     read_as_of,
@@ -37,6 +39,8 @@ from mock_platform.client.remote.journal import RemoteJournal
 from mock_platform.client.world_parts import ClockFace
 from mock_platform.core.auth.tester_access import choose_answer, is_address
 from mock_platform.core.errors import NotInProcess, UnknownScenario
+from mock_platform.core.installed import require_extra
+from mock_platform.names import OwnName
 from mock_platform.scenario.outline import ANY_NAME, UnfiredRule
 from mock_platform.settings import NamesMode, WireMode
 from mock_platform.world.clock import UPTIME, Happening, Instant, parse_instant
@@ -45,9 +49,12 @@ from mock_platform.world.names import DEFAULT, UnknownWorld, check_name, is_name
 
 if TYPE_CHECKING:
     from flask import Flask
+    from httpx import AsyncClient
 
     from mock_platform.client.remote.state import RemoteState
     from mock_platform.client.remote.streams import RemoteStreams
+    from mock_platform.names import EventType, ScenarioName
+    from mock_platform.serving.in_process.asgi import AsgiApplication
     from mock_platform.serving.in_process.session import AuthScheme, BasedSession
     from mock_platform.verification.costs.document import By
 
@@ -126,9 +133,18 @@ class RemoteWorld(WorldFace):
 
         return RemoteStreams(self._control)
 
+    def make(
+        self, table: str, count: int = 1, *, seed: int | None = None, **fields: Any
+    ) -> dict[str, Any]:
+        body = {"table": table, "count": count, "fields": describe_fields(fields)}
+        if check_seed(seed) is not None:
+            body["seed"] = seed
+        answer: dict[str, Any] = self._control.ask("PUT", "/make", body)
+        return answer
+
     def emit(
         self,
-        event_type: str,
+        event_type: EventType | OwnName,
         *,
         user: str | None = None,
         payload: Mapping[str, Any] | None = None,
@@ -175,6 +191,13 @@ class RemoteWorld(WorldFace):
             "Use base_url or session()."
         )
 
+    @property
+    def asgi(self) -> AsgiApplication:
+        raise NotInProcess(
+            "This sandbox runs elsewhere (MockPlatform.connect, --mock-platform-url), so this "
+            "process has no ASGI application to call. Use base_url or async_client()."
+        )
+
     def intercept(
         self, *, allow_hosts: Collection[str] = (), hosts: Collection[str] = ()
     ) -> AbstractContextManager[Mapping[str, str]]:
@@ -190,7 +213,6 @@ class RemoteWorld(WorldFace):
         sandbox: bool = False,
         passthrough: Sequence[str] = (),
     ) -> BasedSession:
-        from mock_platform.client.arguments import authentication
         from mock_platform.serving.in_process.session import BasedSession
 
         signs = None if auth is None else authentication(self.name, self.credentials, auth)
@@ -200,21 +222,35 @@ class RemoteWorld(WorldFace):
         self._sessions.append(session)
         return session
 
-    def activate(self, name: str, /, **parameters: Any) -> None:
+    def async_client(
+        self,
+        auth: AuthScheme | None = None,
+        *,
+        sandbox: bool = False,
+        passthrough: Sequence[str] = (),
+    ) -> AsyncClient:
+        require_extra("async_client()", "httpx", "httpx")
+        from mock_platform.serving.in_process.async_client import make_client
+
+        signs = None if auth is None else authentication(self.name, self.credentials, auth)
+        base = self._find_base(sandbox=sandbox)
+        return make_client(None, base, signs, passthrough, verify=read_authority())
+
+    def _activate(self, name: str, parameters: Mapping[str, Any]) -> None:
         path = f"{self._scenario_path(name)}/activate"
         self._control.ask("POST", path, {"parameters": copy_as_json(parameters)})
 
-    def deactivate(self, name: str | None = None) -> None:
+    def deactivate(self, name: ScenarioName | OwnName | None = None) -> None:
         path = "/scenarios" if name is None else self._scenario_path(name)
         self._control.ask("POST", f"{path}/deactivate")
 
-    def define(self, document: Mapping[str, Any] | str | Path) -> str:
+    def define(self, document: Mapping[str, Any] | str | Path) -> OwnName:
         from mock_platform.scenario.catalog import Catalog
 
         listed = self._control.ask("GET", "/operations")["operations"]
         scenario = read_scenario(document, Catalog.read(listed))
         self._control.ask("PUT", f"/scenarios/{scenario.name}", scenario.document)
-        return scenario.name
+        return OwnName(scenario.name)
 
     @property
     def scenarios(self) -> list[dict[str, Any]]:

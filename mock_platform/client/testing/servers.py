@@ -26,6 +26,7 @@ from mock_platform.client.remote.world import RemoteWorld
 from mock_platform.client.testing.report import Verdict
 from mock_platform.core.errors import UnknownScenario, Unreachable
 from mock_platform.core.warning_counts import WarningDocument, strip_origin
+from mock_platform.names import OwnName
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
 from mock_platform.scenario.outline import is_file
@@ -184,7 +185,7 @@ def activate_scenarios(world: WorldFace, request: WorldRequest) -> None:
     """
     for chosen, parameters in request.scenarios:
         with _name_marker("mock_scenario"):
-            name = chosen if isinstance(chosen, str) else world.define(chosen)
+            name = OwnName(chosen) if isinstance(chosen, str) else world.define(chosen)
             world.activate(name, **parameters)
 
 

@@ -8,7 +8,7 @@ reads, written in the transaction of what happened.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -32,6 +32,9 @@ from mock_platform.core.tables.table import Reference, Shown, Table
 from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
+
+if TYPE_CHECKING:
+    from mock_platform.core.tables.drawing import Draft
 
 AFFILIATE_BADGES = expectation(
     "activity.affiliate-badge",
@@ -381,6 +384,17 @@ def _check_activity(record: Record) -> Iterator[tuple[str, str]]:
         yield "event_type", explain_unknown_name(record["event_type"])
 
 
+def _draw_activity(draft: Draft) -> Record:
+    user = draft.first("users") or {}
+    after = draft.sentence()
+    return {
+        "event_type": "profile.update.bio",
+        "event_uuid": draft.id(),
+        "user_id": user.get("id"),
+        "payload": {"before": user.get("description", ""), "after": after},
+    }
+
+
 def _check_subscription(record: Record) -> Iterator[tuple[str, str]]:
     yield from _check_activity(record)
     if "direction" in record["filter"] and not takes_direction(record["event_type"]):
@@ -401,6 +415,7 @@ ACTIVITIES = Table(
     ActivityRecord,
     references=(Reference("user_id", "users"),),
     check=_check_activity,
+    draw=_draw_activity,
 )
 SUBSCRIPTIONS = Table(
     "activity_subscriptions",
@@ -421,5 +436,7 @@ ACCOUNT_ACTIVITY_SUBSCRIPTIONS = Table(
     AccountActivitySubscriptionRecord,
     key="_id",
     references=(Reference("webhook_id", "webhooks"), Reference("user_id", "users")),
+    draw=lambda draft: {"_id": "{webhook_id}-{user_id}".format_map(draft.record)},
+    once=("webhook_id", "user_id"),
 )
 TABLES = (ACTIVITIES, SUBSCRIPTIONS, ACCOUNT_ACTIVITY_SUBSCRIPTIONS)

@@ -420,6 +420,7 @@ TABLES = (
         TABLE,
         ComplianceJobRecord,
         references=(Reference("_app_id", "apps"),),
+        draw=lambda draft: {"type": draft.pick(TYPES), "_key": draft.secret(24)},
         due=("expiry", _find_expiry),
     ),
 )
