@@ -300,14 +300,15 @@ def find_named_user(call: Call, world: World, missing: int = 50, prefix: str = "
     return user
 
 
-def require_target(call: Call, world: World, missing: int = 108) -> Record:
+def require_target(call: Call, world: World, missing: int = 108, none: int | None = None) -> Record:
     """Return the user whom `user_id` or `screen_name` names.
 
     Raises:
-        NumericFailure: None is named, or the user does not exist (`missing`).
+        NumericFailure: None is named (`none`, else `missing`), or the user does not exist
+            (`missing`).
     """
     if not call.params.keys() & {"user_id", "screen_name"}:
-        raise NumericFailure(missing)
+        raise NumericFailure(none or missing)
     return find_named_user(call, world, missing)
 
 
@@ -382,7 +383,8 @@ def _list_paths(path: str) -> list[str]:
 def declare(
     route: str, handler: Handler, summary: str, returns: type[Schema] | Returns,
     params: type[Schema] | None = FormQuery, *,
-    id_: str = "", also: Sequence[str] = (), errors: str = "", facts: Sequence[Assumption] = (),
+    id_: str = "", prefix: str = "older.", also: Sequence[str] = (), errors: str = "",
+    facts: Sequence[Assumption] = (),
     limit: Rates | tuple[Limit, ...] = (), gates: tuple[Gate, ...] = (), reads: bool | None = None,
     query: Mapping[str, str] | None = None, path: Mapping[str, str] | None = None,
     json: Any = None, before: tuple[str, str] | None = None,
@@ -409,7 +411,7 @@ def declare(
         is_refused="bearer" not in auth.schemes,  # examples are not signed
     )
     return declare_named(
-        f"older.{id_ or '.'.join(names)}",
+        f"{prefix}{id_ or '.'.join(names)}",
         f"{method} /1.1/{rest}",
         number_refusals(handler),
         f"{summary}, in the 1.1 form",

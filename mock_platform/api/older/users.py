@@ -1,4 +1,8 @@
-"""Users of the older interface: found, followed and listed, settings, and what is trending."""
+"""Users of the older interface: read, found, followed and listed, settings, and what is trending.
+
+Sign-in libraries ask whom they signed in (`account.verify_credentials`), advertising clients find
+the `as_user_id` of a name (`users.show`).
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from mock_platform.api.v2.conventions import (
     Rates,
     get_user,
     get_user_id,
+    limit_users,
     make_id_field,
     make_schema,
 )
@@ -27,12 +32,14 @@ from mock_platform.api.v2.trends.operations import TREND_RECORDS, list_of_place
 from mock_platform.api.v2.user_relations import changes
 from mock_platform.api.v2.user_relations import operations as relations
 from mock_platform.api.v2.users.lists import SEARCH_MATCHES, search
-from mock_platform.core.assumptions import expectation
+from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import USER
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure
 from mock_platform.core.fields import CommaList, Flag, Integer, Json, ListOf, Text
 from mock_platform.core.operation import Handler
+from mock_platform.core.tables.table import AS, RECORDED
+from mock_platform.core.unread import NO_EFFECT
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -47,7 +54,48 @@ FIXED_SETTINGS = expectation(
     "account/settings has the published keys; name, language and protection are those of the "
     "user, all else is the same for everybody.",
 )
+OLDER_SHAPES = public_fact(
+    "older-users.shapes",
+    "verify_credentials and users/show return the user object of 41 keys with its entities and, "
+    "as status, the user's last public post without its author. include_entities=false leaves "
+    "entities out, skip_status=true the status; include_email=true adds the confirmed address or "
+    "null. With --wire recorded users have has_extended_profile, in users/show profile_location, "
+    "the caller also suspended and needs_phone_verification; include_entities has no effect on "
+    "the entities of the user.",
+    "adjacent operations, section 11; wire, section 1",
+    gap=True,
+)
+OLDER_LIMITS = public_fact(
+    "older-users.limits",
+    "A user may call verify_credentials 75 and users/show 900 times in 15 minutes.",
+    "adjacent operations, section 11",
+)
+OLDER_LOOKUP = expectation(
+    "older-users.lookup",
+    "users/show takes user_id or screen_name, in any case; with both, the user_id counts. Neither "
+    "answers 400 with code 25, a user who does not exist or is deactivated 404 with code 50, one "
+    "who is suspended 403 with code 63.",
+)
 _MOST_FOUND = 1000
+_OF_RECORDED = (
+    "has_extended_profile", "profile_location", "show_all_inline_media", "suspended",
+    "needs_phone_verification",
+)  # fmt: skip
+
+
+class CallingUser(OlderUser):
+    """The user who calls, with their confirmed address."""
+
+    email = Text(allow_none=True)
+
+
+class ShownUserQuery(older.FormQuery):
+    """Which user to show; one of the two."""
+
+    one_of = ("user_id", "screen_name")
+    """Parameters of which one is needed."""
+    user_id = Text()
+    screen_name = Text()
 
 
 class IdPage(older.Cursors):
@@ -78,6 +126,38 @@ PlaceTrends = make_schema(
     created_at=Text(required=True),
     locations=ListOf(Json(), required=True),
 )
+
+
+def verify_credentials(call: Call, world: World) -> Record:
+    """Return the user whose credentials sign the request."""
+    user = get_user(call)
+    shown = _show_one(call, world, user)
+    if call.params["include_email"]:
+        shown["email"] = user.get("_confirmed_email")
+    return shown
+
+
+def show(call: Call, world: World) -> Record:
+    """Return the user with an id or a name."""
+    if {"user_id", "screen_name"} <= call.params.keys():
+        call.warn("screen_name has no effect beside user_id", NO_EFFECT)
+    is_named = not {"user_id", "screen_name"}.isdisjoint(call.sent)
+    return _show_one(call, world, older.require_target(call, world, 50, 50 if is_named else 25))
+
+
+def _show_one(call: Call, world: World, user: Record) -> Record:
+    """Return a user by itself: with the keys that no page names and recorded answers have."""
+    if call.wire != "recorded":
+        return show_user(call, world, user)
+    call.params["include_entities"] = True
+    shown = show_user(call, world, user)
+    if user.get(AS) == RECORDED:
+        return shown | {name: user[name] for name in _OF_RECORDED if name in user}
+    shown["has_extended_profile"] = False
+    if call.operation == "users.show":
+        shown["profile_location"] = None
+    own = call.caller.user is not None and call.caller.user["id"] == user["id"]
+    return shown | ({"suspended": False, "needs_phone_verification": False} if own else {})
 
 
 def look_up(call: Call, world: World) -> list[Record]:
@@ -221,6 +301,13 @@ _KINDS: tuple[tuple[str, Handler, str], ...] = (
     ("friends", relations.list_following, "those whom a user follows"),
 )
 OPERATIONS = (
+    declare("GET account/verify_credentials", verify_credentials, "Read the user who calls",
+            CallingUser, add_fields(older.FormQuery, include_email=Switch(load_default=False)),
+            prefix="", auth=USER, limit=limit_users("verify_credentials", 75), errors="64 89",
+            facts=(OLDER_SHAPES, OLDER_LIMITS)),
+    declare("GET users/show", show, "Read a user by id or by name", OlderUser, ShownUserQuery,
+            prefix="", limit=limit_users("users/show", 900), errors="25 50 63",
+            facts=(OLDER_SHAPES, OLDER_LIMITS, OLDER_LOOKUP), query=_NAMED),
     *(declare(f"{method} users/lookup", look_up, "Read several users", _USERS, _UsersQuery,
               id_=name, limit=Rates(app=300, user=900), errors="17 25", query=_NAMED, reads=True)
       for method, name in (("GET", "users.lookup"), ("POST", "users.lookup_by_post"))),
