@@ -20,14 +20,12 @@ from mock_platform.api.v2.conventions import (
     make_id_field,
     make_schema,
 )
-from mock_platform.api.v2.objects.post_text import find_user
 from mock_platform.api.v2.objects.relations import (
     FOLLOW_REQUESTS,
     find_connections,
-    is_present,
     takes_messages_of,
 )
-from mock_platform.api.v2.pages import USERS
+from mock_platform.api.v2.pages import NUMBERS, USERS, TokenForm
 from mock_platform.api.v2.trends.operations import TREND_RECORDS, list_of_place
 from mock_platform.api.v2.user_relations import changes
 from mock_platform.api.v2.user_relations import operations as relations
@@ -36,7 +34,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import USER
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure
-from mock_platform.core.fields import CommaList, Flag, Integer, Json, ListOf, Text
+from mock_platform.core.fields import Flag, Integer, Json, ListOf, Text
 from mock_platform.core.operation import Handler
 from mock_platform.core.tables.table import AS, RECORDED
 from mock_platform.core.unread import NO_EFFECT
@@ -53,6 +51,11 @@ FIXED_SETTINGS = expectation(
     "older.settings",
     "account/settings has the published keys; name, language and protection are those of the "
     "user, all else is the same for everybody.",
+)
+TREND_PLACES = expectation(
+    "older.trend-places",
+    "trends/available lists the places of this world that have trends: the world (code 19), and "
+    "all others as countries below it (code 12).",
 )
 OLDER_SHAPES = public_fact(
     "older-users.shapes",
@@ -119,6 +122,14 @@ AccountSettings = make_schema(
     **{name: Text(required=True) for name in _TEXTS},
     **{name: Flag(required=True) for name in _FLAGS},
 )
+TrendPlace = make_schema(
+    "OlderTrendPlace",
+    woeid=Integer(required=True),
+    parentid=Integer(required=True),
+    placeType=Json(required=True),
+    countryCode=Text(allow_none=True),
+    **{name: Text(required=True) for name in ("name", "url", "country")},
+)
 PlaceTrends = make_schema(
     "OlderTrends",
     trends=ListOf(Json(), required=True),
@@ -161,20 +172,8 @@ def _show_one(call: Call, world: World, user: Record) -> Record:
 
 
 def look_up(call: Call, world: World) -> list[Record]:
-    """Return the users with these ids and names; those who are not there are left out.
-
-    Raises:
-        NumericFailure: Nothing is asked for (25), or no user is found (17).
-    """
-    ids, names = call.params.get("user_id"), call.params.get("screen_name")
-    if ids is None and names is None:
-        raise NumericFailure(25)
-    found = [world.store.get("users", id_) for id_ in ids or ()]
-    found += [find_user(world, name) for name in names or ()]
-    present = {user["id"]: user for user in found if user is not None and is_present(user)}
-    if not present:
-        raise NumericFailure(17)
-    return [show_user(call, world, user) for user in present.values()]
+    """Return the users with these ids and names; those who are not there are left out."""
+    return [show_user(call, world, user) for user in older.find_named_users(call, world)]
 
 
 def find(call: Call, world: World) -> list[Record]:
@@ -185,17 +184,17 @@ def find(call: Call, world: World) -> list[Record]:
     return show_found_users(call, world, found[count * (page - 1) :])
 
 
-def list_users(handler: Handler, call: Call, world: World) -> Record:
-    """Return the page of followers, or of those whom a user follows."""
+def list_users(handler: Handler, form: TokenForm, call: Call, world: World) -> Record:
+    """Return the page of users who hang together with one, such as followers."""
     user_id = older.find_named_user(call, world)["id"]
-    found, cursors = older.run_page(handler, USERS, 20, 200, call, world, user_id)
+    found, cursors = older.run_page(handler, form, 20, 200, call, world, user_id)
     return {"users": show_found_users(call, world, found), **cursors}
 
 
-def list_ids(handler: Handler, call: Call, world: World) -> Record:
-    """Return the page of the ids of followers, or of those whom a user follows."""
+def list_ids(handler: Handler, form: TokenForm, call: Call, world: World) -> Record:
+    """Return the page of the ids of such users."""
     user_id = older.find_named_user(call, world)["id"]
-    found, cursors = older.run_page(handler, USERS, 5000, 5000, call, world, user_id)
+    found, cursors = older.run_page(handler, form, 5000, 5000, call, world, user_id)
     make = str if call.params["stringify_ids"] else int
     return {"ids": [make(user["id"]) for user in found], **cursors, "total_count": None}
 
@@ -209,11 +208,11 @@ def follow(call: Call, world: World) -> Record:
     return show_user(call, world, world.store.get("users", target["id"]) or target)
 
 
-def unfollow(call: Call, world: World) -> Record:
-    """End the follow of a user, and return the user."""
-    target = older.require_target(call, world, 50)
-    end = partial(relations.end_relation, changes.unfollow, "following")
-    run(end, call, world, {"target_user_id": target["id"]})
+def change(handler: Handler, call: Call, world: World) -> Record:
+    """Unfollow a user, or begin or end to mute or block one; return the user."""
+    target = older.require_target(call, world, 50, 108)
+    named = {"target_user_id": target["id"]}
+    run(handler, call, world, named, **named)
     return show_user(call, world, world.store.get("users", target["id"]) or target)
 
 
@@ -286,20 +285,41 @@ def list_trends(call: Call, world: World) -> list[Record]:
     return [{"trends": trends, "as_of": moment, "created_at": moment, "locations": where}]
 
 
+def list_places(_call: Call, world: World) -> list[Record]:
+    """Return the places that have trends."""
+    return [
+        {
+            "name": place["name"],
+            "woeid": int(place["woeid"]),
+            "placeType": {"code": 19 if place["woeid"] == "1" else 12, "name": ""},
+            "url": f"https://platform.example/place/{place['woeid']}",
+            "parentid": 0 if place["woeid"] == "1" else 1,
+            "country": "" if place["woeid"] == "1" else place["name"],
+            "countryCode": None,
+        }
+        for place in (entry.record for entry in world.store.page("trend_places"))
+    ]
+
+
 _NAMED = {"screen_name": "northbike_co"}
 _USERS = older.Listing(OlderUser)
 _user_id = partial(make_id_field, "a user id of ")
-_UsersQuery = add_fields(
-    older.FormQuery,
-    user_id=CommaList(_user_id(), most=100),
-    screen_name=CommaList(Text(), most=100),
-)
 _IdPageQuery = add_fields(older.UserListQuery, stringify_ids=Switch(load_default=False))
 _list = partial(declare, limit=Rates(app=15, user=15), errors="25 44 50 63 179", query=_NAMED)
-_KINDS: tuple[tuple[str, Handler, str], ...] = (
-    ("followers", relations.list_followers, "a user's followers"),
-    ("friends", relations.list_following, "those whom a user follows"),
+_list_own = partial(declare, auth=USER, limit=Rates(user=15))
+_LISTS: tuple[tuple[str, Handler, TokenForm, str], ...] = (
+    ("followers", relations.list_followers, USERS, "a user's followers"),
+    ("friends", relations.list_following, USERS, "those whom a user follows"),
+    ("blocks", relations.list_blocking, USERS, "those whom the caller blocks"),
+    ("mutes/users", relations.list_muting, NUMBERS, "those whom the caller mutes"),
 )
+_SEPARATIONS = (
+    ("blocks", "block", "blocking", changes.block, changes.unblock),
+    ("mutes/users", "mute", "muting", changes.mute, changes.unmute),
+)
+_OwnQuery = add_fields(older.FormQuery, older.CursorQuery)
+_write = partial(declare, returns=OlderUser, params=OneUserQuery, errors="50 63 87 108",
+                 query=_NAMED)  # fmt: skip
 OPERATIONS = (
     declare("GET account/verify_credentials", verify_credentials, "Read the user who calls",
             CallingUser, add_fields(older.FormQuery, include_email=Switch(load_default=False)),
@@ -308,22 +328,33 @@ OPERATIONS = (
     declare("GET users/show", show, "Read a user by id or by name", OlderUser, ShownUserQuery,
             prefix="", limit=limit_users("users/show", 900), errors="25 50 63",
             facts=(OLDER_SHAPES, OLDER_LIMITS, OLDER_LOOKUP), query=_NAMED),
-    *(declare(f"{method} users/lookup", look_up, "Read several users", _USERS, _UsersQuery,
+    *(declare(f"{method} users/lookup", look_up, "Read several users", _USERS, older.UsersQuery,
               id_=name, limit=Rates(app=300, user=900), errors="17 25", query=_NAMED, reads=True)
       for method, name in (("GET", "users.lookup"), ("POST", "users.lookup_by_post"))),
     declare("GET users/search", find, "Search users by name", _USERS,
             add_fields(older.FormQuery, q=Text(required=True, min_length=1, max_length=50),
                        page=Integer(load_default=1), count=Integer(low=0)),
             auth=USER, limit=Rates(user=900), facts=(SEARCH_MATCHES,), query={"q": "harbor"}),
-    *(_list(f"GET {kind}/ids", partial(list_ids, handler), f"List the ids of {text}", IdPage,
-            _IdPageQuery) for kind, handler, text in _KINDS),
-    *(_list(f"GET {kind}/list", partial(list_users, handler), f"List {text}", UserPage,
-            older.UserListQuery) for kind, handler, text in _KINDS),
+    *(_list(f"GET {kind}/ids", partial(list_ids, handler, form), f"List the ids of {text}", IdPage,
+            _IdPageQuery) for kind, handler, form, text in _LISTS[:2]),
+    *(_list(f"GET {kind}/list", partial(list_users, handler, form), f"List {text}", UserPage,
+            older.UserListQuery) for kind, handler, form, text in _LISTS[:2]),
+    *(_list_own(f"GET {kind}/ids", partial(list_ids, handler, form), f"List the ids of {text}",
+                IdPage, add_fields(_OwnQuery, stringify_ids=Switch(load_default=False)))
+      for kind, handler, form, text in _LISTS[2:]),
+    *(_list_own(f"GET {kind}/list", partial(list_users, handler, form), f"List {text}", UserPage,
+                _OwnQuery) for kind, handler, form, text in _LISTS[2:]),
+    *(_write(f"POST {kind}/create", partial(change, partial(relations.begin_relation, begin, verb,
+                                                            flag)), f"Begin to {verb} a user")
+      for kind, verb, flag, begin, _ in _SEPARATIONS),
+    *(_write(f"POST {kind}/destroy", partial(change, partial(relations.end_relation, end, flag)),
+             f"Cease to {verb} a user") for kind, verb, flag, _, end in _SEPARATIONS),
     declare("POST friendships/create", follow, "Follow a user", OlderUser,
             add_fields(OneUserQuery, follow=Switch()), limit=Rates(user_daily=400),
             errors="63 108 158 160 162", facts=(FRIENDSHIP_RULES,), query=_NAMED),
-    declare("POST friendships/destroy", unfollow, "Unfollow a user", OlderUser, OneUserQuery,
-            errors="50 63", facts=(FRIENDSHIP_RULES,), query=_NAMED),
+    _write("POST friendships/destroy", partial(change, partial(
+        relations.end_relation, changes.unfollow, "following")), "Unfollow a user",
+           facts=(FRIENDSHIP_RULES,)),
     declare("GET friendships/show", show_friendship, "Show what two users are to each other",
             Friendship,
             add_fields(source_id=_user_id(), source_screen_name=Text(),
@@ -332,6 +363,9 @@ OPERATIONS = (
             query={"source_id": "2244994945", "target_screen_name": "northbike_co"}),
     declare("GET account/settings", show_settings, "Read the settings of the caller",
             AccountSettings, None, auth=USER, limit=Rates(user=15), facts=(FIXED_SETTINGS,)),
+    declare("GET trends/available", list_places, "List the places that have trends",
+            older.Listing(TrendPlace), add_fields(), limit=Rates(app=75, user=75),
+            facts=(TREND_RECORDS, TREND_PLACES)),
     declare("GET trends/place", list_trends, "List the trends of a place",
             older.Listing(PlaceTrends),
             add_fields(id=Integer(required=True), exclude=Text()), limit=Rates(app=75, user=75),

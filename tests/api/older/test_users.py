@@ -107,10 +107,30 @@ def test_settings_and_trends(box: Sandbox) -> None:
     """Settings of the caller; trends of a place with and without hashtags."""
     (place,) = box.read("/1.1/trends/place.json", id="1")
     (bare,) = box.read("/1.1/trends/place.json", id="1", exclude="hashtags")
+    places = {one["woeid"]: one for one in box.read("/1.1/trends/available.json")}
 
     assert "harbor_roasters" == box.read("/1.1/account/settings.json")["screen_name"]
     assert [{"name": "Worldwide", "woeid": 1}] == place["locations"]
     assert 0 < len(bare["trends"]) < len(place["trends"])
+    assert (0, 1) == (places[1]["parentid"], places[23424977]["parentid"])
+
+
+@pytest.mark.parametrize(("kind", "relation"), [("blocks", "blocking"), ("mutes/users", "muting")])
+def test_blocks_and_mutes_are_shared(box: Sandbox, kind: str, relation: str) -> None:
+    """Who is blocked or muted here is so in the v2 interface, first of both lists, and no more."""
+
+    def change(verb: str) -> Any:
+        return body_of(box.call("POST", f"/1.1/{kind}/{verb}.json", form=NORTHBIKE))["id_str"]
+
+    begun = change("create")
+    ids = box.read(f"/1.1/{kind}/ids.json", stringify_ids="true")["ids"]
+    users = box.read(f"/1.1/{kind}/list.json", skip_status="1")["users"]
+    there = [user["id"] for user in box.read(f"/2/users/{OWN}/{relation}")["data"]]
+    ended = change("destroy")
+
+    assert OTHER == begun == ended == ids[0]
+    assert ids == [user["id_str"] for user in users] == there
+    assert OTHER not in box.read(f"/1.1/{kind}/ids.json", stringify_ids="true")["ids"]
 
 
 create = partial(Refusal, "POST /1.1/friendships/create.json")
@@ -121,6 +141,13 @@ REFUSED = [
     create("a user who blocks the caller", 403, form={"user_id": OTHER}, shows=numbers(162)),
     Refusal("POST /1.1/friendships/destroy.json", "to unfollow an unknown user", 404,
             form={"user_id": "99"}, shows=numbers(50)),
+    Refusal("POST /1.1/mutes/users/create.json", "to mute oneself", 403, form={"user_id": OWN},
+            shows={"errors": [{"code": 87, "message": "You cannot mute yourself"}]}),
+    Refusal("POST /1.1/blocks/create.json", "to block nobody", 403, shows=numbers(108)),
+    Refusal("POST /1.1/blocks/create.json", "to block an unknown user", 404,
+            form={"user_id": "99"}, shows=numbers(50)),
+    Refusal("GET /1.1/blocks/ids.json", "the blocks of an app", 403, keys=BEARER,
+            shows=numbers(220)),
     Refusal("GET /1.1/friendships/show.json", "no target", 400, shows=numbers(25)),
     Refusal("GET /1.1/users/lookup.json", "no names", 400, shows=numbers(25)),
     Refusal("GET /1.1/users/lookup.json", "unknown names alone", 404,
