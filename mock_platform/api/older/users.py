@@ -149,10 +149,13 @@ def verify_credentials(call: Call, world: World) -> Record:
 
 
 def show(call: Call, world: World) -> Record:
-    """Return the user with an id or a name."""
-    if {"user_id", "screen_name"} <= call.params.keys():
+    """Return the user with an id or a name, which may be the end of the path."""
+    named = call.path_params.get("id")
+    if named is not None:
+        call.params["user_id" if named.isdecimal() else "screen_name"] = named
+    elif {"user_id", "screen_name"} <= call.params.keys():
         call.warn("screen_name has no effect beside user_id", NO_EFFECT)
-    is_named = not {"user_id", "screen_name"}.isdisjoint(call.sent)
+    is_named = named is not None or not {"user_id", "screen_name"}.isdisjoint(call.sent)
     return _show_one(call, world, older.require_target(call, world, 50, 50 if is_named else 25))
 
 
@@ -326,7 +329,8 @@ OPERATIONS = (
             prefix="", auth=USER, limit=limit_users("verify_credentials", 75), errors="64 89",
             facts=(OLDER_SHAPES, OLDER_LIMITS)),
     declare("GET users/show", show, "Read a user by id or by name", OlderUser, ShownUserQuery,
-            prefix="", limit=limit_users("users/show", 900), errors="25 50 63",
+            prefix="", also=("/1.1/users/show/:id",), limit=limit_users("users/show", 900),
+            errors="25 50 63",
             facts=(OLDER_SHAPES, OLDER_LIMITS, OLDER_LOOKUP), query=_NAMED),
     *(declare(f"{method} users/lookup", look_up, "Read several users", _USERS, older.UsersQuery,
               id_=name, limit=Rates(app=300, user=900), errors="17 25", query=_NAMED, reads=True)

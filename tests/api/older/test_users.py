@@ -295,6 +295,13 @@ def test_one_user(box: Sandbox, keys: Keys | str, query: dict[str, str]) -> None
     assert "status" in shown
 
 
+@pytest.mark.parametrize("end", ["3805104374", "northbike_co.json", "NorthBike_Co"])
+def test_one_user_at_the_end_of_the_path(box: Sandbox, end: str) -> None:
+    """The id or the name may also end the path, as older clients have it."""
+    assert "northbike_co" == box.read(f"/1.1/users/show/{end}")["screen_name"]
+    assert 404 == box.call("GET", f"/1.1/users/show/{end[:3]}x").status_code
+
+
 def test_both_parameters(box: Sandbox) -> None:
     """The id counts, and the journal says so."""
     query = {"user_id": "3805104374", "screen_name": "harbor_roasters"}
