@@ -41,6 +41,7 @@ KINDS = (
             "docs/test-recipes",
             "docs/console",
             "docs/clients",
+            "docs/programs",
             "docs/older-interface",
             "docs/wire",
             "docs/record-and-import",
