@@ -81,6 +81,11 @@ class Windows:
             (start, end, used) if start <= now < end else (now, now + timedelta(seconds=seconds), 0)
         )
 
+    def list_ends(self) -> list[tuple[str, datetime]]:
+        """Return the names of the open windows, each with its end."""
+        now = self._clock.now()
+        return [(_name(key), end) for key, (at, end, _) in self._open.items() if at <= now < end]
+
     def clear(self) -> None:
         """Delete all windows of the world."""
         self._open = {}
