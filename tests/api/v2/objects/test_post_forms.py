@@ -90,3 +90,11 @@ def test_a_version_is_part_of_its_history() -> None:
     _, faults = POSTS.load(V2 | {"edit_history_post_ids": ["1"]})
 
     assert ["_edit_history"] == [name for name, _ in faults]
+
+
+def test_a_post_is_of_a_whole_second() -> None:
+    """What clients parse as `.000Z` is shown so, whatever part of the second it was made in."""
+    world = sandbox().platform.worlds.default
+    stored = load(V2 | {"created_at": "2026-11-20T10:00:00.250Z"})
+
+    assert "2026-11-20T10:00:00.000Z" == show_post(world, stored, ("created_at",))["created_at"]
