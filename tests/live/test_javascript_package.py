@@ -55,8 +55,9 @@ ONLY_IN_PYTHON: dict[str, set[str]] = {
     "MockPlatform": {"on_stray", "raise_errors"},
 }
 ONLY_IN_JAVASCRIPT: dict[str, set[str]] = {
-    # For what pytest's fixtures do, and for routes that Python calls with requests.
-    "World": {"drop", "finish", "[Symbol.asyncDispose]", "snapshots", "transitions"}
+    # For what pytest's fixtures do, for routes that Python calls with requests, and what is a
+    # function of the package in Python.
+    "World": {"drop", "failures", "finish", "[Symbol.asyncDispose]", "snapshots", "transitions"}
     | {"regenerateCredentials"},
     "MockPlatform": {"freshWorld"},
     # `in` and `len` of Python.

@@ -129,12 +129,14 @@ class World {
     const listed = statuses === undefined ? undefined : [statuses].flat().join(",");
     const query = { operations: pattern, statuses: listed, network };
     const { failures } = await this._control.ask("GET", "/failures", { query });
-    return failures.map((each) => Object.defineProperty(each, "toString", { value: () => each.id }));
+    /** @param {Record<string, any>} each */
+    const named = (each) => Object.defineProperty(each, "toString", { value: () => each.id });
+    return failures.map(named);
   }
 
   /**
    * @param {import("../types/index").Failure | string} failure
-   * @param {{ times?: number | null }} [options]
+   * @param {import("../types/index").FailOptions} [options]
    */
   async fail(failure, options = {}) {
     checkOptions("fail", options, ["times"]);
