@@ -35,6 +35,7 @@ class DocumentedFailure(Struct, frozen=True):
     """One way in which an operation can fail: a documented answer, or a fault of the network.
 
     Example:
+        >>> from mock_platform import failures
         >>> (failure,) = failures("line_items.get", 404)
         >>> print(failure, failure.status, failure.code)
         line_items.get-404-LINE_ITEM_NOT_FOUND 404 LINE_ITEM_NOT_FOUND
@@ -171,14 +172,17 @@ def failures(
 
     `pattern` may be several, separated by commas. `statuses` leaves those answers that have one of
     them; `network` adds what the network can do to any request: `reset`, `empty`, `truncate`,
-    `garbage`, `timeout`, and for writes `answer-lost`. They print as their ids, for the
-    `parametrize` of pytest.
+    `garbage`, `timeout`, and for writes `answer-lost`.
+
+    They print as their ids, for the `parametrize` of pytest. Each has an `operation`, a `status`
+    (`None` if the network fails), a `code`, and `headers` with which a request asks for it.
 
     Raises:
         BadQuery: A pattern matches no operation, or no operation documents one of the statuses.
         TypeError: An argument is of another type.
 
     Example:
+        >>> from mock_platform import failures
         >>> for failure in failures("line_items.get", {401, 404}, network=True):
         ...     print(failure)
         line_items.get-401-89
