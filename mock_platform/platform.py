@@ -140,7 +140,7 @@ class Platform:
     ) -> None:
         self.settings = settings = settings or Settings()
         self.tables: Tables = {table.name: table for table in TABLES}
-        self.description = Description(self._describe, self.write_original)
+        self.description = Description(self._describe, self.write_original, lambda: self.operations)
         """Return the v2 interface as an OpenAPI document."""
         self.operations: tuple[Operation, ...] = table(
             OPERATIONS, [openapi.make_operation(self.description.at)]
@@ -171,6 +171,7 @@ class Platform:
                 wire=settings.wire,
                 refuse_warnings=settings.warnings == "error",
                 all_releases=settings.releases == "all",
+                as_of=settings.as_of,
             ),
             JournalMemory(settings.journal_total_bytes),
         )
@@ -307,6 +308,7 @@ class Platform:
         self, call: Call, world: World, refused: Exception | None = None
     ) -> tuple[Reply, Sequence[Change]]:
         """Return the answer of a call's operation, or its refusal, and what it changed."""
+        call.as_of = world.as_of
         call.names, wire = choose_form(call, world.names, world.wire)
         if wire != "spec":
             call.wire, call.until_2023 = "recorded", wire != "recorded"

@@ -10,6 +10,7 @@ import argparse
 import gc
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
+from datetime import datetime
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
@@ -39,6 +40,8 @@ _MARKERS = {
     "mock_strict": "mock_strict: refuse what the specification does not show.",
     "mock_names": "mock_names(names): let the test's clients use and get 'original' or 'neutral' "
     "names.",
+    "mock_as_of": "mock_as_of(date): let the contract of the test's world be that of this date, "
+    "ISO 8601.",
 }
 _SUFFIXES = (".html", ".json", ".txt", ".xml", ".baseline")
 """The ends of the names of coverage files; `coverage.SUFFIXES` has their formats."""
@@ -122,6 +125,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=["spec", "recorded", "recorded-2023"],
         help="Answers as documented, or as the real service was recorded where that differs. "
         "Without it, spec, or as the server at --mock-platform-url does.",
+    )
+    group.addoption(
+        "--mock-as-of",
+        metavar="DATE",
+        type=_date,
+        help="Answer with the endpoints, fields, names of events and refusals that the release "
+        "history had at this date. Without it, those of the clock, or as the server at "
+        "--mock-platform-url does.",
     )
     group.addoption(
         "--mock-block-network",
@@ -282,17 +293,17 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 def _make_servers(config: pytest.Config) -> Any:
     url, warnings = config.getoption("--mock-platform-url"), config.getoption("--mock-warnings")
-    names, wire = config.getoption("--mock-names"), config.getoption("--mock-wire")
+    more = [config.getoption(f"--mock-{name}") for name in ("names", "wire", "as-of")]
     if url is None:
         from mock_platform.client.testing.servers import LocalServers
 
-        return LocalServers(warnings or "ignore", names, wire)
+        return LocalServers(warnings or "ignore", *more)
     from mock_platform.client.testing.servers import SharedServer, name_worker
     from mock_platform.core.errors import Refused, Unreachable
 
     world = name_worker(getattr(config, "workerinput", {}))
     try:
-        return SharedServer(url, world, warnings, names, wire)
+        return SharedServer(url, world, warnings, *more)
     except (Refused, Unreachable) as fault:
         problem = str(fault)
     return pytest.fail(f"mock_platform: --mock-platform-url: {problem}", pytrace=False)
@@ -327,6 +338,15 @@ def _address(text: str) -> str:
             f"{text!r} is not an address such as http://127.0.0.1:8080, the url of a READY line."
         )
     return text
+
+
+def _date(text: str) -> datetime:
+    from mock_platform.world.clock import parse_instant
+
+    try:
+        return parse_instant(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a date such as 2026-03-01.") from None
 
 
 def _coverage_file(text: str) -> str:

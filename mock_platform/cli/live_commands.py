@@ -98,18 +98,29 @@ def reset(**server: Any) -> None:
     "action", required=False, type=click.Choice(["freeze", "travel", "advance", "resume"])
 )
 @click.argument("value", required=False, metavar="[MOMENT|DURATION]")
-def clock(*, action: str | None, value: str | None, **server: Any) -> None:
+@click.option("--to-next", is_flag=True, help="advance: to the next thing that is due.")
+def clock(*, action: str | None, value: str | None, to_next: bool, **server: Any) -> None:
     """Print the clock of a world, or change it and print it.
 
     freeze [MOMENT] stops it, now or at a moment such as 2026-03-25T16:00:00Z. travel MOMENT sets
     it; travel now sets it to the time of the machine. advance DURATION moves it: seconds, or 500ms,
-    90s, 15m, 1h, 1d, and back with -7d. resume starts it again.
+    90s, 15m, 1h, 1d, and back with -7d. advance --to-next moves it to the next transition,
+    scheduled post, expiry or end of a rate window, and prints what it was. resume starts it again.
     """
-    from mock_platform.cli.remote_commands import change_clock, open_world, show_clock
+    from mock_platform.cli.remote_commands import (
+        advance_to_next,
+        change_clock,
+        open_world,
+        show_clock,
+    )
 
-    moment, seconds = _read_step(action, value)
+    if to_next and (action != "advance" or value is not None):
+        raise click.UsageError("--to-next is for: clock advance --to-next, without a duration.")
+    moment, seconds = (None, 0.0) if to_next else _read_step(action, value)
     with open_world(**server) as world:
-        if action is not None:
+        if to_next:
+            advance_to_next(world)
+        elif action is not None:
             change_clock(world, action, moment, seconds)
         show_clock(world)
 
@@ -121,7 +132,7 @@ def _read_step(
     if action in {"travel", "advance"} and value is None:
         wanted = "a moment: clock travel 2026-03-25T16:00:00Z"
         if action == "advance":
-            wanted = "a duration: clock advance 1h"
+            wanted = "a duration: clock advance 1h, or clock advance --to-next"
         raise click.UsageError(f"clock {action} needs {wanted}.")
     if action == "resume" and value is not None:
         raise click.UsageError(f"clock resume takes nothing more, and {value!r} was given.")
@@ -190,6 +201,39 @@ def costs(*, by: By, format: Literal["text", "json"], **server: Any) -> None:
         show_costs(world, by, format)
 
 
+@click.command("make", cls=CheckedCommand)
+@server_options
+@click.option(
+    "--seed", type=click.IntRange(-(2**63), 2**63 - 1), metavar="N",
+    help="The same N makes the same records of the same world.  [default: others each time]",
+)  # fmt: skip
+@make_format_option("text", "json", help="A sentence for people, or the answer of /_mock/make.")
+@click.argument("table")
+@click.argument("words", nargs=-1, metavar="[COUNT] [KEY=VALUE]...")
+def make(
+    *,
+    table: str,
+    words: tuple[str, ...],
+    seed: int | None,
+    format: Literal["text", "json"],
+    **server: Any,
+) -> None:
+    """Make records of TABLE in a world, with what they need: one, or COUNT of them.
+
+    KEY is a field, a reference without `_id` such as `campaign`, or `spread`: how long ago the
+    oldest record was created. A VALUE is read as JSON if it is JSON, else as text.
+    """
+    from mock_platform.cli.remote_commands import make_records, open_world
+
+    count, pairs = 1, words
+    if words and "=" not in words[0]:
+        if not words[0].isascii() or not words[0].isdigit():
+            raise click.UsageError(f"COUNT is a whole number, got {words[0]!r}.")
+        count, pairs = int(words[0][:19]), words[1:]
+    with open_world(**server) as world:
+        make_records(world, table, count, pairs, seed, format)
+
+
 @click.command("case", cls=CheckedCommand)
 @server_options
 @click.option(
@@ -244,6 +288,7 @@ LIVE_COMMANDS: tuple[click.Command, ...] = (
     clock,
     requests,
     costs,
+    make,
     case,
     worlds,
     mcp,

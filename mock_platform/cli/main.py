@@ -21,7 +21,7 @@ _SECTIONS = (
     ("Watch what it does", ("requests", "costs", "case", "worlds")),
     ("Break something, and undo it", ("scenarios", "on", "off", "clock", "reset")),
     ("For agents", ("mcp",)),
-    ("Data", ("credentials", "record", "import")),
+    ("Data", ("make", "credentials", "record", "import")),
     ("Check", ("check", "coverage", "diff", "fidelity")),
     ("The contract", ("operations", "where", "openapi", "assumptions", "contract", "pact")),
     ("Help and set-up", ("docs", "hosts")),

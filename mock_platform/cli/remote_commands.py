@@ -22,14 +22,18 @@ from mock_platform.client.remote.world import RemotePlatform
 from mock_platform.core.errors import (
     BadParameters,
     BadQuery,
+    BadRecord,
     BadScenario,
     CannotPerform,
+    NothingDue,
     Refused,
     UnknownScenario,
+    UnknownTable,
     Unreachable,
     did_you_mean,
 )
 from mock_platform.core.jsonio import dumps
+from mock_platform.names import OwnName
 from mock_platform.scenario.outline import is_file
 from mock_platform.verification.costs.document import By, describe_costs
 from mock_platform.world.clock import wire_millis
@@ -37,6 +41,7 @@ from mock_platform.world.endings import describe_end, is_unusual
 from mock_platform.world.names import DEFAULT
 
 _POLL_SECONDS = 0.3
+_SHOWN_IDS = 5
 _SECONDS = 90
 """How long an answer to an agent may take."""
 _MOST_AT_ONCE = 1000
@@ -88,17 +93,16 @@ def open_world(
 def activate(world: WorldFace, name: str, pairs: Sequence[str]) -> None:
     """Activate a scenario, or that of a file, with parameters written as KEY=VALUE."""
     parameters = dict(map(_read_pair, pairs))
-    if is_file(name):
-        name = world.define(Path(name))
-    world.activate(name, **parameters)
+    known = world.define(Path(name)) if is_file(name) else OwnName(name)
+    world.activate(known, **parameters)
     given = "".join(f" {key}={json.dumps(value)}" for key, value in parameters.items())
-    click.echo(f"{name}{given} is on in world {world.name}.")
+    click.echo(f"{known}{given} is on in world {world.name}.")
 
 
 def deactivate(world: WorldFace, name: str | None) -> None:
     """Deactivate a scenario, or all of them."""
     active = [each["name"] for each in world.scenarios if each["active"]]
-    world.deactivate(name)
+    world.deactivate(None if name is None else OwnName(name))
     if name is not None:
         was = "" if name in active else " It was not on."
         click.echo(f"{name} is off in world {world.name}.{was}")
@@ -117,6 +121,21 @@ def show_clock(world: WorldFace) -> None:
     """Print the moment of a world, and whether its clock is stopped."""
     state = "stopped" if world.clock.frozen else "running"
     click.echo(f"{wire_millis(world.clock.now())} {state}")
+
+
+def advance_to_next(world: WorldFace) -> None:
+    """Move the clock of a world to the next thing that is due, and print what it was.
+
+    Raises:
+        CheckFailed: Nothing is due.
+    """
+    try:
+        happened = world.clock.advance(to="next")
+    except NothingDue as fault:
+        raise CheckFailed(str(fault)) from fault
+    for each in happened:
+        of = each.id if each.table is None else f"{each.table}/{each.id}"
+        click.echo(f"{wire_millis(each.at)} {each.kind} {of}")
 
 
 def change_clock(
@@ -182,6 +201,30 @@ def show_costs(world: WorldFace, by: By, form: Literal["text", "json"]) -> None:
         names = ("usd", "calls", "resources", "key")
         rows = [[str(item[name]) for name in names] for item in found["items"]]
         click.echo(align([("US$", "calls", "charged", by), *rows]))
+
+
+def make_records(
+    world: WorldFace,
+    table: str,
+    count: int,
+    pairs: Sequence[str],
+    seed: int | None,
+    form: Literal["text", "json"],
+) -> None:
+    """Make records with fields that are written as KEY=VALUE, and print what was made."""
+    fields = dict(map(_read_pair, pairs))
+    reserved = fields.keys() & {"table", "count", "seed"}
+    if reserved:
+        raise click.UsageError(f"{min(reserved)} is no field: make TABLE COUNT --seed N KEY=VALUE.")
+    try:
+        made = world.make(table, count, seed=seed, **fields)
+    except TypeError as fault:  # a number that JSON has and nobody can send
+        raise click.UsageError(f"{fault}.") from fault
+    if form == "json":
+        click.echo(dumps(made))
+        return
+    shown = ", ".join(made["ids"][:_SHOWN_IDS]) + (" …" if made["made"] > _SHOWN_IDS else "")
+    click.echo(f"{made['made']:,} {table} were made in world {world.name}: {shown}")
 
 
 def save_case(world: WorldFace, file: Path) -> None:
@@ -312,5 +355,5 @@ def _convert_refusals() -> Iterator[None]:
     except (Refused, Unreachable, UnknownScenario, BadParameters, BadQuery, CannotPerform) as fault:
         text = str(fault.args[0]) if isinstance(fault, LookupError) else str(fault)
         raise CheckFailed(text) from fault
-    except BadScenario as fault:
+    except (BadScenario, BadRecord, UnknownTable) as fault:
         raise CheckFailed(str(fault)) from fault

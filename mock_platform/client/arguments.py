@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
@@ -16,6 +16,7 @@ from mock_platform.world.endings import How
 
 if TYPE_CHECKING:
     from mock_platform.core.auth.tester_access import Credentials
+    from mock_platform.names import OperationId, OwnName
     from mock_platform.scenario.catalog import Catalog
     from mock_platform.scenario.document import Scenario
     from mock_platform.serving.in_process.oauth1 import OAuth1Auth
@@ -94,7 +95,7 @@ def describe_event(
 class EntryQuery(TypedDict, total=False):
     """A query on the journal; an entry must match all values."""
 
-    operation: str | None
+    operation: OperationId | OwnName | None
     """Id of an operation."""
     status: int | str | None
     """A status, or a class of them such as "4xx"."""
@@ -152,6 +153,20 @@ def is_error(warnings: str | None) -> bool | None:
     return None if warnings is None else warnings == "error"
 
 
+def read_as_of(as_of: Instant | date | None) -> datetime | None:
+    """Return the date of a contract; `None` leaves it to the server.
+
+    Raises:
+        ValueError: It is not a date, or a datetime without offset from UTC.
+    """
+    if isinstance(as_of, date) and not isinstance(as_of, datetime):
+        as_of = as_of.isoformat()
+    try:
+        return None if as_of is None else moment(as_of)
+    except (TypeError, ValueError) as fault:
+        raise ValueError(f"as_of: {fault}; a date is 2026-03-01") from fault
+
+
 def check_names(names: NamesMode | None) -> NamesMode | None:
     """Return which names a world uses; `None` leaves it to the server.
 
@@ -190,6 +205,19 @@ def read_scenario(document: Mapping[str, Any] | str | Path, catalog: Catalog) ->
     if isinstance(document, str):
         return loads(document, catalog)
     return loads(jsonio.dumps(document), catalog, "scenario.json")
+
+
+def describe_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of records to be made, as they would arrive over HTTP.
+
+    Raises:
+        TypeError: A value has no JSON form.
+    """
+    plain = {
+        name: value.total_seconds() if isinstance(value, timedelta) else value
+        for name, value in fields.items()
+    }
+    return copy_as_json(plain)
 
 
 def copy_as_json(parameters: Mapping[str, Any]) -> dict[str, Any]:

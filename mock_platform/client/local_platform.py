@@ -10,11 +10,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from mock_platform.client.arguments import check_names, check_wire, is_error
+from mock_platform.client.arguments import check_names, check_wire, is_error, read_as_of
 from mock_platform.client.interface import PlatformFace
 from mock_platform.client.late_application import (
     LateApplication,
@@ -124,6 +125,7 @@ class LocalPlatform(LocalWorld, PlatformFace):
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
         wire: WireMode | None = None,
+        as_of: Instant | date | None = None,
     ) -> LocalWorld:
         self._platform.worlds.create(
             name,
@@ -134,6 +136,7 @@ class LocalPlatform(LocalWorld, PlatformFace):
             refuse_warnings=is_error(warnings),
             names=check_names(names),
             wire=check_wire(wire),
+            as_of=read_as_of(as_of),
         )
         return LocalWorld(self._platform, name, self._server.url, self._application)
 

@@ -37,8 +37,8 @@ class MockPlatform(PlatformFace):
         """Start a server in a thread; it listens before this method returns.
 
         `overrides` are fields of `Settings`, or of its `delivery` as `delivery_timeout=1`. Folders
-        may be text, and `freeze` may be ISO 8601. `port` 0 chooses a free port, whatever `settings`
-        says.
+        may be text, `freeze` and `as_of` may be ISO 8601. `port` 0 chooses a free port, whatever
+        `settings` says.
 
         Raises:
             TypeError: A setting of this name does not exist.

@@ -83,12 +83,15 @@ class NewWorld(Schema):
     freeze = Text(
         metadata={"description": "moment at which its clock stops, such as 2026-03-25T16:00:00Z"}
     )
+    as_of = Text(metadata={"description": "date of the contract that it has, such as 2026-03-01"})
 
 
 def create_world(request: ControlRequest, given: Mapping[str, Any]) -> str:
     """Make a world of its own for a task or a test; one that exists stays as it is."""
     name = given["world"]
-    wanted = {"from": given.get("source"), "seed": given.get("seed"), "freeze": given.get("freeze")}
+    wanted = {"from": given.get("source")} | {
+        name: given.get(name) for name in ("seed", "freeze", "as_of")
+    }
     sent = {key: value for key, value in wanted.items() if value is not None}
     known = {world.name for world in request.platform.worlds}
     made = put_world(
@@ -255,24 +258,30 @@ def clear_failures(request: ControlRequest, given: Mapping[str, Any]) -> str:
 class ClockMove(InWorld):
     """A move of the clock."""
 
-    to = Text(metadata={"description": "a moment, such as 2026-03-25T16:00:00Z, or now"})
+    to = Text(metadata={"description": "a moment, such as 2026-03-25T16:00:00Z, now, or next"})
     by = Text(metadata={"description": "a duration, such as 90s, 15m, 2h, 1d; -7d moves it back"})
 
 
 def move_clock(request: ControlRequest, given: Mapping[str, Any]) -> str:
-    """Move the world's clock `to` a moment or `by` a duration; without both, read it."""
+    """Move the world's clock `to` a moment, or what is due next, or `by` a duration; or read it."""
     if "to" in given and "by" in given:
         raise ControlRefusal(422, "The clock moves to a moment or by a duration, not both.")
-    if "to" in given or "by" in given:
-        action = {"action": "travel", "to": given["to"]} if "to" in given else {}
-        action = action or {"action": "advance", "seconds": given["by"]}
-        put_clock(replace(request, body=load_body(ClockBody(), action, "The arguments")))
     shown = get_clock(request)
+    if "to" in given or "by" in given:
+        by_itself = "by" in given or given["to"] == "next"
+        action = {"action": "advance" if by_itself else "travel"}
+        action |= {"seconds": given["by"]} if "by" in given else {"to": given["to"]}
+        shown = put_clock(replace(request, body=load_body(ClockBody(), action, "The arguments")))
     state = "stopped" if shown["frozen"] else "running"
-    return (
-        f"The clock of world {request.world.name} is at {shown['now']}, {state}.\n"
-        "Next: what was due has happened; read_records or list_requests shows it."
+    lines = (
+        f"The clock of world {request.world.name} is at {shown['now']}, {state}.",
+        *(
+            f"Happened: {each['kind']} {each.get('table', '')} {each['id']}"
+            for each in shown.get("happened", ())
+        ),
+        "Next: what was due has happened; read_records or list_requests shows it.",
     )
+    return "\n".join(lines)
 
 
 # -- the journal ---------------------------------------------------------------------------------

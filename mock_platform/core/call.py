@@ -110,6 +110,8 @@ class Call(Struct):
     """Which names the client uses and gets."""
     wire: WireMode = "spec"
     """`spec` or `recorded`: answers as documented or as recorded, where the two differ."""
+    as_of: datetime | None = None
+    """The date of the contract that answers it; `None` for that of the clock."""
     until_2023: bool = False
     """Whether recorded answers are those of the years until 2023."""
     neutral_body: bytes | None = None

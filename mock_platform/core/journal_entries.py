@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from mock_platform.core.call import Call, FaultKind, Reply
 from mock_platform.core.pairs import Pairs
+from mock_platform.world.clock import format_date
 from mock_platform.world.endings import COMPLETE, AnswerEnding, How
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.store.interface import Change
@@ -113,6 +114,8 @@ def make_markers(call: Call, assumptions: Sequence[str], why: str | None = None)
         headers.append(("X-Mock-Names", call.names))
     if call.wire != "spec":
         headers.append(("X-Mock-Wire", f"{call.wire}-2023" if call.until_2023 else call.wire))
+    if call.as_of is not None:
+        headers.append(("X-Mock-As-Of", format_date(call.as_of)))
     if call.rule is not None:
         headers.append(("X-Mock-Rule", f"{call.rule['scenario']}/{call.rule['rule']}"))
     if why is not None:

@@ -17,13 +17,15 @@ from mock_platform.core.errors import BadQuery
 from mock_platform.core.failures.problems import ABOUT_BLANK
 from mock_platform.core.operation import Operation
 from mock_platform.core.operation_patterns import BadPatterns, matches, read_patterns
+from mock_platform.names import OwnName
 from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.effects.fault import AFTER_COMMIT, FAULTS
 from mock_platform.scenario.outcomes import Outcome, choose_effect, list_documented
 from mock_platform.settings import Settings
 
-_SETTINGS = Settings()
+_SETTINGS = Settings(limits="public")
+"""With the limits of the public pages: clients of the real service meet them."""
 """What is documented does not depend on how a server was started."""
 _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9._-]+")
 _NETWORK = "network-"
@@ -51,11 +53,11 @@ class DocumentedFailure(Struct, frozen=True):
     """The code in the answer, "" without one; `network-` and what happens if the network fails."""
 
     @property
-    def id(self) -> str:
+    def id(self) -> OwnName:
         """The name of the failure, and of its scenario."""
         status = "" if self.status is None else str(self.status)
         code = "" if self.code == ABOUT_BLANK else _NOT_IN_AN_ID.sub("-", self.code).strip("-")
-        return "-".join(filter(None, (self.operation, status, code)))
+        return OwnName("-".join(filter(None, (self.operation, status, code))))
 
     __name__ = id  # pytest names a case of `parametrize` after it, also without `ids=str`
 

@@ -191,11 +191,11 @@ def _record(world: World) -> None:
 def override_settings(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
     """Return settings with some fields changed, or of their `delivery` as `delivery_timeout=1`.
 
-    Folders and files may be text, and `freeze` may be ISO 8601.
+    Folders and files may be text, and `freeze` and `as_of` may be ISO 8601.
 
     Raises:
         TypeError: A setting of this name does not exist.
-        ValueError: `freeze` is not a moment, or has no offset from UTC.
+        ValueError: `freeze` or `as_of` is not a moment, or has no offset from UTC.
     """
     known = [field.name for field in fields(Settings) if field.name != "port"]
     known += [f"delivery_{field.name}" for field in fields(DeliverySettings)]
@@ -221,8 +221,9 @@ def override_settings(settings: Settings, overrides: Mapping[str, Any]) -> Setti
         top["scenarios"] = tuple(str(each) for each in named)
     if top.get("prices") is not None:
         top["prices"] = Path(top["prices"])
-    if top.get("freeze") is not None:
-        top["freeze"] = moment(top["freeze"])
+    for name in ("freeze", "as_of"):
+        if top.get(name) is not None:
+            top[name] = moment(top[name])
     if delivery:
         top["delivery"] = replace(top.get("delivery", settings.delivery), **delivery)
     return replace(settings, **top)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 _INSTANT = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?"
@@ -120,6 +120,11 @@ def wire_millis(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds")[:23] + "Z"
 
 
+def format_date(moment: datetime) -> str:
+    """Return a moment as `2026-03-01`, with the time as in `wire_seconds` unless it is midnight."""
+    return wire_seconds(moment).removesuffix("T00:00:00Z")
+
+
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 """The bounds of a clock: one day before and many years after them are still valid dates."""
@@ -127,6 +132,18 @@ LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 
 ClockState = tuple[timedelta, datetime | None]
 """The offset of a clock from the machine's time, and its moment if it is stopped."""
+
+
+class Happening(NamedTuple):
+    """Something that happened because the clock came to its moment."""
+
+    at: datetime
+    kind: str
+    """`transition`, `scheduled_post`, `expiry`, `window`, `challenge` (of a webhook) or `feed`."""
+    table: str | None
+    """The table of its record; `None` for a window."""
+    id: str
+    """The key of its record, or the name of the window."""
 
 
 class Clock:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from mock_platform.world.attached import RESTORED, RETURNED, Companion, Notice, Parts
 from mock_platform.world.blueprint import Blueprint
-from mock_platform.world.clock import UPTIME, Clock, ClockState, read_state
+from mock_platform.world.clock import UPTIME, Clock, ClockState, format_date, read_state
 from mock_platform.world.history import Mark, WorldHistory
 from mock_platform.world.ids import Ids
 from mock_platform.world.journal import Journal
@@ -110,7 +110,9 @@ class World:
         self.names = settings.names
         self.wire = settings.wire
         self.refuses_warnings = settings.refuse_warnings
-        self.has_all_releases = settings.all_releases
+        self._all_releases = settings.all_releases
+        self.as_of = settings.own_as_of or settings.as_of
+        """The date whose contract is in force; a request may have one of its own for its time."""
         self.clock = Clock(settings.freeze, lock=self.lock, record=self._record_jump)
         self.drawn_as = name
         """The name from which ids are drawn: another one in the copy of a world elsewhere."""
@@ -203,6 +205,22 @@ class World:
             if self.closed:
                 raise UnknownWorld(self.name)
             yield
+
+    @property
+    def has_all_releases(self) -> bool:
+        """Whether all of the release history is in force."""
+        return self._all_releases and self.as_of is None
+
+    def contract_now(self) -> datetime:
+        """Return the moment whose contract is in force: `as_of`, or the time on the clock."""
+        return self.as_of or self.clock.now()
+
+    def explain_too_early(self) -> str:
+        """Return why a part of the contract does not exist yet, and what has it."""
+        if self.as_of is None:
+            return "the world's clock is before that; --releases all has it at any time"
+        at = format_date(self.as_of)
+        return f"the contract is that of {at}; a later --as-of or X-Mock-As-Of has it"
 
     def notify(self, topic: str, key: str) -> None:
         """Request work that is done after the current piece of work is committed."""
@@ -370,6 +388,7 @@ class World:
 
     def meta(self) -> dict[str, Any]:
         """Return the state beside the records; a durable store writes it with each commit."""
+        own = self.blueprint.settings.own_as_of
         named = {} if self.drawn_as == self.name else {"drawn_as": self.drawn_as}
         return named | {
             "seed": self.seed,
@@ -378,6 +397,7 @@ class World:
             "paces": self.transitions.state(),
             "names": self.names,
             "refuse_warnings": self.refuses_warnings,
+            **({} if own is None else {"as_of": own.isoformat()}),
         }
 
     def restore_meta(self, meta: dict[str, Any]) -> None:
@@ -385,6 +405,10 @@ class World:
         self.seed = meta["seed"]
         self.names = meta.get("names", self.names)
         self.refuses_warnings = meta.get("refuse_warnings", self.refuses_warnings)
+        if "as_of" in meta:
+            self.as_of = datetime.fromisoformat(meta["as_of"])
+            settings = replace(self.blueprint.settings, own_as_of=self.as_of)
+            self.blueprint = replace(self.blueprint, settings=settings)
         self.drawn_as = meta.get("drawn_as", self.name)
         self.ids = Ids(self.seed, self.drawn_as, meta["ids"])
         self.transitions.restore(meta["paces"])

@@ -73,8 +73,8 @@ def test_the_commands_are_the_promised_ones() -> None:
     promised = {
         "serve", "run", "operations", "where", "check", "credentials", "openapi",
         "assumptions", "failures", "scenarios", "coverage", "diff", "on", "off", "reset", "clock",
-        "requests", "costs", "worlds", "docs", "hosts", "contract", "record", "import", "pact",
-        "verify", "fidelity", "mcp",
+        "requests", "costs", "case", "open", "make", "worlds", "docs", "hosts", "contract",
+        "record", "import", "pact", "verify", "fidelity", "mcp",
     }  # fmt: skip
 
     assert promised == set(group.commands)

@@ -29,6 +29,7 @@ LIVE = (
     "requests",
     "worlds",
     "costs --by test",
+    "make users 2 location=Lima",
     "mcp",
     "reset",
     "scenarios --format text",
@@ -164,6 +165,26 @@ def test_costs_are_a_table(run: Run, server: MockPlatform) -> None:
     assert document["usd"] == "0.010"
 
 
+def test_records_are_made(run: Run, server: MockPlatform) -> None:
+    """A sentence with some ids, or the answer as JSON; what cannot be ends with 1 or 2."""
+    made = run("make", "likes", "7", "user=2244994945", "spread=2d", "--seed", "3")
+    (one,) = json.loads(run("make", "users", "--format", "json").stdout)["ids"]
+
+    assert made.stdout.startswith("7 likes were made in world default: 2244994945:")
+    assert made.stdout.endswith(" …\n")
+    assert one in server.state["users"]
+    for words, status, text in (
+        (("usrs",), 1, "Did you mean 'users'?"),
+        (("users", "2", "nme=x"), 1, "Did you mean 'name'?"),
+        (("users", "x"), 2, "COUNT is a whole number, got 'x'"),
+        (("users", "2", "x"), 2, "'x' is not KEY=VALUE"),
+        (("users", "seed=3"), 2, "seed is no field"),
+        (("users", f"name={10**30}"), 2, "exceeds 64-bit range"),
+    ):
+        refused = run("make", *words)
+        assert (status, True) == (refused.exit_code, text in refused.stderr), refused.stderr
+
+
 def test_on_takes_a_file(run: Run, server: MockPlatform, tmp_path: Path) -> None:
     """The scenario of a file is defined in the world first; faults have their places."""
     file = tmp_path / "gone.yaml"
@@ -190,6 +211,8 @@ def test_on_takes_a_file(run: Run, server: MockPlatform, tmp_path: Path) -> None
         (("reset", "--url", "localhost"), 2, "'localhost' is not an address"),
         (("clock", "travel"), 2, "clock travel needs a moment"),
         (("clock", "advance"), 2, "clock advance needs a duration"),
+        (("clock", "advance", "1h", "--to-next"), 2, "--to-next is for: clock advance --to-next"),
+        (("clock", "travel", "--to-next"), 2, "--to-next is for: clock advance --to-next"),
         (("clock", "advance", "soon"), 2, "'soon' is not a duration"),
         (("clock", "resume", "1h"), 2, "clock resume takes nothing more"),
         (("clock", "advance", "9999999d"), 1, "the last year is 9999"),
@@ -244,6 +267,14 @@ def test_clock(run: Run) -> None:
     assert "2027-01-27T00:00:00.000Z stopped\n" == run("clock", "advance", "-7d").stdout
     assert "2027-02-03" > run("clock", "travel", "now").stdout
     assert run("clock", "resume").stdout.endswith(" running\n")
+    run("clock", "freeze", "2099-01-01")
+    assert (
+        "2099-01-04T12:30:00.000Z feed scheduled_feeds/"
+        in run("clock", "advance", "--to-next").stdout
+    )
+    refused = run("clock", "advance", "--to-next")
+    assert (1, True) == (refused.exit_code, "Nothing is due in the world" in refused.stderr)
+    assert "2099-01-04T12:30:00.000Z stopped\n" == run("clock").stdout
     assert run("clock", "freeze").stdout.endswith(" stopped\n")
 
 

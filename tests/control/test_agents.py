@@ -52,6 +52,9 @@ def test_a_world_of_its_own(box: Sandbox) -> None:
     assert "N" != box.record("users", ME)["name"]
     steer(box, "reset_world", world="shop")
     assert "2026-03-01" in steer(box, "move_clock", world="shop")[1]
+    assert (
+        "Happened: expiry compliance_jobs" in steer(box, "move_clock", world="shop", to="next")[1]
+    )
 
 
 def test_the_address_of_a_world(box: Sandbox) -> None:
@@ -166,7 +169,7 @@ def test_an_event_says_who_got_it(box: Sandbox) -> None:
         ("set_failure", {"failure": "usage-capped", "parameters": 5}, "parameters"),
         ("clear_failures", {"failure": "zzz"}, "zzz"),
         ("move_clock", {"to": "now", "by": "1h"}, "not both"),
-        ("move_clock", {"to": "soon"}, "Expected time or now"),
+        ("move_clock", {"to": "soon"}, "Expected time, now or next"),
         ("move_clock", {"by": "long"}, "seconds"),
         ("move_clock", {"by": "9999999d"}, "the clock would be outside the years"),
         ("list_requests", {"operation": "users.mee"}, "Did you mean 'users.me'?"),

@@ -9,7 +9,7 @@ import shutil
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import click
 import pytest
@@ -51,7 +51,7 @@ FACES: dict[str, type] = {
 ONLY_IN_PYTHON: dict[str, set[str]] = {
     # They need the process of the server, as for a server elsewhere in Python; fixtures are the
     # option `fixtures` of `start`.
-    "World": {"wsgi", "app", "test_client", "use_fixtures", "intercept"},
+    "World": {"wsgi", "asgi", "app", "test_client", "async_client", "use_fixtures", "intercept"},
     "MockPlatform": {"on_stray", "raise_errors"},
 }
 ONLY_IN_JAVASCRIPT: dict[str, set[str]] = {
@@ -93,7 +93,7 @@ def described(function: Any) -> tuple[list[str], set[str]]:
             names.add(camel(parameter.name))
         elif parameter.kind is parameter.VAR_KEYWORD and parameter.name == "query":
             query = PageQuery if "PageQuery" in str(parameter.annotation) else EntryQuery
-            names |= {camel(name) for name in get_type_hints(query)}
+            names |= {camel(name) for name in query.__annotations__}
         elif parameter.kind is not parameter.VAR_POSITIONAL:
             positions.append(camel(parameter.name))
     return positions, names

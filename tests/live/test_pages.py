@@ -21,8 +21,10 @@ LANGUAGES = {
     "as-a-flask-application": {"bash", "python"},
     "costs": {"bash", "text", "python", "yaml"},
     "encrypted-chat": {"bash"},
+    "make-records": {"bash", "text", "python"},
     "media-news-and-notes": {"bash"},
     "clients": {"text", "python"},
+    "types-and-async": {"python"},
     "wire": {"python"},
     "users": {"bash"},
     "problems": {"bash", "python", "text"},
@@ -55,6 +57,10 @@ WALKED = {
         '"has_message_requests":false',
         '"conversation_key_events"',
         '"encoded_message_event"',
+    ),
+    "make-records": (
+        "200 line_items were made in world default: 26z12, mal13, vhnnp, x9gun, q2b6b …",
+        '{"table":"line_items","made":20,"ids":["',
     ),
     "media-news-and-notes": (
         '"state":"succeeded"',
@@ -99,7 +105,8 @@ ALONE: dict[str, str] = {
 """How what a page prints ends whose commands start their servers."""
 PROGRAMS = {
     f"{name}-{number}": program
-    for name in ("agents", "as-a-flask-application", "clients", "costs", "problems", "wire")
+    for name, languages in LANGUAGES.items()
+    if "python" in languages
     for number, program in enumerate(Page(f"docs/{name}.md").programs())
 }
 
@@ -148,3 +155,12 @@ def test_programs_work(name: str, tmp_path: Path) -> None:
     done = run_python(PROGRAMS[name], tmp_path)
 
     assert (0, "") == (done.returncode, done.stderr)
+
+
+def test_aiohttp_is_led_here(python_libraries: Path, tmp_path: Path) -> None:
+    """The program of the page, with aiohttp as it is published."""
+    program = Page("docs/types-and-async.md").files()["with_aiohttp.py"]
+
+    done = run_python(program, tmp_path, PYTHONPATH=str(python_libraries))
+
+    assert (0, "200 harbor_roasters\n") == (done.returncode, done.stdout), done.stderr

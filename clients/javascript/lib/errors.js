@@ -35,6 +35,7 @@ class UnknownScenario extends MockPlatformError {}
 class BadWorldName extends MockPlatformError {}
 class TooManyWorlds extends MockPlatformError {}
 class CannotPerform extends MockPlatformError {}
+class NothingDue extends MockPlatformError {}
 class StoreUnwritable extends MockPlatformError {}
 class StoreUnreachable extends MockPlatformError {}
 class WorldElsewhere extends MockPlatformError {}
@@ -58,6 +59,7 @@ const MISTAKES = {
   BadWorldName,
   TooManyWorlds,
   CannotPerform,
+  NothingDue,
   StoreUnwritable,
   StoreUnreachable,
   WorldElsewhere,
@@ -122,6 +124,7 @@ module.exports = {
   BadWorldName,
   TooManyWorlds,
   CannotPerform,
+  NothingDue,
   StoreUnwritable,
   StoreUnreachable,
   WorldElsewhere,

@@ -13,7 +13,9 @@ const { World } = require("./world.js");
 const DEFAULT = "default";
 const WORLD_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const SHOWN_ENTRIES = 20;
-const WORLD_OPTIONS = ["source", "seed", "freeze", "ownCredentials", "warnings", "names", "wire"];
+const WORLD_OPTIONS = [
+  "source", "seed", "freeze", "ownCredentials", "warnings", "names", "wire", "asOf",
+];
 
 class MockPlatform extends World {
   /**
@@ -89,9 +91,9 @@ class MockPlatform extends World {
   async world(name, options = {}) {
     checkOptions("world", options, WORLD_OPTIONS);
     if (!WORLD_NAME.test(name)) throw badName(name);
-    const { source, freeze, ownCredentials, ...same } = options;
-    const at = freeze === undefined ? undefined : formatMoment(freeze);
-    const sent = { from: source, freeze: at, own_credentials: ownCredentials, ...same };
+    const { source, freeze, ownCredentials, asOf, ...same } = options;
+    const [at, as_of] = [freeze, asOf].map((each) => each && formatMoment(each));
+    const sent = { from: source, freeze: at, as_of, own_credentials: ownCredentials, ...same };
     const body = withoutMissing(sent);
     const made = await this._control.ask("PUT", `/worlds/${name}`, { body });
     return new World(made, this._connection, this.controlUrl);

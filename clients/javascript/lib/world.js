@@ -156,7 +156,7 @@ class World {
 
   /**
    * @param {Record<string, any> | string | URL} document
-   * @returns {Promise<string>}
+   * @returns {Promise<import("../types/index").OwnName>}
    */
   async define(document) {
     const text = document instanceof URL ? await readFile(document, "utf8") : document;
@@ -173,7 +173,7 @@ class World {
       const { detail, status, faults } = error;
       throw new BadScenario(detail, { status, faults, cause: error });
     }
-    return name;
+    return /** @type {import("../types/index").OwnName} */ (name);
   }
 
   /** @returns {Promise<import("../types/index").Scenario[]>} */
@@ -209,6 +209,18 @@ class World {
    */
   async costs(by) {
     return this._control.ask("GET", "/costs", { query: { by } });
+  }
+
+  /**
+   * @param {string} table
+   * @param {number} [count]
+   * @param {Record<string, any>} [fields]
+   * @returns {Promise<import("../types/index").Made>}
+   */
+  async make(table, count = 1, fields = {}) {
+    const { seed, ...rest } = fields;
+    const body = withoutMissing({ table, count, fields: rest, seed });
+    return this._control.ask("PUT", "/make", { body });
   }
 
   /**

@@ -9,8 +9,9 @@ import { pathToFileURL } from "node:url";
 
 import {
   BadEvent, BadParameters, BadQuery, BadRecord, BadScenario, BadWorldName, CannotApprove, CannotStart,
-  ForeignHost, MissingCredentials, MockPlatform, OverflowError, Refused, UnfiredExpectations,
-  UnknownRecord, UnknownScenario, UnknownStream, UnknownTable, UnknownWorld, ValueError, failures,
+  ForeignHost, MissingCredentials, MockPlatform, NothingDue, OverflowError, Refused,
+  UnfiredExpectations, UnknownRecord, UnknownScenario, UnknownStream, UnknownTable, UnknownWorld,
+  ValueError, failures,
 } from "mock-platform";
 
 const NOON = new Date("2026-03-01T12:00:00Z");
@@ -75,6 +76,10 @@ test("worlds are made, copied, listed and dropped", async () => {
   await assert.rejects(platform.world("../health"), BadWorldName);
   await assert.rejects(platform.world("w3", { source: "nowhere" }), UnknownWorld);
   await assert.rejects(platform.world("w3", { freeze: "noon" }), ValueError);
+  await assert.rejects(platform.world("w3", { asOf: "noon" }), ValueError);
+  const old = await platform.world("w4", { asOf: "2025-11-18" });
+  assert.equal(await statusOf(old, "bearer", "/2/news/search?query=coffee"), 404);
+  await old.drop();
   await assert.rejects(platform.world("w3", { names: "true" }), ValueError);
   await assert.rejects(platform.dropWorld("default"), ValueError);
 });
@@ -159,6 +164,10 @@ test("the clock obeys", async (t) => {
   assert.ok((await clock.resume()) >= new Date("2027-01-01"));
   assert.equal(await clock.frozen(), false);
   assert.deepEqual(await clock.freeze(), await clock.now());
+  await clock.freeze("2099-01-01");
+  const [feed] = await clock.advance({ to: "next" });
+  assert.deepEqual([feed.at, feed.kind], [new Date("2099-01-04T12:30:00Z"), "feed"]);
+  await assert.rejects(clock.advance({ to: "next" }), NothingDue);
   await assert.rejects(clock.travel("noon"), ValueError);
   await assert.rejects(clock.travel("2026-13-01T00:00:00Z"), ValueError);
   await assert.rejects(clock.travel("9500-01-01"), ValueError);
@@ -429,6 +438,18 @@ test("costs are those of the world, of each call and of all tests", async (t) =>
   const [entry] = await world.journal.find();
   assert.equal(entry.cost.why, "1 x User: Read at 0.010");
   await assert.rejects(world.costs("apps"), /operation, test, app, day/);
+});
+
+test("records are made, or a refusal says why not", async (t) => {
+  const world = await platform.freshWorld(t);
+
+  const made = await world.make("users", 3, { location: "Lima", seed: 7 });
+  assert.deepEqual([made.table, made.made, made.ids.length], ["users", 3, 3]);
+  assert.equal((await world.state.users.get(made.ids[0])).location, "Lima");
+  assert.equal((await world.make("line_items")).made, 1);
+  await assert.rejects(world.make("user"), UnknownTable);
+  await assert.rejects(world.make("users", 0), BadRecord);
+  await assert.rejects(world.make("users", 2, { nme: "x" }), /Did you mean 'name'/);
 });
 
 test("a world ends with its block", async () => {

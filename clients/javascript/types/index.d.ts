@@ -1,8 +1,28 @@
 /// <reference lib="esnext.disposable" />
 
-import type { Settings, Tables } from "./contract.js";
+import type { Settings } from "./contract.js";
+import type {
+  ErrorCode,
+  EventType,
+  OperationId,
+  OwnName,
+  RuleTarget,
+  ScenarioName,
+  ScenarioParameters,
+  TableName,
+} from "./names.js";
 
-export type { Settings, Tables };
+export type {
+  ErrorCode,
+  EventType,
+  OperationId,
+  OwnName,
+  RuleTarget,
+  ScenarioName,
+  ScenarioParameters,
+  Settings,
+  TableName,
+};
 
 /** A moment: a `Date`, or text in ISO 8601. */
 export type Instant = Date | string;
@@ -78,7 +98,7 @@ export interface World {
    *
    * @throws {BadEvent} Fields are missing or wrong; nothing happened.
    */
-  emit(eventType: string, options?: EmitOptions): Promise<Record<string, any>>;
+  emit(eventType: EventType | OwnName, options?: EmitOptions): Promise<Record<string, any>>;
   /**
    * Let a user answer an app without the pages. `asked` is a request token, for which the verifier
    * or PIN is returned; or the address to which the app sends its user, also of OAuth 2.0, for
@@ -104,12 +124,18 @@ export interface World {
    */
   session(auth?: AuthScheme, options?: SessionOptions): Promise<Session>;
   /**
-   * Activate a scenario, with values for its parameters; an active one starts again.
+   * Activate a scenario, with values for its parameters; an active one starts again. `define`
+   * returns the name of a scenario of yours; of one that the server was started with, it is
+   * `"my-outage" as OwnName`.
    *
    * @throws {UnknownScenario} No scenario has this name.
    * @throws {BadParameters} A parameter is unknown, or its value is not allowed.
    */
-  activate(name: string, parameters?: Record<string, any>): Promise<void>;
+  activate<Name extends ScenarioName>(
+    name: Name,
+    parameters?: ScenarioParameters[Name],
+  ): Promise<void>;
+  activate(name: OwnName, parameters?: Record<string, any>): Promise<void>;
   /**
    * Returns every documented failure of the operations whose ids match a pattern, or several,
    * separated by commas. They print as their ids, for `test.each` and the like.
@@ -125,14 +151,14 @@ export interface World {
    */
   fail(failure: Failure | string, options?: FailOptions): Promise<void>;
   /** Deactivate a scenario, or all scenarios. */
-  deactivate(name?: string): Promise<void>;
+  deactivate(name?: ScenarioName | OwnName): Promise<void>;
   /**
    * Make a scenario known in this world until its reset: a document, its YAML, or the `file:` URL
    * of a file. Returns its name, for `activate`.
    *
    * @throws {BadScenario} The scenario has faults; each is reported with its place.
    */
-  define(document: Record<string, any> | string | URL): Promise<string>;
+  define(document: Record<string, any> | string | URL): Promise<OwnName>;
   /** Returns every known scenario, in the form of `GET /_mock/scenarios`. */
   scenarios(): Promise<Scenario[]>;
   /** Returns the rules with `expect: fired` of active scenarios that never acted. */
@@ -154,6 +180,16 @@ export interface World {
    */
   costs(by?: "operation" | "test" | "app" | "day"): Promise<Costs>;
   /**
+   * Make records in one step: related, valid, with believable names, times and money. `fields` are
+   * what all of them have. A reference may be named without `_id`, and have a key, a list of keys,
+   * which are taken in turn, or an object: the fields of a record that is made for it. `spread` is
+   * how long ago the oldest was created, such as `"30d"`; the same `seed` makes the same records.
+   *
+   * @throws {UnknownTable} No table has this name.
+   * @throws {BadRecord} The count or a field cannot be; nothing was made.
+   */
+  make(table: string, count?: number, fields?: Record<string, any>): Promise<Made>;
+  /**
    * Write the world with all its requests to a file, without secrets; one that is there is replaced.
    * `MockPlatform.openCase` makes the same world of it elsewhere.
    */
@@ -170,6 +206,15 @@ export interface World {
   finish(): Promise<void>;
   /** The same as `finish`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** What `World.make` made. */
+export interface Made {
+  table: string;
+  /** How many records of the table; those that they needed are not counted. */
+  made: number;
+  /** The ids of the first thousand, oldest first. */
+  ids: string[];
 }
 
 /** A running sandbox; itself also its default world. */
@@ -242,12 +287,29 @@ export interface Clock {
    */
   travel(to: Instant | "now"): Promise<Date>;
   /**
+   * Move the clock to the next thing that is due, and return what happened then: a transition, a
+   * scheduled post, an expiry, the end of a rate window.
+   *
+   * @throws {NothingDue} Nothing is due; the clock was not moved.
+   */
+  advance(to: { to: "next" }): Promise<Happening[]>;
+  /**
    * Move the clock by a duration (negative: back): seconds, a text such as `"1h"` or `"-7d"`, or
    * parts; returns the new moment.
    */
   advance(duration: Duration | number | string): Promise<Date>;
   /** Start the clock again at its current moment; returns the moment. */
   resume(): Promise<Date>;
+}
+
+/** Something that happened because the clock came to its moment. */
+export interface Happening {
+  at: Date;
+  kind: "transition" | "scheduled_post" | "expiry" | "window" | "challenge" | "feed";
+  /** The table of its record; a window has none. */
+  table?: string;
+  /** The key of its record, or the name of the window. */
+  id: string;
 }
 
 /** The requests that a world received, and its answers. Iterates over all entries. */
@@ -292,7 +354,7 @@ export interface Entry {
   /** How long the answer took to be made, in milliseconds of real time. */
   readonly handlerMilliseconds: number;
   /** The id of the operation that answered; null if no operation did. */
-  readonly operation: string | null;
+  readonly operation: OperationId | null;
   /** The route of a user or a scenario that answered in place of an operation. */
   readonly custom: string | null;
   /** The tool with which an agent called the operation; null if it was called directly. */
@@ -350,7 +412,7 @@ export interface Ended {
 /** What a request changed in one record. */
 export interface Change {
   /** The name of the record's table. */
-  readonly table: string;
+  readonly table: TableName;
   /** The key of the record. */
   readonly key: string;
   /** The kind of change. */
@@ -370,20 +432,28 @@ export interface Streams {
 }
 
 /** The tables of a world, as properties: `state.users`, `state.line_items` or `state.lineItems`. */
-export type State = Tables & WholeState & { readonly [table: string]: Table };
+export type State = Tables & WholeState & { readonly [table: OwnName]: Table };
+
+/** The tables that every world has. */
+export type Tables = { readonly [Name in TableName as Name | CamelCase<Name>]: Table };
+
+/** A name in camel case. */
+export type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name;
 
 /** All tables of one world together. */
 export interface WholeState {
   /** Returns the table of this name, if it exists. */
-  get(name: string): Promise<Table | undefined>;
+  get(name: TableName | OwnName): Promise<Table | undefined>;
   /** Returns whether a table of this name exists. */
   has(name: string): Promise<boolean>;
   /** Returns the names of all tables. */
-  keys(): Promise<string[]>;
+  keys(): Promise<TableName[]>;
   /** Returns all tables. */
   values(): Promise<Table[]>;
   /** Returns pairs of name and table. */
-  items(): Promise<[string, Table][]>;
+  items(): Promise<[TableName, Table][]>;
   /** Returns the number of tables. */
   size(): Promise<number>;
   /** Returns the whole world as one document: tables, clock, ids, progressions. */
@@ -399,7 +469,7 @@ export interface WholeState {
 /** The records of one table. Iterates over them. */
 export interface Table extends AsyncIterable<StoredRecord> {
   /** The name of the table. */
-  readonly name: string;
+  readonly name: TableName;
   /** Returns all records, in the order in which they were added. */
   all(): Promise<StoredRecord[]>;
   /** Returns the record under a key, if it exists. */
@@ -519,6 +589,8 @@ export interface WorldOptions {
   names?: "neutral" | "original";
   /** Answers as documented, or as the real service was recorded where that differs. */
   wire?: "spec" | "recorded" | "recorded-2023";
+  /** The date of the contract, such as `"2026-03-01"`, whatever the clock says. */
+  asOf?: Instant;
 }
 
 /** What a test runner passes to a test: `t` of node:test, or the context of vitest. */
@@ -611,12 +683,14 @@ export interface Duration {
   hours?: number;
   minutes?: number;
   seconds?: number;
+  /** `"next"` stands alone, in place of a duration. */
+  to?: undefined;
 }
 
 /** A query on the journal; an entry must match all values. */
 export interface EntryQuery {
   /** Id of an operation. */
-  operation?: string;
+  operation?: OperationId | OwnName;
   /** A status, or a class of them such as "4xx". */
   status?: number | string;
   /** HTTP method, in any case. */
@@ -847,6 +921,8 @@ export declare class BadWorldName extends MockPlatformError {}
 export declare class TooManyWorlds extends MockPlatformError {}
 /** The scenario breaks connections and the server cannot do that. */
 export declare class CannotPerform extends MockPlatformError {}
+/** Nothing is due in the world, so its clock was not moved. */
+export declare class NothingDue extends MockPlatformError {}
 /** The store of the server cannot be written. */
 export declare class StoreUnwritable extends MockPlatformError {}
 /** The engine that keeps the worlds cannot be reached. */

@@ -7,6 +7,7 @@ that makes it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from marshmallow import INCLUDE
@@ -46,11 +47,13 @@ class OpenApiDocument(Schema):
 DESCRIPTION_ID = "openapi.get"
 
 
-def make_operation(document: Callable[[str, NamesMode, WireMode], dict[str, Any]]) -> Operation:
-    """Return the operation; `document` is called with a base address, names and a wire."""
+def make_operation(
+    document: Callable[[str, NamesMode, WireMode, datetime | None], dict[str, Any]],
+) -> Operation:
+    """Return the operation; `document` is called with base address, names, wire and a date."""
 
     def get(call: Call, world: World) -> dict[str, Any]:
-        return document(call.base_url, call.names, call.wire)
+        return document(call.base_url, call.names, call.wire, call.as_of)
 
     return Operation(
         id=DESCRIPTION_ID,

@@ -182,6 +182,7 @@ def _list_settings(settings: Settings, world: World) -> JsonObject:
         seed=world.seed,
         names=world.names,
         wire=world.wire,
+        as_of=world.as_of,
         warnings="error" if world.refuses_warnings else "ignore",
     )
     usual, found = Settings(), {}

@@ -10,6 +10,7 @@ from typing import NamedTuple, Self
 
 from msgspec import Struct, field
 
+from mock_platform.core.jsonio import loads
 from mock_platform.core.operation_patterns import matches, read_patterns
 from mock_platform.verification.coverage.document import CoverageDocument, add_totals
 
@@ -59,6 +60,12 @@ _Point = tuple[str, int, str]
 """An operation, a status and a code."""
 
 
+_WRITTEN_BY = (
+    "Write it with `pytest --mock-coverage=FILE` or `mock-platform run --coverage=FILE`; its name "
+    "ends in .json or .baseline."
+)
+
+
 class BadBaseline(ValueError):
     """A file that is no baseline; each fault has its place."""
 
@@ -102,6 +109,25 @@ def read_baseline(text: str, name: str, operations: Collection[str]) -> Baseline
     if faults:
         raise BadBaseline("\n".join(faults))
     return Baseline(name, frozenset(points))
+
+
+def read_called(file: Path, operations: Collection[str]) -> frozenset[str]:
+    """Return the operations that a coverage file says were called: a baseline, or JSON.
+
+    Raises:
+        BadBaseline: It cannot be read, or is neither.
+    """
+    try:
+        text = file.read_text("utf-8")
+        if file.suffix == ".json":
+            rows = loads(text.encode())["operations"]
+            return frozenset(row["id"] for row in rows if row["requests"])
+    except (OSError, ValueError) as fault:
+        reason = fault.strerror if isinstance(fault, OSError) else fault
+        raise BadBaseline(f"{file} cannot be read: {reason}. {_WRITTEN_BY}") from fault
+    except (KeyError, TypeError) as fault:
+        raise BadBaseline(f"{file} is no coverage file. {_WRITTEN_BY}") from fault
+    return frozenset(point[0] for point in read_baseline(text, str(file), operations).points)
 
 
 def render_baseline(found: CoverageDocument) -> str:

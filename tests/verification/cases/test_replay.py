@@ -53,10 +53,10 @@ def break_answers(world: WorldFace) -> None:
         {"on": "users.me", "call": 2, "then": {"fault": "reset", "stage": "after_commit"}},
         {"on": "GET /2/shops/:id", "then": {"respond": {"status": 200, "json": {"open": True}}}},
     ]
-    world.define({"name": "mine", "description": "Mine.", "rules": rules})
+    mine = world.define({"name": "mine", "description": "Mine.", "rules": rules})
     session = world.session(auth="oauth1")
     session.get("/2/users/me")
-    world.activate("mine")
+    world.activate(mine)
     session.get("/2/users/me")
     with pytest.raises(requests.ConnectionError):
         session.get("/2/users/me")
@@ -188,10 +188,10 @@ def test_a_journal_that_was_emptied_begins_there(repeat: Repeat) -> None:
     with MockPlatform.start() as platform:
         session = platform.session(auth="oauth1")
         session.post("/2/posts", json={"text": "Before"})
-        platform.define(
+        busy = platform.define(
             {"name": "busy", "rules": [{"on": "users.me", "then": {"respond": {"status": 429}}}]}
         )
-        platform.activate("busy")
+        platform.activate(busy)
         platform.journal.clear()
         session.get("/2/users/me")
         cleared = repeat(platform)
