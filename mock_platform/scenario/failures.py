@@ -25,8 +25,9 @@ from mock_platform.scenario.outcomes import Outcome, choose_effect, list_documen
 from mock_platform.settings import Settings
 
 _SETTINGS = Settings(limits="public")
-"""With the limits of the public pages: clients of the real service meet them."""
-"""What is documented does not depend on how a server was started."""
+"""What is documented does not depend on how a server was started. It includes the limits of the
+public pages: clients of the real service meet them.
+"""
 _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9._-]+")
 _NETWORK = "network-"
 _ANSWER_LOST = "answer-lost"
