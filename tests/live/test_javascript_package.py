@@ -55,10 +55,10 @@ ONLY_IN_PYTHON: dict[str, set[str]] = {
     "MockPlatform": {"on_stray", "raise_errors"},
 }
 ONLY_IN_JAVASCRIPT: dict[str, set[str]] = {
-    # For what pytest's fixtures do, for routes that Python calls with requests, and what is a
-    # function of the package in Python.
-    "World": {"drop", "failures", "finish", "[Symbol.asyncDispose]", "snapshots", "transitions"}
-    | {"regenerateCredentials"},
+    # For what pytest's fixtures do, and for routes that Python calls with requests.
+    # The failures of a server: in Python they are those of the package.
+    "World": {"drop", "finish", "[Symbol.asyncDispose]", "snapshots", "transitions"}
+    | {"regenerateCredentials", "failures"},
     "MockPlatform": {"freshWorld"},
     # `in` and `len` of Python.
     "Table": {"has", "size"},

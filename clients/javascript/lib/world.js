@@ -129,14 +129,14 @@ class World {
     const listed = statuses === undefined ? undefined : [statuses].flat().join(",");
     const query = { operations: pattern, statuses: listed, network };
     const { failures } = await this._control.ask("GET", "/failures", { query });
-    /** @param {Record<string, any>} each */
-    const named = (each) => Object.defineProperty(each, "toString", { value: () => each.id });
-    return failures.map(named);
+    return failures.map((/** @type {import("../types/index").Failure} */ each) =>
+      Object.defineProperty(each, "toString", { value: () => each.id }),
+    );
   }
 
   /**
    * @param {import("../types/index").Failure | string} failure
-   * @param {import("../types/index").FailOptions} [options]
+   * @param {{ times?: number | null }} [options]
    */
   async fail(failure, options = {}) {
     checkOptions("fail", options, ["times"]);
