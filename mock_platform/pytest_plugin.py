@@ -244,6 +244,9 @@ def _prepare_mutation(config: pytest.Config) -> None:
             "--mock-mutate needs the sandbox in the process of the tests; leave out "
             "--mock-platform-url."
         )
+    file = config.invocation_params.dir / (config.getoption("--mock-mutate-report") or "x")
+    if file.is_dir() or not _is_folder(file.parent):
+        raise pytest.UsageError(f"--mock-mutate-report: {file} is no file that can be written.")
     from mock_platform.client.testing.mutation import MutationPlugin
 
     budget, seed = config.getoption("--mock-mutate-budget"), config.getoption("--mock-mutate-seed")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from mock_platform import settings
 from mock_platform.client import interface, platform, world_parts
+from mock_platform.scenario import failures
 from mock_platform.serving import app
 from mock_platform.serving.in_process import session
 
@@ -43,6 +44,7 @@ _SHOWN = (
     (settings, "DeliverySettings"),
     (session, "WsgiAdapter"),
     (app, "create_app"),
+    (failures, "failures"),
 )
 """Modules with what is stable in them, in the order of the page."""
 _LISTS = ("Args:", "Returns:", "Yields:", "Raises:")

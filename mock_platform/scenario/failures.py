@@ -25,8 +25,9 @@ from mock_platform.scenario.outcomes import Outcome, choose_effect, list_documen
 from mock_platform.settings import Settings
 
 _SETTINGS = Settings(limits="public")
-"""With the limits of the public pages: clients of the real service meet them."""
-"""What is documented does not depend on how a server was started."""
+"""What is documented does not depend on how a server was started. It includes the limits of the
+public pages: clients of the real service meet them.
+"""
 _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9._-]+")
 _NETWORK = "network-"
 _ANSWER_LOST = "answer-lost"
@@ -37,6 +38,7 @@ class DocumentedFailure(Struct, frozen=True):
     """One way in which an operation can fail: a documented answer, or a fault of the network.
 
     Example:
+        >>> from mock_platform import failures
         >>> (failure,) = failures("line_items.get", 404)
         >>> print(failure, failure.status, failure.code)
         line_items.get-404-LINE_ITEM_NOT_FOUND 404 LINE_ITEM_NOT_FOUND
@@ -173,14 +175,17 @@ def failures(
 
     `pattern` may be several, separated by commas. `statuses` leaves those answers that have one of
     them; `network` adds what the network can do to any request: `reset`, `empty`, `truncate`,
-    `garbage`, `timeout`, and for writes `answer-lost`. They print as their ids, for the
-    `parametrize` of pytest.
+    `garbage`, `timeout`, and for writes `answer-lost`.
+
+    They print as their ids, for the `parametrize` of pytest. Each has an `operation`, a `status`
+    (`None` if the network fails), a `code`, and `headers` with which a request asks for it.
 
     Raises:
         BadQuery: A pattern matches no operation, or no operation documents one of the statuses.
         TypeError: An argument is of another type.
 
     Example:
+        >>> from mock_platform import failures
         >>> for failure in failures("line_items.get", {401, 404}, network=True):
         ...     print(failure)
         line_items.get-401-89

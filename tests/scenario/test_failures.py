@@ -10,9 +10,11 @@ from mock_platform.api.served import OPERATIONS
 from mock_platform.core.errors import BadParameters, BadQuery, UnknownScenario
 from mock_platform.core.failures.errors import Failure
 from mock_platform.core.failures.rendering import render
+from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.names import OwnName
 from mock_platform.scenario.catalog import Catalog
+from mock_platform.scenario.document import loads
 from mock_platform.scenario.effects.effect import RefusingEffect
 from mock_platform.scenario.failures import find_failure, list_failures
 from mock_platform.scenario.outcomes import (
@@ -96,6 +98,16 @@ def test_ids() -> None:
         "public_posts.delete-network-answer-lost",
     ] == [str(each) for each in found]
     assert found[0].id == found[0].__name__
+
+
+def test_documents() -> None:
+    """The document of a failure can be sent, kept and read like any other."""
+    for failure in failures("line_items.delete", network=True):
+        scenario = failure.as_scenario(CATALOG)
+        read = loads(dumps(scenario.document), CATALOG, "failure.json")
+
+        assert (failure.id, scenario.needs_connection) == (read.name, read.needs_connection)
+        assert scenario.bind({}) == read.bind({})
 
 
 @pytest.mark.parametrize(

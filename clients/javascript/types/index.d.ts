@@ -49,6 +49,12 @@ export interface FailuresOptions {
   network?: boolean;
 }
 
+/** For how many calls an operation fails. */
+export interface FailOptions {
+  /** 1 unless given; `null` for all. */
+  times?: number | null;
+}
+
 /** One way in which an operation can fail; `String(failure)` is its id. */
 export interface Failure {
   /** Such as `line_items.update-404-LINE_ITEM_NOT_FOUND`; the name of a scenario as well. */
