@@ -36,17 +36,30 @@ export type StoredRecord = Record<string, any>;
 /** How the requests of a session are authorized. */
 export type AuthScheme = "oauth1" | "oauth2" | "bearer";
 
-/** Which failures are listed. */
+/** What all records have that `make` makes. */
+export interface MadeFields extends Record<string, any> {
+  /** The same one makes the same records. */
+  seed?: number;
+}
+
+/** For how many calls an operation fails. */
 export interface FailOptions {
-  /** For how many calls; `null` for all. */
+  /** `null` for all. */
   times?: number | null;
 }
 
+/** Which failures are listed. */
 export interface FailuresOptions {
   /** Only answers with one of these statuses. */
   statuses?: number | readonly number[];
   /** Also what the network can do to any request. */
   network?: boolean;
+}
+
+/** What all records have that `make` makes. */
+export interface MadeFields extends Record<string, any> {
+  /** The same one makes the same records. */
+  seed?: number;
 }
 
 /** For how many calls an operation fails. */
@@ -193,7 +206,7 @@ export interface World {
    * @throws {UnknownTable} No table has this name.
    * @throws {BadRecord} The count or a field cannot be; nothing was made.
    */
-  make(table: TableName | OwnName, count?: number, fields?: Record<string, any>): Promise<Made>;
+  make(table: TableName | OwnName, count?: number, fields?: MadeFields): Promise<Made>;
   /**
    * Write the world with all its requests to a file, without secrets; one that is there is replaced.
    * `MockPlatform.openCase` makes the same world of it elsewhere.
