@@ -217,7 +217,7 @@ def make_records(
     if reserved:
         raise click.UsageError(f"{min(reserved)} is no field: make TABLE COUNT --seed N KEY=VALUE.")
     try:
-        made = world.make(table, count, seed=seed, **fields)
+        made = world.make(OwnName(table), count, seed=seed, **fields)
     except TypeError as fault:  # a number that JSON has and nobody can send
         raise click.UsageError(f"{fault}.") from fault
     if form == "json":

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from flask.testing import FlaskClient
     from httpx import AsyncClient
 
-    from mock_platform.names import Activation, EventType, OwnName, ScenarioName
+    from mock_platform.names import Activation, EventType, OwnName, ScenarioName, TableName
     from mock_platform.scenario.failures import DocumentedFailure
     from mock_platform.scenario.outline import UnfiredRule
     from mock_platform.serving.in_process.asgi import AsgiApplication
@@ -110,7 +110,12 @@ class WorldFace(Protocol):
         """The open streams of the world."""
 
     def make(
-        self, table: str, count: int = 1, *, seed: int | None = None, **fields: Any
+        self,
+        table: TableName | OwnName,
+        count: int = 1,
+        *,
+        seed: int | None = None,
+        **fields: Any,
     ) -> dict[str, Any]:
         """Make records in one step; return the answer of `PUT /_mock/make`: `made`, `ids`.
 

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from flask import Flask
     from httpx import AsyncClient
 
-    from mock_platform.names import EventType, ScenarioName
+    from mock_platform.names import EventType, ScenarioName, TableName
     from mock_platform.serving.in_process.asgi import AsgiApplication
     from mock_platform.serving.in_process.session import AuthScheme, PlatformSession
     from mock_platform.verification.costs.document import By
@@ -190,7 +190,12 @@ class LocalWorld(WorldFace):
         return LocalStreams(self._world)
 
     def make(
-        self, table: str, count: int = 1, *, seed: int | None = None, **fields: Any
+        self,
+        table: TableName | OwnName,
+        count: int = 1,
+        *,
+        seed: int | None = None,
+        **fields: Any,
     ) -> dict[str, Any]:
         from mock_platform.control.making import MAX_IDS
         from mock_platform.core.tables.making import make_records

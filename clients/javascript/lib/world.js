@@ -129,7 +129,9 @@ class World {
     const listed = statuses === undefined ? undefined : [statuses].flat().join(",");
     const query = { operations: pattern, statuses: listed, network };
     const { failures } = await this._control.ask("GET", "/failures", { query });
-    return failures.map((each) => Object.defineProperty(each, "toString", { value: () => each.id }));
+    return failures.map((/** @type {any} */ each) =>
+      Object.defineProperty(each, "toString", { value: () => each.id }),
+    );
   }
 
   /**

@@ -182,7 +182,7 @@ export interface World {
    * @throws {UnknownTable} No table has this name.
    * @throws {BadRecord} The count or a field cannot be; nothing was made.
    */
-  make(table: string, count?: number, fields?: Record<string, any>): Promise<Made>;
+  make(table: TableName | OwnName, count?: number, fields?: Record<string, any>): Promise<Made>;
   /**
    * Write the world with all its requests to a file, without secrets; one that is there is replaced.
    * `MockPlatform.openCase` makes the same world of it elsewhere.

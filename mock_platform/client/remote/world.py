@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from mock_platform.client.remote.state import RemoteState
     from mock_platform.client.remote.streams import RemoteStreams
-    from mock_platform.names import EventType, ScenarioName
+    from mock_platform.names import EventType, ScenarioName, TableName
     from mock_platform.serving.in_process.asgi import AsgiApplication
     from mock_platform.serving.in_process.session import AuthScheme, BasedSession
     from mock_platform.verification.costs.document import By
@@ -134,9 +134,14 @@ class RemoteWorld(WorldFace):
         return RemoteStreams(self._control)
 
     def make(
-        self, table: str, count: int = 1, *, seed: int | None = None, **fields: Any
+        self,
+        table: TableName | OwnName,
+        count: int = 1,
+        *,
+        seed: int | None = None,
+        **fields: Any,
     ) -> dict[str, Any]:
-        body = {"table": table, "count": count, "fields": describe_fields(fields)}
+        body: dict[str, Any] = {"table": table, "count": count, "fields": describe_fields(fields)}
         if check_seed(seed) is not None:
             body["seed"] = seed
         answer: dict[str, Any] = self._control.ask("PUT", "/make", body)
