@@ -57,7 +57,7 @@ ONLY_IN_PYTHON: dict[str, set[str]] = {
 ONLY_IN_JAVASCRIPT: dict[str, set[str]] = {
     # For what pytest's fixtures do, and for routes that Python calls with requests.
     "World": {"drop", "finish", "[Symbol.asyncDispose]", "snapshots", "transitions"}
-    | {"regenerateCredentials"},
+    | {"regenerateCredentials", "failures"},
     "MockPlatform": {"freshWorld"},
     # `in` and `len` of Python.
     "Table": {"has", "size"},

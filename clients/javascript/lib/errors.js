@@ -35,6 +35,7 @@ class UnknownScenario extends MockPlatformError {}
 class BadWorldName extends MockPlatformError {}
 class TooManyWorlds extends MockPlatformError {}
 class CannotPerform extends MockPlatformError {}
+class CaseTooLarge extends MockPlatformError {}
 class NothingDue extends MockPlatformError {}
 class StoreUnwritable extends MockPlatformError {}
 class StoreUnreachable extends MockPlatformError {}
@@ -59,6 +60,7 @@ const MISTAKES = {
   BadWorldName,
   TooManyWorlds,
   CannotPerform,
+  CaseTooLarge,
   NothingDue,
   StoreUnwritable,
   StoreUnreachable,
@@ -124,6 +126,7 @@ module.exports = {
   BadWorldName,
   TooManyWorlds,
   CannotPerform,
+  CaseTooLarge,
   NothingDue,
   StoreUnwritable,
   StoreUnreachable,

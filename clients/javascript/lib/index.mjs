@@ -24,6 +24,7 @@ export const {
   BadWorldName,
   TooManyWorlds,
   CannotPerform,
+  CaseTooLarge,
   NothingDue,
   StoreUnwritable,
   StoreUnreachable,

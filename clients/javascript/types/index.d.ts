@@ -915,6 +915,8 @@ export declare class BadWorldName extends MockPlatformError {}
 export declare class TooManyWorlds extends MockPlatformError {}
 /** The scenario breaks connections and the server cannot do that. */
 export declare class CannotPerform extends MockPlatformError {}
+/** The case of a world would be larger than one can be. */
+export declare class CaseTooLarge extends MockPlatformError {}
 /** Nothing is due in the world, so its clock was not moved. */
 export declare class NothingDue extends MockPlatformError {}
 /** The store of the server cannot be written. */
