@@ -103,7 +103,8 @@ def _summarize(replayed: Replay) -> str:
     differing = len({each.request for each in replayed.differences})
     if not differing:
         return f"{repeated}: every answer is the recorded one.{_name_versions(case)}"
-    return f"{repeated}: {differing:,} of the answers differ.{_name_versions(case)}"
+    verb = "answer differs" if differing == 1 else "answers differ"
+    return f"{repeated}: {differing:,} {verb}.{_name_versions(case)}"
 
 
 def _name_versions(case: SavedCase) -> str:

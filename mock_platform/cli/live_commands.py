@@ -237,19 +237,20 @@ def make(
 @click.command("case", cls=CheckedCommand)
 @server_options
 @click.option(
-    "--as", "as_", type=click.Choice(["pytest", "node"]),
+    "--as", type=click.Choice(["pytest", "node"]),
     help="Read FILE instead of writing it, and print its whole session as a test that passes.",
 )  # fmt: skip
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
-def case(*, file: Path, as_: Literal["pytest", "node"] | None, **server: Any) -> None:
+def case(*, file: Path, **server: Any) -> None:
     """Write a world with all its requests to FILE, a zip archive without secrets.
 
     `mock-platform open FILE` serves the same world elsewhere.
     """
-    if as_ is not None:
+    kind = server.pop("as")
+    if kind is not None:
         from mock_platform.cli.cases import print_test
 
-        print_test(file, as_)
+        print_test(file, kind)
         return
     from mock_platform.cli.remote_commands import open_world, save_case
 

@@ -279,6 +279,7 @@ def write_private(path: Path | str, data: bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     flags = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
-        path.chmod(0o600)  # one that was there may be open to others
+        if path.is_file():  # one that was there may be open to others; a device stays as it is
+            path.chmod(0o600)
         file.write(data)
     return path

@@ -66,7 +66,7 @@ def test_replay_names_differences_and_versions(file: Path) -> None:
     assert 1 == told.exit_code
     assert "request 1, POST /~shop/2/posts: status was 200, is 201\n" == told.stdout
     assert "1 request of" in told.stderr
-    assert "1 of the answers differ. They were recorded with mock_platform 0.0." in told.stderr
+    assert "1 answer differs. They were recorded with mock_platform 0.0." in told.stderr
 
 
 @pytest.mark.parametrize("kind", ["pytest", "node"])

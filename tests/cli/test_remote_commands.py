@@ -29,6 +29,7 @@ LIVE = (
     "requests",
     "worlds",
     "costs --by test",
+    "case case.zip",
     "make users 2 location=Lima",
     "mcp",
     "reset",
@@ -391,7 +392,7 @@ def test_names_of_scenarios_are_completed() -> None:
 @pytest.mark.claim(
     "Commands that only ask a running server load neither operations nor web framework"
 )
-def test_commands_on_a_server_do_not_load_one(server: MockPlatform) -> None:
+def test_commands_on_a_server_do_not_load_one(server: MockPlatform, tmp_path: Path) -> None:
     """They are called in loops, so they load neither operations nor web framework, even to fail."""
     assert {command.name for command in LIVE_COMMANDS} <= {words.split()[0] for words in LIVE}
     code = (
@@ -405,7 +406,8 @@ def test_commands_on_a_server_do_not_load_one(server: MockPlatform) -> None:
         "print(*sorted(sys.modules))\n"
     )
 
-    out = python("-c", code, server.base_url, "\n".join(LIVE), check=True).stdout.splitlines()
+    words = "\n".join(LIVE)
+    out = python("-c", code, server.base_url, words, check=True, cwd=tmp_path).stdout.splitlines()
 
     assert out[:-1] == [f"{int(words == 'on rate-limitd')} {words}" for words in LIVE]
     assert "mock_platform.client.remote.world" in out[-1].split()

@@ -19,6 +19,7 @@ LANGUAGES = {
     "ad-accounts": {"bash"},
     "any-language": {"bash", "text"},
     "as-a-flask-application": {"bash", "python"},
+    "cases": {"bash", "text"},
     "costs": {"bash", "text", "python", "yaml"},
     "encrypted-chat": {"bash"},
     "make-records": {"bash", "text", "python"},
@@ -44,6 +45,10 @@ WALKED = {
         '"targeting_type":"LOCATION"',
         '"scheduled_status":"SUCCESS"',
         '"feed_url":"http://127.0.0.1:9/shop.csv"',
+    ),
+    "cases": (
+        "World default with its 2 requests is in bug.zip. `mock-platform open bug.zip`",
+        "2 requests of bug.zip repeated: every answer is the recorded one.",
     ),
     "costs": (
         "2 calls would have cost $0.020 (prices of ",

@@ -129,7 +129,7 @@ class World {
     const listed = statuses === undefined ? undefined : [statuses].flat().join(",");
     const query = { operations: pattern, statuses: listed, network };
     const { failures } = await this._control.ask("GET", "/failures", { query });
-    return failures.map((/** @type {any} */ each) =>
+    return failures.map((/** @type {import("../types/index").Failure} */ each) =>
       Object.defineProperty(each, "toString", { value: () => each.id }),
     );
   }

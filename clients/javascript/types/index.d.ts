@@ -186,6 +186,8 @@ export interface World {
   /**
    * Write the world with all its requests to a file, without secrets; one that is there is replaced.
    * `MockPlatform.openCase` makes the same world of it elsewhere.
+   *
+   * @throws {CaseTooLarge} It would be larger than a case can be.
    */
   saveCase(path: string | URL): Promise<void>;
   /** Return the world to its start: fixtures, start-up scenarios, clock, ids, no journal. */
@@ -915,7 +917,7 @@ export declare class BadWorldName extends MockPlatformError {}
 export declare class TooManyWorlds extends MockPlatformError {}
 /** The scenario breaks connections and the server cannot do that. */
 export declare class CannotPerform extends MockPlatformError {}
-/** The case of a world would be larger than one can be. */
+/** A world cannot be saved as a case: it would be too large. */
 export declare class CaseTooLarge extends MockPlatformError {}
 /** Nothing is due in the world, so its clock was not moved. */
 export declare class NothingDue extends MockPlatformError {}

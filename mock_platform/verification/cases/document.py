@@ -110,8 +110,6 @@ class CaseDocument(Struct, frozen=True):
     clock: CaseClock
     settings: JsonObject
     rules: list[CaseRule]
-    turn: int
-    """The number of the last request before the start."""
     steps: list[CaseStep]
     deliveries: list[JsonObject]
     places: dict[str, list[tuple[int, int]]]
@@ -143,7 +141,7 @@ class SavedCase:
             files = []
             for number, rule in enumerate(each for each in self.document.rules if each.at_start):
                 file = Path(made) / f"{number}.json"
-                file.write_bytes(dumps(rule.document))
+                file.write_bytes(dumps(self.hidden.show(rule.document)))
                 files.append(str(file))
             own = _convert(self.path, self.document)
             yield replace(own, seed=self.document.seed, scenarios=tuple(files))

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from mock_platform.api.served import TABLES
 from mock_platform.core.address import split_surface, split_world
+from mock_platform.core.agents import is_message
 from mock_platform.core.auth import oauth1
 from mock_platform.core.call import Call, Challenge
 from mock_platform.core.errors import (
@@ -28,6 +29,7 @@ from mock_platform.core.errors import (
     CannotPerform,
     UnknownScenario,
 )
+from mock_platform.core.failures.errors import TooLarge
 from mock_platform.core.journal_entries import end_unsent
 from mock_platform.core.jsonio import BadJson, dumps, loads
 from mock_platform.delivery.deliverer import Deliverer
@@ -59,6 +61,7 @@ _PAIRS = (("consumer_key", "consumer_secret"), ("former_key", "former_secret"))
 _FORM = "application/x-www-form-urlencoded"
 _SESSION = "mock_platform_session_"
 _MAX_SHOWN = 120
+_TOO_LARGE = 413
 
 
 class CaseDifference(Struct, frozen=True):
@@ -206,7 +209,7 @@ class _Replayer:
         start: JsonObject = {each.name: {} for each in self._case.document.rules}
         tables = {DEFINED: defined, ACTIVE: active, START_UP: start}
         with self._world.work():
-            find_engine(self._world).resume(tables)
+            find_engine(self._world).resume(self._hidden.show(tables))
 
     # -- a request -----------------------------------------------------------------------------
 
@@ -218,7 +221,13 @@ class _Replayer:
             raise BadCase(f"{exchange.place}: _at: {fault}.") from fault
         self._world.clock.put((timedelta(), moment))
         call = self._make_call(exchange, mock)
-        reply = self.platform.handle(call)
+        tool, is_of_agent = mock.get("tool"), is_message(mock.get("custom"))
+        if isinstance(tool, str) or is_of_agent:
+            self.platform.repeat_of_agent(call, tool)
+        # A body that was too large is not in the journal: it was refused unread.
+        is_too_large = exchange.response.status == _TOO_LARGE and not call.body
+        refused = TooLarge(self.platform.settings.max_body) if is_too_large else None
+        reply = self.platform.handle(call, refused)
         if reply.stream is not None:
             reply.stream.close()
         end_unsent(reply)
@@ -229,6 +238,8 @@ class _Replayer:
         path = urlsplit(call.url).path
         if mock.get("custom") and not entry.custom:
             self._notes.append(f"request {number}: {mock['custom']} was a route of the program")
+            return
+        if is_of_agent:  # what an agent sends beside calls changes nothing
             return
         for note in exchange.notes:
             self._notes.append(f"request {number}: {note}")
@@ -437,10 +448,10 @@ def find_difference(recorded: str, got: str) -> tuple[str, str, str]:
     except (BadJson, UnicodeEncodeError):
         return "body", _shorten(recorded), _shorten(got)
     where, before, after = _descend(one, other, "")
-    return f"body {where}".strip(), _shorten(before), _shorten(after)
+    return f"body {where}".strip(), _show(before), _show(after)
 
 
-_MISSING = "missing"
+_MISSING: Any = object()
 
 
 def _descend(one: Any, other: Any, where: str) -> tuple[str, Any, Any]:
@@ -458,8 +469,10 @@ def _descend(one: Any, other: Any, where: str) -> tuple[str, Any, Any]:
     return where, one, other
 
 
-def _shorten(value: Any) -> str:
-    text = (
-        "missing" if value is None else value if isinstance(value, str) else dumps(value).decode()
-    )
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+def _show(value: Any) -> str:
+    return "missing" if value is _MISSING else _shorten(dumps(value).decode())
+
+
+def _shorten(text: str | None) -> str:
+    shown = "missing" if text is None else text
+    return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"

@@ -17,6 +17,7 @@ from itertools import groupby
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from mock_platform.core.errors import CaseTooLarge
 from mock_platform.core.jsonio import dumps
@@ -52,7 +53,7 @@ from mock_platform.world import redact
 from mock_platform.world.clock import machine_now, wire_millis
 from mock_platform.world.history import MAX_STEPS, WorldStep
 from mock_platform.world.journal import JournalEntry
-from mock_platform.world.store.interface import Beside, SavedWorld
+from mock_platform.world.store.interface import Beside, Row, SavedWorld
 from mock_platform.world.world import World
 from mock_platform.world.worlds import merge_rows
 
@@ -66,6 +67,19 @@ _MOMENT = (1980, 1, 1, 0, 0, 0)
 """The earliest that an archive can have: the same world makes the same bytes."""
 
 
+class _Taken(Struct, frozen=True):
+    """A world as it was at one moment; nothing of it changes any more."""
+
+    start: SavedWorld
+    rows: Mapping[str, Mapping[str, Row]]
+    steps: Sequence[WorldStep]
+    entries: Sequence[JournalEntry]
+    deliveries: Sequence[JsonObject]
+    rules: Sequence[CaseRule]
+    clock: CaseClock
+    why_not: str | None
+
+
 def write_case(platform: Platform, world: World) -> bytes:
     """Return a world of a platform as a case.
 
@@ -73,74 +87,84 @@ def write_case(platform: Platform, world: World) -> bytes:
         UnknownWorld: The world was dropped.
         CaseTooLarge: The case would be larger than one can be.
     """
-    with world.hold():
-        engine, history, journal = find_engine(world), world.history, world.journal
-        entries = [each for each in journal if each.turn >= history.start_turn]
-        entries.sort(key=lambda each: each.turn)
-        why_not, start, steps = None, history.start, history.steps
-        if journal.dropped:
-            why_not = f"the journal dropped {journal.dropped:,} older requests for space"
-        elif steps is None:
-            why_not = f"more than {MAX_STEPS:,} records were changed beside requests"
-        if why_not is not None or steps is None:
-            start, steps = world.save(), []
-            history_turn = history.turn
-        else:
-            history_turn = history.start_turn
-        rows = merge_rows(world.blueprint.base.rows, start.records.rows)
-        deliveries = [dict(each) for each in world.deliveries]
-        rules = _list_rules(engine, steps)
-        now = world.clock.now()
-        began = now if why_not is not None else history.began
-        clock = CaseClock(began.isoformat(), now.isoformat(), world.clock.frozen)
-    hide = _Hider()
+    taken = _take(world)
+    start, hide = taken.start, _Hider()
     ordered = {
-        table: sorted(found.items(), key=lambda item: item[1].seq) for table, found in rows.items()
+        table: sorted(rows.items(), key=lambda item: item[1].seq)
+        for table, rows in taken.rows.items()
+        if rows
     }
     tables = {
         table: _list_records(platform.tables, table, [(key, row.record) for key, row in found])
         for table, found in ordered.items()
-        if found
     }
-    written = [_write_step(step, platform) for step in steps]
+    steps = [_write_step(step, platform) for step in taken.steps]
+    # All secrets are learned before anything is hidden: the last request may show what the first
+    # record has in its text.
     for name, records in tables.items():
         hide.learn(records, name)
     published = hide.find_published(tables)
-    for step in written:
+    for step in steps:
+        hide.learn(step.scenarios)
         for table, key, record in step.changes:
             hide.learn({key: record} if table.startswith("_") else [record], table)
-    hide.learn([deliveries, msgspec.to_builtins(rules)])
-    exchanges = [_make_exchange(each) for each in entries]
-    log = make_log(
-        hide.write_entries(exchanges), "All moments are on the world's clock. `_mock` has reasons."
-    )
-    document = CaseDocument(
+    hide.learn([list(taken.deliveries), msgspec.to_builtins(taken.rules)])
+    entries = hide.write_entries([_make_exchange(each) for each in taken.entries])
+    case = CaseDocument(
         format=FORMAT,
         versions=Versions(__version__, machine.python_version()),
         world=world.drawn_as,
         saved_at=wire_millis(machine_now()),
         seed=world.seed,
-        clock=clock,
+        clock=taken.clock,
         settings=_list_settings(platform.settings, world),
-        rules=rules,
-        turn=history_turn,
-        steps=written,
-        deliveries=deliveries,
+        rules=list(taken.rules),
+        steps=steps,
+        deliveries=list(taken.deliveries),
         places={
             table: _find_runs([row.seq for _, row in found]) for table, found in ordered.items()
         },
         next_place=start.records.next_seq,
         published=published,
         requests=len(entries),
-        why_not=why_not,
+        why_not=taken.why_not,
     )
+    meta = {key: start.meta[key] for key in ("ids", "clock", "paces")}
+    state = {"world": world.drawn_as, **meta, "tables": hide.clean_tables(tables)}
+    comment = "All moments are on the world's clock. `_mock` has the reasons for each answer."
     return _pack(
         {
-            CASE: dumps(hide.clean(msgspec.to_builtins(document)) | {"published": published}),
-            STATE: dumps(_describe_state(world, start, hide.clean_tables(tables))),
-            JOURNAL: dumps(log),
+            CASE: dumps(hide.clean(msgspec.to_builtins(case)) | {"published": published}),
+            STATE: dumps(state),
+            JOURNAL: dumps(make_log(entries, comment)),
         }
     )
+
+
+def _take(world: World) -> _Taken:
+    """Return what a case needs of a world; the rest takes longer, and needs no lock."""
+    with world.hold():
+        engine, history, journal = find_engine(world), world.history, world.journal
+        start, steps, why_not = history.start, history.steps, None
+        now = world.clock.now()
+        began = history.began
+        if journal.dropped:
+            why_not = f"the journal dropped {journal.dropped:,} older requests for space"
+        elif steps is None:
+            why_not = f"more than {MAX_STEPS:,} records were changed beside requests"
+        if why_not is not None:
+            start, steps, began = world.save(), [], now
+        entries = [each for each in journal if each.turn >= history.start_turn]
+        return _Taken(
+            start,
+            merge_rows(world.blueprint.base.rows, start.records.rows),
+            list(steps or ()),
+            sorted(entries, key=lambda each: each.turn),
+            [dict(each) for each in world.deliveries],
+            _list_rules(engine),
+            CaseClock(began.isoformat(), now.isoformat(), world.clock.frozen),
+            why_not,
+        )
 
 
 def _pack(members: Mapping[str, bytes]) -> bytes:
@@ -157,11 +181,6 @@ def _pack(members: Mapping[str, bytes]) -> bytes:
             info.external_attr = 0o600 << 16
             packed.writestr(info, data, zipfile.ZIP_DEFLATED, 9)
     return file.getvalue()
-
-
-def _describe_state(world: World, start: SavedWorld, tables: JsonObject) -> JsonObject:
-    meta = {key: start.meta[key] for key in ("ids", "clock", "paces")}
-    return {"world": world.drawn_as, **meta, "tables": tables}
 
 
 def _list_records(known: Tables, table: str, rows: Sequence[tuple[str, JsonObject]]) -> Any:
@@ -193,7 +212,7 @@ def _list_settings(settings: Settings, world: World) -> JsonObject:
     return found
 
 
-def _list_rules(engine: Engine, steps: Sequence[WorldStep]) -> list[CaseRule]:
+def _list_rules(engine: Engine) -> list[CaseRule]:
     """Return each scenario that is active, or was at the start, with its document."""
     listed = []
     records = engine.read_records()

@@ -74,6 +74,7 @@ def send_bodies(world: WorldFace) -> None:
                  data={"media_category": "tweet_image"})  # fmt: skip
     session.put("/12/accounts/18ce54d4x5t/line_items/none", data={"name": "é ü&="})
     token = {"Authorization": f"Bearer {world.credentials['bearer_token']}"}
+    session.post("/2/posts", data=b" " * 17_000_000, headers={"Content-Type": "application/json"})
     stream = requests.get(f"{world.base_url}/2/posts/search/stream", headers=token, stream=True,
                           timeout=10)  # fmt: skip
     stream.close()
@@ -128,25 +129,53 @@ def write_at_once(world: WorldFace) -> None:
         thread.join()
 
 
-SESSIONS = (write_posts, change_beside, break_answers, send_bodies, sign_in, write_at_once)
+def use_tools(world: WorldFace) -> None:
+    """An agent: it connects, calls tools of both servers, and leaves."""
+    session = world.session(auth="oauth2")
+    funds = {"account_id": "18ce54d4x5t", "funding_instrument_id": "m2k8s", "name": "A"}
+
+    def send(path: str, method: str, params: object, **headers: str) -> requests.Response:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return session.post(path, json=message, headers=headers)
+
+    begun = send("/ads/mcp", "initialize", {"protocolVersion": "2025-06-18"})
+    own = {"Mcp-Session-Id": begun.headers["Mcp-Session-Id"]}
+    send("/ads/mcp", "tools/call", {"name": "create_campaign", "arguments": funds}, **own)
+    send("/mcp", "tools/call", {"name": "createPosts", "arguments": {"text": "x"}})
+    send("/mcp", "tools/call", {"name": "getUsersById"})
+    session.delete("/ads/mcp", headers=own)
+
+
+SESSIONS = (
+    write_posts,
+    change_beside,
+    use_tools,
+    break_answers,
+    send_bodies,
+    sign_in,
+    write_at_once,
+)
 
 
 @pytest.mark.parametrize("act", SESSIONS, ids=lambda act: act.__name__)
-@pytest.mark.parametrize("where", ["default, clock runs", "another, stopped"])
+@pytest.mark.parametrize("where", ["default", "another, stopped", "own credentials"])
 def test_every_answer_is_the_recorded_one(
     repeat: Repeat, act: Callable[[WorldFace], None], where: str
 ) -> None:
-    """In the default world and another one, which draws other ids, whatever the session does."""
+    """In the default world and others, which draw other ids, whatever the session does."""
     with MockPlatform.start(seed=3) as platform:
         world: WorldFace = platform
-        if where != "default, clock runs":
+        if where == "another, stopped":
             world = platform.world("shop", seed=5, freeze="2026-11-20T12:00:00Z")
+        elif where == "own credentials":
+            world = platform.world("shop", own_credentials=True)
         act(world)
         done = repeat(world)
-        sent = len(world.journal)
+        sent, statuses = len(world.journal), [entry.status for entry in world.journal]
 
     assert [] == done.differences
     assert [] == done.notes
+    assert statuses == [entry.status for entry in done.entries]
     assert sent == len(done.entries) > 0
 
 
@@ -249,7 +278,7 @@ def test_differences_name_request_place_and_both_values(tmp_path: Path) -> None:
     found = [str(each) for each in done.differences]
 
     assert "request 1, GET /2/users/2244994945: status was 404, is 200" == found[0]
-    assert found[1].startswith("request 2, GET /2/users/2244994945: body data.name was Port")
+    assert 'request 2, GET /2/users/2244994945: body data.name was "Port' in found[1]
     assert "header content-type was missing, is application/json" in found[2]
 
 
