@@ -55,7 +55,7 @@ def counter(operation: Operation, settings: Settings, wire: WireMode = "spec") -
             if limit.when is not None and not limit.when(call):
                 continue
             call.assume(*limit.assumptions)
-            key = (limit.category or operation.id, limit.name, _whose(limit, call))
+            key = _make_key(operation, limit, call)
             state = world.windows.count(key, limit.count, limit.seconds)
             if state.exceeded and exceeded is None:
                 exceeded = limit
@@ -109,6 +109,22 @@ def _is_in_force(limit: Limit, settings: Settings, wire: WireMode) -> bool:
     if settings.limits == "off":
         return False
     return limit.source == "spec" or settings.limits == "public" or wire != "spec"
+
+
+def list_windows(operation: Operation, call: Call, world: World, seconds: int) -> list[WindowState]:
+    """Return the declared windows of that length of a caller, without counting the call.
+
+    Where a limit is not in force, nothing is counted, and its window is full.
+    """
+    return [
+        world.windows.look(_make_key(operation, limit, call), limit.count, limit.seconds)
+        for limit in operation.limits
+        if limit.seconds == seconds and (limit.when is None or limit.when(call))
+    ]
+
+
+def _make_key(operation: Operation, limit: Limit, call: Call) -> tuple[str, str, str]:
+    return (limit.category or operation.id, limit.name, _whose(limit, call))
 
 
 def _whose(limit: Limit, call: Call) -> str:

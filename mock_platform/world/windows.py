@@ -53,21 +53,33 @@ class Windows:
         If the clock was set to a time before the window's start, a new window starts.
         """
         now = self._clock.now()
-        # A window is open as long as the clock is inside it. A clock that was set back is before
-        # its start: the window would then stay for as long as the clock was moved, so a new one
-        # begins. The count stops one beyond the limit, so that a client that goes on for ever
-        # changes nothing that has to be recorded.
-        start, end, used = self._open.get(key, (now, now, 0))
-        if not start <= now < end:
-            start, end, used = now, now + timedelta(seconds=seconds), 0
-        # Windows that are over are only removed when there are very many: looking for them at each
-        # request would cost more than they take.
+        start, end, used = self._find(key, now, seconds)
+        # The count stops one beyond the limit, so that a client that goes on for ever changes
+        # nothing that has to be recorded. Windows that are over are only removed when there are
+        # very many: looking for them at each request would cost more than they take.
         if len(self._open) >= self._SWEEP_AT:
             for over in [k for k, v in self._open.items() if not v[0] <= now < v[1]]:
                 self._put(over, None)
         self._put(key, (start, end, min(used + 1, limit + 1)))
         reset = math.ceil(end.timestamp())
         return WindowState(limit, max(0, limit - used - 1), reset, used >= limit)
+
+    def look(self, key: Key, limit: int, seconds: float) -> WindowState:
+        """Return the state of a window without counting; one that is not open is a full new one."""
+        _, end, used = self._find(key, self._clock.now(), seconds)
+        left = max(0, limit - used)
+        return WindowState(limit, left, math.ceil(end.timestamp()), used > limit)
+
+    def _find(self, key: Key, now: datetime, seconds: float) -> _Window:
+        """Return the window that is open now, or a new one.
+
+        A window is open as long as the clock is inside it. A clock that was set back is before its
+        start: the window would then stay for as long as the clock was moved, so a new one begins.
+        """
+        start, end, used = self._open.get(key, (now, now, 0))
+        return (
+            (start, end, used) if start <= now < end else (now, now + timedelta(seconds=seconds), 0)
+        )
 
     def list_ends(self) -> list[tuple[str, datetime]]:
         """Return the names of the open windows, each with its end."""

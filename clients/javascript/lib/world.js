@@ -136,7 +136,7 @@ class World {
 
   /**
    * @param {import("../types/index").Failure | string} failure
-   * @param {{ times?: number | null }} [options]
+   * @param {import("../types/index").FailOptions} [options]
    */
   async fail(failure, options = {}) {
     checkOptions("fail", options, ["times"]);

@@ -37,6 +37,11 @@ export type StoredRecord = Record<string, any>;
 export type AuthScheme = "oauth1" | "oauth2" | "bearer";
 
 /** Which failures are listed. */
+export interface FailOptions {
+  /** For how many calls; `null` for all. */
+  times?: number | null;
+}
+
 export interface FailuresOptions {
   /** Only answers with one of these statuses. */
   statuses?: number | readonly number[];
@@ -143,7 +148,7 @@ export interface World {
    *
    * @throws {UnknownScenario} No failure has this id.
    */
-  fail(failure: Failure | string, options?: { times?: number | null }): Promise<void>;
+  fail(failure: Failure | string, options?: FailOptions): Promise<void>;
   /** Deactivate a scenario, or all scenarios. */
   deactivate(name?: ScenarioName | OwnName): Promise<void>;
   /**

@@ -104,26 +104,30 @@ export type OperationId =
   "older.account_activity.subscriptions.list" | "older.account_activity.subscriptions.show" |
   "older.account_activity.webhooks.create" | "older.account_activity.webhooks.delete" |
   "older.account_activity.webhooks.list" | "older.account_activity.webhooks.validate" |
-  "older.direct_messages.events.destroy" | "older.direct_messages.events.list" |
-  "older.direct_messages.events.new" | "older.direct_messages.events.show" |
-  "older.favorites.create" | "older.favorites.destroy" | "older.favorites.list" |
-  "older.followers.ids" | "older.followers.list" | "older.friends.ids" | "older.friends.list" |
-  "older.friendships.create" | "older.friendships.destroy" | "older.friendships.show" |
-  "older.lists.create" | "older.lists.destroy" | "older.lists.members" |
-  "older.lists.members.create" | "older.lists.members.destroy" | "older.lists.memberships" |
+  "older.application.rate_limit_status" | "older.blocks.create" | "older.blocks.destroy" |
+  "older.blocks.ids" | "older.blocks.list" | "older.direct_messages.events.destroy" |
+  "older.direct_messages.events.list" | "older.direct_messages.events.new" |
+  "older.direct_messages.events.show" | "older.favorites.create" | "older.favorites.destroy" |
+  "older.favorites.list" | "older.followers.ids" | "older.followers.list" | "older.friends.ids" |
+  "older.friends.list" | "older.friendships.create" | "older.friendships.destroy" |
+  "older.friendships.show" | "older.lists.create" | "older.lists.destroy" | "older.lists.list" |
+  "older.lists.members" | "older.lists.members.create" | "older.lists.members.create_all" |
+  "older.lists.members.destroy" | "older.lists.members.destroy_all" | "older.lists.memberships" |
   "older.lists.ownerships" | "older.lists.show" | "older.lists.statuses" |
   "older.lists.subscribers" | "older.lists.subscribers.create" | "older.lists.subscribers.destroy"
   | "older.lists.subscriptions" | "older.lists.update" | "older.media.metadata.create" |
-  "older.media.upload" | "older.media.upload.status" | "older.search.posts" |
-  "older.statuses.destroy" | "older.statuses.home_timeline" | "older.statuses.lookup" |
-  "older.statuses.mentions_timeline" | "older.statuses.repost" | "older.statuses.show" |
+  "older.media.upload" | "older.media.upload.status" | "older.mutes.users.create" |
+  "older.mutes.users.destroy" | "older.mutes.users.ids" | "older.mutes.users.list" |
+  "older.search.posts" | "older.statuses.destroy" | "older.statuses.home_timeline" |
+  "older.statuses.lookup" | "older.statuses.lookup_by_post" | "older.statuses.mentions_timeline" |
+  "older.statuses.repost" | "older.statuses.reposts" | "older.statuses.show" |
   "older.statuses.unrepost" | "older.statuses.update" | "older.statuses.user_timeline" |
-  "older.trends.place" | "older.users.lookup" | "older.users.lookup_by_post" |
-  "older.users.search" | "openapi.get" | "owned_lists.list" | "personalized_trends.list" |
-  "pinned_lists.create" | "pinned_lists.delete" | "pinned_lists.list" | "place_trends.list" |
-  "placements.list" | "post.create" | "post_counts.all" | "post_counts.recent" |
-  "post_label_stream.open" | "post_previews.list" | "post_search.all" | "post_search.recent" |
-  "posts.list" | "posts.update_name" | "posts_compliance_stream.open" |
+  "older.trends.available" | "older.trends.place" | "older.users.lookup" |
+  "older.users.lookup_by_post" | "older.users.search" | "openapi.get" | "owned_lists.list" |
+  "personalized_trends.list" | "pinned_lists.create" | "pinned_lists.delete" | "pinned_lists.list"
+  | "place_trends.list" | "placements.list" | "post.create" | "post_counts.all" |
+  "post_counts.recent" | "post_label_stream.open" | "post_previews.list" | "post_search.all" |
+  "post_search.recent" | "posts.list" | "posts.update_name" | "posts_compliance_stream.open" |
   "preroll_call_to_actions.create" | "preroll_call_to_actions.delete" |
   "preroll_call_to_actions.get" | "preroll_call_to_actions.list" |
   "preroll_call_to_actions.update" | "product_catalogs.create" | "product_catalogs.delete" |

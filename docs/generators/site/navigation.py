@@ -43,6 +43,7 @@ KINDS = (
             "docs/types-and-async",
             "docs/console",
             "docs/clients",
+            "docs/programs",
             "docs/older-interface",
             "docs/wire",
             "docs/as-of",

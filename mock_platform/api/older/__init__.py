@@ -7,6 +7,7 @@ from mock_platform.api.older import (
     media,
     messages,
     posts,
+    rate_limits,
     users,
 )
 from mock_platform.api.v2 import OTHER_SHAPES
@@ -18,8 +19,12 @@ OPERATIONS = (
     *lists.OPERATIONS,
     *messages.OPERATIONS,
     *account_activity.OPERATIONS,
+    *rate_limits.OPERATIONS,
 )
 ORIGINAL_NAMES = conventions.ORIGINAL_NAMES
-PRODUCT_NAMES = {each.id: ORIGINAL_NAMES for each in OPERATIONS}
+PRODUCT_NAMES = {
+    **{each.id: ORIGINAL_NAMES for each in OPERATIONS},
+    **{each.id: rate_limits.STATUS_NAMES for each in rate_limits.OPERATIONS},
+}
 """The paths are those of the OAuth dialect, so each operation has the names as its own."""
-SPEC_SENTENCES = {"older": OTHER_SHAPES}
+SPEC_SENTENCES = {"older": OTHER_SHAPES, "older-users": OTHER_SHAPES}

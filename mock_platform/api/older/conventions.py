@@ -22,7 +22,7 @@ from mock_platform.core.call import Call, Reply
 from mock_platform.core.envelope import Flat, Returns
 from mock_platform.core.failures import errors as failures
 from mock_platform.core.failures.errors import InvalidParameters, NumericFailure, ProblemFailure
-from mock_platform.core.fields import Choice, Flag, Integer, Text
+from mock_platform.core.fields import Choice, CommaList, Flag, Integer, Text
 from mock_platform.core.operation import Example, Gate, Handler, Limit, Operation, Origin
 from mock_platform.core.original_names.translation import Pairs
 from mock_platform.core.schema import Schema
@@ -63,7 +63,12 @@ ORIGINAL_NAMES = Pairs(
     values={
         "media_category": {f"post_{kind}": f"tweet_{kind}" for kind in ("image", "gif", "video")}
     },
-    segments={"posts": "tweets", "repost": "retweet", "unrepost": "unretweet"},
+    segments={
+        "posts": "tweets",
+        "repost": "retweet",
+        "reposts": "retweets",
+        "unrepost": "unretweet",
+    },
     spoken=frozenset({"message"}),
     sentences={
         "Post needs to be a bit shorter.": "Tweet needs to be a bit shorter.",
@@ -132,6 +137,13 @@ class OneUserQuery(FormQuery):
 
     user_id = make_id_field("a user id of ")
     screen_name = Text(min_length=1)
+
+
+class UsersQuery(FormQuery):
+    """Up to 100 users by id and by name."""
+
+    user_id = CommaList(make_id_field("a user id of "), most=100)
+    screen_name = CommaList(Text(), most=100)
 
 
 class CursorQuery(OlderParameters):
@@ -300,15 +312,33 @@ def find_named_user(call: Call, world: World, missing: int = 50, prefix: str = "
     return user
 
 
-def require_target(call: Call, world: World, missing: int = 108) -> Record:
+def require_target(call: Call, world: World, missing: int = 108, none: int | None = None) -> Record:
     """Return the user whom `user_id` or `screen_name` names.
 
     Raises:
-        NumericFailure: None is named, or the user does not exist (`missing`).
+        NumericFailure: None is named (`none`, else `missing`), or the user does not exist
+            (`missing`).
     """
     if not call.params.keys() & {"user_id", "screen_name"}:
-        raise NumericFailure(missing)
+        raise NumericFailure(none or missing)
     return find_named_user(call, world, missing)
+
+
+def find_named_users(call: Call, world: World) -> list[Record]:
+    """Return those users whom `user_id` and `screen_name` list.
+
+    Raises:
+        NumericFailure: Nothing is asked for (25), or no user is found (17).
+    """
+    ids, names = call.params.get("user_id"), call.params.get("screen_name")
+    if ids is None and names is None:
+        raise NumericFailure(25)
+    found = [world.store.get("users", id_) for id_ in ids or ()]
+    found += [find_user(world, name) for name in names or ()]
+    present = {user["id"]: user for user in found if user is not None and is_present(user)}
+    if not present:
+        raise NumericFailure(17)
+    return list(present.values())
 
 
 def read_bounds(call: Call) -> tuple[int, int]:
@@ -382,7 +412,8 @@ def _list_paths(path: str) -> list[str]:
 def declare(
     route: str, handler: Handler, summary: str, returns: type[Schema] | Returns,
     params: type[Schema] | None = FormQuery, *,
-    id_: str = "", also: Sequence[str] = (), errors: str = "", facts: Sequence[Assumption] = (),
+    id_: str = "", prefix: str = "older.", also: Sequence[str] = (), errors: str = "",
+    facts: Sequence[Assumption] = (),
     limit: Rates | tuple[Limit, ...] = (), gates: tuple[Gate, ...] = (), reads: bool | None = None,
     query: Mapping[str, str] | None = None, path: Mapping[str, str] | None = None,
     json: Any = None, before: tuple[str, str] | None = None,
@@ -409,7 +440,7 @@ def declare(
         is_refused="bearer" not in auth.schemes,  # examples are not signed
     )
     return declare_named(
-        f"older.{id_ or '.'.join(names)}",
+        f"{prefix}{id_ or '.'.join(names)}",
         f"{method} /1.1/{rest}",
         number_refusals(handler),
         f"{summary}, in the 1.1 form",

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from mock_platform.api.older import conventions as older
-from mock_platform.api.older.conventions import add_fields, declare, run
+from mock_platform.api.older.conventions import Switch, add_fields, declare, run
 from mock_platform.api.older.objects import (
     OlderPost,
     OlderUser,
@@ -147,6 +147,15 @@ def write(
     return shown if is_gone else show_list(call, world, list_id)
 
 
+def write_members(handler: Handler, names: tuple[str, ...], call: Call, world: World) -> Record:
+    """Let an operation of the v2 interface change each of several members; return the list."""
+    list_id, users = require_list(call, world), older.find_named_users(call, world)
+    for user in users:
+        named = {"id": list_id, "user_id": user["id"]}
+        run(handler, call, world, {name: named[name] for name in names}, user_id=user["id"])
+    return show_list(call, world, list_id)
+
+
 def show(call: Call, world: World) -> Record:
     """Return the list that the parameters name."""
     return show_list(call, world, require_list(call, world))
@@ -164,6 +173,18 @@ def list_lists(handler: Handler, call: Call, world: World) -> Record:
     key = older.find_named_user(call, world)["id"]
     found, cursors = older.run_page(handler, NUMBERS, 20, 1000, call, world, key)
     return {"lists": [show_list(call, world, each["id"]) for each in found], **cursors}
+
+
+def list_all(call: Call, world: World) -> list[Record]:
+    """Return the lists that a user owns and those that the user follows, up to 100."""
+    key = older.find_named_user(call, world)["id"]
+    kinds = [lists_of_users.list_followed, lists_of_users.list_owned]
+    found = (
+        each["id"]
+        for kind in (reversed(kinds) if call.params["reverse"] else kinds)
+        for each in run(kind, call, world, {"id": key}, max_results=100).get("data", ())
+    )
+    return [show_list(call, world, id_) for id_ in list(dict.fromkeys(found))[:100]]
 
 
 def list_posts(call: Call, world: World) -> list[Record]:
@@ -211,6 +232,13 @@ OPERATIONS = (
            partial(write, operations.delete_member, ("id", "user_id"), ()),
            "Take a user out of a list", params=_MemberQuery, errors=_MEMBER_ERRORS,
            query=_LIST | {"user_id": "3805104374"}),
+    *(_write(f"POST lists/members/{name}_all", partial(write_members, handler, names),
+             f"{text} a list", params=add_fields(OneListQuery, older.UsersQuery),
+             errors="17 25 34 50 63 87 104 112",
+             query=_LIST | {"screen_name": "ines_duarte,northbike_co"})
+      for name, handler, names, text in (
+          ("create", operations.create_member, ("id",), "Add up to 100 users to"),
+          ("destroy", operations.delete_member, ("id", "user_id"), "Take several users out of"))),
     _write("POST lists/subscribers/create", partial(write, lists_of_users.follow, (), ("list_id",)),
            "Follow a list", query=_OTHERS_LIST),
     _write("POST lists/subscribers/destroy",
@@ -225,6 +253,9 @@ OPERATIONS = (
     _read("GET lists/statuses", list_posts, "List the posts of a list's members",
           older.Listing(OlderPost), add_fields(OneListQuery, older.PostRangeQuery),
           limit=Rates(app=900, user=900)),
+    _read("GET lists/list", list_all, "List all lists of a user", older.Listing(OlderList),
+          add_fields(older.OneUserQuery, reverse=Switch(load_default=False)),
+          limit=Rates(app=15, user=15), query=_OWNER),
     *(_read(f"GET lists/{name}", partial(list_lists, handler), text, ListPage,
             older.UserListQuery, limit=Rates(app=most, user=most), query=_OWNER)
       for name, handler, text, most in (

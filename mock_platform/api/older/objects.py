@@ -9,18 +9,19 @@ from mock_platform.api.older.conventions import Cursors
 from mock_platform.api.v2.conventions import get_app
 from mock_platform.api.v2.objects.answers import get_viewer_id, may_see
 from mock_platform.api.v2.objects.media_view import find_any_media, show_media
+from mock_platform.api.v2.objects.older_forms import make_user_object
 from mock_platform.api.v2.objects.post_text import find_links, show_address
 from mock_platform.api.v2.objects.post_view import show_post as select_post_fields
 from mock_platform.api.v2.objects.posts import CreatedPost, make_post_object
 from mock_platform.api.v2.objects.relations import FOLLOW_REQUESTS, FOLLOWS, LIKES
-from mock_platform.api.v2.objects.users import find_newest_post
+from mock_platform.api.v2.objects.users import UserObject, find_newest_post, write_profile
 from mock_platform.api.v2.posts.changes import find_reposts
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
-from mock_platform.api.v2.users.operations import ShownUser, make_older_user
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure
 from mock_platform.core.fields import Flag, Json, ListOf, Long, Nested, Text
+from mock_platform.core.tables.table import AS, RECORDED
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -41,8 +42,16 @@ _HIDDEN = {
 NO_ENTITIES: dict[str, Any] = {"hashtags": [], "symbols": [], "user_mentions": [], "urls": []}
 
 
-class OlderUser(ShownUser):
+class OlderUser(UserObject):
     """A user, with the addresses in the profile and the last post."""
+
+    entities = Json()
+    status = Json()
+    has_extended_profile = Flag()
+    profile_location = Json(allow_none=True)
+    show_all_inline_media = Flag()
+    suspended = Flag()
+    needs_phone_verification = Flag()
 
 
 class OlderPost(CreatedPost):
@@ -121,8 +130,10 @@ def show_post(call: Call, world: World, post: Record, *, nested: bool = False) -
         shown["extended_entities"] = {"media": media}
     shown |= _count(call, world, post) | _refer(call, world, post, nested=nested)
     shown |= _show_text(call, whole, shown["entities"])
-    if media or shown["entities"]["urls"]:
+    if shown["entities"]["urls"] or shown["entities"].get("media"):
         shown["possibly_sensitive"] = bool(post.get("_possibly_sensitive"))
+    if post.get(AS) == RECORDED:
+        shown |= {name: True for name in ("favorited", "reposted") if post.get(name)}
     if wanted.get("include_card_uri") and post.get("card_uri"):
         shown["card_uri"] = post["card_uri"]
     if wanted.get("include_entities") is False:
@@ -216,7 +227,13 @@ def show_user(call: Call, world: World, user: Record, *, status: bool = True) ->
     """Return a stored user as the caller sees one; with `status`, the last post if it is wanted."""
     viewer, wanted = get_viewer_id(call), call.params
     asked = {wanted.get("include_entities"), wanted.get("include_user_entities")}
-    shown = make_older_user(world, user, find_links(call), entities=False not in asked)
+    profile = write_profile(world, user, find_links(call))
+    shown = make_user_object(user | profile)
+    if False not in asked:
+        shown["entities"] = {
+            name: {"urls": [_place(one) for one in found.get("urls", ())]}
+            for name, found in (user.get("entities") or profile["entities"]).items()
+        }
     if viewer is not None:
         shown |= {
             "following": FOLLOWS.find(world, viewer, user["id"]) is not None,
@@ -229,6 +246,14 @@ def show_user(call: Call, world: World, user: Record, *, status: bool = True) ->
         post = show_post(call, world, newest, nested=True)
         shown["status"] = {name: value for name, value in post.items() if name != "user"}
     return shown
+
+
+def _place(link: Record) -> Record:
+    """Return a link with its place in the 1.1 form; one that was recorded may have the other."""
+    if "indices" in link:
+        return link
+    shown = {name: value for name, value in link.items() if name not in {"start", "end"}}
+    return {**shown, "indices": [link.get("start", 0), link.get("end", 0)]}
 
 
 def show_found_users(call: Call, world: World, users: Iterable[Record]) -> list[Record]:

@@ -40,7 +40,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import USER
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure
-from mock_platform.core.fields import Choice, CommaList, Json, ListOf, Nested, Text
+from mock_platform.core.fields import Choice, CommaList, Integer, Json, ListOf, Nested, Text
 from mock_platform.core.operation import Handler
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
@@ -199,6 +199,14 @@ def repost(call: Call, world: World) -> Record:
     return show_post(call, world, require_post(call, world, made["data"]["id"]))
 
 
+def list_reposts(call: Call, world: World) -> list[Record]:
+    """Return the latest reposts of a post."""
+    count = older.clamp(call, 100, 100)
+    return show_found_posts(
+        call, world, run(reposts.list_reposts, call, world, call.path_params, max_results=count)
+    )
+
+
 def change(handler: Handler, call: Call, world: World) -> Record:
     """Like a post, or end a like or a repost of it, and return the post.
 
@@ -327,11 +335,15 @@ OPERATIONS = (
              older.add_fields(older.FormQuery, id=_id(), include_my_repost=Switch()),
              also=("/1.1/statuses/show/:id",), limit=Rates(app=900, user=900), errors="144 179",
              query={"id": _POST}),
-    _declare("GET statuses/lookup", look_up, "Read several posts",
-             older.Listing(OlderPost, by_id=True),
-             older.add_fields(older.FormQuery, map=Switch(load_default=False),
-                              id=CommaList(_id(), most=100, required=True)),
-             limit=Rates(app=300, user=900), query={"id": _POST}),
+    *(_declare(f"{method} statuses/lookup", look_up, "Read several posts",
+               older.Listing(OlderPost, by_id=True),
+               older.add_fields(older.FormQuery, map=Switch(load_default=False),
+                                id=CommaList(_id(), most=100, required=True)),
+               id_=name, limit=Rates(app=300, user=900), query={"id": _POST}, reads=True)
+      for method, name in (("GET", "statuses.lookup"), ("POST", "statuses.lookup_by_post"))),
+    _declare("GET statuses/reposts/:id", list_reposts, "List the reposts of a post", _POSTS,
+             older.add_fields(older.FormQuery, count=Integer(low=0)),
+             limit=Rates(app=300, user=75), errors="144 179", path={"id": _POST}),
     _declare("POST statuses/repost/:id", repost, "Repost a post", OlderPost, limit=_UPDATES,
              errors="136 144 179 327", facts=_NAMED, path={"id": _OTHERS_POST}),
     _declare("POST statuses/unrepost/:id", partial(change, reposts.delete), "Take back a repost",

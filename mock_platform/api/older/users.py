@@ -1,4 +1,8 @@
-"""Users of the older interface: found, followed and listed, settings, and what is trending."""
+"""Users of the older interface: read, found, followed and listed, settings, and what is trending.
+
+Sign-in libraries ask whom they signed in (`account.verify_credentials`), advertising clients find
+the `as_user_id` of a name (`users.show`).
+"""
 
 from __future__ import annotations
 
@@ -12,27 +16,28 @@ from mock_platform.api.v2.conventions import (
     Rates,
     get_user,
     get_user_id,
+    limit_users,
     make_id_field,
     make_schema,
 )
-from mock_platform.api.v2.objects.post_text import find_user
 from mock_platform.api.v2.objects.relations import (
     FOLLOW_REQUESTS,
     find_connections,
-    is_present,
     takes_messages_of,
 )
-from mock_platform.api.v2.pages import USERS
+from mock_platform.api.v2.pages import NUMBERS, USERS, TokenForm
 from mock_platform.api.v2.trends.operations import TREND_RECORDS, list_of_place
 from mock_platform.api.v2.user_relations import changes
 from mock_platform.api.v2.user_relations import operations as relations
 from mock_platform.api.v2.users.lists import SEARCH_MATCHES, search
-from mock_platform.core.assumptions import expectation
+from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import USER
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure
-from mock_platform.core.fields import CommaList, Flag, Integer, Json, ListOf, Text
+from mock_platform.core.fields import Flag, Integer, Json, ListOf, Text
 from mock_platform.core.operation import Handler
+from mock_platform.core.tables.table import AS, RECORDED
+from mock_platform.core.unread import NO_EFFECT
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -47,7 +52,53 @@ FIXED_SETTINGS = expectation(
     "account/settings has the published keys; name, language and protection are those of the "
     "user, all else is the same for everybody.",
 )
+TREND_PLACES = expectation(
+    "older.trend-places",
+    "trends/available lists the places of this world that have trends: the world (code 19), and "
+    "all others as countries below it (code 12).",
+)
+OLDER_SHAPES = public_fact(
+    "older-users.shapes",
+    "verify_credentials and users/show return the user object of 41 keys with its entities and, "
+    "as status, the user's last public post without its author. include_entities=false leaves "
+    "entities out, skip_status=true the status; include_email=true adds the confirmed address or "
+    "null. With --wire recorded users have has_extended_profile, in users/show profile_location, "
+    "the caller also suspended and needs_phone_verification; include_entities has no effect on "
+    "the entities of the user.",
+    "adjacent operations, section 11; wire, section 1",
+    gap=True,
+)
+OLDER_LIMITS = public_fact(
+    "older-users.limits",
+    "A user may call verify_credentials 75 and users/show 900 times in 15 minutes.",
+    "adjacent operations, section 11",
+)
+OLDER_LOOKUP = expectation(
+    "older-users.lookup",
+    "users/show takes user_id or screen_name, in any case; with both, the user_id counts. Neither "
+    "answers 400 with code 25, a user who does not exist or is deactivated 404 with code 50, one "
+    "who is suspended 403 with code 63.",
+)
 _MOST_FOUND = 1000
+_OF_RECORDED = (
+    "has_extended_profile", "profile_location", "show_all_inline_media", "suspended",
+    "needs_phone_verification",
+)  # fmt: skip
+
+
+class CallingUser(OlderUser):
+    """The user who calls, with their confirmed address."""
+
+    email = Text(allow_none=True)
+
+
+class ShownUserQuery(older.FormQuery):
+    """Which user to show; one of the two."""
+
+    one_of = ("user_id", "screen_name")
+    """Parameters of which one is needed."""
+    user_id = Text()
+    screen_name = Text()
 
 
 class IdPage(older.Cursors):
@@ -71,6 +122,14 @@ AccountSettings = make_schema(
     **{name: Text(required=True) for name in _TEXTS},
     **{name: Flag(required=True) for name in _FLAGS},
 )
+TrendPlace = make_schema(
+    "OlderTrendPlace",
+    woeid=Integer(required=True),
+    parentid=Integer(required=True),
+    placeType=Json(required=True),
+    countryCode=Text(allow_none=True),
+    **{name: Text(required=True) for name in ("name", "url", "country")},
+)
 PlaceTrends = make_schema(
     "OlderTrends",
     trends=ListOf(Json(), required=True),
@@ -80,21 +139,44 @@ PlaceTrends = make_schema(
 )
 
 
-def look_up(call: Call, world: World) -> list[Record]:
-    """Return the users with these ids and names; those who are not there are left out.
+def verify_credentials(call: Call, world: World) -> Record:
+    """Return the user whose credentials sign the request."""
+    user = get_user(call)
+    shown = _show_one(call, world, user)
+    if call.params["include_email"]:
+        shown["email"] = user.get("_confirmed_email")
+    return shown
 
-    Raises:
-        NumericFailure: Nothing is asked for (25), or no user is found (17).
-    """
-    ids, names = call.params.get("user_id"), call.params.get("screen_name")
-    if ids is None and names is None:
-        raise NumericFailure(25)
-    found = [world.store.get("users", id_) for id_ in ids or ()]
-    found += [find_user(world, name) for name in names or ()]
-    present = {user["id"]: user for user in found if user is not None and is_present(user)}
-    if not present:
-        raise NumericFailure(17)
-    return [show_user(call, world, user) for user in present.values()]
+
+def show(call: Call, world: World) -> Record:
+    """Return the user with an id or a name, which may be the end of the path."""
+    named = call.path_params.get("id")
+    if named is not None:
+        call.params["user_id" if named.isdecimal() else "screen_name"] = named
+    elif {"user_id", "screen_name"} <= call.params.keys():
+        call.warn("screen_name has no effect beside user_id", NO_EFFECT)
+    is_named = named is not None or not {"user_id", "screen_name"}.isdisjoint(call.sent)
+    return _show_one(call, world, older.require_target(call, world, 50, 50 if is_named else 25))
+
+
+def _show_one(call: Call, world: World, user: Record) -> Record:
+    """Return a user by itself: with the keys that no page names and recorded answers have."""
+    if call.wire != "recorded":
+        return show_user(call, world, user)
+    call.params["include_entities"] = True
+    shown = show_user(call, world, user)
+    if user.get(AS) == RECORDED:
+        return shown | {name: user[name] for name in _OF_RECORDED if name in user}
+    shown["has_extended_profile"] = False
+    if call.operation == "users.show":
+        shown["profile_location"] = None
+    own = call.caller.user is not None and call.caller.user["id"] == user["id"]
+    return shown | ({"suspended": False, "needs_phone_verification": False} if own else {})
+
+
+def look_up(call: Call, world: World) -> list[Record]:
+    """Return the users with these ids and names; those who are not there are left out."""
+    return [show_user(call, world, user) for user in older.find_named_users(call, world)]
 
 
 def find(call: Call, world: World) -> list[Record]:
@@ -105,17 +187,17 @@ def find(call: Call, world: World) -> list[Record]:
     return show_found_users(call, world, found[count * (page - 1) :])
 
 
-def list_users(handler: Handler, call: Call, world: World) -> Record:
-    """Return the page of followers, or of those whom a user follows."""
+def list_users(handler: Handler, form: TokenForm, call: Call, world: World) -> Record:
+    """Return the page of users who hang together with one, such as followers."""
     user_id = older.find_named_user(call, world)["id"]
-    found, cursors = older.run_page(handler, USERS, 20, 200, call, world, user_id)
+    found, cursors = older.run_page(handler, form, 20, 200, call, world, user_id)
     return {"users": show_found_users(call, world, found), **cursors}
 
 
-def list_ids(handler: Handler, call: Call, world: World) -> Record:
-    """Return the page of the ids of followers, or of those whom a user follows."""
+def list_ids(handler: Handler, form: TokenForm, call: Call, world: World) -> Record:
+    """Return the page of the ids of such users."""
     user_id = older.find_named_user(call, world)["id"]
-    found, cursors = older.run_page(handler, USERS, 5000, 5000, call, world, user_id)
+    found, cursors = older.run_page(handler, form, 5000, 5000, call, world, user_id)
     make = str if call.params["stringify_ids"] else int
     return {"ids": [make(user["id"]) for user in found], **cursors, "total_count": None}
 
@@ -129,11 +211,11 @@ def follow(call: Call, world: World) -> Record:
     return show_user(call, world, world.store.get("users", target["id"]) or target)
 
 
-def unfollow(call: Call, world: World) -> Record:
-    """End the follow of a user, and return the user."""
-    target = older.require_target(call, world, 50)
-    end = partial(relations.end_relation, changes.unfollow, "following")
-    run(end, call, world, {"target_user_id": target["id"]})
+def change(handler: Handler, call: Call, world: World) -> Record:
+    """Unfollow a user, or begin or end to mute or block one; return the user."""
+    target = older.require_target(call, world, 50, 108)
+    named = {"target_user_id": target["id"]}
+    run(handler, call, world, named, **named)
     return show_user(call, world, world.store.get("users", target["id"]) or target)
 
 
@@ -206,37 +288,77 @@ def list_trends(call: Call, world: World) -> list[Record]:
     return [{"trends": trends, "as_of": moment, "created_at": moment, "locations": where}]
 
 
+def list_places(_call: Call, world: World) -> list[Record]:
+    """Return the places that have trends."""
+    return [
+        {
+            "name": place["name"],
+            "woeid": int(place["woeid"]),
+            "placeType": {"code": 19 if place["woeid"] == "1" else 12, "name": ""},
+            "url": f"https://platform.example/place/{place['woeid']}",
+            "parentid": 0 if place["woeid"] == "1" else 1,
+            "country": "" if place["woeid"] == "1" else place["name"],
+            "countryCode": None,
+        }
+        for place in (entry.record for entry in world.store.page("trend_places"))
+    ]
+
+
 _NAMED = {"screen_name": "northbike_co"}
 _USERS = older.Listing(OlderUser)
 _user_id = partial(make_id_field, "a user id of ")
-_UsersQuery = add_fields(
-    older.FormQuery,
-    user_id=CommaList(_user_id(), most=100),
-    screen_name=CommaList(Text(), most=100),
-)
 _IdPageQuery = add_fields(older.UserListQuery, stringify_ids=Switch(load_default=False))
 _list = partial(declare, limit=Rates(app=15, user=15), errors="25 44 50 63 179", query=_NAMED)
-_KINDS: tuple[tuple[str, Handler, str], ...] = (
-    ("followers", relations.list_followers, "a user's followers"),
-    ("friends", relations.list_following, "those whom a user follows"),
+_list_own = partial(declare, auth=USER, limit=Rates(user=15))
+_LISTS: tuple[tuple[str, Handler, TokenForm, str], ...] = (
+    ("followers", relations.list_followers, USERS, "a user's followers"),
+    ("friends", relations.list_following, USERS, "those whom a user follows"),
+    ("blocks", relations.list_blocking, USERS, "those whom the caller blocks"),
+    ("mutes/users", relations.list_muting, NUMBERS, "those whom the caller mutes"),
 )
+_SEPARATIONS = (
+    ("blocks", "block", "blocking", changes.block, changes.unblock),
+    ("mutes/users", "mute", "muting", changes.mute, changes.unmute),
+)
+_OwnQuery = add_fields(older.FormQuery, older.CursorQuery)
+_write = partial(declare, returns=OlderUser, params=OneUserQuery, errors="50 63 87 108",
+                 query=_NAMED)  # fmt: skip
 OPERATIONS = (
-    *(declare(f"{method} users/lookup", look_up, "Read several users", _USERS, _UsersQuery,
+    declare("GET account/verify_credentials", verify_credentials, "Read the user who calls",
+            CallingUser, add_fields(older.FormQuery, include_email=Switch(load_default=False)),
+            prefix="", auth=USER, limit=limit_users("verify_credentials", 75), errors="64 89",
+            facts=(OLDER_SHAPES, OLDER_LIMITS)),
+    declare("GET users/show", show, "Read a user by id or by name", OlderUser, ShownUserQuery,
+            prefix="", also=("/1.1/users/show/:id",), limit=limit_users("users/show", 900),
+            errors="25 50 63",
+            facts=(OLDER_SHAPES, OLDER_LIMITS, OLDER_LOOKUP), query=_NAMED),
+    *(declare(f"{method} users/lookup", look_up, "Read several users", _USERS, older.UsersQuery,
               id_=name, limit=Rates(app=300, user=900), errors="17 25", query=_NAMED, reads=True)
       for method, name in (("GET", "users.lookup"), ("POST", "users.lookup_by_post"))),
     declare("GET users/search", find, "Search users by name", _USERS,
             add_fields(older.FormQuery, q=Text(required=True, min_length=1, max_length=50),
                        page=Integer(load_default=1), count=Integer(low=0)),
             auth=USER, limit=Rates(user=900), facts=(SEARCH_MATCHES,), query={"q": "harbor"}),
-    *(_list(f"GET {kind}/ids", partial(list_ids, handler), f"List the ids of {text}", IdPage,
-            _IdPageQuery) for kind, handler, text in _KINDS),
-    *(_list(f"GET {kind}/list", partial(list_users, handler), f"List {text}", UserPage,
-            older.UserListQuery) for kind, handler, text in _KINDS),
+    *(_list(f"GET {kind}/ids", partial(list_ids, handler, form), f"List the ids of {text}", IdPage,
+            _IdPageQuery) for kind, handler, form, text in _LISTS[:2]),
+    *(_list(f"GET {kind}/list", partial(list_users, handler, form), f"List {text}", UserPage,
+            older.UserListQuery) for kind, handler, form, text in _LISTS[:2]),
+    *(_list_own(f"GET {kind}/ids", partial(list_ids, handler, form), f"List the ids of {text}",
+                IdPage, add_fields(_OwnQuery, stringify_ids=Switch(load_default=False)))
+      for kind, handler, form, text in _LISTS[2:]),
+    *(_list_own(f"GET {kind}/list", partial(list_users, handler, form), f"List {text}", UserPage,
+                _OwnQuery) for kind, handler, form, text in _LISTS[2:]),
+    *(_write(f"POST {kind}/create", partial(change, partial(relations.begin_relation, begin, verb,
+                                                            flag)), f"Begin to {verb} a user")
+      for kind, verb, flag, begin, _ in _SEPARATIONS),
+    *(_write(f"POST {kind}/destroy", partial(change, partial(relations.end_relation, end, flag)),
+             f"Cease to {verb} a user") for kind, verb, flag, _, end in _SEPARATIONS),
     declare("POST friendships/create", follow, "Follow a user", OlderUser,
             add_fields(OneUserQuery, follow=Switch()), limit=Rates(user_daily=400),
             errors="63 108 158 160 162", facts=(FRIENDSHIP_RULES,), query=_NAMED),
-    declare("POST friendships/destroy", unfollow, "Unfollow a user", OlderUser, OneUserQuery,
-            errors="50 63", facts=(FRIENDSHIP_RULES,), query=_NAMED),
+    _write("POST friendships/destroy", partial(change, partial(
+        relations.end_relation, changes.unfollow, "following")), "Unfollow a user",
+           facts=(FRIENDSHIP_RULES,)),
     declare("GET friendships/show", show_friendship, "Show what two users are to each other",
             Friendship,
             add_fields(source_id=_user_id(), source_screen_name=Text(),
@@ -245,6 +367,9 @@ OPERATIONS = (
             query={"source_id": "2244994945", "target_screen_name": "northbike_co"}),
     declare("GET account/settings", show_settings, "Read the settings of the caller",
             AccountSettings, None, auth=USER, limit=Rates(user=15), facts=(FIXED_SETTINGS,)),
+    declare("GET trends/available", list_places, "List the places that have trends",
+            older.Listing(TrendPlace), add_fields(), limit=Rates(app=75, user=75),
+            facts=(TREND_RECORDS, TREND_PLACES)),
     declare("GET trends/place", list_trends, "List the trends of a place",
             older.Listing(PlaceTrends),
             add_fields(id=Integer(required=True), exclude=Text()), limit=Rates(app=75, user=75),

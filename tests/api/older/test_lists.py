@@ -59,6 +59,22 @@ def test_members_and_subscribers(box: Sandbox) -> None:
     assert PRIVATE in [one["id_str"] for one in box.read("/1.1/lists/ownerships.json")["lists"]]
 
 
+def test_several_members_and_all_lists(box: Sandbox) -> None:
+    """Users are added and taken out by name or id at once; lists/list has both kinds of lists."""
+    made = write(box, "create", name="Mills")["id_str"]
+    names = {"list_id": made, "screen_name": "ines_duarte,northbike_co,none_such"}
+    added = write(box, "members/create_all", **names)
+    removed = write(box, "members/destroy_all", list_id=made, user_id=f"{INES},{OTHER}")
+    write(box, "subscribers/create", list_id=OTHERS_LIST)
+    followed_first = [one["id_str"] for one in box.read("/1.1/lists/list.json")]
+    own_first = [one["id_str"] for one in box.read("/1.1/lists/list.json", reverse="true")]
+
+    assert (2, 0) == (added["member_count"], removed["member_count"])
+    assert followed_first.index(OTHERS_LIST) < followed_first.index(made)
+    assert own_first.index(made) < own_first.index(OTHERS_LIST)
+    assert sorted(own_first) == sorted(followed_first)
+
+
 show = partial(Refusal, "GET /1.1/lists/show.json")
 REFUSED = [
     show("no list", 400, shows=numbers(112)),

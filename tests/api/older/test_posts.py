@@ -72,6 +72,17 @@ def test_original_names(box: Sandbox) -> None:
     assert not {"repost_count", "reposted"} & {*made, *caller["status"]}
 
 
+def test_reposts_of_a_post(box: Sandbox) -> None:
+    """The reposts of a post are listed under the original path as well; count limits them."""
+    before = box.read(f"/1.1/statuses/reposts/{OTHERS_POST}.json")
+    made = body_of(box.call("POST", f"/1.1/statuses/repost/{OTHERS_POST}.json"))["id_str"]
+    listed = box.read(f"/1.1/statuses/retweets/{OTHERS_POST}.json", count="1")
+
+    assert [made] == [post["id_str"] for post in listed]
+    assert made not in [post["id_str"] for post in before]
+    assert 404 == box.call("GET", "/1.1/statuses/reposts/99.json").status_code
+
+
 def test_replies_and_quotes(box: Sandbox) -> None:
     """A reply needs the name of the other author; a quote shows the quoted post."""
     ignored = update(box, "Nice", in_reply_to_status_id=NOT_LIKED)
@@ -141,9 +152,11 @@ def test_timelines(box: Sandbox) -> None:
 
 
 def test_lookups(box: Sandbox) -> None:
-    """Missing posts are left out, or null with map."""
+    """Missing posts are left out, or null with map; a form asks for as many as a query."""
     path, ids = "/1.1/statuses/lookup.json", f"{POST},99"
+    by_form = body_of(box.call("POST", path, keys=BEARER, form={"id": ids}))
 
+    assert by_form == box.read(path, keys=BEARER, id=ids)
     assert [POST] == [post["id_str"] for post in box.read(path, id=ids)]
     assert box.read(path, id=ids, map="true")["id"]["99"] is None
 

@@ -1,4 +1,4 @@
-"""Users of the older interface: found, followed and listed, settings and trends."""
+"""Users of the older interface: read, found, followed and listed, settings and trends."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from mock_platform.api.v2.objects.older_forms import UserProfile
 from tests.api.older.numbers import numbers
+from tests.oauth_steps import begun, code, exchange, pairs, visitor
 from tests.refusals import Refusal, refusals
-from tests.support import BEARER, Sandbox, body_of
+from tests.support import BEARER, HARBOR, USER_TOKEN, Keys, Sandbox, body_of, sandbox
 
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
 NORTHBIKE: dict[str, Any] = {"screen_name": "northbike_co"}
@@ -105,10 +107,30 @@ def test_settings_and_trends(box: Sandbox) -> None:
     """Settings of the caller; trends of a place with and without hashtags."""
     (place,) = box.read("/1.1/trends/place.json", id="1")
     (bare,) = box.read("/1.1/trends/place.json", id="1", exclude="hashtags")
+    places = {one["woeid"]: one for one in box.read("/1.1/trends/available.json")}
 
     assert "harbor_roasters" == box.read("/1.1/account/settings.json")["screen_name"]
     assert [{"name": "Worldwide", "woeid": 1}] == place["locations"]
     assert 0 < len(bare["trends"]) < len(place["trends"])
+    assert (0, 1) == (places[1]["parentid"], places[23424977]["parentid"])
+
+
+@pytest.mark.parametrize(("kind", "relation"), [("blocks", "blocking"), ("mutes/users", "muting")])
+def test_blocks_and_mutes_are_shared(box: Sandbox, kind: str, relation: str) -> None:
+    """Who is blocked or muted here is so in the v2 interface, first of both lists, and no more."""
+
+    def change(verb: str) -> Any:
+        return body_of(box.call("POST", f"/1.1/{kind}/{verb}.json", form=NORTHBIKE))["id_str"]
+
+    begun = change("create")
+    ids = box.read(f"/1.1/{kind}/ids.json", stringify_ids="true")["ids"]
+    users = box.read(f"/1.1/{kind}/list.json", skip_status="1")["users"]
+    there = [user["id"] for user in box.read(f"/2/users/{OWN}/{relation}")["data"]]
+    ended = change("destroy")
+
+    assert OTHER == begun == ended == ids[0]
+    assert ids == [user["id_str"] for user in users] == there
+    assert OTHER not in box.read(f"/1.1/{kind}/ids.json", stringify_ids="true")["ids"]
 
 
 create = partial(Refusal, "POST /1.1/friendships/create.json")
@@ -119,6 +141,13 @@ REFUSED = [
     create("a user who blocks the caller", 403, form={"user_id": OTHER}, shows=numbers(162)),
     Refusal("POST /1.1/friendships/destroy.json", "to unfollow an unknown user", 404,
             form={"user_id": "99"}, shows=numbers(50)),
+    Refusal("POST /1.1/mutes/users/create.json", "to mute oneself", 403, form={"user_id": OWN},
+            shows={"errors": [{"code": 87, "message": "You cannot mute yourself"}]}),
+    Refusal("POST /1.1/blocks/create.json", "to block nobody", 403, shows=numbers(108)),
+    Refusal("POST /1.1/blocks/create.json", "to block an unknown user", 404,
+            form={"user_id": "99"}, shows=numbers(50)),
+    Refusal("GET /1.1/blocks/ids.json", "the blocks of an app", 403, keys=BEARER,
+            shows=numbers(220)),
     Refusal("GET /1.1/friendships/show.json", "no target", 400, shows=numbers(25)),
     Refusal("GET /1.1/users/lookup.json", "no names", 400, shows=numbers(25)),
     Refusal("GET /1.1/users/lookup.json", "unknown names alone", 404,
@@ -144,3 +173,211 @@ def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
         edge = {"user_id": OTHER, "target_user_id": OWN, "id": f"{OTHER}:{OWN}"}
         box.put("blocks", edge["id"], edge | {"created_at": "2026-01-01T00:00:00.000Z"})
     row.check(box)
+
+
+VERIFY = "/1.1/account/verify_credentials.json"
+SHOW = "/1.1/users/show.json"
+KEYS = {*UserProfile().load_fields, "id", "id_str", "created_at"}
+"""The 41 keys of a user object."""
+
+
+def verify(box: Sandbox, **query: str) -> dict[str, Any]:
+    """The answer to a caller who wants to know whose credentials these are."""
+    answer = box.call("GET", VERIFY, query_string=query)
+    assert 200 == answer.status_code, answer.text
+    found: dict[str, Any] = answer.get_json()
+    return found
+
+
+def test_the_caller_in_the_older_form(box: Sandbox) -> None:
+    """The user object of 41 keys, with the entities of the profile and the last public post."""
+    shown = verify(box)
+
+    assert 41 == len(KEYS)
+    assert KEYS | {"entities", "status"} == set(shown)
+    assert (2244994945, "harbor_roasters") == (shown["id"], shown["screen_name"])
+    assert "https://harbor-roasters.example" == shown["entities"]["url"]["urls"][0]["url"]
+    assert isinstance(shown["status"]["text"], str)
+    assert not {"user", "full_text", "nullcast"} & set(shown["status"])
+
+
+def test_without_json_in_the_path(box: Sandbox) -> None:
+    """The ending may be missing."""
+    assert verify(box) == box.call("GET", VERIFY.removesuffix(".json")).get_json()
+
+
+@pytest.mark.parametrize("word", ["true", "t", "1", "TRUE"])
+def test_words_that_mean_yes(box: Sandbox, word: str) -> None:
+    """skip_status leaves the status out, include_email adds the address or null."""
+    shown = verify(box, skip_status=word, include_email=word)
+
+    assert "status" not in shown
+    assert shown["email"] is None
+
+
+@pytest.mark.parametrize("word", ["false", "f", "0", "no", ""])
+def test_words_that_mean_no(box: Sandbox, word: str) -> None:
+    """Other words change nothing."""
+    shown = verify(box, skip_status=word, include_email=word)
+
+    assert "status" in shown
+    assert "email" not in shown
+
+
+def test_entities_are_left_out(box: Sandbox) -> None:
+    """include_entities=false leaves them out."""
+    assert "entities" not in verify(box, include_entities="false")
+    assert "entities" in verify(box, include_entities="true")
+
+
+def test_the_confirmed_address(box: Sandbox) -> None:
+    """The address that the user has confirmed."""
+    box.change("users", "2244994945", _confirmed_email="desk@harbor-roasters.example")
+
+    assert "desk@harbor-roasters.example" == verify(box, include_email="true")["email"]
+
+
+def test_promoted_posts_are_no_status(box: Sandbox) -> None:
+    """The last post is one that everybody can see; the newest one, whoever made it."""
+    path = "/12/accounts/18ce54d4x5t/post"
+    for text, nullcast in (("For all", "false"), ("For some", "true")):
+        form = {"as_user_id": "2244994945", "text": text, "nullcast": nullcast}
+        assert 200 == box.call("POST", path, query_string=form).status_code
+        box.world.clock.advance(seconds=1)
+
+    assert "For all" == verify(box)["status"]["text"]
+
+
+def test_a_user_without_posts(box: Sandbox) -> None:
+    """No status for one who has posted nothing, and no address for one without a website."""
+    box.put(
+        "users",
+        "77",
+        box.record("users", "2244994945") | {"id": "77", "screen_name": "new", "url": None},
+    )
+    shown = box.call("GET", SHOW, query_string={"user_id": "77"}).get_json()
+
+    assert "status" not in shown
+    assert {"description": {"urls": []}} == shown["entities"]
+
+
+def test_other_credentials(box: Sandbox) -> None:
+    """Apps without a user and wrong or revoked credentials answer as the platform does."""
+    wrong = Keys(HARBOR.key, "wrong", HARBOR.token, HARBOR.token_secret)
+    refused = {
+        "bearer": code(box.call("GET", VERIFY, keys=BEARER)),
+        "oauth2": code(box.call("GET", VERIFY, keys=USER_TOKEN)),
+        "none": code(box.call("GET", VERIFY, keys=None)),
+        "wrong": code(box.call("GET", VERIFY, keys=wrong)),
+    }
+    box.call("POST", "/1.1/oauth/invalidate_token")
+
+    assert {
+        "bearer": (403, 220),
+        "oauth2": (403, 220),
+        "none": (400, 215),
+        "wrong": (401, 32),
+    } == refused
+    assert (401, 89) == code(box.call("GET", VERIFY))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"user_id": "3805104374"}, {"screen_name": "northbike_co"}, {"screen_name": "NorthBike_Co"}],
+)
+@pytest.mark.parametrize("keys", [HARBOR, BEARER], ids=["user", "app"])
+def test_one_user(box: Sandbox, keys: Keys | str, query: dict[str, str]) -> None:
+    """By id or by name, for a user and for an app; never with an email address."""
+    shown = box.call("GET", SHOW, keys=keys, query_string=query).get_json()
+
+    assert ("3805104374", "northbike_co") == (shown["id_str"], shown["screen_name"])
+    assert "email" not in shown
+    assert "status" in shown
+
+
+@pytest.mark.parametrize("end", ["3805104374", "northbike_co.json", "NorthBike_Co"])
+def test_one_user_at_the_end_of_the_path(box: Sandbox, end: str) -> None:
+    """The id or the name may also end the path, as older clients have it."""
+    assert "northbike_co" == box.read(f"/1.1/users/show/{end}")["screen_name"]
+    assert 404 == box.call("GET", f"/1.1/users/show/{end[:3]}x").status_code
+
+
+def test_both_parameters(box: Sandbox) -> None:
+    """The id counts, and the journal says so."""
+    query = {"user_id": "3805104374", "screen_name": "harbor_roasters"}
+    answer = box.call("GET", SHOW, query_string=query)
+
+    assert "northbike_co" == answer.get_json()["screen_name"]
+    assert "no-effect" == answer.headers["X-Mock-Warnings"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "error"),
+    [
+        ({}, 400, {"code": 25, "message": "Query parameters are missing."}),
+        ({"user_id": "1"}, 404, {"code": 50, "message": "User not found."}),
+        ({"user_id": "harbor"}, 404, {"code": 50, "message": "User not found."}),
+        ({"screen_name": "nobody_here"}, 404, {"code": 50, "message": "User not found."}),
+        ({"screen_name": ""}, 404, {"code": 50, "message": "User not found."}),
+    ],
+)
+def test_no_user(box: Sandbox, query: dict[str, str], status: int, error: dict[str, Any]) -> None:
+    """Neither parameter, and users who do not exist."""
+    answer = box.call("GET", SHOW, query_string=query)
+
+    assert (status, [error]) == (answer.status_code, answer.get_json()["errors"])
+
+
+@pytest.mark.parametrize(("path", "most"), [(VERIFY, 75), (f"{SHOW}?user_id=3805104374", 900)])
+def test_limits(path: str, most: int) -> None:
+    """So many calls of a user in 15 minutes, with --limits public."""
+    answer = sandbox(limits="public").call("GET", path)
+
+    assert str(most) == answer.headers["x-rate-limit-limit"]
+
+
+def test_strict_refuses_both() -> None:
+    """The specification does not show them."""
+    box = sandbox(strict=True)
+
+    assert [501, 501] == [
+        box.call("GET", path).status_code for path in (VERIFY, f"{SHOW}?user_id=3805104374")
+    ]
+
+
+def test_scenarios_of_suspended_users(box: Sandbox) -> None:
+    """Code 64 for a caller and code 63 for another user who is suspended."""
+    box.client.post("/_mock/scenarios/account-suspended/activate")
+    box.client.post("/_mock/scenarios/user-suspended/activate")
+    refused = box.call("GET", VERIFY), box.call("GET", f"{SHOW}?user_id=3805104374")
+
+    assert [(403, 64), (403, 63)] == [code(answer) for answer in refused]
+    assert [
+        "Your account is suspended and is not permitted to access this feature.",
+        "User has been suspended.",
+    ] == [answer.get_json()["errors"][0]["message"] for answer in refused]
+
+
+def test_signing_in_as_a_library_does(box: Sandbox) -> None:
+    """Request token, the page of the web host, access token, and who that is, by email."""
+    request = begun(box)
+    page = visitor(box).open("/i/oauth/authenticate", oauth_token=str(request.token))
+    page = page.log_in("northbike_co")
+    page.submit("allow")
+    found = pairs(exchange(box, request, page.landed_with["oauth_verifier"]))
+    keys = Keys(request.key, request.secret, found["oauth_token"], found["oauth_token_secret"])
+    who = box.call("GET", f"{VERIFY}?include_email=true", keys=keys).get_json()
+
+    assert ("northbike_co", None) == (who["screen_name"], who["email"])
+
+
+@pytest.mark.parametrize("step", ["authorize", "authenticate"])
+def test_pages_of_the_web_host(box: Sandbox, step: str) -> None:
+    """The consent pages answer below /i/ as well, and say that nothing shows this."""
+    token = str(begun(box).token)
+    answer = box.client.get(f"/i/oauth/{step}", query_string={"oauth_token": token})
+    plain = box.client.get(f"/oauth/{step}", query_string={"oauth_token": token})
+
+    assert [200, 200] == [answer.status_code, plain.status_code]
+    assert "oauth.web-paths" in answer.headers["X-Mock-Assumptions"]
+    assert "oauth.web-paths" not in plain.headers["X-Mock-Assumptions"]

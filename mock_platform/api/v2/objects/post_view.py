@@ -287,7 +287,7 @@ _POST_VALUES: Mapping[str, Callable[[World, Record], Any]] = {
     "text": lambda _world, post: post.get("text") or post["full_text"],
     "edit_history_post_ids": lambda _world, post: list_versions(post),
     "author_id": _read("_user_id"),
-    "created_at": _read("created_at"),
+    "created_at": lambda _world, post: f"{post['created_at'][:19]}.000Z",  # of a whole second
     "conversation_id": lambda _world, post: find_conversation(post),
     "in_reply_to_user_id": _read("in_reply_to_user_id_str"),
     "referenced_posts": _show_references,

@@ -100,7 +100,7 @@ from mock_platform.world.world import World
 POST_SHAPES = public_fact(
     "posts.shapes",
     "Making, deleting and reading posts have their public shapes; the spec names the keys that "
-    "were added.",
+    "were added. created_at is a whole second, .000Z.",
     "sections 7.1 and 7.2 of the named endpoints",
     gap=True,
 )

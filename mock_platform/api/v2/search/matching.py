@@ -104,6 +104,10 @@ def _match_field(name: str, value: str) -> Match:
     return lambda post: str(post.post.get(name, "")).casefold() == value
 
 
+def _match_conversation(name: str, value: str) -> Match:
+    return lambda post: post.post.get(name) == value != post.post.get("id")
+
+
 def _match_list(_name: str, value: str) -> Match:
     return lambda post: value in post.lists
 
@@ -114,7 +118,8 @@ _MAKERS: Mapping[str, Callable[[str, str], Match]] = {
     **dict.fromkeys(COUNTED, _match_metric),
     **dict.fromkeys(("is", "has"), _match_feature),
     "list": _match_list,
-    **dict.fromkeys(("lang", "conversation_id"), _match_field),
+    "lang": _match_field,
+    "conversation_id": _match_conversation,
 }
 
 

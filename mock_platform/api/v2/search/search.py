@@ -149,7 +149,8 @@ FOUND_POSTS = expectation(
     "search.found",
     "Searches find the newest version of a post, promoted-only posts too, of users whose posts the "
     "caller may see. Relevancy puts the post with most likes, reposts, replies and quotes first. "
-    "list: finds the posts of the members of a public list.",
+    "list: finds the posts of the members of a public list, conversation_id: the replies of a "
+    "conversation without the post that it began with.",
 )
 IDS_BESIDE_TIMES = public_fact(
     "search.ids-beside-times",

@@ -14,7 +14,7 @@ V2: dict[str, Any] = {
     "id": "1712850617439559999",
     "text": "@northbike_co #ColdBrew $HRBR https://a.example/b",
     "author_id": "2244994945",
-    "created_at": "2026-11-20T10:00:00.250Z",
+    "created_at": "2026-11-20T10:00:00.000Z",
     "conversation_id": "1712850617439551492",
     "in_reply_to_user_id": "3805104374",
     "referenced_posts": [
@@ -59,7 +59,7 @@ def test_a_v2_object_is_stored_and_shown_as_it_was() -> None:
     derived = {name: shown.pop(name) for name in ("edit_controls", "scopes")}
     assert V2 == shown
     assert {"followers": True} == derived["scopes"]
-    assert "2026-11-20T11:00:00.250Z" == derived["edit_controls"]["editable_until"]
+    assert "2026-11-20T11:00:00.000Z" == derived["edit_controls"]["editable_until"]
 
 
 def test_a_long_v2_object_is_stored_with_its_whole_text() -> None:
@@ -90,3 +90,11 @@ def test_a_version_is_part_of_its_history() -> None:
     _, faults = POSTS.load(V2 | {"edit_history_post_ids": ["1"]})
 
     assert ["_edit_history"] == [name for name, _ in faults]
+
+
+def test_a_post_is_of_a_whole_second() -> None:
+    """What clients parse as `.000Z` is shown so, whatever part of the second it was made in."""
+    world = sandbox().platform.worlds.default
+    stored = load(V2 | {"created_at": "2026-11-20T10:00:00.250Z"})
+
+    assert "2026-11-20T10:00:00.000Z" == show_post(world, stored, ("created_at",))["created_at"]

@@ -132,6 +132,15 @@ TRUTHS = [
 ]
 
 
+@pytest.mark.parametrize("product", ["stream", "search"])
+def test_the_beginning_of_a_conversation(product: Product) -> None:
+    """conversation_id finds the replies, not the post that they answer."""
+    matches = compile_rule(tree("conversation_id:95", product), product)
+
+    assert matches(subject(product=product))
+    assert not matches(subject(POST | {"id": "95"}, product))
+
+
 @pytest.mark.parametrize(("rule", "matches"), TRUTHS)
 def test_stream(rule: str, matches: bool) -> None:
     """Each operator matches what it should in a stream, and nothing else."""
