@@ -53,6 +53,7 @@ def use(world: WorldFace, text: str) -> None:
     world.journal.find(operation="line_items.delet")  # wrong
     world.journal.count(operation=text)  # wrong
     world.emit("post.crate")  # wrong
+    world.make("line_itms", 2)  # wrong
 
 
 def use_elsewhere() -> None:

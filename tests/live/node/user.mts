@@ -58,6 +58,8 @@ await world.state.lineItms.all();
 await world.state["line_itms"].all();
 // @ts-expect-error a table that does not exist
 await world.state.get("line_itms");
+// @ts-expect-error a table that does not exist
+await world.make("line_itms", 2);
 // @ts-expect-error an operation that does not exist
 await world.journal.find({ operation: "line_items.delet" });
 // @ts-expect-error an event type that does not exist
