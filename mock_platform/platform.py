@@ -369,6 +369,10 @@ class Platform:
         """The answers for requests that no operation answers."""
         return Unanswered(self.operations, NOT_SERVED)
 
+    def repeat_of_agent(self, call: Call, tool: str | None) -> None:
+        """Let a recorded request be answered as the call of a tool, or another message, it was."""
+        self._agents.repeat(call, tool)
+
     def assumptions(self) -> dict[str, Assumption]:
         """Return the register of all assumptions, by id."""
         from mock_platform.core.agents import ASSUMPTIONS as OF_AGENTS  # as in `_agents`

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from mock_platform.api.served import AGENT_TOOLS, PUBLISHED_IDS
 from mock_platform.control.clock import ClockBody, get_clock, put_clock
 from mock_platform.control.journal import StatusRange, find_entry, read_query
+from mock_platform.control.making import make_answer
 from mock_platform.control.operation_pages import find_operation, write_operation
 from mock_platform.control.refusals import ControlRefusal, as_refusal
 from mock_platform.control.route import WORLD, ControlRequest, Route, load_body
@@ -31,6 +32,7 @@ from mock_platform.core.fields import Integer, Json, ListOf, Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.core.schema import Schema
+from mock_platform.core.tables.fixtures import MAKE
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
 from mock_platform.verification.costs.document import describe_costs
@@ -168,7 +170,8 @@ def describe_operation(request: ControlRequest, given: Mapping[str, Any]) -> str
         f"{text.strip()}\n\n"
         + (f"Tool of the platform's own server: {', '.join(tools)}\n" if tools else "")
         + (f"Assumed, not shown in the specification: {', '.join(ids)}\n" if ids else "")
-        + "Next: call it, or set_failure with one of the scenarios."
+        + "Next: call it, or set_failure with one of the scenarios, or with a documented failure "
+        f"as {operation.id}-STATUS-CODE."
     )
 
 
@@ -207,7 +210,10 @@ class FailureToSet(InWorld):
 
     failure = Text(
         required=True,
-        metadata={"description": "name of a scenario, or words to find one, such as `rate limit`"},
+        metadata={
+            "description": "name of a scenario, a documented failure as OPERATION-STATUS-CODE, or "
+            "words to find a scenario, such as `rate limit`"
+        },
     )
     parameters = Json(metadata={"description": "values of its parameters, by name"})
 
@@ -315,7 +321,11 @@ def list_requests(request: ControlRequest, given: Mapping[str, Any]) -> str:
         lines = [f"No request {'matches' if wanted else 'came to world ' + world.name} yet."]
     costs = describe_costs(request.services.costs.document(world))
     total = f"{world.journal.count(read_query(request.platform, wanted))} in all. So far: {costs}."
-    return "\n".join([*lines, total, "Next: explain_request with an id."])
+    following = (
+        "Next: explain_request with an id. To hand all of it over: "
+        f"mock-platform case FILE --world {world.name}"
+    )
+    return "\n".join([*lines, total, following])
 
 
 def explain_request(request: ControlRequest, given: Mapping[str, Any]) -> str:
@@ -394,7 +404,8 @@ class RecordsToWrite(InWorld):
         required=True,
         metadata={
             "description": "objects: one with the id of a record changes these fields of it, any "
-            'other is a new record, and {"id": …, "_remove": true} removes one'
+            'other is a new record, {"id": …, "_remove": true} removes one, and {"_make": 50, …} '
+            "makes so many believable ones with these fields"
         },
     )
 
@@ -427,7 +438,11 @@ def write_records(request: ControlRequest, given: Mapping[str, Any]) -> str:
     with request.world.work():  # all or none
         for record in given["records"]:
             key = record.get(name_of_key)
-            if record.get("_remove") is True:
+            if MAKE in record:
+                fields = {name: value for name, value in record.items() if name != MAKE}
+                made = make_answer(request, table.name, record[MAKE], fields, None)
+                done.append(f"{made['made']} made ({_cut(', '.join(made['ids']), _MOST_IN_LINE)})")
+            elif record.get("_remove") is True:
                 table.delete(str(key))
                 done.append(f"{key} removed")
             elif isinstance(key, str) and key in table:

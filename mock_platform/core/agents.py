@@ -196,6 +196,15 @@ def _embed(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
     return loads(whole.replace(b"#/components/schemas/", b"#/$defs/"), max_nesting=256)
 
 
+_MESSAGE = "mcp"
+"""How what an agent sent that is no call of a tool begins in the journal, before its method."""
+
+
+def is_message(custom: Any) -> bool:
+    """Whether this is what the journal says of a message that is no call of a tool."""
+    return isinstance(custom, str) and custom.partition(" ")[0] == _MESSAGE
+
+
 class AgentServers:
     """Both servers of a platform; what they need is made with the first message."""
 
@@ -238,18 +247,19 @@ class AgentServers:
     def _receive(self, call: Call, world: World, kind: Kind) -> tuple[Reply, Sequence[Change]]:
         if self._settings.strict:
             raise NotShown(AGENT_SERVERS)
-        call.custom = "mcp"
+        call.custom = _MESSAGE
         call.assume(AGENT_SERVERS, TOOL_RESULTS, *((ADS_TOOLS,) if kind == "ads" else ()))
         session, owner = call.header(mcp.SESSION_HEADER), _name_owner(kind, world)
         message: mcp.AgentMessage | None = None
         try:
             mcp.check_origin(call.header("origin"), self._is_own)
             if call.method == "DELETE":
-                self._sessions.end(session, owner)
+                if call.tool is None:
+                    self._sessions.end(session, owner)
                 return Reply(204), ()
             message = mcp.read_message(call.method, call.header, call.body)
-            call.custom = f"mcp {message.method[:100]}".rstrip()
-            if message.method != "initialize":
+            call.custom = f"{_MESSAGE} {message.method[:100]}".rstrip()
+            if message.method != "initialize" and call.tool is None:
                 self._sessions.check(session, owner)
             if message.method == "tools/call" and message.id is not None:
                 return self._call_tool(call, world, message, kind)
@@ -328,6 +338,15 @@ class AgentServers:
         compiled = self._compile(tool) if kind == "ads" else None
         call.tool = ToolCall(name, partial(_frame, message, challenge), compiled)
         return self._answer(call, world)
+
+    def repeat(self, call: Call, name: str | None) -> None:
+        """Let a recorded request be answered as before: the call of a tool, not framed.
+
+        Without a name it is another message, whose session is not looked at.
+        """
+        tool = self._find_tools("ads", "neutral").get(name or "")
+        compiled = None if tool is None else self._compile(tool)
+        call.tool = ToolCall(name, lambda _call, _reply: None, compiled)
 
     def _compile(self, tool: AgentTool) -> Compiled:
         """Return an operation of the advertising interface as its tool calls it."""

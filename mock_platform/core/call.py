@@ -77,7 +77,8 @@ UNESTABLISHED = Caller(how="not established")
 class ToolCall(Struct, frozen=True):
     """What makes a request the call of a tool by an agent (`core.agents`)."""
 
-    name: str
+    name: str | None
+    """`None` for another message of an agent, which a case repeats."""
     frame: Callable[[Call, Reply], None]
     """Turns the reply of the operation into the answer to the agent."""
     compiled: Any = None

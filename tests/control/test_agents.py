@@ -112,6 +112,16 @@ def test_a_failure_is_switched_on_and_explained(box: Sandbox) -> None:
     assert USER_TOKEN not in explained
 
 
+def test_a_documented_failure_is_set_by_its_id(box: Sandbox) -> None:
+    """As the description of the operation says; it acts once unless `times` says otherwise."""
+    name = "users.me-403-unsupported-authentication"
+    on = steer(box, "set_failure", failure=name)[1]
+
+    assert "as users.me-STATUS-CODE" in steer(box, "describe_operation", operation="users.me")[1]
+    assert f"{name} is on" in on
+    assert [True, False] == [use(box, "getUsersMe")[0] for _ in range(2)]
+
+
 def test_words_for_a_failure_list_some(box: Sandbox) -> None:
     """Nothing is switched on, and the names are those to try."""
     refused, text = steer(box, "set_failure", failure="rate limit")
@@ -140,6 +150,19 @@ def test_records_are_written_all_or_none(box: Sandbox) -> None:
     assert "news: 77 removed." in gone[1]
     assert "users (142)" in steer(box, "read_records")[1]
     assert "2 of 142 records of users." in steer(box, "read_records", table="users", limit=2)[1]
+
+
+def test_records_are_made_in_bulk(box: Sandbox) -> None:
+    """As in a fixture file, with their ids; with a fault beside them none is made."""
+    before = len(box.world.store.page("posts"))
+    made = steer(box, "write_records", table="posts", records=[{"_make": 3, "user": ME}])
+    bad = steer(
+        box, "write_records", table="posts", records=[{"_make": 2, "user": ME}, {"_make": 0}]
+    )
+
+    assert made[1].startswith("posts: 3 made (")
+    assert bad[0]
+    assert before + 3 == len(box.world.store.page("posts"))
 
 
 def test_an_event_says_who_got_it(box: Sandbox) -> None:

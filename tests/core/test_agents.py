@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from mock_platform.api.served import AGENT_TOOLS, PUBLISHED_IDS
+from tests.generated import examples
 from tests.oauth_steps import last
 from tests.support import ACCOUNT, BEARER, USER_TOKEN, Sandbox, sandbox
 from tests.support_agents import read, send, use
@@ -335,7 +336,7 @@ def calls(draw: st.DrawFn) -> tuple[str, str, dict[str, Any]]:
     return path, name, {each: draw(JSON) for each in names}
 
 
-@settings(max_examples=500, deadline=None)
+@examples(500)
 @given(calls())
 def test_generated_calls(call: tuple[str, str, dict[str, Any]]) -> None:
     """Each is a result or an error of the protocol, and nothing of the sandbox fails."""

@@ -56,8 +56,9 @@ ONLY_IN_PYTHON: dict[str, set[str]] = {
 }
 ONLY_IN_JAVASCRIPT: dict[str, set[str]] = {
     # For what pytest's fixtures do, and for routes that Python calls with requests.
+    # The failures of a server: in Python they are those of the package.
     "World": {"drop", "finish", "[Symbol.asyncDispose]", "snapshots", "transitions"}
-    | {"regenerateCredentials"},
+    | {"regenerateCredentials", "failures"},
     "MockPlatform": {"freshWorld"},
     # `in` and `len` of Python.
     "Table": {"has", "size"},

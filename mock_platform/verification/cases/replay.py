@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from mock_platform.api.served import TABLES
 from mock_platform.core.address import split_surface, split_world
+from mock_platform.core.agents import is_message
 from mock_platform.core.auth import oauth1
 from mock_platform.core.call import Call, Challenge
 from mock_platform.core.errors import (
@@ -220,6 +221,9 @@ class _Replayer:
             raise BadCase(f"{exchange.place}: _at: {fault}.") from fault
         self._world.clock.put((timedelta(), moment))
         call = self._make_call(exchange, mock)
+        tool, is_of_agent = mock.get("tool"), is_message(mock.get("custom"))
+        if isinstance(tool, str) or is_of_agent:
+            self.platform.repeat_of_agent(call, tool)
         # A body that was too large is not in the journal: it was refused unread.
         is_too_large = exchange.response.status == _TOO_LARGE and not call.body
         refused = TooLarge(self.platform.settings.max_body) if is_too_large else None
@@ -234,6 +238,8 @@ class _Replayer:
         path = urlsplit(call.url).path
         if mock.get("custom") and not entry.custom:
             self._notes.append(f"request {number}: {mock['custom']} was a route of the program")
+            return
+        if is_of_agent:  # what an agent sends beside calls changes nothing
             return
         for note in exchange.notes:
             self._notes.append(f"request {number}: {note}")

@@ -129,7 +129,32 @@ def write_at_once(world: WorldFace) -> None:
         thread.join()
 
 
-SESSIONS = (write_posts, change_beside, break_answers, send_bodies, sign_in, write_at_once)
+def use_tools(world: WorldFace) -> None:
+    """An agent: it connects, calls tools of both servers, and leaves."""
+    session = world.session(auth="oauth2")
+    funds = {"account_id": "18ce54d4x5t", "funding_instrument_id": "m2k8s", "name": "A"}
+
+    def send(path: str, method: str, params: object, **headers: str) -> requests.Response:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return session.post(path, json=message, headers=headers)
+
+    begun = send("/ads/mcp", "initialize", {"protocolVersion": "2025-06-18"})
+    own = {"Mcp-Session-Id": begun.headers["Mcp-Session-Id"]}
+    send("/ads/mcp", "tools/call", {"name": "create_campaign", "arguments": funds}, **own)
+    send("/mcp", "tools/call", {"name": "createPosts", "arguments": {"text": "x"}})
+    send("/mcp", "tools/call", {"name": "getUsersById"})
+    session.delete("/ads/mcp", headers=own)
+
+
+SESSIONS = (
+    write_posts,
+    change_beside,
+    use_tools,
+    break_answers,
+    send_bodies,
+    sign_in,
+    write_at_once,
+)
 
 
 @pytest.mark.parametrize("act", SESSIONS, ids=lambda act: act.__name__)
@@ -146,10 +171,11 @@ def test_every_answer_is_the_recorded_one(
             world = platform.world("shop", own_credentials=True)
         act(world)
         done = repeat(world)
-        sent = len(world.journal)
+        sent, statuses = len(world.journal), [entry.status for entry in world.journal]
 
     assert [] == done.differences
     assert [] == done.notes
+    assert statuses == [entry.status for entry in done.entries]
     assert sent == len(done.entries) > 0
 
 
