@@ -1,0 +1,480 @@
+"""Finds the requests of a project: what its calls send, as far as its texts say so.
+
+A request is a method and an address, in which `{name}` stands for what is not written down. Where
+an address comes from the parameter of a function, the calls of that function are looked at.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mock_platform.core.platform_hosts import PLATFORM_HOSTS
+from mock_platform.verification.fit.clients import Clients
+from mock_platform.verification.fit.names import (
+    Bound,
+    Expression,
+    Names,
+    Parameter,
+    UNBOUND,
+    Trace,
+    join_address,
+)
+from mock_platform.verification.fit.source import Scope, Source
+from mock_platform.verification.fit.verdicts import Judge, Verdict
+
+_VERBS = {
+    **{name.lower(): name for name in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD")},
+    "del": "DELETE",
+    "fetch_request_token": "POST", "fetch_access_token": "POST", "fetch_token": "POST",
+    "refresh_token": "POST", "authorization_url": "GET", "getOAuthRequestToken": "POST",
+}  # fmt: skip
+_REQUESTS = frozenset("request _request stream fetch".split())
+_FETCHES = frozenset(
+    "fetch nodeFetch fetchImpl $fetch ofetch got axios ky request needle urlopen Request".split()
+)
+_OF_LIBRARY = re.compile(
+    r"(?:requests|httpx|aiohttp|urllib3?|http|requests_oauthlib|authlib|axios|node-fetch|got|ky|needle"
+    r"|undici|superagent|cross-fetch|https|rauth|oauth2|isomorphic-fetch|request|requests_toolbelt)"
+    r"(?:\.\w+)*(?:\.(?:[A-Z]\w*|create|extend|instance|session|agent)\(\)\.\w+)?"
+)
+_BASES = ("base_url", "baseURL", "baseUrl", "prefixUrl", "prefix_url")
+_HOSTS = ("HTTPSConnection", "ClientSession", "BaseUrlSession")
+_SENDERS = re.compile(
+    r"session|client|http|axios|api|request|oauth|fetch|instance|conn|self|twitter|^x$|got|ky|url",
+    re.IGNORECASE,
+)
+_DEEPEST_WRAPPER = 6
+_MOST_CALLS = 1000
+"""Places that are looked at for one call that sends something."""
+_OF_INTERFACE = re.compile(
+    r"(?:https?:)?//(?:(?:api|upload|ads-api|ads-api-sandbox|stream)\.(?:x|twitter)\.com"
+    r"|(?:x|twitter)\.com/(?:i/)?oauth2?)/(?!2/problems/)[^?#]*[^/?#\d.]"
+)
+
+
+class Found(Struct, frozen=True):
+    """A request of a project, with its verdict."""
+
+    file: str
+    line: int
+    method: str
+    verdict: Verdict
+    function: str = ""
+    """The function that it is in, with its classes."""
+    variables: tuple[str, ...] = ()
+    """Variables of the environment that may replace its address."""
+
+
+class _Sent(NamedTuple):
+    """What a call sends, in one of the ways that its texts allow."""
+
+    method: str
+    url: str
+    trace: Trace
+
+
+class Finder:
+    """Finds the requests of files."""
+
+    def __init__(self, sources: Sequence[Source], judge: Judge, clients: Clients) -> None:
+        self._sources = sources
+        self._judge = judge
+        self._names = Names(sources)
+        self._clients = clients
+        self._used: set[int] = set()
+        self._left = 0
+        """How many places that lead to the call at hand may still be looked at."""
+        self._calls: dict[str, list[tuple[ast.Call, Scope]]] = {}
+        for source in sources:
+            for call, scope in source.calls:
+                self._calls.setdefault(_name_of(call.func), []).append((call, scope))
+        self._defined = {
+            scope.name for source in sources for scope in _list_functions(source.module)
+        }
+        """The names of functions of the project."""
+        self._concerns = any(
+            concerns_platform(source, clients) for source in sources
+        )
+
+    def find(self) -> list[Found]:
+        """Return all requests, by file and line; each only once."""
+        found: list[Found] = []
+        for source in self._sources:
+            for call, scope in source.calls:
+                self._left = _MOST_CALLS
+                found += self._send(call, scope, UNBOUND, call, scope, 0)
+            found += self._use_clients(source)
+        for source in self._sources:
+            found += self._list_unused(source)
+        kept = {
+            (f.file, f.line, f.method, re.sub(r"\{[^{}]*\}", "{}", f.verdict.path)): f
+            for f in reversed(found)
+        }
+        return sorted(kept.values(), key=lambda each: (each.file, each.line, each.verdict.path))
+
+    # -- calls of HTTP -----------------------------------------------------------------------------
+
+    def _send(
+        self, call: ast.Call, scope: Scope, bound: Bound, place: ast.Call, where: Scope, depth: int
+    ) -> Iterator[Found]:
+        """Yield what a call sends; `place` is the call of a wrapper that leads to it."""
+        sent = list(self._read(call, scope, bound))
+        judged = [(each, self._judge.judge(each.method, each.url)) for each in sent]
+        if not self._may_send(call, scope):  # `cache.get("/2/users/me")`
+            judged = [(each, v) for each, v in judged if v is not None and v.has_host]
+        whole = [(each, v) for each, v in judged if v is not None and v.status != "unknown"]
+        rest = [
+            (each, v) for each, v in judged
+            if v is not None and v.status == "unknown" and ({"/", "{"} & set(each.url))
+        ]  # fmt: skip
+        for each, verdict in whole:
+            self._used |= each.trace.texts
+            yield self._make(each, verdict, place, where)
+        if not rest:
+            return
+        each, verdict = rest[0]
+        openings = [one for way, _ in rest for one in way.trace.open]
+        expanded = False
+        if depth < _DEEPEST_WRAPPER:
+            # Calls of the function around this one first: they are the places that a reader wants.
+            bound_already = {id_ for id_, _ in bound}
+            functions = {
+                one.function: one for one in openings if id(one.function) not in bound_already
+            }.values()
+            for parameter in sorted(functions, key=lambda one: not self._is_inside(where, one.function)):
+                inside = self._is_inside(where, parameter.function)
+                for other, around in self._list_calls_of(parameter.function):
+                    self._left -= 1
+                    if self._left < 0:
+                        break
+                    function = self._function_bound(parameter.function, other, around, bound)
+                    expanded = True
+                    at = (other, around) if inside else (place, where)
+                    yield from self._send(call, scope, function, *at, depth + 1)
+                if expanded:
+                    break
+        if expanded:
+            self._used |= {id_ for way, _ in rest for id_ in way.trace.texts}
+            return
+        for each, verdict in rest:
+            if verdict.has_host or (self._concerns and not whole and self._is_http(call, scope)):
+                self._used |= each.trace.texts
+                yield self._make(each, verdict, place, where)
+                if not verdict.has_host:
+                    return
+
+    def _function_bound(
+        self, function: Scope, call: ast.Call, scope: Scope, bound: Bound
+    ) -> Bound:
+        return self._names.bind(function, call, scope, bound)
+
+    @staticmethod
+    def _is_inside(scope: Scope, function: Scope) -> bool:
+        here: Scope | None = scope
+        while here is not None:
+            if here is function:
+                return True
+            here = here.parent
+        return False
+
+    def _make(self, sent: _Sent, verdict: Verdict, place: ast.Call, where: Scope) -> Found:
+        return Found(
+            where.file.path,
+            place.lineno,
+            sent.method,
+            verdict,
+            where.describe(),
+            tuple(dict.fromkeys(sent.trace.variables)),
+        )
+
+    def _list_calls_of(self, function: Scope) -> list[tuple[ast.Call, Scope]]:
+        name, holder = function.name, function.parent
+        is_constructor = name in {"__init__", "constructor"} and holder is not None
+        wanted = holder if is_constructor else function
+        names = [wanted.name] if wanted is not None else []
+        found = []
+        for called in names:
+            for call, scope in self._calls.get(called, []):
+                if self._is_inside(scope, function):
+                    continue
+                meant = self._names.resolve(call.func, scope, UNBOUND)
+                is_unknown = not meant or all(isinstance(each, Parameter) for each in meant)
+                is_method = isinstance(call.func, ast.Attribute) and name not in _COMMON
+                if wanted in meant or (is_unknown and is_method):
+                    found.append((call, scope))
+        return found
+
+    def _read(self, call: ast.Call, scope: Scope, bound: Bound) -> Iterator[_Sent]:
+        """Yield the methods and addresses of a call, if it is one that sends something."""
+        for tested, text, is_equal in scope.file.conditions.get(id(call), ()):
+            values = self._names.texts(tested, scope, bound, Trace())
+            if "{" not in "".join(values) and (text in values) is not is_equal:
+                return
+        name = _name_of(call.func)
+        is_method = isinstance(call.func, ast.Attribute)
+        values = [each for each in call.args if not isinstance(each, ast.Starred)]
+        named = {each.arg: each.value for each in call.keywords if each.arg}
+        url = named.get("url") or named.get("uri") or (values[0] if values else None)
+        methods: list[ast.expr | str] = []
+        whole = values[0] if values and isinstance(values[0], ast.Dict) else ast.Dict([], [])
+        if _entry(whole, "url", "uri") and (method := _entry(whole, "method")):
+            url, methods = _entry(whole, "url", "uri"), [method]
+        elif name in _VERBS and is_method:
+            methods = [_VERBS[name]]
+        elif name in _REQUESTS | _FETCHES or (is_method and name.lower().endswith("request")):
+            url, methods = self._read_request(name, values, named, url, scope, bound)
+        if url is None or not methods:
+            return
+        base = self._find_base(call.func, scope, bound)
+        for method in methods:
+            trace = Trace()
+            texts = self._names.texts(url, scope, bound, trace)
+            known = [method] if isinstance(method, str) else self._read_method(method, scope, bound, trace)
+            for text in texts:
+                for verb in known:
+                    yield _Sent(verb, join_address(base, text) if base else text, trace)
+
+    def _read_request(
+        self,
+        name: str,
+        values: list[ast.expr],
+        named: dict[str, ast.expr],
+        url: ast.expr | None,
+        scope: Scope,
+        bound: Bound,
+    ) -> tuple[ast.expr | None, list[ast.expr | str]]:
+        """Return the address and the method of `request(method, url)`, `fetch(url, options)`."""
+        if "method" in named and url is not None and not (values and url is values[0]):
+            return url, [named["method"]]
+        for at, value in enumerate(values[: 2 if name == "Request" else 1]):
+            if self._is_method(value, scope, bound):
+                return named.get("url") or (values[at + 1] if values[at + 1 :] else None), [value]
+        options = values[1:] if name in _FETCHES | _REQUESTS else values[1:2]
+        if values and isinstance(values[0], ast.Dict):
+            options, url = [values[0]], _entry(values[0], "url", "uri") or _whole(values[0])
+        method = named.get("method")
+        for each in options:
+            for meant in self._names.resolve(each, scope, bound):
+                if isinstance(meant, Expression) and isinstance(meant.node, ast.Dict):
+                    method = method or _entry(meant.node, "method")
+                elif isinstance(meant, Parameter) and method is None:
+                    method = ast.Name("…")
+        if method is not None:
+            return url, [method]
+        if name == "Request" and (len(values) > 1 or "data" in named):
+            return url, ["POST"]
+        if name in _FETCHES or name == "fetch":
+            return url, ["GET"]
+        return None, []
+
+    def _is_method(self, node: ast.expr, scope: Scope, bound: Bound) -> bool:
+        trace = Trace()
+        found = self._names.texts(node, scope, bound, trace)
+        is_word = any(each.upper() in _METHODS for each in found)
+        return is_word or (bool(trace.open) and "method" in trace.open[0].name.lower())
+
+    def _read_method(self, node: ast.expr, scope: Scope, bound: Bound, trace: Trace) -> list[str]:
+        found = [each.upper() for each in self._names.texts(node, scope, bound, trace)]
+        return [each for each in found if each in _METHODS] or [""]
+
+    def _find_base(self, func: ast.expr, scope: Scope, bound: Bound) -> str:
+        """Return the base address of the object that sends, if it was made with one."""
+        if not isinstance(func, ast.Attribute):
+            return ""
+        makers = self._list_makers(func.value, scope, bound, 0)
+        for maker, around, within in makers:
+            named = {each.arg: each.value for each in maker.keywords}
+            for each in maker.args:
+                if isinstance(each, ast.Dict):
+                    named |= {
+                        key.value: value
+                        for key, value in zip(each.keys, each.values, strict=True)
+                        if isinstance(key, ast.Constant)
+                    }
+            base = next((named[key] for key in _BASES if key in named), None)
+            if base is None and maker.args and _name_of(maker.func) in _HOSTS:
+                base = maker.args[0]
+            if base is not None:
+                for text in self._names.texts(base, around, within, Trace()):
+                    return text if "://" in text or "{" in text else f"https://{text}"
+        return ""
+
+    def _list_makers(
+        self, node: ast.expr, scope: Scope, bound: Bound, depth: int
+    ) -> list[tuple[ast.Call, Scope, Bound]]:
+        """Return the calls that made an object."""
+        if isinstance(node, ast.Await):
+            return self._list_makers(node.value, scope, bound, depth)
+        if isinstance(node, ast.Call):
+            return [(node, scope, bound)]
+        found = []
+        for each in self._names.look_up(node, scope, bound, 0) if depth < _DEEPEST_WRAPPER else ():
+            if isinstance(each, Expression):
+                found += self._list_makers(each.node, each.scope, each.bound, depth + 1)
+        return found
+
+    def _may_send(self, call: ast.Call, scope: Scope) -> bool:
+        """Whether a call looks like one that sends something, by the name of its object."""
+        holder = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+        return bool(_SENDERS.search(_name_of(holder))) or self._is_http(call, scope)
+
+    def _is_http(self, call: ast.Call, scope: Scope) -> bool:
+        """Whether a call is one of a library for HTTP, or of an object that it made."""
+        if isinstance(call.func, ast.Name) and call.func.id == "fetch":
+            return True
+        names = [e for e in self._names.resolve(call.func, scope, UNBOUND) if isinstance(e, str)]
+        return any(_OF_LIBRARY.fullmatch(name) for name in names)
+
+    # -- client libraries --------------------------------------------------------------------------
+
+    def _use_clients(self, source: Source) -> Iterator[Found]:
+        """Yield the calls of client libraries, also methods that are passed on."""
+        calls = {id(call.func): call for call, _ in source.calls}
+        for node, scope in source.attributes:
+            if node.attr not in self._clients.methods:
+                continue
+            call = calls.get(id(node))
+            meant = self._names.resolve(node, scope, UNBOUND)
+            names = [each for each in meant if isinstance(each, str)]
+            sent = [one for name in names for one in self._find_sent(name, call, scope)]
+            note = ""
+            if not sent and (not meant or any(isinstance(e, Parameter) for e in meant)):
+                library, sent = self._guess(node, call, scope)
+                note = f"taken for {library}, by its name"
+            for method, url in sent:
+                verdict = self._judge.judge(method, url)
+                if verdict is not None:
+                    notes = "; ".join(filter(None, [note, verdict.note]))
+                    verdict = replace(verdict, note=notes)
+                    yield Found(source.path, node.lineno, method, verdict, scope.describe())
+
+    def _find_sent(
+        self, dotted: str, call: ast.Call | None, scope: Scope
+    ) -> Iterator[tuple[str, str]]:
+        """Yield the methods and addresses that a method of a library sends."""
+        if dotted == "TwitterAPI.TwitterAPI().request" and call is not None and call.args:
+            yield from self._find_endpoints(call, scope)
+        for sent in self._clients.find(dotted) or ():
+            method, _, url = sent.partition(" ")
+            if url.endswith(_ARGUMENT) and call is not None and call.args:
+                rest = self._names.texts(call.args[0], scope, UNBOUND, Trace())
+                for text in rest or ["{…}"]:
+                    yield method, text if "://" in text else url.removesuffix(_ARGUMENT) + text
+            else:
+                yield method, url
+
+    def _find_endpoints(self, call: ast.Call, scope: Scope) -> Iterator[tuple[str, str]]:
+        """Yield what a call of `TwitterAPI.request` sends; its version is that of its object."""
+        options = {each.arg: each.value for each in call.keywords}
+        version = "1.1"
+        holder = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+        for maker, around, bound in self._list_makers(holder, scope, UNBOUND, 0):
+            for each in maker.keywords:
+                if each.arg == "api_version":
+                    version = "".join(self._names.texts(each.value, around, bound, Trace())[:1])
+        for text in self._names.texts(call.args[0], scope, UNBOUND, Trace()) or ["{…}"]:
+            parts = [":PARAM" if each[:1] in {":", "{"} else each for each in text.split("/")]
+            known = self._clients.known["TwitterAPI"].get(f"request {'/'.join(parts)}")
+            methods = [each.partition(" ")[0] for each in known or [""]]
+            if "method_override" in options:
+                methods = self._read_method(options["method_override"], scope, UNBOUND, Trace())
+            subdomain = known[0].partition(" ")[2] if known else "api"
+            if subdomain == "ads-api":
+                yield methods[0], f"https://ads-api.x.com/11/{text}"
+            else:
+                ending = ".json" if version == "1.1" else ""
+                yield methods[0], f"https://{subdomain}.x.com/{version}/{text}{ending}"
+
+    def _guess(
+        self, node: ast.Attribute, call: ast.Call | None, scope: Scope
+    ) -> tuple[str, list[tuple[str, str]]]:
+        """Return what a method sends of whose object nothing is known, if its name is enough."""
+        imported = {
+            library
+            for source in self._sources
+            if source.language == scope.file.language
+            for name in source.module.imports.values()
+            if (library := self._clients.find_library(name))
+        }
+        name = node.attr
+        # A method of a library alone is no method of the project, and not a common word either.
+        is_telling = len(name) > 7 and ("_" in name or name.lower() != name)
+        if call is None or not is_telling or name in self._defined:
+            return "", []
+        for library in sorted(imported):
+            ways = {tuple(sent) for key, sent in self._clients.known[library].items()
+                    if key.rpartition(".")[2] == name}  # fmt: skip
+            if len(ways) == 1:
+                pairs = [sent.partition(" ")[::2] for sent in ways.pop()]
+                return library, pairs
+        return "", []
+
+    def _list_unused(self, source: Source) -> Iterator[Found]:
+        """Yield the addresses of the interface that are in no request that was found."""
+        for node, scope in source.texts:
+            trace = Trace()
+            texts = self._names.texts(node, scope, UNBOUND, trace)
+            if trace.texts & self._used:
+                continue
+            for text in texts:
+                if _OF_INTERFACE.match(text):
+                    verdict = self._judge.judge("", text)
+                    if verdict is not None:
+                        note = f"an address, but not in a call that is understood: {verdict.note}"
+                        new = Verdict("unknown", verdict.path, note)
+                        yield Found(source.path, node.lineno, "", new, scope.describe())
+                    break
+
+
+def _list_functions(scope: Scope) -> Iterator[Scope]:
+    for each in scope.inner.values():
+        if each.kind == "function":
+            yield each
+        yield from _list_functions(each)
+
+
+def concerns_platform(source: Source, clients: Clients) -> bool:
+    """Whether a file names a host of the platform, or imports a client library of it."""
+    imported = any(clients.find_library(each) for each in source.module.imports.values())
+    return imported or any(
+        isinstance(part, ast.Constant)
+        and isinstance(part.value, str)
+        and any(f"//{host}" in part.value for host in PLATFORM_HOSTS)
+        for node, _ in source.texts
+        for part in ast.walk(node)
+    )
+
+
+_ARGUMENT = "{url}"
+"""In the address of a method that takes the rest of it as its first argument."""
+_METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"})
+_COMMON = frozenset({*_VERBS, *_REQUESTS, *_FETCHES, "send", "call", "execute", "run", "__init__"})
+
+
+def _name_of(func: ast.expr) -> str:
+    if isinstance(func, ast.Attribute):
+        return func.attr
+    if isinstance(func, ast.Call):
+        return _name_of(func.func)
+    return func.id if isinstance(func, ast.Name) else ""
+
+
+def _entry(node: ast.Dict, *names: str) -> ast.expr | None:
+    for key, value in zip(node.keys, node.values, strict=True):
+        if isinstance(key, ast.Constant) and key.value in names:
+            return value
+    return None
+
+
+def _whole(node: ast.Dict) -> ast.expr | None:
+    """Return the address in options that have host and path apart, as node's `https` takes them."""
+    host, path = _entry(node, "hostname", "host"), _entry(node, "path")
+    if host is None or path is None:
+        return None
+    return ast.BinOp(ast.BinOp(ast.Constant("https://"), ast.Add(), host), ast.Add(), path)

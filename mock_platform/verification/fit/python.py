@@ -1,0 +1,222 @@
+"""Reads a Python file: its scopes, calls, attributes and texts."""
+
+from __future__ import annotations
+
+import ast
+
+from mock_platform.verification.fit.source import Condition, Scope, Source, Unreadable
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def read_python(path: str, text: str) -> Source:
+    """Return what a Python file has.
+
+    Raises:
+        Unreadable: It is not valid Python.
+    """
+    source = Source(path, "python")
+    try:
+        tree = ast.parse(text)
+        _Reader(source.module).visit(tree)
+    except SyntaxError as fault:
+        raise Unreadable(fault.lineno or 1, f"not Python 3: {fault.msg}") from fault
+    except (ValueError, RecursionError, MemoryError) as fault:
+        raise Unreadable(1, f"cannot be read: {fault or 'too deeply nested'}") from fault
+    return source
+
+
+class _Reader(ast.NodeVisitor):
+    """Walks through a tree with the scope of each node."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self._in_text = False
+        self._conditions: tuple[Condition, ...] = ()
+
+    def _inside(self, scope: Scope, nodes: list[ast.AST]) -> None:
+        outer, self.scope = self.scope, scope
+        for node in nodes:
+            self.visit(node)
+        self.scope = outer
+
+    def _define(self, node: _Function, name: str) -> None:
+        scope = self.scope.add("function", name)
+        arguments = node.args
+        positional = [*arguments.posonlyargs, *arguments.args]
+        for each in (*positional, *arguments.kwonlyargs):
+            scope.params.append(each.arg)
+            if each.annotation is not None:
+                scope.annotations[each.arg] = each.annotation
+        if arguments.defaults:
+            named = positional[-len(arguments.defaults) :]
+            scope.defaults |= {
+                each.arg: value for each, value in zip(named, arguments.defaults, strict=True)
+            }
+        for each, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+            if value is not None:
+                scope.defaults[each.arg] = value
+        if isinstance(node, ast.Lambda):
+            scope.returns.append((node.body, scope))
+            self._inside(scope, [node.body])
+            return
+        if any(getattr(each, "id", "") == "property" for each in node.decorator_list):
+            self.scope.values.setdefault(name, [])
+        self._inside(self.scope, [*node.decorator_list, arguments])
+        self._inside(scope, [*_without_docstring(node.body)])
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        """Open the scope of a function."""
+        self._define(node, node.name)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        """Open the scope of a function."""
+        self._define(node, node.name)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        """Open the scope of a function without a name."""
+        self._define(node, "")
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        """Open the scope of a class."""
+        scope = self.scope.add("class", node.name)
+        scope.bases += node.bases
+        self._inside(self.scope, [*node.bases, *node.keywords, *node.decorator_list])
+        self._inside(scope, [*_without_docstring(node.body)])
+
+    def visit_Module(self, node: ast.Module) -> None:
+        """Read a file."""
+        self._inside(self.scope, [*_without_docstring(node.body)])
+
+    def visit_Import(self, node: ast.Import) -> None:
+        """Note what names of modules mean."""
+        for each in node.names:
+            name = each.asname or each.name.partition(".")[0]
+            self.scope.imports[name] = each.name if each.asname else name
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        """Note what imported names mean."""
+        for each in node.names:
+            whole = f"{'.' * node.level}{node.module or ''}"
+            dot = "" if whole.endswith(".") or not whole else "."
+            self.scope.imports[each.asname or each.name] = f"{whole}{dot}{each.name}"
+
+    def visit_Return(self, node: ast.Return) -> None:
+        """Note what a function returns."""
+        if node.value is not None:
+            self.scope.returns.append((node.value, self.scope))
+        self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        """Note the values of names and attributes."""
+        for target in node.targets:
+            self._assign(target, node.value)
+        self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        """Note the value of a name with a type."""
+        if node.value is not None:
+            self._assign(node.target, node.value)
+        elif isinstance(node.target, ast.Name):
+            self.scope.annotations[node.target.id] = node.annotation
+        self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        """Note what a name has after something was added."""
+        if isinstance(node.target, ast.Name) and isinstance(node.op, ast.Add):
+            before = self.scope.values.get(node.target.id, [])
+            for value, scope in list(before[-1:]):
+                added = ast.BinOp(value, ast.Add(), node.value)
+                before[-1] = (ast.copy_location(added, node), scope)
+        self.generic_visit(node)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        """Note the value of a name."""
+        self._assign(node.target, node.value)
+        self.generic_visit(node)
+
+    def visit_With(self, node: ast.With | ast.AsyncWith) -> None:
+        """Note the values of names in `with … as name`."""
+        for item in node.items:
+            if item.optional_vars is not None:
+                self._assign(item.optional_vars, item.context_expr)
+        self.generic_visit(node)
+
+    def visit_AsyncWith(self, node: ast.AsyncWith) -> None:
+        """Note the values of names in `async with … as name`."""
+        self.visit_With(node)
+
+    def visit_For(self, node: ast.For) -> None:
+        """Note the values of a name that goes through a list that is written down."""
+        if isinstance(node.iter, ast.List | ast.Tuple):
+            for each in node.iter.elts:
+                self._assign(node.target, each)
+        self.generic_visit(node)
+
+    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+        if isinstance(target, ast.Name):
+            self.scope.assign(target.id, value)
+        elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            for name, each in zip(target.elts, value.elts, strict=False):
+                self._assign(name, each)
+        elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+            holder = self.scope.find("class")
+            if holder is not None and target.value.id in {"self", "cls"}:
+                holder.assign(target.attr, value, self.scope)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        """Note a call."""
+        if self._conditions:
+            self.scope.file.conditions[id(node)] = self._conditions
+        self.scope.file.calls.append((node, self.scope))
+        self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> None:
+        """Note what `if method == "GET"` makes true in each of its branches."""
+        self.visit(node.test)
+        outer, test = self._conditions, node.test
+        known: ast.expr | None = None
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq) and len(test.ops) == 1:
+            known = test.comparators[0]
+        for branch, is_true in ((node.body, True), (node.orelse, False)):
+            if isinstance(known, ast.Constant) and isinstance(known.value, str):
+                self._conditions = (*outer, (test.left, known.value, is_true))
+            self._inside(self.scope, [*branch])
+            self._conditions = outer
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        """Note an attribute that is read: it may be a method that is called later."""
+        if isinstance(node.ctx, ast.Load):
+            self.scope.file.attributes.append((node, self.scope))
+        self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        """Note a text."""
+        if isinstance(node.value, str) and not self._in_text:
+            self.scope.file.texts.append((node, self.scope))
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
+        """Note a text that is put together."""
+        self._note_whole(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        """Note a text that is put together."""
+        self._note_whole(node)
+
+    def _note_whole(self, node: ast.expr) -> None:
+        if not self._in_text:
+            self.scope.file.texts.append((node, self.scope))
+        outer, self._in_text = self._in_text, True
+        self.generic_visit(node)
+        self._in_text = outer
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        """A text alone is a comment."""
+        if not isinstance(node.value, ast.Constant):
+            self.generic_visit(node)
+
+
+def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+    first = body[0] if body else None
+    is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    return body[1:] if is_text else body

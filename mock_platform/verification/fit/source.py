@@ -1,0 +1,95 @@
+"""A file as it was read: what its names may mean, and what it calls.
+
+Both languages become nodes of Python's `ast`: a call, an attribute and a text look the same in
+each, so that what follows them is written once. `this` is a name `self`.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+LIMIT_BYTES = 2 * 1024**2
+"""Larger files are no sources that people write."""
+
+
+class Unreadable(ValueError):
+    """A file has a mistake; `line` is its place."""
+
+    def __init__(self, line: int, text: str) -> None:
+        super().__init__(text)
+        self.line = line
+
+
+@dataclass(eq=False)
+class Scope:
+    """A module, class, function or block: the names that it gives a meaning."""
+
+    kind: str
+    name: str
+    file: Source
+    parent: Scope | None = None
+    values: dict[str, list[Value]] = field(default_factory=dict)
+    """What is assigned to a name, anywhere in the scope."""
+    imports: dict[str, str] = field(default_factory=dict)
+    """Dotted names of what is imported: `{"Api": "tweepy.API"}`."""
+    inner: dict[str, Scope] = field(default_factory=dict)
+    """The classes and functions that it defines."""
+    params: list[str] = field(default_factory=list)
+    defaults: dict[str, ast.expr] = field(default_factory=dict)
+    annotations: dict[str, ast.expr] = field(default_factory=dict)
+    bases: list[ast.expr] = field(default_factory=list)
+    returns: list[Value] = field(default_factory=list)
+
+    def add(self, kind: str, name: str) -> Scope:
+        """Return a new scope inside of this one."""
+        made = Scope(kind, name, self.file, self)
+        if name:
+            self.inner[name] = made
+        return made
+
+    def assign(self, name: str, value: ast.expr, where: Scope | None = None) -> None:
+        """Note that a name may have this value."""
+        self.values.setdefault(name, []).append((value, where or self))
+
+    def find(self, kind: str) -> Scope | None:
+        """Return the innermost scope of a kind around this one, or itself."""
+        scope: Scope | None = self
+        while scope is not None and scope.kind != kind:
+            scope = scope.parent
+        return scope
+
+    def describe(self) -> str:
+        """Return its name with those of the classes and functions around it."""
+        names: list[str] = []
+        scope: Scope | None = self
+        while scope is not None and scope.kind != "module":
+            if scope.name:
+                names.append(scope.name)
+            scope = scope.parent
+        return ".".join(reversed(names))
+
+
+Condition = tuple[ast.expr, str, bool]
+"""An expression that must be this text, or must not be it."""
+Value = tuple[ast.expr, Scope]
+"""An expression, and the scope in which its names are looked up."""
+
+
+@dataclass(eq=False)
+class Source:
+    """A file: its module, its calls, the attributes that it reads, and its texts."""
+
+    path: str
+    """Relative to the project, with slashes."""
+    language: str
+    calls: list[tuple[ast.Call, Scope]] = field(default_factory=list)
+    attributes: list[tuple[ast.Attribute, Scope]] = field(default_factory=list)
+    texts: list[Value] = field(default_factory=list)
+    """Whole texts, also those that are put together: what may be an address."""
+    conditions: dict[int, tuple[Condition, ...]] = field(default_factory=dict)
+    """What must be true where a call is, by the id of its node."""
+    module: Scope = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.module = Scope("module", "", self)
