@@ -19,7 +19,8 @@ from mock_platform.settings import Settings
 from mock_platform.verification import fit
 from mock_platform.verification.fit.calls import Finder, Found
 from mock_platform.verification.fit.clients import Clients
-from mock_platform.verification.fit.project import list_files, read_file
+from mock_platform.verification.fit.javascript import read_javascript
+from mock_platform.verification.fit.project import list_files
 from mock_platform.verification.fit.python import read_python
 from mock_platform.verification.fit.source import Scope, Source
 from mock_platform.verification.fit.verdicts import Judge
@@ -91,8 +92,12 @@ def _read_library(name: str, key: type | object) -> Methods:
 
 
 def _read(root: Path, base: Path) -> list[Source]:
-    found = [read_file(file, file.relative_to(base).as_posix()) for file in list_files(root)]
-    return [each for each in found if each is not None]
+    return [
+        (read_python if file.suffix == ".py" else read_javascript)(
+            file.relative_to(base).as_posix(), file.read_text("utf-8")
+        )
+        for file in list_files(root)
+    ]
 
 
 def _find(sources: list[Source]) -> list[Found]:

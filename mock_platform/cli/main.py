@@ -21,7 +21,7 @@ _SECTIONS = (
     ("Watch what it does", ("requests", "costs", "worlds")),
     ("Break something, and undo it", ("scenarios", "on", "off", "clock", "reset")),
     ("Data", ("credentials", "record", "import")),
-    ("Check", ("check", "coverage", "diff", "fidelity")),
+    ("Check", ("check", "fit", "coverage", "diff", "fidelity")),
     ("The contract", ("operations", "where", "openapi", "assumptions", "contract", "pact")),
     ("Help and set-up", ("docs", "hosts")),
 )

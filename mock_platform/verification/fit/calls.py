@@ -44,6 +44,7 @@ _OF_LIBRARY = re.compile(
     r"(?:\.\w+)*(?:\.(?:[A-Z]\w*|create|extend|instance|session|agent)\(\)\.\w+)?"
 )
 _BASES = ("base_url", "baseURL", "baseUrl", "prefixUrl", "prefix_url")
+_ADDRESS_NAMES = ("url", "uri", "token_url")
 _HOSTS = ("HTTPSConnection", "ClientSession", "BaseUrlSession")
 _SENDERS = re.compile(
     r"session|client|http|axios|api|request|oauth|fetch|instance|conn|self|twitter|^x$|got|ky|url",
@@ -98,16 +99,14 @@ class Finder:
             scope.name for source in sources for scope in _list_functions(source.module)
         }
         """The names of functions of the project."""
-        self._concerns = any(
-            concerns_platform(source, clients) for source in sources
-        )
+        self._concerned = {id(each) for each in sources if concerns_platform(each, clients)}
 
     def find(self) -> list[Found]:
         """Return all requests, by file and line; each only once."""
         found: list[Found] = []
         for source in self._sources:
             for call, scope in source.calls:
-                self._left = _MOST_CALLS
+                self._left, self._names.steps = _MOST_CALLS, 0
                 found += self._send(call, scope, UNBOUND, call, scope, 0)
             found += self._use_clients(source)
         for source in self._sources:
@@ -163,7 +162,8 @@ class Finder:
             self._used |= {id_ for way, _ in rest for id_ in way.trace.texts}
             return
         for each, verdict in rest:
-            if verdict.has_host or (self._concerns and not whole and self._is_http(call, scope)):
+            concerned = {id(where.file), id(scope.file)} & self._concerned
+            if verdict.has_host or (concerned and not whole and self._is_http(call, scope)):
                 self._used |= each.trace.texts
                 yield self._make(each, verdict, place, where)
                 if not verdict.has_host:
@@ -220,7 +220,7 @@ class Finder:
         is_method = isinstance(call.func, ast.Attribute)
         values = [each for each in call.args if not isinstance(each, ast.Starred)]
         named = {each.arg: each.value for each in call.keywords if each.arg}
-        url = named.get("url") or named.get("uri") or (values[0] if values else None)
+        url = next((named[key] for key in _ADDRESS_NAMES if key in named), values[0] if values else None)
         methods: list[ast.expr | str] = []
         whole = values[0] if values and isinstance(values[0], ast.Dict) else ast.Dict([], [])
         if _entry(whole, "url", "uri") and (method := _entry(whole, "method")):
@@ -336,6 +336,7 @@ class Finder:
     def _use_clients(self, source: Source) -> Iterator[Found]:
         """Yield the calls of client libraries, also methods that are passed on."""
         calls = {id(call.func): call for call, _ in source.calls}
+        self._names.steps = -1_000_000
         for node, scope in source.attributes:
             if node.attr not in self._clients.methods:
                 continue
@@ -400,12 +401,12 @@ class Finder:
             for source in self._sources
             if source.language == scope.file.language
             for name in source.module.imports.values()
-            if (library := self._clients.find_library(name))
+            if (library := self._clients.find_library(name.replace("|", ".")))
         }
         name = node.attr
         # A method of a library alone is no method of the project, and not a common word either.
         is_telling = len(name) > 7 and ("_" in name or name.lower() != name)
-        if call is None or not is_telling or name in self._defined:
+        if not is_telling or name in self._defined:
             return "", []
         for library in sorted(imported):
             ways = {tuple(sent) for key, sent in self._clients.known[library].items()
@@ -441,7 +442,7 @@ def _list_functions(scope: Scope) -> Iterator[Scope]:
 
 def concerns_platform(source: Source, clients: Clients) -> bool:
     """Whether a file names a host of the platform, or imports a client library of it."""
-    imported = any(clients.find_library(each) for each in source.module.imports.values())
+    imported = any(clients.find_library(each.replace("|", ".")) for each in source.module.imports.values())
     return imported or any(
         isinstance(part, ast.Constant)
         and isinstance(part.value, str)

@@ -38,7 +38,12 @@ class Clients:
             sent = self.known[library].get(".".join(names[-length:])) if names else None
             if sent is not None:
                 return sent
-        return None
+        # Of what another method returned, such as `client.accounts(id).campaigns()`.
+        ways = {
+            tuple(sent) for key, sent in self.known[library].items()
+            if key.rpartition(".")[2] == names[-1:][0] and "." in key
+        } if len(names) > 2 else set()  # fmt: skip
+        return ways.pop() if len(ways) == 1 else None
 
 
 def read_clients() -> Clients:

@@ -15,6 +15,7 @@ from mock_platform.verification.fit.source import Scope, Source
 
 _MOST_TEXTS = 12
 _MOST_STEPS = 3000
+_MOST_LOOKED_UP = 50_000
 _DEEPEST = 24
 _PERCENT = re.compile(r"%(?:\((\w+)\))?[sdr]")
 _FIELD = re.compile(r"\{(\w*)[^{}]*\}")
@@ -77,6 +78,9 @@ class Names:
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self._modules: dict[str, list[Scope]] = {}
+        self._running: set[int] = set()
+        self.steps = 0
+        """How much was looked up for the call at hand."""
         self._importing: set[tuple[str, int]] = set()
         self._meanings: dict[tuple[int, int, int], tuple[list[Meaning], Bound]] = {}
         """What was resolved; the bound parameters are kept, so that their ids stay theirs."""
@@ -116,7 +120,8 @@ class Names:
         if given is None or given.scope is scope:
             return [Instance(method.parent)]
         found = self.resolve(given.node, given.scope, {**bound, **given.bound}, depth + 1)
-        return [e for e in found if isinstance(e, Instance | Scope)] or [Instance(method.parent)]
+        meant = [e for e in found if isinstance(e, Instance | Scope | Parameter)]
+        return meant or [Instance(method.parent)]
 
     def _look_up_name(self, name: str, scope: Scope, bound: Bound, depth: int) -> list[Meaning]:
         if is_self(name, scope):
@@ -262,7 +267,10 @@ class Names:
     ) -> list[Meaning]:
         """Return what an expression may be, all names followed to their ends."""
         key = (id(node), id(scope), id(bound))
+        self.steps += 1
         if key not in self._meanings:
+            if self.steps > _MOST_LOOKED_UP:
+                return []
             # What an expression means while it is looked for is nothing: names may go in circles.
             self._meanings[key] = ([], bound)
             self._meanings[key] = (self._resolve(node, scope, bound, depth), bound)
@@ -303,9 +311,13 @@ class Names:
         found: list[Meaning] = []
         for each in self.resolve(called, scope, bound, depth + 1):
             if isinstance(each, Scope) and each.kind == "function":
+                if id(each) in self._running:  # functions that call one another
+                    continue
                 inner = self.bind(each, node, scope, bound)
+                self._running.add(id(each))
                 for value, where in each.returns:
                     found += self.resolve(value, where, inner, depth + 1)
+                self._running.discard(id(each))
             elif isinstance(each, Scope | str):
                 found.append(_make(each))
         return _unique(found) or [Expression(node, scope, bound)]
@@ -392,6 +404,9 @@ class Names:
             if method is not None and is_free and self._is_set_by_heirs(node.attr, method):
                 trace.open.append(Parameter(method, "self"))
         holder = node.value if isinstance(node, ast.Attribute | ast.Subscript) else node
+        if not found and holder is not node:
+            meant = self.resolve(holder, scope, bound, depth)
+            trace.open += [each for each in meant if isinstance(each, Parameter)]
         if not found and _label(holder).strip("{}") in _ENVIRONMENT:
             if isinstance(node, ast.Subscript):
                 label = "{" + "".join(self.texts(node.slice, scope, bound, trace, depth)) + "}"

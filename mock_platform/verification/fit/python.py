@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from mock_platform.verification.fit.source import Condition, Scope, Source, Unreadable
+from mock_platform.verification.fit.source import Condition, Scope, Source, Unreadable, Value
 
+_STARRED = ("*1", "*2", "*3")
+"""Names for the first parameters in `*args`."""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -32,6 +34,7 @@ class _Reader(ast.NodeVisitor):
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self._in_text = False
+        self._starred: dict[int, str] = {}
         self._conditions: tuple[Condition, ...] = ()
 
     def _inside(self, scope: Scope, nodes: list[ast.AST]) -> None:
@@ -48,6 +51,9 @@ class _Reader(ast.NodeVisitor):
             scope.params.append(each.arg)
             if each.annotation is not None:
                 scope.annotations[each.arg] = each.annotation
+        if arguments.vararg is not None:
+            scope.params += _STARRED
+            self._starred[id(scope)] = arguments.vararg.arg
         if arguments.defaults:
             named = positional[-len(arguments.defaults) :]
             scope.defaults |= {
@@ -165,24 +171,35 @@ class _Reader(ast.NodeVisitor):
                 holder.assign(target.attr, value, self.scope)
 
     def visit_Call(self, node: ast.Call) -> None:
-        """Note a call."""
+        """Note a call; `*args` that are passed on become parameters."""
+        function = self.scope.find("function")
+        starred = self._starred.get(id(function)) if function is not None else None
+        for at, each in enumerate(node.args):
+            is_starred = isinstance(each, ast.Starred) and isinstance(each.value, ast.Name)
+            if is_starred and starred == getattr(each.value, "id", ""):  # type: ignore[attr-defined]
+                passed = [ast.copy_location(ast.Name(name), each) for name in _STARRED]
+                node.args[at:] = passed
+                break
         if self._conditions:
             self.scope.file.conditions[id(node)] = self._conditions
         self.scope.file.calls.append((node, self.scope))
         self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> None:
-        """Note what `if method == "GET"` makes true in each of its branches."""
+        """Read each branch with what was known before it, and what its test makes true."""
         self.visit(node.test)
-        outer, test = self._conditions, node.test
-        known: ast.expr | None = None
-        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq) and len(test.ops) == 1:
-            known = test.comparators[0]
+        before, values = self._conditions, self.scope.values
+        left: list[dict[str, list[Value]]] = []
         for branch, is_true in ((node.body, True), (node.orelse, False)):
-            if isinstance(known, ast.Constant) and isinstance(known.value, str):
-                self._conditions = (*outer, (test.left, known.value, is_true))
+            self.scope.values = {name: [*known] for name, known in values.items()}
+            self._conditions = (*before, *_read_test(node.test, is_true=is_true))
             self._inside(self.scope, [*branch])
-            self._conditions = outer
+            if not (branch and isinstance(branch[-1], ast.Raise)):
+                left.append(self.scope.values)
+        self._conditions = before
+        self.scope.values = values
+        for name in dict.fromkeys(name for each in left for name in each):
+            values[name] = list(dict.fromkeys(v for each in left for v in each.get(name, ())))
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         """Note an attribute that is read: it may be a method that is called later."""
@@ -214,6 +231,15 @@ class _Reader(ast.NodeVisitor):
         """A text alone is a comment."""
         if not isinstance(node.value, ast.Constant):
             self.generic_visit(node)
+
+
+def _read_test(test: ast.expr, *, is_true: bool) -> list[Condition]:
+    """Return what `if name == "text"` makes true, or not true, in a branch."""
+    if isinstance(test, ast.Compare) and [type(each) for each in test.ops] == [ast.Eq]:
+        known = test.comparators[0]
+        if isinstance(known, ast.Constant) and isinstance(known.value, str):
+            return [(test.left, known.value, is_true)]
+    return []
 
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:

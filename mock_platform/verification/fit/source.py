@@ -9,8 +9,6 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-LIMIT_BYTES = 2 * 1024**2
-"""Larger files are no sources that people write."""
 
 
 class Unreadable(ValueError):
