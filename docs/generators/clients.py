@@ -134,7 +134,7 @@ def _collect(found: Iterable[Found], name: object) -> Methods:
     methods: Methods = {}
     for each in found:
         key = name(each)  # type: ignore[operator]
-        if key and each.method and each.verdict.path.startswith("/"):
+        if key and each.method and each.verdict.path[:1] == "/" and "://" not in each.verdict.path:
             methods.setdefault(key, []).append(_describe(each))
     return _sort(methods)
 

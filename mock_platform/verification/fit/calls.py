@@ -84,10 +84,16 @@ class Finder:
     """Finds the requests of files."""
 
     def __init__(self, sources: Sequence[Source], judge: Judge, clients: Clients) -> None:
+        """With no `clients`, the sources are taken for those of a client library."""
         self._sources = sources
         self._judge = judge
         self._names = Names(sources)
         self._clients = clients
+        self._has_foreign = any(
+            _FOREIGN.fullmatch(f"{name.partition('|')[0].partition('.')[0]}().x")
+            for source in sources
+            for name in source.module.imports.values()
+        ) or any(text in _FOREIGN_PACKAGES for source in sources for text in _list_texts(source))
         self._used: set[int] = set()
         self._left = 0
         """How many places that lead to the call at hand may still be looked at."""
@@ -95,11 +101,20 @@ class Finder:
         for source in sources:
             for call, scope in source.calls:
                 self._calls.setdefault(_name_of(call.func), []).append((call, scope))
+        self.elsewhere: list[tuple[str, int]] = []
+        """Calls of HTTP whose address is not known, in files that do not name the platform."""
         self._defined = {
-            scope.name for source in sources for scope in _list_functions(source.module)
+            scope.name
+            for source in sources
+            if "test" not in source.path
+            for scope in _list_functions(source.module)
         }
         """The names of functions of the project."""
-        self._concerned = {id(each) for each in sources if concerns_platform(each, clients)}
+        self._concerned = {
+            id(each)
+            for each in sources
+            if not clients.known or concerns_platform(each, clients)
+        }
 
     def find(self) -> list[Found]:
         """Return all requests, by file and line; each only once."""
@@ -125,8 +140,10 @@ class Finder:
         """Yield what a call sends; `place` is the call of a wrapper that leads to it."""
         sent = list(self._read(call, scope, bound))
         judged = [(each, self._judge.judge(each.method, each.url)) for each in sent]
-        if not self._may_send(call, scope):  # `cache.get("/2/users/me")`
-            judged = [(each, v) for each, v in judged if v is not None and v.has_host]
+        concerned = {id(where.file), id(scope.file)} & self._concerned
+        # Not `cache.get("/2/users/me")`, and nothing of a project that never names the platform.
+        if not self._concerned or not self._may_send(call, scope):
+            judged = [(e, v) for e, v in judged if v is not None and (v.has_host or not v.operation)]
         whole = [(each, v) for each, v in judged if v is not None and v.status != "unknown"]
         rest = [
             (each, v) for each, v in judged
@@ -152,7 +169,7 @@ class Finder:
                     self._left -= 1
                     if self._left < 0:
                         break
-                    function = self._function_bound(parameter.function, other, around, bound)
+                    function = self._names.bind(parameter.function, other, around, bound)
                     expanded = True
                     at = (other, around) if inside else (place, where)
                     yield from self._send(call, scope, function, *at, depth + 1)
@@ -162,17 +179,15 @@ class Finder:
             self._used |= {id_ for way, _ in rest for id_ in way.trace.texts}
             return
         for each, verdict in rest:
-            concerned = {id(where.file), id(scope.file)} & self._concerned
-            if verdict.has_host or (concerned and not whole and self._is_http(call, scope)):
+            if not verdict.has_host and (whole or not self._is_http(call, scope)):
+                continue
+            if not verdict.has_host and not concerned:
+                self.elsewhere.append((where.file.path, place.lineno))
+            else:
                 self._used |= each.trace.texts
                 yield self._make(each, verdict, place, where)
                 if not verdict.has_host:
                     return
-
-    def _function_bound(
-        self, function: Scope, call: ast.Call, scope: Scope, bound: Bound
-    ) -> Bound:
-        return self._names.bind(function, call, scope, bound)
 
     @staticmethod
     def _is_inside(scope: Scope, function: Scope) -> bool:
@@ -222,9 +237,14 @@ class Finder:
         named = {each.arg: each.value for each in call.keywords if each.arg}
         url = next((named[key] for key in _ADDRESS_NAMES if key in named), values[0] if values else None)
         methods: list[ast.expr | str] = []
-        whole = values[0] if values and isinstance(values[0], ast.Dict) else ast.Dict([], [])
-        if _entry(whole, "url", "uri") and (method := _entry(whole, "method")):
-            url, methods = _entry(whole, "url", "uri"), [method]
+        options = self._find_options(values, scope, bound)
+        address = None if options is None else _entry(options.node, "url", "uri", "endpoint")
+        if options is not None and address is not None and is_method and name in _VERBS:
+            url, methods = address, [_VERBS[name]]
+            scope, bound = options.scope, options.bound
+        elif address is not None and (method := _entry(options.node, "method")) is not None:
+            url, methods = address, [method]
+            scope, bound = options.scope, options.bound
         elif name in _VERBS and is_method:
             methods = [_VERBS[name]]
         elif name in _REQUESTS | _FETCHES or (is_method and name.lower().endswith("request")):
@@ -239,6 +259,15 @@ class Finder:
             for text in texts:
                 for verb in known:
                     yield _Sent(verb, join_address(base, text) if base else text, trace)
+
+    def _find_options(
+        self, values: list[ast.expr], scope: Scope, bound: Bound
+    ) -> Expression | None:
+        """Return the options in which a call has its address: `request({url, method})`."""
+        for each in self._names.resolve(values[0], scope, bound) if values else ():
+            if isinstance(each, Expression) and isinstance(each.node, ast.Dict):
+                return each
+        return None
 
     def _read_request(
         self,
@@ -339,6 +368,7 @@ class Finder:
         self._names.steps = -1_000_000
         for node, scope in source.attributes:
             if node.attr not in self._clients.methods:
+                yield from self._use_foreign(node, calls.get(id(node)), scope)
                 continue
             call = calls.get(id(node))
             meant = self._names.resolve(node, scope, UNBOUND)
@@ -354,6 +384,21 @@ class Finder:
                     notes = "; ".join(filter(None, [note, verdict.note]))
                     verdict = replace(verdict, note=notes)
                     yield Found(source.path, node.lineno, method, verdict, scope.describe())
+
+    def _use_foreign(
+        self, node: ast.Attribute, call: ast.Call | None, scope: Scope
+    ) -> Iterator[Found]:
+        """Yield the calls of client libraries of which nothing is known."""
+        if call is None or not self._has_foreign:
+            return
+        for each in self._names.resolve(node, scope, UNBOUND):
+            found = _FOREIGN.fullmatch(each) if isinstance(each, str) else None
+            if found is not None:
+                sent = self._names.texts(call.args[0], scope, UNBOUND, Trace()) if call.args else []
+                note = f"what {node.attr} of the library {found[1]} sends is not known"
+                verdict = Verdict("unknown", "".join(sent[:1])[:100], note)
+                if "://" not in verdict.path:
+                    yield Found(scope.file.path, node.lineno, "", verdict, scope.describe())
 
     def _find_sent(
         self, dotted: str, call: ast.Call | None, scope: Scope
@@ -440,18 +485,31 @@ def _list_functions(scope: Scope) -> Iterator[Scope]:
         yield from _list_functions(each)
 
 
+def _list_texts(source: Source) -> Iterator[str]:
+    for node, _ in source.texts:
+        for part in ast.walk(node):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                yield part.value
+
+
 def concerns_platform(source: Source, clients: Clients) -> bool:
-    """Whether a file names a host of the platform, or imports a client library of it."""
-    imported = any(clients.find_library(each.replace("|", ".")) for each in source.module.imports.values())
-    return imported or any(
-        isinstance(part, ast.Constant)
-        and isinstance(part.value, str)
-        and any(f"//{host}" in part.value for host in PLATFORM_HOSTS)
-        for node, _ in source.texts
-        for part in ast.walk(node)
-    )
+    """Whether a file names a host of the platform or the sandbox, or imports a client library."""
+    names = [each.replace("|", ".") for each in source.module.imports.values()]
+    if any(clients.find_library(each) or _SANDBOX.match(each) for each in names):
+        return True
+    return any(_NAMED.search(text) for text in _list_texts(source))
 
 
+_SANDBOX = re.compile(r"mock[_-]platform\b")
+_NAMED = re.compile(
+    r"//(?:" + "|".join(map(re.escape, PLATFORM_HOSTS)) + r")\b|^MOCK_PLATFORM_\w*URL$"
+)
+_FOREIGN = re.compile(
+    r"(twitter|twitter-lite|twit|twitter-v2|twython|birdy|peony|rettiwt-api|agent-twitter-client)"
+    r"(?:\.\w+)*\(\)\.\w+"
+)
+"""Methods of client libraries whose requests are not known."""
+_FOREIGN_PACKAGES = frozenset(_FOREIGN.pattern[1:].partition(")")[0].split("|"))
 _ARGUMENT = "{url}"
 """In the address of a method that takes the rest of it as its first argument."""
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"})

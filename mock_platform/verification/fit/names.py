@@ -100,7 +100,7 @@ class Names:
     def look_up(self, node: ast.expr, scope: Scope, bound: Bound, depth: int) -> list[Meaning]:
         """Return what a name, an attribute or an entry may be, one step away."""
         if isinstance(node, ast.Name):
-            return self._look_up_name(node.id, scope, bound, depth)
+            return self._look_up_name(node, scope, bound, depth)
         if isinstance(node, ast.Attribute):
             return [
                 found
@@ -123,7 +123,10 @@ class Names:
         meant = [e for e in found if isinstance(e, Instance | Scope | Parameter)]
         return meant or [Instance(method.parent)]
 
-    def _look_up_name(self, name: str, scope: Scope, bound: Bound, depth: int) -> list[Meaning]:
+    def _look_up_name(
+        self, node: ast.Name, scope: Scope, bound: Bound, depth: int
+    ) -> list[Meaning]:
+        name = node.id
         if is_self(name, scope):
             return self._look_up_self(scope, bound, depth)
         here: Scope | None = scope
@@ -131,7 +134,8 @@ class Names:
             visible = here.kind != "class" or here is scope
             found: list[Meaning] = []
             if visible:
-                found += [Expression(*value, bound) for value in here.values.get(name, ())]
+                values = here.list_reaching(node, scope)
+                found += [Expression(*value, bound) for value in values]
                 if (id(here), name) in bound:
                     # Functions around the one that was called may have been bound after it.
                     given = bound[id(here), name]
@@ -191,6 +195,10 @@ class Names:
                 entries = [entry for key in keys for entry in _entries(each, key)]
                 every = [Expression(one, each.scope, each.bound) for one in each.node.values]
                 found += entries or every
+            elif isinstance(each, Expression) and isinstance(each.node, ast.Tuple | ast.List):
+                numbers = [int(key) for key in keys if key.isdecimal() and len(key) < 3]
+                values = [each.node.elts[n] for n in numbers if n < len(each.node.elts)]
+                found += [Expression(one, each.scope, each.bound) for one in values]
         return found
 
     def _import(self, dotted: str, file: Source, bound: Bound) -> list[Meaning]:
@@ -358,6 +366,8 @@ class Names:
             trace.texts.add(id(node))
             is_text = isinstance(node.value, str | int) and not isinstance(node.value, bool)
             return [str(node.value)] if is_text else []
+        if isinstance(node, ast.Name) and node.id in {"null", "undefined"}:
+            return []
         if isinstance(node, ast.JoinedStr):
             trace.texts.add(id(node))
             return ["".join(each) for each in _combine(map(read, node.values))]

@@ -29,7 +29,7 @@ _READERS = {
 }
 _HAR = ".har"
 _SKIPPED = frozenset(
-    "node_modules bower_components jspm_packages venv env site-packages __pycache__".split()
+    "node_modules bower_components venv env site-packages __pycache__ dist build".split()
 )
 _VARIABLE = re.compile(
     r"(?:environ(?:\.get)?\s*[\[(]\s*|getenv\(\s*|process\.env(?:\.|\[\s*))[\"']?([A-Z][A-Z0-9_]{2,60})"
@@ -47,7 +47,6 @@ class Fault(Struct, frozen=True):
 class Reading(Struct, frozen=True):
     """What was found in a project."""
 
-    root: Path
     found: list[Found]
     faults: list[Fault]
     files: int
@@ -55,6 +54,8 @@ class Reading(Struct, frozen=True):
     """The client libraries that are imported, and `python` or `javascript` for each language."""
     variables: tuple[str, ...]
     """The variables of the environment that are read."""
+    elsewhere: list[tuple[str, int]]
+    """Calls of HTTP whose address is not known, in files that do not name the platform."""
 
 
 def read_project(root: Path) -> Reading:
@@ -82,7 +83,8 @@ def read_project(root: Path) -> Reading:
             faults.append(Fault(path, fault.line, str(fault)))
         except BadHar as fault:
             faults.append(Fault(path, fault.place.line, str(fault)))
-    found = [*Finder(sources, judge, clients).find(), *recorded]
+    finder = Finder(sources, judge, clients)
+    found = [*finder.find(), *recorded]
     languages = {source.language for source in sources}
     imported = {
         library
@@ -91,7 +93,12 @@ def read_project(root: Path) -> Reading:
         if (library := clients.find_library(name.replace("|", ".")))
     }
     return Reading(
-        root, found, faults, count, tuple(sorted({*languages, *imported})), tuple(variables)
+        found,
+        faults,
+        count,
+        tuple(sorted({*languages, *imported})),
+        tuple(variables),
+        sorted(set(finder.elsewhere)),
     )
 
 

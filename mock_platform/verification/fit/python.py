@@ -34,6 +34,8 @@ class _Reader(ast.NodeVisitor):
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self._in_text = False
+        self._branches = 0
+        """How many branches and loops of a function are around."""
         self._starred: dict[int, str] = {}
         self._conditions: tuple[Condition, ...] = ()
 
@@ -69,7 +71,9 @@ class _Reader(ast.NodeVisitor):
         if any(getattr(each, "id", "") == "property" for each in node.decorator_list):
             self.scope.values.setdefault(name, [])
         self._inside(self.scope, [*node.decorator_list, arguments])
+        branches, self._branches = self._branches, 0
         self._inside(scope, [*_without_docstring(node.body)])
+        self._branches = branches
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         """Open the scope of a function."""
@@ -134,6 +138,8 @@ class _Reader(ast.NodeVisitor):
             for value, scope in list(before[-1:]):
                 added = ast.BinOp(value, ast.Add(), node.value)
                 before[-1] = (ast.copy_location(added, node), scope)
+                if id(value) in self.scope.certain and not self._branches:
+                    self.scope.certain.add(id(added))
         self.generic_visit(node)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
@@ -157,14 +163,32 @@ class _Reader(ast.NodeVisitor):
         if isinstance(node.iter, ast.List | ast.Tuple):
             for each in node.iter.elts:
                 self._assign(node.target, each)
+        self._visit_branch(node)
+
+    def visit_While(self, node: ast.While) -> None:
+        """Nothing in a loop is certain."""
+        self._visit_branch(node)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        """Nothing in a handler is certain."""
+        self._visit_branch(node)
+
+    def _visit_branch(self, node: ast.AST) -> None:
+        self._branches += 1
         self.generic_visit(node)
+        self._branches -= 1
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Name):
             self.scope.assign(target.id, value)
+            if not self._branches:
+                self.scope.certain.add(id(value))
         elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
             for name, each in zip(target.elts, value.elts, strict=False):
                 self._assign(name, each)
+        elif isinstance(target, ast.Tuple):
+            for at, name in enumerate(target.elts):
+                self._assign(name, ast.copy_location(ast.Subscript(value, ast.Constant(at)), value))
         elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
             holder = self.scope.find("class")
             if holder is not None and target.value.id in {"self", "cls"}:
@@ -189,6 +213,7 @@ class _Reader(ast.NodeVisitor):
         """Read each branch with what was known before it, and what its test makes true."""
         self.visit(node.test)
         before, values = self._conditions, self.scope.values
+        self._branches += 1
         left: list[dict[str, list[Value]]] = []
         for branch, is_true in ((node.body, True), (node.orelse, False)):
             self.scope.values = {name: [*known] for name, known in values.items()}
@@ -196,6 +221,7 @@ class _Reader(ast.NodeVisitor):
             self._inside(self.scope, [*branch])
             if not (branch and isinstance(branch[-1], ast.Raise)):
                 left.append(self.scope.values)
+        self._branches -= 1
         self._conditions = before
         self.scope.values = values
         for name in dict.fromkeys(name for each in left for name in each):

@@ -18,6 +18,7 @@ _MEANINGS = {
     "missing": "not served",
     "unknown": "not understood; look at these yourself",
 }
+_MOST_PLACES = 5
 _CREDENTIALS = (
     (r"BEARER", "BEARER_TOKEN"),
     (r"ACCESS.*SECRET|TOKEN_SECRET", "ACCESS_TOKEN_SECRET"),
@@ -73,6 +74,7 @@ def as_json(reading: Reading) -> dict[str, Any]:
             "faults": [
                 {"file": each.file, "line": each.line, "text": each.text} for each in reading.faults
             ],
+            "elsewhere": [{"file": file, "line": line} for file, line in reading.elsewhere],
             "ways": list_ways(reading),
             "first_test": write_test(reading),
         },
@@ -95,6 +97,13 @@ def write_text(reading: Reading) -> str:
     counts = Counter(each.verdict.status for each in reading.found)
     lines += ["", f"{reading.files} files, {len(reading.found)} calls of the platform:"]
     lines += [f"  {counts[each]:>4} {each}: {_MEANINGS[each]}" for each in _ORDER if counts[each]]
+    if reading.elsewhere:
+        places = ", ".join(f"{file}:{line}" for file, line in reading.elsewhere[:_MOST_PLACES])
+        more = ", …" if len(reading.elsewhere) > _MOST_PLACES else ""
+        lines.append(
+            f"  {len(reading.elsewhere):>4} calls of HTTP whose address is not written down, in files "
+            f"that do not name the platform: {places}{more}"
+        )
     ways = list_ways(reading)
     if ways:
         lines += ["", "To lead it to the sandbox:", *(f"  {way}" for way in ways)]

@@ -38,6 +38,8 @@ class Scope:
     annotations: dict[str, ast.expr] = field(default_factory=dict)
     bases: list[ast.expr] = field(default_factory=list)
     returns: list[Value] = field(default_factory=list)
+    certain: set[int] = field(default_factory=set)
+    """The values, by the ids of their nodes, that are assigned whenever the scope runs."""
 
     def add(self, kind: str, name: str) -> Scope:
         """Return a new scope inside of this one."""
@@ -49,6 +51,28 @@ class Scope:
     def assign(self, name: str, value: ast.expr, where: Scope | None = None) -> None:
         """Note that a name may have this value."""
         self.values.setdefault(name, []).append((value, where or self))
+
+    def list_reaching(self, node: ast.Name, user: Scope) -> list[Value]:
+        """Return the values that a name may have where it is used, of all that it ever has."""
+        every = self.values.get(node.id, [])
+        line = getattr(node, "lineno", 0)
+        if len(every) < 2 or self.find("function") is not user.find("function"):
+            return every
+        for at, (value, _) in enumerate(every):
+            if value.lineno <= line and any(part is node for part in ast.walk(value)):
+                every = every[:at]  # `path = path.replace(…)`
+                break
+        around: set[int] = set()
+        scope: Scope | None = user
+        while scope is not None:
+            around.add(id(scope))
+            scope = scope.parent
+        for at in range(len(every) - 1, -1, -1):
+            value, where = every[at]
+            is_certain = id(value) in self.certain or self.file.language != "python"
+            if is_certain and id(where) in around and value.lineno <= line:
+                return [each for each in every[at:] if each[0].lineno <= line]
+        return every
 
     def find(self, kind: str) -> Scope | None:
         """Return the innermost scope of a kind around this one, or itself."""

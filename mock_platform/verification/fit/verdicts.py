@@ -22,6 +22,7 @@ _BELOW_NAME = re.compile(r"\{[^{}]*\}(/[^?#]*)")
 _HOLE = re.compile(r"\{[^{}]*\}")
 _NAMED_PART = re.compile(r"/:(\w+)")
 _VERSIONED = re.compile(r"/(?:2|1\.1|1[0-9]|oauth2?|i/oauth2?)/")
+_VERSION = re.compile(r"/(?:2|1\.1|1[0-9])/")
 _MANY_PARTS = re.compile(
     r"\{(?:…|\w*?(?:endpoint|path|ur[il]|route|resource|action|suffix)\w*?(?<!id))\}", re.IGNORECASE
 )
@@ -75,6 +76,8 @@ class Judge:
         """
         host, path = _split(url)
         path = _NAMED_PART.sub(r"/{\1}", path)
+        if host is None and url.startswith("/") and "{" not in url:
+            return None  # a path of the project's own server
         if host is None:
             return Verdict("unknown", path, "its address is not written down", has_host=False)
         _, path = split_world(path)
@@ -91,9 +94,9 @@ class Judge:
         found = self._judge_path(method, path, surface)
         if host:
             return found
-        if found.operation:
-            note = "; the host is not written down" if not url.startswith("/") else ""
-            return Verdict(found.status, path, found.note + note, found.operation, has_host=False)
+        if found.operation and _VERSION.match(path):
+            notes = "; ".join(filter(None, [found.note, "the host is not written down"]))
+            return Verdict(found.status, path, notes, found.operation, has_host=False)
         return Verdict("unknown", path, "the host is not written down", has_host=False)
 
     def _judge_path(self, method: str, path: str, surface: str) -> Verdict:
