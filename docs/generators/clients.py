@@ -55,7 +55,9 @@ def write_node(modules: Path) -> dict[str, Methods]:
     for prefix, base in _BY_NODE.items():
         known |= {f"{prefix}.{verb}": [f"{sent} {base}{{url}}"] for verb, sent in _NODE_VERBS.items()}
     vendor = modules / "@xdevplatform" / "xdk" / "dist" / "index.js"
+    older = modules / "twitter-api-sdk" / "dist" / "gen"
     return {
+        "twitter-api-sdk": _collect(_find(_read(older, older)), _name_last),
         "@xdevplatform/xdk": _collect(_find(_read(vendor, vendor.parent)), _name_by_client),
         "twitter-api-v2": dict(sorted(known.items())),
     }
@@ -175,6 +177,11 @@ def _name_by_file(found: Found) -> str:
     if folder == "client":
         return method
     return f"{folder}.{method}" if folder in _BY_NODE and method else ""
+
+
+def _name_last(found: Found) -> str:
+    """`createTweet` for `client.tweets.createTweet`."""
+    return found.function.rpartition(".")[2]
 
 
 def _list_endpoints() -> Iterator[tuple[str, list[str]]]:

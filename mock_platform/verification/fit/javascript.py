@@ -205,6 +205,8 @@ class _Walker:
             arrow = self._read.pass_type(closed + 1, {"=>"})
             if self._is(arrow, "=>"):
                 self._open_arrow(at, closed, arrow)
+            elif self._is(closed + 1, "(") and self._tokens[at - 1].kind != "word":
+                self._read_chain(at)
 
     def _open_arrow(self, at: int, closed: int, arrow: int) -> None:
         """Open the scope of `(…) => …` or `name => …`."""
@@ -596,7 +598,8 @@ class _Expressions:
             closed = self.closing(at)
             if self._text(self.pass_type(closed + 1, {"=>"})) == "=>":
                 return self._pass_function(at)
-            return self.expression(at + 1)[0], closed + 1
+            values, _ = self._list(at)  # of `(0, request.rest)` the last one counts
+            return (values[-1] if values else _unknown(token)), closed + 1
         if sign == "[":
             values, closed = self._list(at)
             return _at(ast.List(values), token), closed + 1
