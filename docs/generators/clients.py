@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
@@ -53,7 +53,9 @@ def write_node(modules: Path) -> dict[str, Methods]:
     by_file = modules / "twitter-api-v2" / "dist" / "esm"
     known = _collect(_find(_read(by_file, by_file)), _name_by_file)
     for prefix, base in _BY_NODE.items():
-        known |= {f"{prefix}.{verb}": [f"{sent} {base}{{url}}"] for verb, sent in _NODE_VERBS.items()}
+        known |= {
+            f"{prefix}.{verb}": [f"{sent} {base}{{url}}"] for verb, sent in _NODE_VERBS.items()
+        }
     vendor = modules / "@xdevplatform" / "xdk" / "dist" / "index.js"
     older = modules / "twitter-api-sdk" / "dist" / "gen"
     return {
@@ -73,14 +75,16 @@ def write_clients(modules: Path | None) -> str:
         known |= write_node(modules)
     rows = [
         f"{dumps(name).decode()}: {{\n"
-        + ",\n".join(f"{dumps(key).decode()}: {dumps(sent).decode()}" for key, sent in found.items())
+        + ",\n".join(
+            f"{dumps(key).decode()}: {dumps(sent).decode()}" for key, sent in found.items()
+        )
         + "\n}"
         for name, found in sorted(known.items())
     ]
     return "{\n" + ",\n".join(rows) + "\n}\n"
 
 
-def _read_library(name: str, key: type | object) -> Methods:
+def _read_library(name: str, key: Callable[[Found], str]) -> Methods:
     spec = find_spec(name)
     (folder,) = (spec and spec.submodule_search_locations) or ("",)
     sources = _read(Path(folder), Path(folder).parent)
@@ -128,14 +132,18 @@ def _list_inherited(
         name = getattr(base, "id", getattr(base, "attr", ""))
         if name in every and every[name] is not holder:
             own = every[name].inner
-            yield from (n for n in own if own[n].kind == "function" and n[0] != "_" and n not in holder.inner)
+            yield from (
+                n
+                for n in own
+                if own[n].kind == "function" and n[0] != "_" and n not in holder.inner
+            )
             yield from _list_inherited(every[name], classes, sources)
 
 
-def _collect(found: Iterable[Found], name: object) -> Methods:
+def _collect(found: Iterable[Found], name: Callable[[Found], str]) -> Methods:
     methods: Methods = {}
     for each in found:
-        key = name(each)  # type: ignore[operator]
+        key = name(each)
         if key and each.method and each.verdict.path[:1] == "/" and "://" not in each.verdict.path:
             methods.setdefault(key, []).append(_describe(each))
     return _sort(methods)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -17,11 +18,11 @@ from msgspec.structs import replace
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS
 from mock_platform.verification.fit.clients import Clients
 from mock_platform.verification.fit.names import (
+    UNBOUND,
     Bound,
     Expression,
     Names,
     Parameter,
-    UNBOUND,
     Trace,
     join_address,
 )
@@ -34,9 +35,22 @@ _VERBS = {
     "fetch_request_token": "POST", "fetch_access_token": "POST", "fetch_token": "POST",
     "refresh_token": "POST", "authorization_url": "GET", "getOAuthRequestToken": "POST",
 }  # fmt: skip
-_REQUESTS = frozenset("request _request stream fetch".split())
+_REQUESTS = frozenset(["request", "_request", "stream", "fetch"])
 _FETCHES = frozenset(
-    "fetch nodeFetch fetchImpl $fetch ofetch got axios ky request needle urlopen Request".split()
+    [
+        "fetch",
+        "nodeFetch",
+        "fetchImpl",
+        "$fetch",
+        "ofetch",
+        "got",
+        "axios",
+        "ky",
+        "request",
+        "needle",
+        "urlopen",
+        "Request",
+    ]
 )
 _OF_LIBRARY = re.compile(
     r"(?:requests|httpx|aiohttp|urllib3?|http|requests_oauthlib|authlib|axios|node-fetch|got|ky|needle"
@@ -80,6 +94,15 @@ class _Sent(NamedTuple):
     trace: Trace
 
 
+class _Asked(NamedTuple):
+    """The address and the method of a call, before their texts are known."""
+
+    url: ast.expr
+    method: ast.expr | str
+    scope: Scope
+    bound: Bound
+
+
 class Finder:
     """Finds the requests of files."""
 
@@ -111,9 +134,7 @@ class Finder:
         }
         """The names of functions of the project."""
         self._concerned = {
-            id(each)
-            for each in sources
-            if not clients.known or concerns_platform(each, clients)
+            id(each) for each in sources if not clients.known or concerns_platform(each, clients)
         }
 
     def find(self) -> list[Found]:
@@ -143,7 +164,9 @@ class Finder:
         concerned = {id(where.file), id(scope.file)} & self._concerned
         # Not `cache.get("/2/users/me")`, and nothing of a project that never names the platform.
         if not self._concerned or not self._may_send(call, scope):
-            judged = [(e, v) for e, v in judged if v is not None and (v.has_host or not v.operation)]
+            judged = [
+                (e, v) for e, v in judged if v is not None and (v.has_host or not v.operation)
+            ]
         whole = [(each, v) for each, v in judged if v is not None and v.status != "unknown"]
         rest = [
             (each, v) for each, v in judged
@@ -163,7 +186,9 @@ class Finder:
             functions = {
                 one.function: one for one in openings if id(one.function) not in bound_already
             }.values()
-            for parameter in sorted(functions, key=lambda one: not self._is_inside(where, one.function)):
+            for parameter in sorted(
+                functions, key=lambda one: not self._is_inside(where, one.function)
+            ):
                 inside = self._is_inside(where, parameter.function)
                 for other, around in self._list_calls_of(parameter.function):
                     self._left -= 1
@@ -231,76 +256,67 @@ class Finder:
             values = self._names.texts(tested, scope, bound, Trace())
             if "{" not in "".join(values) and (text in values) is not is_equal:
                 return
-        name = _name_of(call.func)
-        is_method = isinstance(call.func, ast.Attribute)
-        values = [each for each in call.args if not isinstance(each, ast.Starred)]
-        named = {each.arg: each.value for each in call.keywords if each.arg}
-        url = next((named[key] for key in _ADDRESS_NAMES if key in named), values[0] if values else None)
-        methods: list[ast.expr | str] = []
-        options = self._find_options(values, scope, bound)
-        address = None if options is None else _entry(options.node, "url", "uri", "endpoint")
-        if options is not None and address is not None and is_method and name in _VERBS:
-            url, methods = address, [_VERBS[name]]
-            scope, bound = options.scope, options.bound
-        elif address is not None and (method := _entry(options.node, "method")) is not None:
-            url, methods = address, [method]
-            scope, bound = options.scope, options.bound
-        elif name in _VERBS and is_method:
-            methods = [_VERBS[name]]
-        elif name in _REQUESTS | _FETCHES or (is_method and name.lower().endswith("request")):
-            url, methods = self._read_request(name, values, named, url, scope, bound)
-        if url is None or not methods:
+        asked = self._read_options(call, scope, bound) or self._read_arguments(call, scope, bound)
+        if asked is None:
             return
-        base = self._find_base(call.func, scope, bound)
-        for method in methods:
-            trace = Trace()
-            texts = self._names.texts(url, scope, bound, trace)
-            known = [method] if isinstance(method, str) else self._read_method(method, scope, bound, trace)
-            for text in texts:
-                for verb in known:
-                    yield _Sent(verb, join_address(base, text) if base else text, trace)
+        base, trace = self._find_base(call.func, scope, bound), Trace()
+        verbs = [asked.method] if isinstance(asked.method, str) else []
+        texts = self._names.texts(asked.url, asked.scope, asked.bound, trace)
+        if not isinstance(asked.method, str):
+            verbs = self._read_method(asked.method, asked.scope, asked.bound, trace)
+        for text, verb in product(texts, verbs):
+            yield _Sent(verb, join_address(base, text) if base else text, trace)
 
-    def _find_options(
-        self, values: list[ast.expr], scope: Scope, bound: Bound
-    ) -> Expression | None:
-        """Return the options in which a call has its address: `request({url, method})`."""
-        for each in self._names.resolve(values[0], scope, bound) if values else ():
+    def _read_options(self, call: ast.Call, scope: Scope, bound: Bound) -> _Asked | None:
+        """Return what `send({url, method})` and `post({url})` ask for."""
+        name = _name_of(call.func)
+        for each in self._names.resolve(call.args[0], scope, bound) if call.args else ():
             if isinstance(each, Expression) and isinstance(each.node, ast.Dict):
-                return each
+                url = _entry(each.node, "url", "uri", "endpoint") or _whole(each.node)
+                method: ast.expr | str | None = _entry(each.node, "method")
+                if name in _VERBS and isinstance(call.func, ast.Attribute):
+                    method = _VERBS[name]
+                elif method is None and name in _REQUESTS | _FETCHES:
+                    method = "GET"
+                if url is not None and method is not None:
+                    return _Asked(url, method, each.scope, each.bound)
         return None
 
-    def _read_request(
-        self,
-        name: str,
-        values: list[ast.expr],
-        named: dict[str, ast.expr],
-        url: ast.expr | None,
-        scope: Scope,
-        bound: Bound,
-    ) -> tuple[ast.expr | None, list[ast.expr | str]]:
-        """Return the address and the method of `request(method, url)`, `fetch(url, options)`."""
-        if "method" in named and url is not None and not (values and url is values[0]):
-            return url, [named["method"]]
+    def _read_arguments(self, call: ast.Call, scope: Scope, bound: Bound) -> _Asked | None:
+        """Return what `get(url)`, `request(method, url)` and `fetch(url, options)` ask for."""
+        name, is_method = _name_of(call.func), isinstance(call.func, ast.Attribute)
+        values: list[ast.expr] = [e for e in call.args if not isinstance(e, ast.Starred)]
+        named = {each.arg: each.value for each in call.keywords if each.arg}
+        first = values[0] if values else None
+        url = next((named[key] for key in _ADDRESS_NAMES if key in named), first)
+        if name in _VERBS and is_method:
+            return None if url is None else _Asked(url, _VERBS[name], scope, bound)
+        is_request = is_method and name.lower().endswith("request")
+        if url is None or not (is_request or name in _REQUESTS | _FETCHES):
+            return None
+        if "method" in named and url is not first:
+            return _Asked(url, named["method"], scope, bound)
         for at, value in enumerate(values[: 2 if name == "Request" else 1]):
             if self._is_method(value, scope, bound):
-                return named.get("url") or (values[at + 1] if values[at + 1 :] else None), [value]
-        options = values[1:] if name in _FETCHES | _REQUESTS else values[1:2]
-        if values and isinstance(values[0], ast.Dict):
-            options, url = [values[0]], _entry(values[0], "url", "uri") or _whole(values[0])
-        method = named.get("method")
-        for each in options:
-            for meant in self._names.resolve(each, scope, bound):
-                if isinstance(meant, Expression) and isinstance(meant.node, ast.Dict):
-                    method = method or _entry(meant.node, "method")
-                elif isinstance(meant, Parameter) and method is None:
-                    method = ast.Name("…")
-        if method is not None:
-            return url, [method]
-        if name == "Request" and (len(values) > 1 or "data" in named):
-            return url, ["POST"]
-        if name in _FETCHES or name == "fetch":
-            return url, ["GET"]
-        return None, []
+                after = named.get("url") or (values[at + 1] if values[at + 1 :] else None)
+                return None if after is None else _Asked(after, value, scope, bound)
+        method: ast.expr | str = named.get("method", "")
+        if name == "Request" and not method:
+            method = "POST" if len(values) > 1 or "data" in named else "GET"
+        elif not method and (name in _FETCHES or name == "fetch"):
+            method = self._read_init(values[1], scope, bound) if values[1:] else "GET"
+        return _Asked(url, method, scope, bound) if method else None
+
+    def _read_init(self, options: ast.expr, scope: Scope, bound: Bound) -> ast.expr | str:
+        """Return the method in the options of `fetch`."""
+        for each in self._names.resolve(options, scope, bound):
+            if isinstance(each, Expression) and isinstance(each.node, ast.Dict):
+                method = _entry(each.node, "method")
+                if isinstance(method, ast.Constant) or (
+                    method is None and None not in each.node.keys
+                ):
+                    return "GET" if method is None else method
+        return ast.copy_location(ast.Attribute(options, "method"), options)
 
     def _is_method(self, node: ast.expr, scope: Scope, bound: Bound) -> bool:
         trace = Trace()
@@ -319,14 +335,10 @@ class Finder:
         makers = self._list_makers(func.value, scope, bound, 0)
         for maker, around, within in makers:
             named = {each.arg: each.value for each in maker.keywords}
+            base = next((named[key] for key in _BASES if key in named), None)
             for each in maker.args:
                 if isinstance(each, ast.Dict):
-                    named |= {
-                        key.value: value
-                        for key, value in zip(each.keys, each.values, strict=True)
-                        if isinstance(key, ast.Constant)
-                    }
-            base = next((named[key] for key in _BASES if key in named), None)
+                    base = _entry(each, *_BASES)
             if base is None and maker.args and _name_of(maker.func) in _HOSTS:
                 base = maker.args[0]
             if base is not None:
@@ -379,7 +391,10 @@ class Finder:
                 library, sent = self._guess(node, call, scope)
                 note = f"taken for {library}, by its name"
             for method, url in sent:
-                verdict = self._judge.judge(method, url)
+                host = "ads-api.x.com" if re.match(r"/\d\d/", url) else "api.x.com"
+                verdict = self._judge.judge(
+                    method, f"https://{host}{url}" if url[:1] == "/" else url
+                )
                 if verdict is not None:
                     notes = "; ".join(filter(None, [note, verdict.note]))
                     verdict = replace(verdict, note=notes)

@@ -8,7 +8,16 @@ from importlib.resources import files
 from mock_platform.core.jsonio import loads
 
 _PASSED_OVER = frozenset(
-    "default readWrite readOnly client login appLogin loginWithOAuth2 refreshOAuth2Token".split()
+    [
+        "default",
+        "readWrite",
+        "readOnly",
+        "client",
+        "login",
+        "appLogin",
+        "loginWithOAuth2",
+        "refreshOAuth2Token",
+    ]
 )
 Methods = Mapping[str, Sequence[str]]
 """What each method sends, `POST https://api.x.com/2/tweets`, by `Class.method`."""

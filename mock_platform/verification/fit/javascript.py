@@ -23,12 +23,44 @@ _SIGN = re.compile(
 )
 _QUOTED = re.compile(r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"", re.DOTALL)
 _REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
-_ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
-_BEFORE_VALUE = frozenset("return typeof case in of delete void throw new else do await yield".split())
-_NO_CALLS = frozenset("if for while switch catch function return typeof with do else".split())
+_ESCAPE = re.compile(
+    r"\\(?:u\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL
+)
+_BEFORE_VALUE = frozenset(
+    [
+        "return",
+        "typeof",
+        "case",
+        "in",
+        "of",
+        "delete",
+        "void",
+        "throw",
+        "new",
+        "else",
+        "do",
+        "await",
+        "yield",
+    ]
+)
+_NO_CALLS = frozenset(
+    ["if", "for", "while", "switch", "catch", "function", "return", "typeof", "with", "do", "else"]
+)
 _OPEN, _CLOSED = {"(": ")", "[": "]", "{": "}"}, frozenset(")]}")
 _MODIFIERS = frozenset(
-    "static readonly public private protected declare async get set abstract override".split()
+    [
+        "static",
+        "readonly",
+        "public",
+        "private",
+        "protected",
+        "declare",
+        "async",
+        "get",
+        "set",
+        "abstract",
+        "override",
+    ]
 )
 
 
@@ -197,7 +229,8 @@ class _Walker:
     def _meet_sign(self, at: int, sign: str) -> None:
         if sign == "{":
             self._braces.append(self._scope)
-            self._scope = self._pending.pop(at, None) or self._scope.add("block", "")
+            opened = self._pending.pop(at) if at in self._pending else None
+            self._scope = opened or self._scope.add("block", "")
         elif sign == "}" and self._braces:
             self._scope = self._braces.pop() or self._scope
         elif sign == "(":
@@ -563,9 +596,9 @@ class _Expressions:
                 at = self.pass_generic(at)
             elif calls and sign == "(":
                 value, at = self._call(value, at)
-            elif sign == "!" and self._text(at + 1) in {".", ")", ",", ";", "[", "}"}:
-                at += 1
-            elif token.kind == "template" and not isinstance(value, ast.Constant):
+            elif (sign == "!" and self._text(at + 1) in {".", ")", ",", ";", "[", "}"}) or (
+                token.kind == "template" and not isinstance(value, ast.Constant)
+            ):
                 at += 1
             else:
                 return value, at
@@ -669,7 +702,30 @@ _DECLARE = ("const", "let", "var")
 _FIELD = frozenset({"private", "public", "protected", "readonly"})
 _PREFIXES = frozenset({"await", "!", "-", "+", "~", "typeof", "void", "delete", "...", "++", "--"})
 _OPERATORS = frozenset(
-    "+ - * / % ** == === != !== < > <= >= & | ^ && || ?? in instanceof".split()
+    [
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "**",
+        "==",
+        "===",
+        "!=",
+        "!==",
+        "<",
+        ">",
+        "<=",
+        ">=",
+        "&",
+        "|",
+        "^",
+        "&&",
+        "||",
+        "??",
+        "in",
+        "instanceof",
+    ]
 )
 _IN_TYPE = frozenset({":", "|", "&", "<", ",", "=>"})
 

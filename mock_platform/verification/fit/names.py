@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
 from pathlib import PurePosixPath
-from typing import Any
 
 from mock_platform.verification.fit.source import Scope, Source
 
@@ -20,10 +19,32 @@ _DEEPEST = 24
 _PERCENT = re.compile(r"%(?:\((\w+)\))?[sdr]")
 _FIELD = re.compile(r"\{(\w*)[^{}]*\}")
 _SAME = frozenset(
-    "rstrip strip lstrip lower upper trim trimEnd toString toLowerCase toUpperCase encode".split()
+    [
+        "rstrip",
+        "strip",
+        "lstrip",
+        "lower",
+        "upper",
+        "trim",
+        "trimEnd",
+        "toString",
+        "toLowerCase",
+        "toUpperCase",
+        "encode",
+    ]
 )
 _CONVERTERS = frozenset(
-    "str String quote quote_plus encodeURIComponent encodeURI URL Request HttpUrl".split()
+    [
+        "str",
+        "String",
+        "quote",
+        "quote_plus",
+        "encodeURIComponent",
+        "encodeURI",
+        "URL",
+        "Request",
+        "HttpUrl",
+    ]
 )
 _SELF = frozenset({"self", "cls", "klass"})
 _ENVIRONMENT = ("environ", "env", "getenv")
@@ -54,6 +75,7 @@ class Instance:
     of: Scope
 
 
+_Read = Callable[[ast.expr], list[str]]
 Bound = Mapping[tuple[int, str], Expression]
 UNBOUND: Bound = {}
 """What parameters of functions are in one call of them."""
@@ -120,7 +142,7 @@ class Names:
         if given is None or given.scope is scope:
             return [Instance(method.parent)]
         found = self.resolve(given.node, given.scope, {**bound, **given.bound}, depth + 1)
-        meant = [e for e in found if isinstance(e, Instance | Scope | Parameter)]
+        meant: list[Meaning] = [e for e in found if isinstance(e, Instance | Scope | Parameter)]
         return meant or [Instance(method.parent)]
 
     def _look_up_name(
@@ -185,9 +207,7 @@ class Names:
                     found.append(f"{each}().{name}")
         return found
 
-    def _entry(
-        self, node: ast.Subscript, scope: Scope, bound: Bound, depth: int
-    ) -> list[Meaning]:
+    def _entry(self, node: ast.Subscript, scope: Scope, bound: Bound, depth: int) -> list[Meaning]:
         keys = self.texts(node.slice, scope, bound, Trace(), depth + 1)
         found: list[Meaning] = []
         for each in self.resolve(node.value, scope, bound, depth + 1):
@@ -216,8 +236,8 @@ class Names:
     def _find_in_project(self, dotted: str, file: Source, bound: Bound) -> list[Meaning]:
         if "|" in dotted:
             module, _, member = dotted.partition("|")
-            found = self._find_module(module, file)
-            return self._exported(found, [member] if member else [], bound) if found else []
+            scope = self._find_module(module, file)
+            return self._exported(scope, [member] if member else [], bound) if scope else []
         parts = dotted.lstrip(".").split(".")
         for length in range(len(parts), 0, -1) if file.language == "python" else ():
             modules = self._modules.get(parts[length - 1], [])
@@ -241,7 +261,9 @@ class Names:
         if not module.startswith(("@/", "~/", "src/", "#")):
             return None
         end = "/" + name.lstrip("@~#/")
-        fits = [each for path, each in self._files.items() if f"/{path}".endswith((end, f"{end}/index"))]
+        fits = [
+            each for path, each in self._files.items() if f"/{path}".endswith((end, f"{end}/index"))
+        ]
         return fits[0] if len(fits) == 1 else None
 
     def _exported(self, module: Scope, rest: Sequence[str], bound: Bound) -> list[Meaning]:
@@ -258,8 +280,8 @@ class Names:
         elif not found and name in module.imports:
             found = self._import(module.imports[name], module.file, bound)
         elif not found and name == "default":
-            found = [each for each in module.inner.values() if each.kind == "class"][:1]
-            found = found or [*module.inner.values()][-1:] or [module]
+            classes = [each for each in module.inner.values() if each.kind == "class"]
+            found = [*(classes[:1] or [*module.inner.values()][-1:] or [module])]
         beside = posixpath.join(posixpath.dirname(module.file.path), name)
         if not found and module.file.path.endswith("__init__.py"):
             inner = self._files.get(beside) or self._files.get(f"{beside}/__init__")
@@ -270,9 +292,7 @@ class Names:
             found = [new for each in found for new in self._attribute(each, further, bound, 0)]
         return found
 
-    def resolve(
-        self, node: ast.expr, scope: Scope, bound: Bound, depth: int = 0
-    ) -> list[Meaning]:
+    def resolve(self, node: ast.expr, scope: Scope, bound: Bound, depth: int = 0) -> list[Meaning]:
         """Return what an expression may be, all names followed to their ends."""
         key = (id(node), id(scope), id(bound))
         self.steps += 1
@@ -284,9 +304,7 @@ class Names:
             self._meanings[key] = (self._resolve(node, scope, bound, depth), bound)
         return self._meanings[key][0]
 
-    def _resolve(
-        self, node: ast.expr, scope: Scope, bound: Bound, depth: int
-    ) -> list[Meaning]:
+    def _resolve(self, node: ast.expr, scope: Scope, bound: Bound, depth: int) -> list[Meaning]:
         if depth > _DEEPEST:
             return []
         if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
@@ -436,45 +454,59 @@ class Names:
         def read(each: ast.expr) -> list[str]:
             return self.texts(each, scope, bound, trace, depth) or [_label(each)]
 
-        called = node.func
-        name = _label(called).strip("{}")
-        inner = called.value if isinstance(called, ast.Attribute) else None
-        if inner is not None and name in _SAME:
-            return read(inner)
-        if inner is not None and name in {"replace", "replaceAll"} and len(node.args) > 1:
-            parts = _combine([read(inner), read(node.args[0]), read(node.args[1])])
-            return [text.replace(old, new) if old else text for text, old, new in parts]
-        if inner is not None and name == "format":
-            return self._fill(node, read)
-        if inner is not None and name == "concat":
-            return ["".join(each) for each in _combine(map(read, [inner, *node.args]))]
-        if name == "join" and inner is not None:
-            glue, listed = (inner, node.args[:1]) if node.args else (None, [])
-            if isinstance(inner, ast.List | ast.Tuple):
-                glue, listed = (node.args[0] if node.args else None), [inner]
-            if glue is not None and listed and isinstance(listed[0], ast.List | ast.Tuple):
-                parts = [read(glue), *map(read, listed[0].elts)]
-                return [each[0].join(each[1:]) for each in _combine(parts)]
-        if name in {"urljoin", "URL"} and len(node.args) == 2:
-            base, path = (node.args[1], node.args[0]) if name == "URL" else node.args
-            return [join_address(*each) for each in _combine([read(base), read(path)])]
-        if name in {"get", "getenv"} and node.args:
-            if name == "getenv" or (inner is not None and _label(inner).strip("{}") == "environ"):
-                variable = read(node.args[0])[0].strip("{}")
-                trace.variables.append(variable)
-                rest = [*node.args[1:2], *(each.value for each in node.keywords)]
-                return read(rest[0]) if rest else ["{" + variable + "}"]
-        if name in _CONVERTERS and node.args:
-            return read(node.args[0])
+        written = self._write_out(node, read, trace)
+        if written is not None:
+            return written
         found: list[str] = []
-        for each in self.resolve(called, scope, bound, depth):
+        for each in self.resolve(node.func, scope, bound, depth):
             if isinstance(each, Scope) and each.kind == "function":
                 within = self.bind(each, node, scope, bound)
                 for value, where in each.returns:
                     found += self.texts(value, where, within, trace, depth)
         return found
 
-    def _fill(self, node: ast.Call | ast.BinOp, read: Any) -> list[str]:
+    def _write_out(self, node: ast.Call, read: _Read, trace: Trace) -> list[str] | None:
+        """Return what a call does to texts, `None` if it is none of those that do."""
+        name, args = _label(node.func).strip("{}"), node.args
+        inner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        holder = "" if inner is None else _label(inner).strip("{}")
+        if name == "getenv" or (name == "get" and holder == "environ"):
+            return self._read_variable(node, read, trace) if args else None
+        if name in {"urljoin", "URL"} and len(args) == 2:
+            base, path = reversed(args) if name == "URL" else args
+            return [join_address(*each) for each in _combine([read(base), read(path)])]
+        if name in _CONVERTERS and args:
+            return read(args[0])
+        if inner is None:
+            return None
+        found: list[str] | None = None
+        if name in _SAME:
+            found = read(inner)
+        elif name in {"rstrip", "strip"}:
+            found = [text.rstrip("/") for text in read(inner)]
+        elif name in {"replace", "replaceAll"} and len(args) > 1:
+            parts = _combine([read(inner), read(args[0]), read(args[1])])
+            found = [text.replace(old, new) if old else text for text, old, new in parts]
+        elif name == "format":
+            found = self._fill(node, read)
+        elif name == "concat":
+            found = ["".join(each) for each in _combine(map(read, [inner, *args]))]
+        elif name == "join" and args:
+            glue, listed = (args[0], inner) if isinstance(inner, ast.List) else (inner, args[0])
+            if isinstance(listed, ast.List | ast.Tuple):
+                joined = _combine([read(glue), *map(read, listed.elts)])
+                found = [each[0].join(each[1:]) for each in joined]
+        return found
+
+    @staticmethod
+    def _read_variable(node: ast.Call, read: _Read, trace: Trace) -> list[str]:
+        """Return the default of a variable of the environment, or its name."""
+        variable = read(node.args[0])[0].strip("{}")
+        trace.variables.append(variable)
+        rest = [*node.args[1:2], *(each.value for each in node.keywords)]
+        return read(rest[0]) if rest else ["{" + variable + "}"]
+
+    def _fill(self, node: ast.Call | ast.BinOp, read: _Read) -> list[str]:
         """Return texts with their fields filled in, by `%` or by `format`."""
         if isinstance(node, ast.BinOp):
             pattern, whole = _PERCENT, read(node.left)
@@ -488,12 +520,9 @@ class Names:
         known |= {name: read(value) for name, value in named.items()}
         found = []
         for text in whole:
-            keys = [
-                match[1] or str(at) for at, match in enumerate(pattern.finditer(text))
-            ]
+            keys = [match[1] or str(at) for at, match in enumerate(pattern.finditer(text))]
             for filled in _combine([known.get(key, ["{" + key + "}"]) for key in keys]):
-                rest = iter(filled)
-                found.append(pattern.sub(lambda _, rest=rest: next(rest), text))
+                found.append(pattern.sub(_Next(filled), text))
         return found
 
 
@@ -515,6 +544,16 @@ def find_method(scope: Scope) -> Scope | None:
     while here is not None and (here.parent is None or here.parent.kind != "class"):
         here = here.parent
     return here
+
+
+class _Next:
+    """Replaces each match with the next text."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = iter(texts)
+
+    def __call__(self, _: re.Match[str]) -> str:
+        return next(self._texts)
 
 
 def join_address(base: str, path: str) -> str:

@@ -29,7 +29,16 @@ _READERS = {
 }
 _HAR = ".har"
 _SKIPPED = frozenset(
-    "node_modules bower_components venv env site-packages __pycache__ dist build".split()
+    [
+        "node_modules",
+        "bower_components",
+        "venv",
+        "env",
+        "site-packages",
+        "__pycache__",
+        "dist",
+        "build",
+    ]
 )
 _VARIABLE = re.compile(
     r"(?:environ(?:\.get)?\s*[\[(]\s*|getenv\(\s*|process\.env(?:\.|\[\s*))[\"']?([A-Z][A-Z0-9_]{2,60})"

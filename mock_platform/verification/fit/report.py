@@ -9,9 +9,10 @@ from typing import Any
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS
 from mock_platform.verification.fit.calls import Found
 from mock_platform.verification.fit.project import Reading
+from mock_platform.verification.fit.verdicts import Status
 
-_ORDER = ("served", "assumed", "renamed", "missing", "unknown")
-_MEANINGS = {
+_ORDER: tuple[Status, ...] = ("served", "assumed", "renamed", "missing", "unknown")
+_MEANINGS: dict[Status, str] = {
     "served": "as documented",
     "assumed": "served, on an assumption",
     "renamed": "served under another name; taken with original names",
@@ -27,7 +28,7 @@ _CREDENTIALS = (
     (r"(?:CONSUMER|API|APP).*KEY", "CONSUMER_KEY"),
 )
 _OF_PLATFORM = re.compile(r"TWITTER|TWEET|(?:^|_)X_|^(?:CONSUMER|BEARER|ACCESS|API_(?:KEY|SECRET))")
-_PYTHON_TEST = '''\
+_PYTHON_TEST = """\
 # test_with_sandbox.py: pip install pytest 'mock-platform[tls]', then pytest
 import os, subprocess, sys
 
@@ -37,7 +38,7 @@ def test_runs_against_the_sandbox(mock_platform):
         keys = {{{keys}}}
         subprocess.run([sys.executable, "{file}"], env={{**os.environ, **keys}}, timeout=60)
     assert mock_platform.journal.find(operation="{operation}")
-'''
+"""
 _PYTHON_VALUES = {
     "BEARER_TOKEN": 'mock_platform.credentials["bearer_token"]',
     "ACCESS_TOKEN_SECRET": 'user["access_token_secret"]',
@@ -101,8 +102,8 @@ def write_text(reading: Reading) -> str:
         places = ", ".join(f"{file}:{line}" for file, line in reading.elsewhere[:_MOST_PLACES])
         more = ", …" if len(reading.elsewhere) > _MOST_PLACES else ""
         lines.append(
-            f"  {len(reading.elsewhere):>4} calls of HTTP whose address is not written down, in files "
-            f"that do not name the platform: {places}{more}"
+            f"  {len(reading.elsewhere):>4} calls of HTTP whose address is not written down, in "
+            f"files that do not name the platform: {places}{more}"
         )
     ways = list_ways(reading)
     if ways:

@@ -10,7 +10,6 @@ import ast
 from dataclasses import dataclass, field
 
 
-
 class Unreadable(ValueError):
     """A file has a mistake; `line` is its place."""
 
@@ -56,7 +55,7 @@ class Scope:
         """Return the values that a name may have where it is used, of all that it ever has."""
         every = self.values.get(node.id, [])
         line = getattr(node, "lineno", 0)
-        if len(every) < 2 or self.find("function") is not user.find("function"):
+        if len(every) < 2:
             return every
         for at, (value, _) in enumerate(every):
             if value.lineno <= line and any(part is node for part in ast.walk(value)):
@@ -70,7 +69,8 @@ class Scope:
         for at in range(len(every) - 1, -1, -1):
             value, where = every[at]
             is_certain = id(value) in self.certain or self.file.language != "python"
-            if is_certain and id(where) in around and value.lineno <= line:
+            is_before = value.lineno <= line and where.find("function") is user.find("function")
+            if is_certain and id(where) in around and is_before:
                 return [each for each in every[at:] if each[0].lineno <= line]
         return every
 

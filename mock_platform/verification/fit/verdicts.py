@@ -89,6 +89,8 @@ class Judge:
             return found if found.operation else None
         if host in _SITE and not _ON_SITE.match(path):
             return Verdict("missing", path, "a page of the site, not of its interface")
+        if (hole := _find_hole(path)) and host:
+            return Verdict("unknown", path, f"{hole} may be any part of the path")
         if host and host not in PLATFORM_HOSTS:
             return Verdict("missing", path, f"nothing is served under the host {host}")
         found = self._judge_path(method, path, surface)
@@ -100,14 +102,13 @@ class Judge:
         return Verdict("unknown", path, "the host is not written down", has_host=False)
 
     def _judge_path(self, method: str, path: str, surface: str) -> Verdict:
-        holes = [hole for hole in _HOLE.findall(path) if _MANY_PARTS.fullmatch(hole)]
         if not method:
             served = [each for each in _METHODS if self._find(each, path, surface) is not None]
             known = f"; here the path answers {', '.join(served)}" if served else ""
             return Verdict("unknown", path, f"its method is not written down{known}")
         operation = self._find(method, path, surface)
-        if holes:
-            return Verdict("unknown", path, f"{holes[0]} may be any part of the path")
+        if hole := _find_hole(path):
+            return Verdict("unknown", path, f"{hole} may be any part of the path")
         if operation is not None:
             return self._describe(operation, path)
         if _HOLE.search(path) and self._may_fit(method, path):
@@ -153,7 +154,8 @@ class Judge:
         words = {each.removesuffix(".json") for each in path.split("/") if not _HOLE.search(each)}
         fixed = {each for _, spelling in self._spellings_of(operation) for each in spelling}
         if (words - own) & {each.removesuffix(".json") for each in fixed}:
-            note = f"here {operation.method} {operation.path}; both names are taken with original names"
+            own_name = f"{operation.method} {operation.path}"
+            note = f"here it is {own_name}; with original names both are taken"
             return Verdict("renamed", path, "; ".join(filter(None, [note, assumed])), operation.id)
         return Verdict("assumed" if gaps else "served", path, assumed, operation.id)
 
@@ -162,6 +164,11 @@ class Judge:
 
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+
+
+def _find_hole(path: str) -> str:
+    """Return what may stand for several parts of a path, or for words of it."""
+    return next((hole for hole in _HOLE.findall(path) if _MANY_PARTS.fullmatch(hole)), "")
 
 
 def _list_spellings(operation: Operation) -> list[str]:
