@@ -159,7 +159,9 @@ def _sort(methods: Methods) -> Methods:
 
 
 def _describe(found: Found) -> str:
-    return f"{found.method} {found.verdict.path}"
+    # tweepy takes the id of the user from the token: `access_token.partition("-")[0]`.
+    path = re.sub(r"\{(?:partition|\*\d)\}", "{id}", found.verdict.path)
+    return f"{found.method} {path}"
 
 
 def _keep(found: Found) -> str:

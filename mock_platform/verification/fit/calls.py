@@ -300,6 +300,15 @@ class Finder:
             if self._is_method(value, scope, bound):
                 after = named.get("url") or (values[at + 1] if values[at + 1 :] else None)
                 return None if after is None else _Asked(after, value, scope, bound)
+        if name == "urlopen" and any(
+            _name_of(maker.func) == "Request"
+            for maker, *_ in self._list_makers(url, scope, bound, 0)
+        ):
+            return None  # the request itself says it all
+        if values[1:] and any(
+            "://" in e for e in self._names.texts(values[1], scope, bound, Trace())
+        ):
+            return _Asked(values[1], values[0], scope, bound)
         method: ast.expr | str = named.get("method", "")
         if name == "Request" and not method:
             method = "POST" if len(values) > 1 or "data" in named else "GET"
@@ -379,10 +388,10 @@ class Finder:
         calls = {id(call.func): call for call, _ in source.calls}
         self._names.steps = -1_000_000
         for node, scope in source.attributes:
-            if node.attr not in self._clients.methods:
-                yield from self._use_foreign(node, calls.get(id(node)), scope)
-                continue
             call = calls.get(id(node))
+            if node.attr not in self._clients.methods:
+                yield from self._use_foreign(node, call, scope)
+                continue
             meant = self._names.resolve(node, scope, UNBOUND)
             names = [each for each in meant if isinstance(each, str)]
             sent = [one for name in names for one in self._find_sent(name, call, scope)]
@@ -390,6 +399,8 @@ class Finder:
             if not sent and (not meant or any(isinstance(e, Parameter) for e in meant)):
                 library, sent = self._guess(node, call, scope)
                 note = f"taken for {library}, by its name"
+            elif not sent:
+                yield from self._use_foreign(node, call, scope)
             for method, url in sent:
                 host = "ads-api.x.com" if re.match(r"/\d\d/", url) else "api.x.com"
                 verdict = self._judge.judge(

@@ -28,7 +28,9 @@ class Clients:
 
     def __init__(self, known: Mapping[str, Methods]) -> None:
         self.known = known
-        self.methods = {key.rpartition(".")[2] for each in known.values() for key in each}
+        self.methods = {
+            key.rpartition(".")[2].partition(" ")[0] for each in known.values() for key in each
+        }
         """The last names of all methods."""
 
     def find_library(self, dotted: str) -> str:

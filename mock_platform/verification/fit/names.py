@@ -165,8 +165,8 @@ class Names:
                     found.append(Expression(given.node, given.scope, whole))
                 elif name in here.params:
                     found.append(Parameter(here, name))
-                if not found and name in here.inner:
-                    found.append(here.inner[name])
+                if name in here.inner:  # a function is also the value of the name that it has
+                    return [here.inner[name]]
             if not found and name in here.imports:
                 return self._import(here.imports[name], here.file, bound)
             if found:

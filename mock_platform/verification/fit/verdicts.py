@@ -26,6 +26,8 @@ _VERSION = re.compile(r"/(?:2|1\.1|1[0-9])/")
 _MANY_PARTS = re.compile(
     r"\{(?:…|\w*?(?:endpoint|path|ur[il]|route|resource|action|suffix)\w*?(?<!id))\}", re.IGNORECASE
 )
+_GLUED = re.compile(r"[^/{}]\{((?!\w*(?:query|param|qs|search|fields))[^{}]*)\}", re.IGNORECASE)
+"""What is added to a word of the path, but for a query."""
 _SITE = ("x.com", "twitter.com", "www.x.com", "www.twitter.com", "mobile.twitter.com")
 _ON_SITE = re.compile(r"/(?:i/)?oauth2?/|/i/api/")
 _LOCAL = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::.*)?", re.IGNORECASE)
@@ -168,7 +170,9 @@ _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 def _find_hole(path: str) -> str:
     """Return what may stand for several parts of a path, or for words of it."""
-    return next((hole for hole in _HOLE.findall(path) if _MANY_PARTS.fullmatch(hole)), "")
+    holes = _HOLE.findall(path) + [f"{{{name}}}" for name in _GLUED.findall(path)]
+    glued = {f"{{{name}}}" for name in _GLUED.findall(path)}
+    return next((hole for hole in holes if hole in glued or _MANY_PARTS.fullmatch(hole)), "")
 
 
 def _list_spellings(operation: Operation) -> list[str]:
