@@ -17,12 +17,12 @@ from mock_platform.core.jsonio import dumps, loads
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.verification import fit
-from mock_platform.verification.fit.calls import Finder, Found
+from mock_platform.verification.fit.calls import Finder, ProjectCall
 from mock_platform.verification.fit.clients import Clients
 from mock_platform.verification.fit.javascript import read_javascript
 from mock_platform.verification.fit.project import list_files
 from mock_platform.verification.fit.python import read_python
-from mock_platform.verification.fit.source import Scope, Source
+from mock_platform.verification.fit.source import NameScope, SourceFile
 from mock_platform.verification.fit.verdicts import Judge
 
 FILE = Path(fit.__file__).parent / "clients.json"
@@ -84,7 +84,7 @@ def write_clients(modules: Path | None) -> str:
     return "{\n" + ",\n".join(rows) + "\n}\n"
 
 
-def _read_library(name: str, key: Callable[[Found], str]) -> Methods:
+def _read_library(name: str, key: Callable[[ProjectCall], str]) -> Methods:
     spec = find_spec(name)
     (folder,) = (spec and spec.submodule_search_locations) or ("",)
     sources = _read(Path(folder), Path(folder).parent)
@@ -97,7 +97,7 @@ def _read_library(name: str, key: Callable[[Found], str]) -> Methods:
     return _sort(methods)
 
 
-def _read(root: Path, base: Path) -> list[Source]:
+def _read(root: Path, base: Path) -> list[SourceFile]:
     return [
         (read_python if file.suffix == ".py" else read_javascript)(
             file.relative_to(base).as_posix(), file.read_text("utf-8")
@@ -106,12 +106,12 @@ def _read(root: Path, base: Path) -> list[Source]:
     ]
 
 
-def _find(sources: list[Source]) -> list[Found]:
+def _find(sources: list[SourceFile]) -> list[ProjectCall]:
     judge = Judge(Platform(Settings(default_fixtures=False)))
     return Finder(sources, judge, Clients({})).find()
 
 
-def _use_inherited(sources: list[Source]) -> tuple[Source, dict[int, str]]:
+def _use_inherited(sources: list[SourceFile]) -> tuple[SourceFile, dict[int, str]]:
     """Returns a file that calls each inherited method of each class, and what each line calls."""
     classes = {each.name: each for s in sources for each in s.module.inner.values() if each.bases}
     lines: list[str] = []
@@ -125,7 +125,7 @@ def _use_inherited(sources: list[Source]) -> tuple[Source, dict[int, str]]:
 
 
 def _list_inherited(
-    holder: Scope, classes: dict[str, Scope], sources: list[Source]
+    holder: NameScope, classes: dict[str, NameScope], sources: list[SourceFile]
 ) -> Iterator[str]:
     every = {each.name: each for s in sources for each in s.module.inner.values()}
     for base in holder.bases:
@@ -140,7 +140,7 @@ def _list_inherited(
             yield from _list_inherited(every[name], classes, sources)
 
 
-def _collect(found: Iterable[Found], name: Callable[[Found], str]) -> Methods:
+def _collect(found: Iterable[ProjectCall], name: Callable[[ProjectCall], str]) -> Methods:
     methods: Methods = {}
     for each in found:
         key = name(each)
@@ -158,19 +158,19 @@ def _sort(methods: Methods) -> Methods:
     }
 
 
-def _describe(found: Found) -> str:
+def _describe(found: ProjectCall) -> str:
     # tweepy takes the id of the user from the token: `access_token.partition("-")[0]`.
     path = re.sub(r"\{(?:partition|\*\d)\}", "{id}", found.verdict.path)
     return f"{found.method} {path}"
 
 
-def _keep(found: Found) -> str:
+def _keep(found: ProjectCall) -> str:
     """`Client.create_tweet`; private methods and functions are no entries."""
     names = found.function.split(".")
     return "" if len(names) != 2 or names[1].startswith("_") else found.function
 
 
-def _name_by_client(found: Found) -> str:
+def _name_by_client(found: ProjectCall) -> str:
     """`posts.search_recent` for `PostsClient.search_recent`."""
     if "Client." not in found.function:
         return _keep(found)
@@ -181,7 +181,7 @@ def _name_by_client(found: Found) -> str:
     return f"{own}.{method}".lstrip(".")
 
 
-def _name_by_file(found: Found) -> str:
+def _name_by_file(found: ProjectCall) -> str:
     """`v2.search` for a method of a class below `v2/`."""
     folder, method = found.file.partition("/")[0], found.function.rpartition(".")[2]
     if folder == "client":
@@ -189,7 +189,7 @@ def _name_by_file(found: Found) -> str:
     return f"{folder}.{method}" if folder in _BY_NODE and method else ""
 
 
-def _name_last(found: Found) -> str:
+def _name_last(found: ProjectCall) -> str:
     """`createTweet` for `client.tweets.createTweet`."""
     return found.function.rpartition(".")[2]
 

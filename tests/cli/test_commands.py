@@ -74,7 +74,7 @@ def test_the_commands_are_the_promised_ones() -> None:
         "serve", "run", "operations", "where", "check", "credentials", "openapi",
         "assumptions", "scenarios", "coverage", "diff", "on", "off", "reset", "clock",
         "requests", "costs", "worlds", "docs", "hosts", "contract", "record", "import", "pact",
-        "verify", "fidelity",
+        "verify", "fidelity", "fit",
     }  # fmt: skip
 
     assert promised == set(group.commands)

@@ -22,8 +22,8 @@ def test_every_page_is_listed_with_its_title() -> None:
     status, listed = _run()
 
     names = [line.split()[0] for line in listed.splitlines()[1:]]
-    pages = [file.stem for file in sorted(ROOT.joinpath("docs").glob("*.md"))]
-    pages[pages.index("README")] = "index"
+    pages = [file.stem.lower() for file in sorted(ROOT.joinpath("docs").glob("*.md"))]
+    pages[pages.index("readme")] = "index"
     assert (0, ["readme", "changelog", "contributing", "security", *pages]) == (status, names)
     assert all(len(line.split()) > 1 for line in listed.splitlines())
 

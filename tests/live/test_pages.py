@@ -20,6 +20,8 @@ LANGUAGES = {
     "as-a-flask-application": {"bash", "python"},
     "costs": {"bash", "text", "python", "yaml"},
     "encrypted-chat": {"bash"},
+    "fit": {"bash", "text", "json"},
+    "SKILL": {"bash"},
     "media-news-and-notes": {"bash"},
     "clients": {"text", "python"},
     "wire": {"python"},
@@ -86,6 +88,8 @@ WALKED = {
 ALONE: dict[str, str] = {
     "any-language": '\n200 429 200\n{"count":1}',
     "as-a-flask-application": "",
+    "fit": '"first_test": ',
+    "SKILL": "2 passed",
 }
 """How what a page prints ends whose commands start their servers."""
 PROGRAMS = {

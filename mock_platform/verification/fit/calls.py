@@ -22,12 +22,12 @@ from mock_platform.verification.fit.names import (
     Bound,
     Expression,
     Names,
-    Parameter,
+    OpenParameter,
     Trace,
     join_address,
 )
-from mock_platform.verification.fit.source import Scope, Source
-from mock_platform.verification.fit.verdicts import Judge, Verdict
+from mock_platform.verification.fit.source import NameScope, SourceFile
+from mock_platform.verification.fit.verdicts import CallVerdict, Judge
 
 _VERBS = {
     **{name.lower(): name for name in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD")},
@@ -73,13 +73,13 @@ _OF_INTERFACE = re.compile(
 )
 
 
-class Found(Struct, frozen=True):
+class ProjectCall(Struct, frozen=True):
     """A request of a project, with its verdict."""
 
     file: str
     line: int
     method: str
-    verdict: Verdict
+    verdict: CallVerdict
     function: str = ""
     """The function that it is in, with its classes."""
     variables: tuple[str, ...] = ()
@@ -99,14 +99,14 @@ class _Asked(NamedTuple):
 
     url: ast.expr
     method: ast.expr | str
-    scope: Scope
+    scope: NameScope
     bound: Bound
 
 
 class Finder:
     """Finds the requests of files."""
 
-    def __init__(self, sources: Sequence[Source], judge: Judge, clients: Clients) -> None:
+    def __init__(self, sources: Sequence[SourceFile], judge: Judge, clients: Clients) -> None:
         """With no `clients`, the sources are taken for those of a client library."""
         self._sources = sources
         self._judge = judge
@@ -120,7 +120,7 @@ class Finder:
         self._used: set[int] = set()
         self._left = 0
         """How many places that lead to the call at hand may still be looked at."""
-        self._calls: dict[str, list[tuple[ast.Call, Scope]]] = {}
+        self._calls: dict[str, list[tuple[ast.Call, NameScope]]] = {}
         for source in sources:
             for call, scope in source.calls:
                 self._calls.setdefault(_name_of(call.func), []).append((call, scope))
@@ -137,9 +137,9 @@ class Finder:
             id(each) for each in sources if not clients.known or concerns_platform(each, clients)
         }
 
-    def find(self) -> list[Found]:
+    def find(self) -> list[ProjectCall]:
         """Return all requests, by file and line; each only once."""
-        found: list[Found] = []
+        found: list[ProjectCall] = []
         for source in self._sources:
             for call, scope in source.calls:
                 self._left, self._names.steps = _MOST_CALLS, 0
@@ -156,8 +156,14 @@ class Finder:
     # -- calls of HTTP -----------------------------------------------------------------------------
 
     def _send(
-        self, call: ast.Call, scope: Scope, bound: Bound, place: ast.Call, where: Scope, depth: int
-    ) -> Iterator[Found]:
+        self,
+        call: ast.Call,
+        scope: NameScope,
+        bound: Bound,
+        place: ast.Call,
+        where: NameScope,
+        depth: int,
+    ) -> Iterator[ProjectCall]:
         """Yield what a call sends; `place` is the call of a wrapper that leads to it."""
         sent = list(self._read(call, scope, bound))
         judged = [(each, self._judge.judge(each.method, each.url)) for each in sent]
@@ -215,16 +221,18 @@ class Finder:
                     return
 
     @staticmethod
-    def _is_inside(scope: Scope, function: Scope) -> bool:
-        here: Scope | None = scope
+    def _is_inside(scope: NameScope, function: NameScope) -> bool:
+        here: NameScope | None = scope
         while here is not None:
             if here is function:
                 return True
             here = here.parent
         return False
 
-    def _make(self, sent: _Sent, verdict: Verdict, place: ast.Call, where: Scope) -> Found:
-        return Found(
+    def _make(
+        self, sent: _Sent, verdict: CallVerdict, place: ast.Call, where: NameScope
+    ) -> ProjectCall:
+        return ProjectCall(
             where.file.path,
             place.lineno,
             sent.method,
@@ -233,7 +241,7 @@ class Finder:
             tuple(dict.fromkeys(sent.trace.variables)),
         )
 
-    def _list_calls_of(self, function: Scope) -> list[tuple[ast.Call, Scope]]:
+    def _list_calls_of(self, function: NameScope) -> list[tuple[ast.Call, NameScope]]:
         name, holder = function.name, function.parent
         is_constructor = name in {"__init__", "constructor"} and holder is not None
         wanted = holder if is_constructor else function
@@ -244,13 +252,13 @@ class Finder:
                 if self._is_inside(scope, function):
                     continue
                 meant = self._names.resolve(call.func, scope, UNBOUND)
-                is_unknown = not meant or all(isinstance(each, Parameter) for each in meant)
+                is_unknown = not meant or all(isinstance(each, OpenParameter) for each in meant)
                 is_method = isinstance(call.func, ast.Attribute) and name not in _COMMON
                 if wanted in meant or (is_unknown and is_method):
                     found.append((call, scope))
         return found
 
-    def _read(self, call: ast.Call, scope: Scope, bound: Bound) -> Iterator[_Sent]:
+    def _read(self, call: ast.Call, scope: NameScope, bound: Bound) -> Iterator[_Sent]:
         """Yield the methods and addresses of a call, if it is one that sends something."""
         for tested, text, is_equal in scope.file.conditions.get(id(call), ()):
             values = self._names.texts(tested, scope, bound, Trace())
@@ -267,7 +275,7 @@ class Finder:
         for text, verb in product(texts, verbs):
             yield _Sent(verb, join_address(base, text) if base else text, trace)
 
-    def _read_options(self, call: ast.Call, scope: Scope, bound: Bound) -> _Asked | None:
+    def _read_options(self, call: ast.Call, scope: NameScope, bound: Bound) -> _Asked | None:
         """Return what `send({url, method})` and `post({url})` ask for."""
         name = _name_of(call.func)
         for each in self._names.resolve(call.args[0], scope, bound) if call.args else ():
@@ -282,7 +290,7 @@ class Finder:
                     return _Asked(url, method, each.scope, each.bound)
         return None
 
-    def _read_arguments(self, call: ast.Call, scope: Scope, bound: Bound) -> _Asked | None:
+    def _read_arguments(self, call: ast.Call, scope: NameScope, bound: Bound) -> _Asked | None:
         """Return what `get(url)`, `request(method, url)` and `fetch(url, options)` ask for."""
         name, is_method = _name_of(call.func), isinstance(call.func, ast.Attribute)
         values: list[ast.expr] = [e for e in call.args if not isinstance(e, ast.Starred)]
@@ -316,7 +324,7 @@ class Finder:
             method = self._read_init(values[1], scope, bound) if values[1:] else "GET"
         return _Asked(url, method, scope, bound) if method else None
 
-    def _read_init(self, options: ast.expr, scope: Scope, bound: Bound) -> ast.expr | str:
+    def _read_init(self, options: ast.expr, scope: NameScope, bound: Bound) -> ast.expr | str:
         """Return the method in the options of `fetch`."""
         for each in self._names.resolve(options, scope, bound):
             if isinstance(each, Expression) and isinstance(each.node, ast.Dict):
@@ -327,17 +335,19 @@ class Finder:
                     return "GET" if method is None else method
         return ast.copy_location(ast.Attribute(options, "method"), options)
 
-    def _is_method(self, node: ast.expr, scope: Scope, bound: Bound) -> bool:
+    def _is_method(self, node: ast.expr, scope: NameScope, bound: Bound) -> bool:
         trace = Trace()
         found = self._names.texts(node, scope, bound, trace)
         is_word = any(each.upper() in _METHODS for each in found)
         return is_word or (bool(trace.open) and "method" in trace.open[0].name.lower())
 
-    def _read_method(self, node: ast.expr, scope: Scope, bound: Bound, trace: Trace) -> list[str]:
+    def _read_method(
+        self, node: ast.expr, scope: NameScope, bound: Bound, trace: Trace
+    ) -> list[str]:
         found = [each.upper() for each in self._names.texts(node, scope, bound, trace)]
         return [each for each in found if each in _METHODS] or [""]
 
-    def _find_base(self, func: ast.expr, scope: Scope, bound: Bound) -> str:
+    def _find_base(self, func: ast.expr, scope: NameScope, bound: Bound) -> str:
         """Return the base address of the object that sends, if it was made with one."""
         if not isinstance(func, ast.Attribute):
             return ""
@@ -356,8 +366,8 @@ class Finder:
         return ""
 
     def _list_makers(
-        self, node: ast.expr, scope: Scope, bound: Bound, depth: int
-    ) -> list[tuple[ast.Call, Scope, Bound]]:
+        self, node: ast.expr, scope: NameScope, bound: Bound, depth: int
+    ) -> list[tuple[ast.Call, NameScope, Bound]]:
         """Return the calls that made an object."""
         if isinstance(node, ast.Await):
             return self._list_makers(node.value, scope, bound, depth)
@@ -369,12 +379,12 @@ class Finder:
                 found += self._list_makers(each.node, each.scope, each.bound, depth + 1)
         return found
 
-    def _may_send(self, call: ast.Call, scope: Scope) -> bool:
+    def _may_send(self, call: ast.Call, scope: NameScope) -> bool:
         """Whether a call looks like one that sends something, by the name of its object."""
         holder = call.func.value if isinstance(call.func, ast.Attribute) else call.func
         return bool(_SENDERS.search(_name_of(holder))) or self._is_http(call, scope)
 
-    def _is_http(self, call: ast.Call, scope: Scope) -> bool:
+    def _is_http(self, call: ast.Call, scope: NameScope) -> bool:
         """Whether a call is one of a library for HTTP, or of an object that it made."""
         if isinstance(call.func, ast.Name) and call.func.id == "fetch":
             return True
@@ -383,7 +393,7 @@ class Finder:
 
     # -- client libraries --------------------------------------------------------------------------
 
-    def _use_clients(self, source: Source) -> Iterator[Found]:
+    def _use_clients(self, source: SourceFile) -> Iterator[ProjectCall]:
         """Yield the calls of client libraries, also methods that are passed on."""
         calls = {id(call.func): call for call, _ in source.calls}
         self._names.steps = -1_000_000
@@ -396,7 +406,7 @@ class Finder:
             names = [each for each in meant if isinstance(each, str)]
             sent = [one for name in names for one in self._find_sent(name, call, scope)]
             note = ""
-            if not sent and (not meant or any(isinstance(e, Parameter) for e in meant)):
+            if not sent and (not meant or any(isinstance(e, OpenParameter) for e in meant)):
                 library, sent = self._guess(node, call, scope)
                 note = f"taken for {library}, by its name"
             elif not sent:
@@ -409,11 +419,11 @@ class Finder:
                 if verdict is not None:
                     notes = "; ".join(filter(None, [note, verdict.note]))
                     verdict = replace(verdict, note=notes)
-                    yield Found(source.path, node.lineno, method, verdict, scope.describe())
+                    yield ProjectCall(source.path, node.lineno, method, verdict, scope.describe())
 
     def _use_foreign(
-        self, node: ast.Attribute, call: ast.Call | None, scope: Scope
-    ) -> Iterator[Found]:
+        self, node: ast.Attribute, call: ast.Call | None, scope: NameScope
+    ) -> Iterator[ProjectCall]:
         """Yield the calls of client libraries of which nothing is known."""
         if call is None or not self._has_foreign:
             return
@@ -422,12 +432,12 @@ class Finder:
             if found is not None:
                 sent = self._names.texts(call.args[0], scope, UNBOUND, Trace()) if call.args else []
                 note = f"what {node.attr} of the library {found[1]} sends is not known"
-                verdict = Verdict("unknown", "".join(sent[:1])[:100], note)
+                verdict = CallVerdict("unknown", "".join(sent[:1])[:100], note)
                 if "://" not in verdict.path:
-                    yield Found(scope.file.path, node.lineno, "", verdict, scope.describe())
+                    yield ProjectCall(scope.file.path, node.lineno, "", verdict, scope.describe())
 
     def _find_sent(
-        self, dotted: str, call: ast.Call | None, scope: Scope
+        self, dotted: str, call: ast.Call | None, scope: NameScope
     ) -> Iterator[tuple[str, str]]:
         """Yield the methods and addresses that a method of a library sends."""
         if dotted == "TwitterAPI.TwitterAPI().request" and call is not None and call.args:
@@ -441,7 +451,7 @@ class Finder:
             else:
                 yield method, url
 
-    def _find_endpoints(self, call: ast.Call, scope: Scope) -> Iterator[tuple[str, str]]:
+    def _find_endpoints(self, call: ast.Call, scope: NameScope) -> Iterator[tuple[str, str]]:
         """Yield what a call of `TwitterAPI.request` sends; its version is that of its object."""
         options = {each.arg: each.value for each in call.keywords}
         version = "1.1"
@@ -464,7 +474,7 @@ class Finder:
                 yield methods[0], f"https://{subdomain}.x.com/{version}/{text}{ending}"
 
     def _guess(
-        self, node: ast.Attribute, call: ast.Call | None, scope: Scope
+        self, node: ast.Attribute, call: ast.Call | None, scope: NameScope
     ) -> tuple[str, list[tuple[str, str]]]:
         """Return what a method sends of whose object nothing is known, if its name is enough."""
         imported = {
@@ -487,7 +497,7 @@ class Finder:
                 return library, pairs
         return "", []
 
-    def _list_unused(self, source: Source) -> Iterator[Found]:
+    def _list_unused(self, source: SourceFile) -> Iterator[ProjectCall]:
         """Yield the addresses of the interface that are in no request that was found."""
         for node, scope in source.texts:
             trace = Trace()
@@ -499,26 +509,26 @@ class Finder:
                     verdict = self._judge.judge("", text)
                     if verdict is not None:
                         note = f"an address, but not in a call that is understood: {verdict.note}"
-                        new = Verdict("unknown", verdict.path, note)
-                        yield Found(source.path, node.lineno, "", new, scope.describe())
+                        new = CallVerdict("unknown", verdict.path, note)
+                        yield ProjectCall(source.path, node.lineno, "", new, scope.describe())
                     break
 
 
-def _list_functions(scope: Scope) -> Iterator[Scope]:
+def _list_functions(scope: NameScope) -> Iterator[NameScope]:
     for each in scope.inner.values():
         if each.kind == "function":
             yield each
         yield from _list_functions(each)
 
 
-def _list_texts(source: Source) -> Iterator[str]:
+def _list_texts(source: SourceFile) -> Iterator[str]:
     for node, _ in source.texts:
         for part in ast.walk(node):
             if isinstance(part, ast.Constant) and isinstance(part.value, str):
                 yield part.value
 
 
-def concerns_platform(source: Source, clients: Clients) -> bool:
+def concerns_platform(source: SourceFile, clients: Clients) -> bool:
     """Whether a file names a host of the platform or the sandbox, or imports a client library."""
     names = [each.replace("|", ".") for each in source.module.imports.values()]
     if any(clients.find_library(each) or _SANDBOX.match(each) for each in names):

@@ -13,7 +13,7 @@ from bisect import bisect
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from mock_platform.verification.fit.source import Scope, Source, Unreadable
+from mock_platform.verification.fit.source import NameScope, SourceFile, UnreadableSource
 
 _DEEPEST = 60
 _SPACE = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/|\A#![^\n]*)+", re.DOTALL)
@@ -76,18 +76,18 @@ class _Token:
     """Of a text and a template: its node, the same one wherever it is read."""
 
 
-def read_javascript(path: str, text: str) -> Source:
+def read_javascript(path: str, text: str) -> SourceFile:
     """Return what a file in JavaScript or TypeScript has.
 
     Raises:
-        Unreadable: A text, comment or bracket is not closed.
+        UnreadableSource: A text, comment or bracket is not closed.
     """
-    source = Source(path, "javascript")
+    source = SourceFile(path, "javascript")
     try:
         tokens = _Splitter(text).split()
         _Walker(tokens, source.module).walk()
     except RecursionError as fault:
-        raise Unreadable(1, "cannot be read: too deeply nested") from fault
+        raise UnreadableSource(1, "cannot be read: too deeply nested") from fault
     return source
 
 
@@ -114,7 +114,7 @@ class _Splitter:
                 continue
             line = self._line(at)
             if text.startswith("/*", at):
-                raise Unreadable(line, "the comment does not end")
+                raise UnreadableSource(line, "the comment does not end")
             if char == "`":
                 tokens.append(self._read_template())
                 continue
@@ -128,7 +128,7 @@ class _Splitter:
             self._at = found.end()
         if inside or (opened and not self._may_be_jsx):
             sign, line = opened[-1] if opened else ("${", self._line(self._at))
-            raise Unreadable(line, f"{sign} is not closed")
+            raise UnreadableSource(line, f"{sign} is not closed")
         return tokens
 
     def _match(self, tokens: list[_Token]) -> tuple[str, re.Match[str]]:
@@ -140,7 +140,7 @@ class _Splitter:
         if found := _WORD.match(self._text, at):
             return "word", found
         if char in "'\"" and not self._may_be_jsx:
-            raise Unreadable(self._line(at), f"{char} is not closed")
+            raise UnreadableSource(self._line(at), f"{char} is not closed")
         found = _SIGN.match(self._text, at)
         assert found is not None, "its last form is any character"
         return "sign", found
@@ -152,7 +152,7 @@ class _Splitter:
             sign, where = opened.pop() if opened else ("", 0)
             if _OPEN.get(sign) != char and not self._may_be_jsx:
                 told = f"{sign} of line {where}" if sign else "anything"
-                raise Unreadable(line, f"{char} does not close {told}")
+                raise UnreadableSource(line, f"{char} does not close {told}")
 
     def _read_template(self) -> _Token:
         text, begin = self._text, self._at + 1
@@ -166,7 +166,7 @@ class _Splitter:
                 begin = self._at + 1
             self._at += 2 if text[self._at] == "\\" else 1
         if self._at >= len(text):
-            raise Unreadable(token.line, "` is not closed")
+            raise UnreadableSource(token.line, "` is not closed")
         token.parts.append(_unescape(text[begin : self._at]))
         self._at += 1
         return token
@@ -195,15 +195,15 @@ def _unescape(text: str) -> str:
 class _Walker:
     """Walks through tokens once, and keeps which scope each is in."""
 
-    def __init__(self, tokens: list[_Token], scope: Scope) -> None:
+    def __init__(self, tokens: list[_Token], scope: NameScope) -> None:
         self._tokens = [*tokens, *(_Token("end", "", tokens[-1].line if tokens else 1),) * 3]
         self._read = _Expressions(self._tokens)
         self._scope = scope
-        self._braces: list[Scope | None] = []
+        self._braces: list[NameScope | None] = []
         """The scopes to come back to, one for each open brace."""
-        self._ends: list[tuple[int, Scope]] = []
+        self._ends: list[tuple[int, NameScope]] = []
         """Where functions without braces end, and the scopes around them."""
-        self._pending: dict[int, Scope] = {}
+        self._pending: dict[int, NameScope] = {}
         """The scopes of the braces at these places."""
 
     def walk(self) -> None:
@@ -272,7 +272,7 @@ class _Walker:
         self._pending[body] = scope
         return True
 
-    def _read_parameters(self, scope: Scope, at: int, closed: int) -> None:
+    def _read_parameters(self, scope: NameScope, at: int, closed: int) -> None:
         if self._tokens[at].kind == "word":
             scope.params.append(self._tokens[at].text)
             return
@@ -417,7 +417,7 @@ class _Walker:
             return
         value, _ = self._read.expression(equals + 1)
         if not after_dot:
-            scope: Scope | None = self._scope
+            scope: NameScope | None = self._scope
             while not declared and scope is not None and word not in scope.values:
                 scope = scope.parent
             target = scope or self._scope

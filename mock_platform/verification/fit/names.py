@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import islice, product
 from pathlib import PurePosixPath
 
-from mock_platform.verification.fit.source import Scope, Source
+from mock_platform.verification.fit.source import NameScope, SourceFile
 
 _MOST_TEXTS = 12
 _MOST_STEPS = 3000
@@ -56,15 +56,15 @@ class Expression:
     """An expression where it stands; `bound` are parameters whose values are known."""
 
     node: ast.expr
-    scope: Scope
+    scope: NameScope
     bound: Bound
 
 
 @dataclass(frozen=True)
-class Parameter:
+class OpenParameter:
     """A parameter of a function of which nothing is known here."""
 
-    function: Scope
+    function: NameScope
     name: str
 
 
@@ -72,14 +72,14 @@ class Parameter:
 class Instance:
     """An object of a class of the project."""
 
-    of: Scope
+    of: NameScope
 
 
 _Read = Callable[[ast.expr], list[str]]
 Bound = Mapping[tuple[int, str], Expression]
 UNBOUND: Bound = {}
 """What parameters of functions are in one call of them."""
-Meaning = Expression | Parameter | Instance | Scope | str
+Meaning = Expression | OpenParameter | Instance | NameScope | str
 """What a name may mean; a text is the dotted name of something of a library, `tweepy.Client()`."""
 
 
@@ -87,7 +87,7 @@ Meaning = Expression | Parameter | Instance | Scope | str
 class Trace:
     """What was met while a text was put together."""
 
-    open: list[Parameter] = field(default_factory=list)
+    open: list[OpenParameter] = field(default_factory=list)
     variables: list[str] = field(default_factory=list)
     """Variables of the environment that may replace what is written."""
     texts: set[int] = field(default_factory=set)
@@ -98,15 +98,15 @@ class Trace:
 class Names:
     """The names of all files of a project."""
 
-    def __init__(self, sources: Sequence[Source]) -> None:
-        self._modules: dict[str, list[Scope]] = {}
+    def __init__(self, sources: Sequence[SourceFile]) -> None:
+        self._modules: dict[str, list[NameScope]] = {}
         self._running: set[int] = set()
         self.steps = 0
         """How much was looked up for the call at hand."""
         self._importing: set[tuple[str, int]] = set()
         self._meanings: dict[tuple[int, int, int], tuple[list[Meaning], Bound]] = {}
         """What was resolved; the bound parameters are kept, so that their ids stay theirs."""
-        self._files: dict[str, Scope] = {}
+        self._files: dict[str, NameScope] = {}
         self._classes = [
             each for s in sources for each in s.module.inner.values() if each.kind == "class"
         ]
@@ -119,7 +119,7 @@ class Names:
 
     # -- meanings ----------------------------------------------------------------------------------
 
-    def look_up(self, node: ast.expr, scope: Scope, bound: Bound, depth: int) -> list[Meaning]:
+    def look_up(self, node: ast.expr, scope: NameScope, bound: Bound, depth: int) -> list[Meaning]:
         """Return what a name, an attribute or an entry may be, one step away."""
         if isinstance(node, ast.Name):
             return self._look_up_name(node, scope, bound, depth)
@@ -133,7 +133,7 @@ class Names:
             return self._entry(node, scope, bound, depth)
         return []
 
-    def _look_up_self(self, scope: Scope, bound: Bound, depth: int) -> list[Meaning]:
+    def _look_up_self(self, scope: NameScope, bound: Bound, depth: int) -> list[Meaning]:
         """Return the object of a method: that of its call, which may be one of a subclass."""
         method = find_method(scope)
         if method is None or method.parent is None:
@@ -142,16 +142,18 @@ class Names:
         if given is None or given.scope is scope:
             return [Instance(method.parent)]
         found = self.resolve(given.node, given.scope, {**bound, **given.bound}, depth + 1)
-        meant: list[Meaning] = [e for e in found if isinstance(e, Instance | Scope | Parameter)]
+        meant: list[Meaning] = [
+            e for e in found if isinstance(e, Instance | NameScope | OpenParameter)
+        ]
         return meant or [Instance(method.parent)]
 
     def _look_up_name(
-        self, node: ast.Name, scope: Scope, bound: Bound, depth: int
+        self, node: ast.Name, scope: NameScope, bound: Bound, depth: int
     ) -> list[Meaning]:
         name = node.id
         if is_self(name, scope):
             return self._look_up_self(scope, bound, depth)
-        here: Scope | None = scope
+        here: NameScope | None = scope
         while here is not None:
             visible = here.kind != "class" or here is scope
             found: list[Meaning] = []
@@ -164,7 +166,7 @@ class Names:
                     whole = {**bound, **given.bound} if given.bound else bound
                     found.append(Expression(given.node, given.scope, whole))
                 elif name in here.params:
-                    found.append(Parameter(here, name))
+                    found.append(OpenParameter(here, name))
                 if name in here.inner:  # a function is also the value of the name that it has
                     return [here.inner[name]]
             if not found and name in here.imports:
@@ -179,20 +181,20 @@ class Names:
             return [f"{of}.{name}"]
         if isinstance(of, Instance):
             return self._member(of.of, name, bound, depth)
-        if isinstance(of, Scope) and of.kind == "function":  # a property
+        if isinstance(of, NameScope) and of.kind == "function":  # a property
             return [
                 found
                 for value, where in of.returns
                 for each in self.resolve(value, where, bound, depth + 1)
                 for found in self._attribute(each, name, bound, depth + 1)
             ]
-        if isinstance(of, Scope):
+        if isinstance(of, NameScope):
             if of.kind == "module":
                 return self._exported(of, [name], bound)
             return self._member(of, name, bound, depth)
         return _entries(of, name) if isinstance(of, Expression) else []
 
-    def _member(self, holder: Scope, name: str, bound: Bound, depth: int) -> list[Meaning]:
+    def _member(self, holder: NameScope, name: str, bound: Bound, depth: int) -> list[Meaning]:
         """Return what an attribute of a class may be, also one that it inherits."""
         if name in holder.inner:
             return [holder.inner[name]]
@@ -201,13 +203,15 @@ class Names:
         found: list[Meaning] = []
         for base in holder.bases if depth < _DEEPEST and holder.parent is not None else ():
             for each in self.resolve(base, holder.parent or holder, bound, depth + 1):
-                if isinstance(each, Scope) and each is not holder:
+                if isinstance(each, NameScope) and each is not holder:
                     found += self._member(each, name, bound, depth + 1)
                 elif isinstance(each, str):
                     found.append(f"{each}().{name}")
         return found
 
-    def _entry(self, node: ast.Subscript, scope: Scope, bound: Bound, depth: int) -> list[Meaning]:
+    def _entry(
+        self, node: ast.Subscript, scope: NameScope, bound: Bound, depth: int
+    ) -> list[Meaning]:
         keys = self.texts(node.slice, scope, bound, Trace(), depth + 1)
         found: list[Meaning] = []
         for each in self.resolve(node.value, scope, bound, depth + 1):
@@ -221,7 +225,7 @@ class Names:
                 found += [Expression(one, each.scope, each.bound) for one in values]
         return found
 
-    def _import(self, dotted: str, file: Source, bound: Bound) -> list[Meaning]:
+    def _import(self, dotted: str, file: SourceFile, bound: Bound) -> list[Meaning]:
         """Return what an import means: something of the project, or the dotted name itself."""
         if (dotted, id(file)) in self._importing:  # files that import one another
             return []
@@ -233,7 +237,7 @@ class Names:
         outside = dotted.replace("|", ".").strip(".")
         return found or ([] if dotted.startswith(".") else [outside])
 
-    def _find_in_project(self, dotted: str, file: Source, bound: Bound) -> list[Meaning]:
+    def _find_in_project(self, dotted: str, file: SourceFile, bound: Bound) -> list[Meaning]:
         if "|" in dotted:
             module, _, member = dotted.partition("|")
             scope = self._find_module(module, file)
@@ -251,7 +255,7 @@ class Names:
                 return found
         return []
 
-    def _find_module(self, module: str, file: Source) -> Scope | None:
+    def _find_module(self, module: str, file: SourceFile) -> NameScope | None:
         """Return the file that JavaScript imports under this name, if it is in the project."""
         name = _SUFFIX.sub("", module)
         if module.startswith("."):
@@ -266,7 +270,7 @@ class Names:
         ]
         return fits[0] if len(fits) == 1 else None
 
-    def _exported(self, module: Scope, rest: Sequence[str], bound: Bound) -> list[Meaning]:
+    def _exported(self, module: NameScope, rest: Sequence[str], bound: Bound) -> list[Meaning]:
         if not rest:
             whole = module.values.get("default", [])
             is_one = module.file.language == "javascript" and len(whole) == 1
@@ -292,7 +296,9 @@ class Names:
             found = [new for each in found for new in self._attribute(each, further, bound, 0)]
         return found
 
-    def resolve(self, node: ast.expr, scope: Scope, bound: Bound, depth: int = 0) -> list[Meaning]:
+    def resolve(
+        self, node: ast.expr, scope: NameScope, bound: Bound, depth: int = 0
+    ) -> list[Meaning]:
         """Return what an expression may be, all names followed to their ends."""
         key = (id(node), id(scope), id(bound))
         self.steps += 1
@@ -304,7 +310,7 @@ class Names:
             self._meanings[key] = (self._resolve(node, scope, bound, depth), bound)
         return self._meanings[key][0]
 
-    def _resolve(self, node: ast.expr, scope: Scope, bound: Bound, depth: int) -> list[Meaning]:
+    def _resolve(self, node: ast.expr, scope: NameScope, bound: Bound, depth: int) -> list[Meaning]:
         if depth > _DEEPEST:
             return []
         if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
@@ -320,15 +326,15 @@ class Names:
     def _follow(self, found: Meaning, depth: int) -> list[Meaning]:
         if isinstance(found, Expression):
             return self.resolve(found.node, found.scope, found.bound, depth + 1)
-        if isinstance(found, Parameter):
+        if isinstance(found, OpenParameter):
             scope, kind = found.function, found.function.annotations.get(found.name)
             if kind is not None and scope.parent is not None:
                 types = self.resolve(_plain(kind), scope.parent, UNBOUND, depth + 1)
-                made = [_make(each) for each in types if isinstance(each, Scope | str)]
+                made = [_make(each) for each in types if isinstance(each, NameScope | str)]
                 return made or [found]
         return [found]
 
-    def _result(self, node: ast.Call, scope: Scope, bound: Bound, depth: int) -> list[Meaning]:
+    def _result(self, node: ast.Call, scope: NameScope, bound: Bound, depth: int) -> list[Meaning]:
         """Return what a call may return."""
         called = node.func
         if isinstance(called, ast.Name) and called.id == "require" and node.args:
@@ -336,7 +342,7 @@ class Names:
             return self._import(f"{text}|", scope.file, bound) if isinstance(text, str) else []
         found: list[Meaning] = []
         for each in self.resolve(called, scope, bound, depth + 1):
-            if isinstance(each, Scope) and each.kind == "function":
+            if isinstance(each, NameScope) and each.kind == "function":
                 if id(each) in self._running:  # functions that call one another
                     continue
                 inner = self.bind(each, node, scope, bound)
@@ -344,12 +350,12 @@ class Names:
                 for value, where in each.returns:
                     found += self.resolve(value, where, inner, depth + 1)
                 self._running.discard(id(each))
-            elif isinstance(each, Scope | str):
+            elif isinstance(each, NameScope | str):
                 found.append(_make(each))
         return _unique(found) or [Expression(node, scope, bound)]
 
     @staticmethod
-    def bind(function: Scope, call: ast.Call, scope: Scope, bound: Bound) -> Bound:
+    def bind(function: NameScope, call: ast.Call, scope: NameScope, bound: Bound) -> Bound:
         """Return what the parameters of a function are in a call of it."""
         params = function.params[function.params[:1] in (["self"], ["cls"]) :]
         named = {each.arg: each.value for each in call.keywords if each.arg}
@@ -363,7 +369,7 @@ class Names:
     # -- texts -------------------------------------------------------------------------------------
 
     def texts(
-        self, node: ast.expr, scope: Scope, bound: Bound, trace: Trace, depth: int = 0
+        self, node: ast.expr, scope: NameScope, bound: Bound, trace: Trace, depth: int = 0
     ) -> list[str]:
         """Return the texts that an expression may be; `{name}` is what is not written down."""
         trace.steps += 1
@@ -375,7 +381,7 @@ class Names:
         return list(dict.fromkeys(found))[:_MOST_TEXTS]
 
     def _texts(
-        self, node: ast.expr, scope: Scope, bound: Bound, trace: Trace, depth: int
+        self, node: ast.expr, scope: NameScope, bound: Bound, trace: Trace, depth: int
     ) -> list[str]:
         def read(each: ast.expr) -> list[str]:
             return self.texts(each, scope, bound, trace, depth) or [_label(each)]
@@ -407,16 +413,16 @@ class Names:
         return found
 
     def _texts_of_name(
-        self, node: ast.expr, scope: Scope, bound: Bound, trace: Trace, depth: int
+        self, node: ast.expr, scope: NameScope, bound: Bound, trace: Trace, depth: int
     ) -> list[str]:
         found: list[str] = []
-        parameter: Parameter | None = None
+        parameter: OpenParameter | None = None
         for each in self.look_up(node, scope, bound, depth):
             if isinstance(each, Expression):
                 found += self.texts(each.node, each.scope, each.bound, trace, depth)
-            elif isinstance(each, Parameter):
+            elif isinstance(each, OpenParameter):
                 parameter = each
-            elif isinstance(each, Scope) and each.kind == "function":  # a property
+            elif isinstance(each, NameScope) and each.kind == "function":  # a property
                 for value, where in each.returns:
                     found += self.texts(value, where, bound, trace, depth)
         if parameter is not None and not found:
@@ -430,18 +436,18 @@ class Names:
             method = find_method(scope) if is_self(node.value.id, scope) else None
             is_free = method is not None and (id(method), "self") not in bound
             if method is not None and is_free and self._is_set_by_heirs(node.attr, method):
-                trace.open.append(Parameter(method, "self"))
+                trace.open.append(OpenParameter(method, "self"))
         holder = node.value if isinstance(node, ast.Attribute | ast.Subscript) else node
         if not found and holder is not node:
             meant = self.resolve(holder, scope, bound, depth)
-            trace.open += [each for each in meant if isinstance(each, Parameter)]
+            trace.open += [each for each in meant if isinstance(each, OpenParameter)]
         if not found and _label(holder).strip("{}") in _ENVIRONMENT:
             if isinstance(node, ast.Subscript):
                 label = "{" + "".join(self.texts(node.slice, scope, bound, trace, depth)) + "}"
             trace.variables.append(label.strip("{}"))
         return found or [label]
 
-    def _is_set_by_heirs(self, name: str, method: Scope) -> bool:
+    def _is_set_by_heirs(self, name: str, method: NameScope) -> bool:
         """Whether a class that inherits a method says what this attribute is."""
         wanted = {method.parent.name if method.parent is not None else ""}
         for _ in range(4):
@@ -449,7 +455,7 @@ class Names:
         return any(each.name in wanted and name in each.values for each in self._classes)
 
     def _texts_of_call(
-        self, node: ast.Call, scope: Scope, bound: Bound, trace: Trace, depth: int
+        self, node: ast.Call, scope: NameScope, bound: Bound, trace: Trace, depth: int
     ) -> list[str]:
         def read(each: ast.expr) -> list[str]:
             return self.texts(each, scope, bound, trace, depth) or [_label(each)]
@@ -459,7 +465,7 @@ class Names:
             return written
         found: list[str] = []
         for each in self.resolve(node.func, scope, bound, depth):
-            if isinstance(each, Scope) and each.kind == "function":
+            if isinstance(each, NameScope) and each.kind == "function":
                 within = self.bind(each, node, scope, bound)
                 for value, where in each.returns:
                     found += self.texts(value, where, within, trace, depth)
@@ -526,7 +532,7 @@ class Names:
         return found
 
 
-def is_self(name: str, scope: Scope) -> bool:
+def is_self(name: str, scope: NameScope) -> bool:
     """Whether a name is that of the object, or the class, of the method around it."""
     method = find_method(scope)
     if scope.file.language != "python" or method is None:
@@ -534,13 +540,13 @@ def is_self(name: str, scope: Scope) -> bool:
     return method.params[:1] == [name] and name in _SELF
 
 
-def _list_bases(of: Scope) -> set[str]:
+def _list_bases(of: NameScope) -> set[str]:
     return {_label(each).strip("{}") for each in of.bases}
 
 
-def find_method(scope: Scope) -> Scope | None:
+def find_method(scope: NameScope) -> NameScope | None:
     """Return the method of a class in which something is."""
-    here: Scope | None = scope
+    here: NameScope | None = scope
     while here is not None and (here.parent is None or here.parent.kind != "class"):
         here = here.parent
     return here
@@ -613,7 +619,7 @@ def _plain(kind: ast.expr) -> ast.expr:
     return kind
 
 
-def _make(kind: Scope | str) -> Meaning:
+def _make(kind: NameScope | str) -> Meaning:
     return f"{kind}()" if isinstance(kind, str) else Instance(kind)
 
 

@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
-from mock_platform.verification.fit.calls import Finder, Found
+from mock_platform.verification.fit.calls import Finder, ProjectCall
 from mock_platform.verification.fit.clients import read_clients
 from mock_platform.verification.fit.javascript import read_javascript
 from mock_platform.verification.fit.python import read_python
-from mock_platform.verification.fit.source import Source, Unreadable
+from mock_platform.verification.fit.source import SourceFile, UnreadableSource
 from mock_platform.verification.fit.verdicts import Judge
 from mock_platform.verification.har import BadHar, read_har
 
@@ -45,7 +45,7 @@ _VARIABLE = re.compile(
 )
 
 
-class Fault(Struct, frozen=True):
+class UnreadFile(Struct, frozen=True):
     """A file, or a folder, that was not read, and why."""
 
     file: str
@@ -53,11 +53,11 @@ class Fault(Struct, frozen=True):
     text: str
 
 
-class Reading(Struct, frozen=True):
+class ProjectReading(Struct, frozen=True):
     """What was found in a project."""
 
-    found: list[Found]
-    faults: list[Fault]
+    found: list[ProjectCall]
+    faults: list[UnreadFile]
     files: int
     libraries: tuple[str, ...]
     """The client libraries that are imported, and `python` or `javascript` for each language."""
@@ -67,18 +67,20 @@ class Reading(Struct, frozen=True):
     """Calls of HTTP whose address is not known, in files that do not name the platform."""
 
 
-def read_project(root: Path) -> Reading:
+def read_project(root: Path) -> ProjectReading:
     """Return what a folder or a file sends to the platform. Nothing of it is run."""
     judge, clients = Judge(Platform(Settings(default_fixtures=False))), read_clients()
-    sources: list[Source] = []
-    faults: list[Fault] = []
-    recorded: list[Found] = []
+    sources: list[SourceFile] = []
+    faults: list[UnreadFile] = []
+    recorded: list[ProjectCall] = []
     variables: dict[str, None] = {}
     count = 0
     for file in list_files(root):
         path = file.relative_to(root).as_posix() if root.is_dir() else file.name
         if count == MAX_FILES:
-            faults.append(Fault(path, 1, f"this file and all after it: more than {MAX_FILES:,}"))
+            faults.append(
+                UnreadFile(path, 1, f"this file and all after it: more than {MAX_FILES:,}")
+            )
             break
         count += 1
         try:
@@ -88,10 +90,10 @@ def read_project(root: Path) -> Reading:
                 text = _read_text(file)
                 sources.append(_READERS[file.suffix](path, text))
                 variables |= dict.fromkeys(_VARIABLE.findall(text))
-        except Unreadable as fault:
-            faults.append(Fault(path, fault.line, str(fault)))
+        except UnreadableSource as fault:
+            faults.append(UnreadFile(path, fault.line, str(fault)))
         except BadHar as fault:
-            faults.append(Fault(path, fault.place.line, str(fault)))
+            faults.append(UnreadFile(path, fault.place.line, str(fault)))
     finder = Finder(sources, judge, clients)
     found = [*finder.find(), *recorded]
     languages = {source.language for source in sources}
@@ -101,7 +103,7 @@ def read_project(root: Path) -> Reading:
         for name in source.module.imports.values()
         if (library := clients.find_library(name.replace("|", ".")))
     }
-    return Reading(
+    return ProjectReading(
         found,
         faults,
         count,
@@ -133,13 +135,13 @@ def list_files(root: Path) -> Iterator[Path]:
 def _read_text(file: Path) -> str:
     try:
         if file.stat().st_size > MAX_FILE_BYTES:
-            raise Unreadable(1, f"larger than {MAX_FILE_BYTES // 1024**2} MB")
+            raise UnreadableSource(1, f"larger than {MAX_FILE_BYTES // 1024**2} MB")
         return file.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as fault:
-        raise Unreadable(1, f"cannot be read as text: {fault}") from fault
+        raise UnreadableSource(1, f"cannot be read as text: {fault}") from fault
 
 
-def _read_archive(file: Path, path: str, judge: Judge) -> Iterator[Found]:
+def _read_archive(file: Path, path: str, judge: Judge) -> Iterator[ProjectCall]:
     """Yield each operation of an archive once, and each request that none answers."""
     seen: set[tuple[str, str]] = set()
     try:
@@ -151,6 +153,6 @@ def _read_archive(file: Path, path: str, judge: Judge) -> Iterator[Found]:
             key = (sent.method, verdict.operation or verdict.path)
             if key not in seen:
                 seen.add(key)
-                yield Found(path, exchange.place.line, sent.method, verdict)
+                yield ProjectCall(path, exchange.place.line, sent.method, verdict)
     except OSError as fault:
-        raise Unreadable(1, f"cannot be read: {fault}") from fault
+        raise UnreadableSource(1, f"cannot be read: {fault}") from fault

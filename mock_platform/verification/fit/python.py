@@ -4,34 +4,40 @@ from __future__ import annotations
 
 import ast
 
-from mock_platform.verification.fit.source import Condition, Scope, Source, Unreadable, Value
+from mock_platform.verification.fit.source import (
+    Condition,
+    NameScope,
+    SourceFile,
+    UnreadableSource,
+    Value,
+)
 
 _STARRED = ("*1", "*2", "*3")
 """Names for the first parameters in `*args`."""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-def read_python(path: str, text: str) -> Source:
+def read_python(path: str, text: str) -> SourceFile:
     """Return what a Python file has.
 
     Raises:
-        Unreadable: It is not valid Python.
+        UnreadableSource: It is not valid Python.
     """
-    source = Source(path, "python")
+    source = SourceFile(path, "python")
     try:
         tree = ast.parse(text)
         _Reader(source.module).visit(tree)
     except SyntaxError as fault:
-        raise Unreadable(fault.lineno or 1, f"not Python 3: {fault.msg}") from fault
+        raise UnreadableSource(fault.lineno or 1, f"not Python 3: {fault.msg}") from fault
     except (ValueError, RecursionError, MemoryError) as fault:
-        raise Unreadable(1, f"cannot be read: {fault or 'too deeply nested'}") from fault
+        raise UnreadableSource(1, f"cannot be read: {fault or 'too deeply nested'}") from fault
     return source
 
 
 class _Reader(ast.NodeVisitor):
     """Walks through a tree with the scope of each node."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: NameScope) -> None:
         self.scope = scope
         self._in_text = False
         self._branches = 0
@@ -39,7 +45,7 @@ class _Reader(ast.NodeVisitor):
         self._starred: dict[int, str] = {}
         self._conditions: tuple[Condition, ...] = ()
 
-    def _inside(self, scope: Scope, nodes: list[ast.AST]) -> None:
+    def _inside(self, scope: NameScope, nodes: list[ast.AST]) -> None:
         outer, self.scope = self.scope, scope
         for node in nodes:
             self.visit(node)

@@ -7,8 +7,8 @@ from collections import Counter
 from typing import Any
 
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS
-from mock_platform.verification.fit.calls import Found
-from mock_platform.verification.fit.project import Reading
+from mock_platform.verification.fit.calls import ProjectCall
+from mock_platform.verification.fit.project import ProjectReading
 from mock_platform.verification.fit.verdicts import Status
 
 _ORDER: tuple[Status, ...] = ("served", "assumed", "renamed", "missing", "unknown")
@@ -64,7 +64,7 @@ test("it runs against the sandbox", async () => {{
 """
 
 
-def as_json(reading: Reading) -> dict[str, Any]:
+def as_json(reading: ProjectReading) -> dict[str, Any]:
     """Return what was found as a JSON object."""
     counts = Counter(each.verdict.status for each in reading.found)
     return {
@@ -82,7 +82,7 @@ def as_json(reading: Reading) -> dict[str, Any]:
     }
 
 
-def write_text(reading: Reading) -> str:
+def write_text(reading: ProjectReading) -> str:
     """Return what was found for people: the calls by file, then what to do."""
     lines: list[str] = []
     for each in reading.found:
@@ -96,7 +96,7 @@ def write_text(reading: Reading) -> str:
             lines.append(f"    {shown['note']}")
     lines += [f"{each.file}:{each.line}: not read: {each.text}" for each in reading.faults]
     counts = Counter(each.verdict.status for each in reading.found)
-    lines += ["", f"{reading.files} files, {len(reading.found)} calls of the platform:"]
+    lines += ["", f"Calls of the platform: {len(reading.found)}. Files: {reading.files}."]
     lines += [f"  {counts[each]:>4} {each}: {_MEANINGS[each]}" for each in _ORDER if counts[each]]
     if reading.elsewhere:
         places = ", ".join(f"{file}:{line}" for file, line in reading.elsewhere[:_MOST_PLACES])
@@ -112,7 +112,7 @@ def write_text(reading: Reading) -> str:
     return "\n".join([*lines, *(["", "A first test:", "", test] if test else [])])
 
 
-def _show(found: Found) -> dict[str, Any]:
+def _show(found: ProjectCall) -> dict[str, Any]:
     verdict = found.verdict
     return {
         "file": found.file,
@@ -125,7 +125,7 @@ def _show(found: Found) -> dict[str, Any]:
     }
 
 
-def list_ways(reading: Reading) -> list[str]:
+def list_ways(reading: ProjectReading) -> list[str]:
     """Return how the project can be led to a sandbox, the best way first."""
     if not reading.found:
         return []
@@ -150,7 +150,7 @@ def list_ways(reading: Reading) -> list[str]:
     return ways
 
 
-def _match_keys(reading: Reading) -> list[tuple[str, str]]:
+def _match_keys(reading: ProjectReading) -> list[tuple[str, str]]:
     """Return the variables of the project that hold keys, with the sandbox's names of these."""
     return [
         (variable, next(name for pattern, name in _CREDENTIALS if re.search(pattern, variable)))
@@ -160,7 +160,7 @@ def _match_keys(reading: Reading) -> list[tuple[str, str]]:
     ]
 
 
-def write_test(reading: Reading) -> str:
+def write_test(reading: ProjectReading) -> str:
     """Return a test that runs the first file whose call is served; empty if there is none."""
     for each in reading.found:
         name, operation = each.file, each.verdict.operation

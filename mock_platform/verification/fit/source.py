@@ -10,7 +10,7 @@ import ast
 from dataclasses import dataclass, field
 
 
-class Unreadable(ValueError):
+class UnreadableSource(ValueError):
     """A file has a mistake; `line` is its place."""
 
     def __init__(self, line: int, text: str) -> None:
@@ -19,18 +19,18 @@ class Unreadable(ValueError):
 
 
 @dataclass(eq=False)
-class Scope:
+class NameScope:
     """A module, class, function or block: the names that it gives a meaning."""
 
     kind: str
     name: str
-    file: Source
-    parent: Scope | None = None
+    file: SourceFile
+    parent: NameScope | None = None
     values: dict[str, list[Value]] = field(default_factory=dict)
     """What is assigned to a name, anywhere in the scope."""
     imports: dict[str, str] = field(default_factory=dict)
     """Dotted names of what is imported: `{"Api": "tweepy.API"}`."""
-    inner: dict[str, Scope] = field(default_factory=dict)
+    inner: dict[str, NameScope] = field(default_factory=dict)
     """The classes and functions that it defines."""
     params: list[str] = field(default_factory=list)
     defaults: dict[str, ast.expr] = field(default_factory=dict)
@@ -40,18 +40,18 @@ class Scope:
     certain: set[int] = field(default_factory=set)
     """The values, by the ids of their nodes, that are assigned whenever the scope runs."""
 
-    def add(self, kind: str, name: str) -> Scope:
+    def add(self, kind: str, name: str) -> NameScope:
         """Return a new scope inside of this one."""
-        made = Scope(kind, name, self.file, self)
+        made = NameScope(kind, name, self.file, self)
         if name:
             self.inner[name] = made
         return made
 
-    def assign(self, name: str, value: ast.expr, where: Scope | None = None) -> None:
+    def assign(self, name: str, value: ast.expr, where: NameScope | None = None) -> None:
         """Note that a name may have this value."""
         self.values.setdefault(name, []).append((value, where or self))
 
-    def list_reaching(self, node: ast.Name, user: Scope) -> list[Value]:
+    def list_reaching(self, node: ast.Name, user: NameScope) -> list[Value]:
         """Return the values that a name may have where it is used, of all that it ever has."""
         every = self.values.get(node.id, [])
         line = getattr(node, "lineno", 0)
@@ -62,7 +62,7 @@ class Scope:
                 every = every[:at]  # `path = path.replace(…)`
                 break
         around: set[int] = set()
-        scope: Scope | None = user
+        scope: NameScope | None = user
         while scope is not None:
             around.add(id(scope))
             scope = scope.parent
@@ -74,9 +74,9 @@ class Scope:
                 return [each for each in every[at:] if each[0].lineno <= line]
         return every
 
-    def find(self, kind: str) -> Scope | None:
+    def find(self, kind: str) -> NameScope | None:
         """Return the innermost scope of a kind around this one, or itself."""
-        scope: Scope | None = self
+        scope: NameScope | None = self
         while scope is not None and scope.kind != kind:
             scope = scope.parent
         return scope
@@ -84,7 +84,7 @@ class Scope:
     def describe(self) -> str:
         """Return its name with those of the classes and functions around it."""
         names: list[str] = []
-        scope: Scope | None = self
+        scope: NameScope | None = self
         while scope is not None and scope.kind != "module":
             if scope.name:
                 names.append(scope.name)
@@ -94,24 +94,24 @@ class Scope:
 
 Condition = tuple[ast.expr, str, bool]
 """An expression that must be this text, or must not be it."""
-Value = tuple[ast.expr, Scope]
+Value = tuple[ast.expr, NameScope]
 """An expression, and the scope in which its names are looked up."""
 
 
 @dataclass(eq=False)
-class Source:
+class SourceFile:
     """A file: its module, its calls, the attributes that it reads, and its texts."""
 
     path: str
     """Relative to the project, with slashes."""
     language: str
-    calls: list[tuple[ast.Call, Scope]] = field(default_factory=list)
-    attributes: list[tuple[ast.Attribute, Scope]] = field(default_factory=list)
+    calls: list[tuple[ast.Call, NameScope]] = field(default_factory=list)
+    attributes: list[tuple[ast.Attribute, NameScope]] = field(default_factory=list)
     texts: list[Value] = field(default_factory=list)
     """Whole texts, also those that are put together: what may be an address."""
     conditions: dict[int, tuple[Condition, ...]] = field(default_factory=dict)
     """What must be true where a call is, by the id of its node."""
-    module: Scope = field(init=False)
+    module: NameScope = field(init=False)
 
     def __post_init__(self) -> None:
-        self.module = Scope("module", "", self)
+        self.module = NameScope("module", "", self)

@@ -34,7 +34,7 @@ _LOCAL = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::.*)?", re.IGNORECASE
 _STAND_IN = "0"
 
 
-class Verdict(Struct, frozen=True):
+class CallVerdict(Struct, frozen=True):
     """What the sandbox has for one request."""
 
     status: Status
@@ -71,7 +71,7 @@ class Judge:
             for spelling in _list_spellings(operation)
         ]
 
-    def judge(self, method: str, url: str) -> Verdict | None:
+    def judge(self, method: str, url: str) -> CallVerdict | None:
         """Return the verdict on a request, `None` if it is not for the platform.
 
         `{name}` in the address stands for what is not known; no `method` means that it is not.
@@ -81,7 +81,7 @@ class Judge:
         if host is None and url.startswith("/") and "{" not in url:
             return None  # a path of the project's own server
         if host is None:
-            return Verdict("unknown", path, "its address is not written down", has_host=False)
+            return CallVerdict("unknown", path, "its address is not written down", has_host=False)
         _, path = split_world(path)
         surface, _, path = split_surface(path, host)
         if host and not host.endswith((".x.com", ".twitter.com")) and host not in _SITE:
@@ -90,32 +90,32 @@ class Judge:
             found = self._judge_path(method, path, surface)
             return found if found.operation else None
         if host in _SITE and not _ON_SITE.match(path):
-            return Verdict("missing", path, "a page of the site, not of its interface")
+            return CallVerdict("missing", path, "a page of the site, not of its interface")
         if (hole := _find_hole(path)) and host:
-            return Verdict("unknown", path, f"{hole} may be any part of the path")
+            return CallVerdict("unknown", path, f"{hole} may be any part of the path")
         if host and host not in PLATFORM_HOSTS:
-            return Verdict("missing", path, f"nothing is served under the host {host}")
+            return CallVerdict("missing", path, f"nothing is served under the host {host}")
         found = self._judge_path(method, path, surface)
         if host:
             return found
         if found.operation and _VERSION.match(path):
             notes = "; ".join(filter(None, [found.note, "the host is not written down"]))
-            return Verdict(found.status, path, notes, found.operation, has_host=False)
-        return Verdict("unknown", path, "the host is not written down", has_host=False)
+            return CallVerdict(found.status, path, notes, found.operation, has_host=False)
+        return CallVerdict("unknown", path, "the host is not written down", has_host=False)
 
-    def _judge_path(self, method: str, path: str, surface: str) -> Verdict:
+    def _judge_path(self, method: str, path: str, surface: str) -> CallVerdict:
         if not method:
             served = [each for each in _METHODS if self._find(each, path, surface) is not None]
             known = f"; here the path answers {', '.join(served)}" if served else ""
-            return Verdict("unknown", path, f"its method is not written down{known}")
+            return CallVerdict("unknown", path, f"its method is not written down{known}")
         operation = self._find(method, path, surface)
         if hole := _find_hole(path):
-            return Verdict("unknown", path, f"{hole} may be any part of the path")
+            return CallVerdict("unknown", path, f"{hole} may be any part of the path")
         if operation is not None:
             return self._describe(operation, path)
         if _HOLE.search(path) and self._may_fit(method, path):
             name = _HOLE.findall(path)[-1]
-            return Verdict("unknown", path, f"which operation it is depends on {name}")
+            return CallVerdict("unknown", path, f"which operation it is depends on {name}")
         entry = self._reserved.find(method, _HOLE.sub(_STAND_IN, path)).target
         others = [each for each in _METHODS if self._find(each, path, surface) is not None]
         if entry is not None:
@@ -126,7 +126,7 @@ class Judge:
             near = self._nearest.to(method, _HOLE.sub(_STAND_IN, path))
             shown = ", ".join(f"{each.method} {each.path}" for each in near)
             note = f"not served; nearest: {shown}" if near else "not served"
-        return Verdict("missing", path, note)
+        return CallVerdict("missing", path, note)
 
     def _find(self, method: str, path: str, surface: str) -> Operation | None:
         segments = path.split("/")
@@ -149,7 +149,7 @@ class Judge:
             for operation, known in self._spellings
         )
 
-    def _describe(self, operation: Operation, path: str) -> Verdict:
+    def _describe(self, operation: Operation, path: str) -> CallVerdict:
         gaps = [each.id for each in operation.all_assumptions if each.gap]
         assumed = f"on the assumption {', '.join(gaps)}" if gaps else ""
         own = set(operation.path.split("/"))
@@ -158,8 +158,10 @@ class Judge:
         if (words - own) & {each.removesuffix(".json") for each in fixed}:
             own_name = f"{operation.method} {operation.path}"
             note = f"here it is {own_name}; with original names both are taken"
-            return Verdict("renamed", path, "; ".join(filter(None, [note, assumed])), operation.id)
-        return Verdict("assumed" if gaps else "served", path, assumed, operation.id)
+            return CallVerdict(
+                "renamed", path, "; ".join(filter(None, [note, assumed])), operation.id
+            )
+        return CallVerdict("assumed" if gaps else "served", path, assumed, operation.id)
 
     def _spellings_of(self, operation: Operation) -> Iterable[tuple[Operation, list[str]]]:
         return [each for each in self._spellings if each[0] is operation]

@@ -9,13 +9,13 @@ from textwrap import dedent
 import pytest
 
 from mock_platform.verification.fit import project
-from mock_platform.verification.fit.project import Reading, read_project
+from mock_platform.verification.fit.project import ProjectReading, read_project
 from mock_platform.verification.fit.report import as_json
 
-Found = list[tuple[int, str, str, str]]
+ProjectCall = list[tuple[int, str, str, str]]
 
 
-def read(folder: Path, **files: str) -> Reading:
+def read(folder: Path, **files: str) -> ProjectReading:
     """Read a project of these files; the last `_` of a name is the dot."""
     for name, text in files.items():
         stem, _, suffix = name.rpartition("_")
@@ -23,7 +23,7 @@ def read(folder: Path, **files: str) -> Reading:
     return read_project(folder)
 
 
-def found_in(folder: Path, **files: str) -> Found:
+def found_in(folder: Path, **files: str) -> ProjectCall:
     """Line, method, path and status of each call."""
     return [
         (each.line, each.method, each.verdict.path, each.verdict.status)
@@ -334,7 +334,7 @@ def test_broken_files_are_named_with_their_place(tmp_path: Path) -> None:
         far_js="(" * 20_000 + ")" * 20_000,
         text_js="a = 'b\n",
         good_py='import requests\nrequests.get("https://api.x.com/2/users/me")',
-        **{"bad_har": '{"log": {"entries": [{"request": 1}]}}'},
+        bad_har='{"log": {"entries": [{"request": 1}]}}',
     )
 
     assert 1 == len(reading.found)
