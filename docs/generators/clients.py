@@ -1,4 +1,4 @@
-"""What the methods of published client libraries send: `mock_platform/verification/fit/clients.json`.
+"""What the methods of published client libraries send: `clients.json` in `verification/fit`.
 
 The libraries are read by the same reader as the projects of users. Those of node are read where a
 folder `node_modules` is named: `python -m docs.generators.clients [NODE_MODULES]`.

@@ -181,32 +181,13 @@ class Finder:
         for each, verdict in whole:
             self._used |= each.trace.texts
             yield self._make(each, verdict, place, where)
-        if not rest:
-            return
-        each, verdict = rest[0]
         openings = [one for way, _ in rest for one in way.trace.open]
-        expanded = False
-        if depth < _DEEPEST_WRAPPER:
-            # Calls of the function around this one first: they are the places that a reader wants.
-            bound_already = {id_ for id_, _ in bound}
-            functions = {
-                one.function: one for one in openings if id(one.function) not in bound_already
-            }.values()
-            for parameter in sorted(
-                functions, key=lambda one: not self._is_inside(where, one.function)
-            ):
-                inside = self._is_inside(where, parameter.function)
-                for other, around in self._list_calls_of(parameter.function):
-                    self._left -= 1
-                    if self._left < 0:
-                        break
-                    function = self._names.bind(parameter.function, other, around, bound)
-                    expanded = True
-                    at = (other, around) if inside else (place, where)
-                    yield from self._send(call, scope, function, *at, depth + 1)
-                if expanded:
-                    break
-        if expanded:
+        led = list(self._list_leading(openings, where, bound)) if depth < _DEEPEST_WRAPPER else []
+        for function, other, around in led:
+            within = self._names.bind(function, other, around, bound)
+            at = (other, around) if self._is_inside(where, function) else (place, where)
+            yield from self._send(call, scope, within, *at, depth + 1)
+        if led and self._left > 0:
             self._used |= {id_ for way, _ in rest for id_ in way.trace.texts}
             return
         for each, verdict in rest:
@@ -214,11 +195,28 @@ class Finder:
                 continue
             if not verdict.has_host and not concerned:
                 self.elsewhere.append((where.file.path, place.lineno))
-            else:
-                self._used |= each.trace.texts
-                yield self._make(each, verdict, place, where)
-                if not verdict.has_host:
-                    return
+                continue
+            self._used |= each.trace.texts
+            yield self._make(each, verdict, place, where)
+
+    def _list_leading(
+        self, openings: Sequence[OpenParameter], where: NameScope, bound: Bound
+    ) -> Iterator[tuple[NameScope, ast.Call, NameScope]]:
+        """Yield the calls of a function whose parameters are what is not known, with its scope.
+
+        A function around the place comes first: its calls are the places that a reader wants.
+        """
+        bound_already = {id_ for id_, _ in bound}
+        functions = {
+            one.function: None for one in openings if id(one.function) not in bound_already
+        }
+        for function in sorted(functions, key=lambda one: not self._is_inside(where, one)):
+            found = self._list_calls_of(function)
+            for call, scope in found[: max(self._left, 0)]:
+                self._left -= 1
+                yield function, call, scope
+            if found:
+                return
 
     @staticmethod
     def _is_inside(scope: NameScope, function: NameScope) -> bool:
@@ -302,27 +300,25 @@ class Finder:
         is_request = is_method and name.lower().endswith("request")
         if url is None or not (is_request or name in _REQUESTS | _FETCHES):
             return None
-        if "method" in named and url is not first:
-            return _Asked(url, named["method"], scope, bound)
+        method: ast.expr | str = named.get("method", "")
         for at, value in enumerate(values[: 2 if name == "Request" else 1]):
-            if self._is_method(value, scope, bound):
-                after = named.get("url") or (values[at + 1] if values[at + 1 :] else None)
-                return None if after is None else _Asked(after, value, scope, bound)
-        if name == "urlopen" and any(
-            _name_of(maker.func) == "Request"
-            for maker, *_ in self._list_makers(url, scope, bound, 0)
-        ):
-            return None  # the request itself says it all
+            if not method and self._is_method(value, scope, bound):
+                after = values[at + 1] if values[at + 1 :] else None
+                url, method = named.get("url", after), value
+        if method or url is None:
+            return None if url is None else _Asked(url, method, scope, bound)
         if values[1:] and any(
             "://" in e for e in self._names.texts(values[1], scope, bound, Trace())
         ):
             return _Asked(values[1], values[0], scope, bound)
-        method: ast.expr | str = named.get("method", "")
-        if name == "Request" and not method:
+        if name == "Request":
             method = "POST" if len(values) > 1 or "data" in named else "GET"
-        elif not method and (name in _FETCHES or name == "fetch"):
+        elif name in _FETCHES or name == "fetch":
             method = self._read_init(values[1], scope, bound) if values[1:] else "GET"
-        return _Asked(url, method, scope, bound) if method else None
+        makers = self._list_makers(url, scope, bound, 0) if name == "urlopen" else []
+        if not method or any(_name_of(maker.func) == "Request" for maker, *_ in makers):
+            return None  # of `urlopen(Request(…))` the request says it all
+        return _Asked(url, method, scope, bound)
 
     def _read_init(self, options: ast.expr, scope: NameScope, bound: Bound) -> ast.expr | str:
         """Return the method in the options of `fetch`."""

@@ -321,8 +321,6 @@ class _Walker:
                 self._open_function(name, opening)
         elif word == "class" and not after_dot:
             self._open_class(at)
-        elif word in {"interface", "enum", "namespace"} and self._tokens[at + 1].kind == "word":
-            return
         elif word == "default" and self._is(at - 1, "export"):
             if not self._is(at + 1, "class", "function", "async"):
                 self._scope.assign("default", self._read.expression(at + 1)[0])
@@ -332,9 +330,7 @@ class _Walker:
                 function.returns.append((self._read.expression(at + 1)[0], self._scope))
         elif self._is(at + 1, "=>"):
             self._open_arrow(at, at, at + 1)
-        elif self._is_method(at, word):
-            return
-        else:
+        elif not self._is_method(at, word):
             self._read_assignment(at, word, after_dot=after_dot)
             if not after_dot and word not in _NO_CALLS and not self._is(at - 1, "new"):
                 self._read_chain(at)
@@ -404,36 +400,37 @@ class _Walker:
         if word in _DECLARE and self._is(at + 1, "{", "["):
             self._read_pattern(at + 1)
             return
-        equals = at + 1
         declared = self._is(at - 1, *_DECLARE, *_MODIFIERS) or self._scope.kind == "class"
-        if declared and self._is(equals, "!", "?"):
-            equals += 1
-        if declared and self._is(equals, ":"):
-            equals = self._read.pass_type(equals, {"=", ";"})
-            if not self._is(equals, "="):
-                name = self._tokens[at + 2 + self._is(at + 1, "!", "?")].text
-                self._scope.annotations[word] = ast.Name(name)
+        equals = self._pass_annotation(at, word) if declared else at + 1
         if not self._is(equals, "=", "+=", "??=", "||="):
             return
         value, _ = self._read.expression(equals + 1)
+        holder: NameScope | None = self._scope
         if not after_dot:
-            scope: NameScope | None = self._scope
-            while not declared and scope is not None and word not in scope.values:
-                scope = scope.parent
-            target = scope or self._scope
-            if self._is(equals, "+=") and target.values.get(word):
-                before, where = target.values[word][-1]
-                target.values[word][-1] = (_at(ast.BinOp(before, ast.Add(), value), value), where)
-            else:
-                target.assign(word, value, self._scope)
-        elif self._is(at - 2, "this"):
-            holder = self._scope.find("class")
-            if holder is not None:
-                holder.assign(word, value, self._scope)
+            while not declared and holder is not None and word not in holder.values:
+                holder = holder.parent
+            self._assign(holder or self._scope, word, value, adds=self._is(equals, "+="))
+        elif self._is(at - 2, "this") and (holder := self._scope.find("class")) is not None:
+            holder.assign(word, value, self._scope)
         elif word == "exports" and self._is(at - 2, "module"):
             self._scope.file.module.assign("default", value, self._scope)
         elif self._is(at - 2, "exports"):
             self._scope.file.module.assign(word, value, self._scope)
+
+    def _pass_annotation(self, at: int, word: str) -> int:
+        """Note the type of a name that is declared here; return the place after it."""
+        after = at + 1 + self._is(at + 1, "!", "?")
+        if not self._is(after, ":"):
+            return after
+        self._scope.annotations[word] = ast.Name(self._tokens[after + 1].text)
+        return self._read.pass_type(after, {"=", ";"})
+
+    def _assign(self, holder: NameScope, word: str, value: ast.expr, *, adds: bool) -> None:
+        if adds and holder.values.get(word):
+            before, where = holder.values[word][-1]
+            holder.values[word][-1] = (_at(ast.BinOp(before, ast.Add(), value), value), where)
+        else:
+            holder.assign(word, value, self._scope)
 
     def _read_pattern(self, at: int) -> None:
         """Read `const {a, b: c} = value`."""
@@ -622,30 +619,26 @@ class _Expressions:
         return found, closed
 
     def _primary(self, at: int) -> tuple[ast.expr, int]:
-        token, sign = self._tokens[at], self._text(at)
-        if token.kind == "text":
-            return _text(token), at + 1
-        if token.kind == "template":
-            return self.template(token), at + 1
-        if sign == "(":
-            closed = self.closing(at)
-            if self._text(self.pass_type(closed + 1, {"=>"})) == "=>":
-                return self._pass_function(at)
-            values, _ = self._list(at)  # of `(0, request.rest)` the last one counts
-            return (values[-1] if values else _unknown(token)), closed + 1
-        if sign == "[":
-            values, closed = self._list(at)
-            return _at(ast.List(values), token), closed + 1
-        if sign == "{":
-            return self._object(at), self.closing(at) + 1
-        if sign in {"function", "class"} or (sign == "async" and self._text(at + 1) != "."):
-            return self._pass_function(at)
-        if token.kind == "word":
-            if self._text(at + 1) == "=>":
-                return self._pass_function(at)
-            name = "self" if sign in {"this", "super"} else sign
-            return _at(ast.Name(name), token), at + 1
-        return _unknown(token), at + (sign not in _CLOSED and token.kind != "end")
+        token, sign, closed = self._tokens[at], self._text(at), self.closing(at)
+        value, after = _unknown(token), at + (sign not in _CLOSED and token.kind != "end")
+        is_arrow = sign == "(" and self._text(self.pass_type(closed + 1, {"=>"})) == "=>"
+        is_async = sign == "async" and self._text(at + 1) != "."
+        if is_arrow or is_async or sign in {"function", "class"} or self._text(at + 1) == "=>":
+            value, after = self._pass_function(at)
+        elif token.kind == "text":
+            value = _text(token)
+        elif token.kind == "template":
+            value = self.template(token)
+        elif sign == "(":  # of `(0, request.rest)` the last one counts
+            values, _ = self._list(at)
+            value, after = (values[-1] if values else value), closed + 1
+        elif sign == "[":
+            value, after = _at(ast.List(self._list(at)[0]), token), closed + 1
+        elif sign == "{":
+            value, after = self._object(at), closed + 1
+        elif token.kind == "word":
+            value = _at(ast.Name("self" if sign in {"this", "super"} else sign), token)
+        return value, after
 
     def _pass_function(self, at: int) -> tuple[ast.expr, int]:
         """Pass over a function or class; the walk comes to its inside by itself."""

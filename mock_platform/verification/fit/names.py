@@ -386,30 +386,29 @@ class Names:
         def read(each: ast.expr) -> list[str]:
             return self.texts(each, scope, bound, trace, depth) or [_label(each)]
 
+        found: list[str] = []
+        if isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp):
+            trace.texts.add(id(node))
         if isinstance(node, ast.Constant):
-            trace.texts.add(id(node))
             is_text = isinstance(node.value, str | int) and not isinstance(node.value, bool)
-            return [str(node.value)] if is_text else []
-        if isinstance(node, ast.Name) and node.id in {"null", "undefined"}:
-            return []
-        if isinstance(node, ast.JoinedStr):
-            trace.texts.add(id(node))
-            return ["".join(each) for each in _combine(map(read, node.values))]
-        if isinstance(node, ast.FormattedValue):
-            return read(node.value)
-        if isinstance(node, ast.BinOp):
-            trace.texts.add(id(node))
-            if isinstance(node.op, ast.Mod):
-                return self._fill(node, read)
-            if isinstance(node.op, ast.Add):
-                return ["".join(each) for each in _combine([read(node.left), read(node.right)])]
-        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
-            return self._texts_of_name(node, scope, bound, trace, depth)
-        if isinstance(node, ast.Call):
-            return self._texts_of_call(node, scope, bound, trace, depth)
-        found = []
-        for each in _choices(node):
-            found += self.texts(each, scope, bound, trace, depth)
+            found = [str(node.value)] if is_text else []
+        elif isinstance(node, ast.Name) and node.id in {"null", "undefined"}:
+            pass
+        elif isinstance(node, ast.JoinedStr):
+            found = ["".join(each) for each in _combine(map(read, node.values))]
+        elif isinstance(node, ast.FormattedValue):
+            found = read(node.value)
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+            found = self._fill(node, read)
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            found = ["".join(each) for each in _combine([read(node.left), read(node.right)])]
+        elif isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+            found = self._texts_of_name(node, scope, bound, trace, depth)
+        elif isinstance(node, ast.Call):
+            found = self._texts_of_call(node, scope, bound, trace, depth)
+        else:
+            for each in _choices(node):
+                found += self.texts(each, scope, bound, trace, depth)
         return found
 
     def _texts_of_name(
@@ -431,21 +430,27 @@ class Names:
             around = parameter.function.parent
             if default is not None and around is not None:
                 found = self.texts(default, around, bound, trace, depth)
-        label = _label(node)
-        if not found and isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            method = find_method(scope) if is_self(node.value.id, scope) else None
+        return found or self._leave_open(node, scope, bound, trace, depth)
+
+    def _leave_open(
+        self, node: ast.expr, scope: NameScope, bound: Bound, trace: Trace, depth: int
+    ) -> list[str]:
+        """Return what stands for a value that is not written down; note what could tell it."""
+        if not isinstance(node, ast.Attribute | ast.Subscript):
+            return [_label(node)]
+        label, holder = _label(node), node.value
+        if isinstance(node, ast.Attribute) and isinstance(holder, ast.Name):
+            method = find_method(scope) if is_self(holder.id, scope) else None
             is_free = method is not None and (id(method), "self") not in bound
             if method is not None and is_free and self._is_set_by_heirs(node.attr, method):
                 trace.open.append(OpenParameter(method, "self"))
-        holder = node.value if isinstance(node, ast.Attribute | ast.Subscript) else node
-        if not found and holder is not node:
-            meant = self.resolve(holder, scope, bound, depth)
-            trace.open += [each for each in meant if isinstance(each, OpenParameter)]
-        if not found and _label(holder).strip("{}") in _ENVIRONMENT:
+        meant = self.resolve(holder, scope, bound, depth)
+        trace.open += [each for each in meant if isinstance(each, OpenParameter)]
+        if _label(holder).strip("{}") in _ENVIRONMENT:
             if isinstance(node, ast.Subscript):
                 label = "{" + "".join(self.texts(node.slice, scope, bound, trace, depth)) + "}"
             trace.variables.append(label.strip("{}"))
-        return found or [label]
+        return [label]
 
     def _is_set_by_heirs(self, name: str, method: NameScope) -> bool:
         """Whether a class that inherits a method says what this attribute is."""
@@ -527,8 +532,8 @@ class Names:
         found = []
         for text in whole:
             keys = [match[1] or str(at) for at, match in enumerate(pattern.finditer(text))]
-            for filled in _combine([known.get(key, ["{" + key + "}"]) for key in keys]):
-                found.append(pattern.sub(_Next(filled), text))
+            ways = _combine([known.get(key, ["{" + key + "}"]) for key in keys])
+            found += [pattern.sub(_Next(filled), text) for filled in ways]
         return found
 
 

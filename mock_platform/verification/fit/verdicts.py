@@ -32,6 +32,7 @@ _SITE = ("x.com", "twitter.com", "www.x.com", "www.twitter.com", "mobile.twitter
 _ON_SITE = re.compile(r"/(?:i/)?oauth2?/|/i/api/")
 _LOCAL = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::.*)?", re.IGNORECASE)
 _STAND_IN = "0"
+_NO_ADDRESS, _NO_HOST = "its address is not written down", "the host is not written down"
 
 
 class CallVerdict(Struct, frozen=True):
@@ -78,30 +79,30 @@ class Judge:
         """
         host, path = _split(url)
         path = _NAMED_PART.sub(r"/{\1}", path)
-        if host is None and url.startswith("/") and "{" not in url:
-            return None  # a path of the project's own server
         if host is None:
-            return CallVerdict("unknown", path, "its address is not written down", has_host=False)
+            # A path without any host may be that of the project's own server.
+            is_own = url.startswith("/") and "{" not in url
+            return None if is_own else CallVerdict("unknown", path, _NO_ADDRESS, has_host=False)
         _, path = split_world(path)
         surface, _, path = split_surface(path, host)
-        if host and not host.endswith((".x.com", ".twitter.com")) and host not in _SITE:
-            if not _LOCAL.fullmatch(host) or is_control(path):
-                return None
-            found = self._judge_path(method, path, surface)
-            return found if found.operation else None
+        if not host:
+            return self._judge_without_host(method, path, surface)
+        if not host.endswith((".x.com", ".twitter.com")) and host not in _SITE:
+            is_own = _LOCAL.fullmatch(host) is not None and not is_control(path)
+            found = self._judge_path(method, path, surface) if is_own else None
+            return found if found is not None and found.operation else None
         if host in _SITE and not _ON_SITE.match(path):
             return CallVerdict("missing", path, "a page of the site, not of its interface")
-        if (hole := _find_hole(path)) and host:
-            return CallVerdict("unknown", path, f"{hole} may be any part of the path")
-        if host and host not in PLATFORM_HOSTS:
+        if host not in PLATFORM_HOSTS and host not in _SITE and not _find_hole(path):
             return CallVerdict("missing", path, f"nothing is served under the host {host}")
+        return self._judge_path(method, path, surface)
+
+    def _judge_without_host(self, method: str, path: str, surface: str) -> CallVerdict:
         found = self._judge_path(method, path, surface)
-        if host:
-            return found
-        if found.operation and _VERSION.match(path):
-            notes = "; ".join(filter(None, [found.note, "the host is not written down"]))
-            return CallVerdict(found.status, path, notes, found.operation, has_host=False)
-        return CallVerdict("unknown", path, "the host is not written down", has_host=False)
+        if not found.operation or not _VERSION.match(path):
+            return CallVerdict("unknown", path, _NO_HOST, has_host=False)
+        notes = "; ".join(filter(None, [found.note, _NO_HOST]))
+        return CallVerdict(found.status, path, notes, found.operation, has_host=False)
 
     def _judge_path(self, method: str, path: str, surface: str) -> CallVerdict:
         if not method:
