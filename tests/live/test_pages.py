@@ -49,6 +49,16 @@ WALKED = {
         '"conversation_key_events"',
         '"encoded_message_event"',
     ),
+    "fit": ("bot.py:2: GET /2/users/me: assumed  users.me", '"first_test"'),
+    "SKILL": (
+        "Harbor Roasters",
+        "public_posts.create",
+        "UsageCapExceeded",
+        "X-Mock-Rule: outage",
+        "X-Mock-Why: No credentials",
+        "would have cost",
+        "2 passed",
+    ),
     "media-news-and-notes": (
         '"state":"succeeded"',
         '"variants"',
@@ -88,8 +98,6 @@ WALKED = {
 ALONE: dict[str, str] = {
     "any-language": '\n200 429 200\n{"count":1}',
     "as-a-flask-application": "",
-    "fit": '"first_test": ',
-    "SKILL": "2 passed",
 }
 """How what a page prints ends whose commands start their servers."""
 PROGRAMS = {
