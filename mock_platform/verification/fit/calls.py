@@ -1,7 +1,7 @@
 """Finds the requests of a project: what its calls send, as far as its texts say so.
 
-A request is a method and an address, in which `{name}` stands for what is not written down. Where
-an address comes from the parameter of a function, the calls of that function are looked at.
+A request is a method and an address, in which `{name}` is in the place of what is not written down.
+Where an address comes from the parameter of a function, the calls of that function are looked at.
 """
 
 from __future__ import annotations
@@ -278,7 +278,7 @@ class Finder:
         name = _name_of(call.func)
         for each in self._names.resolve(call.args[0], scope, bound) if call.args else ():
             if isinstance(each, Expression) and isinstance(each.node, ast.Dict):
-                url = _entry(each.node, "url", "uri", "endpoint") or _whole(each.node)
+                url = _entry(each.node, "url", "uri", "endpoint") or _join_host(each.node)
                 method: ast.expr | str | None = _entry(each.node, "method")
                 if name in _VERBS and isinstance(call.func, ast.Attribute):
                     method = _VERBS[name]
@@ -563,7 +563,7 @@ def _entry(node: ast.Dict, *names: str) -> ast.expr | None:
     return None
 
 
-def _whole(node: ast.Dict) -> ast.expr | None:
+def _join_host(node: ast.Dict) -> ast.expr | None:
     """Return the address in options that have host and path apart, as node's `https` takes them."""
     host, path = _entry(node, "hostname", "host"), _entry(node, "path")
     if host is None or path is None:

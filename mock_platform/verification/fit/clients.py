@@ -34,7 +34,7 @@ class Clients:
         """The last names of all methods."""
 
     def find_library(self, dotted: str) -> str:
-        """Return the library of a dotted name, empty if it is none of these."""
+        """Return the library of a dotted name, empty if no library has it."""
         found = [lib for lib in self.known if dotted == lib or dotted.startswith(f"{lib}.")]
         return max(found, key=len, default="")
 

@@ -380,14 +380,14 @@ class _Walker:
                 names[self._tokens[at + 2].text] = token.text
                 at += 2
             elif token.kind == "word" and token.text != "type":
-                names[token.text] = token.text if self._in_braces(at) else "default"
+                names[token.text] = token.text if self._is_in_braces(at) else "default"
             at += 1
         module = self._tokens[at + 1]
         if self._is(at, "from") and module.kind == "text":
             for name, member in names.items():
                 self._scope.file.module.imports[name] = f"{module.text}|{member}"
 
-    def _in_braces(self, at: int) -> bool:
+    def _is_in_braces(self, at: int) -> bool:
         while not self._is(at, "import"):
             at -= 1
             if self._is(at, "{"):

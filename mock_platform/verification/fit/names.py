@@ -53,7 +53,7 @@ _SUFFIX = re.compile(r"\.(?:[mc]?[jt]s|[jt]sx)$")
 
 @dataclass(frozen=True, eq=False)
 class Expression:
-    """An expression where it stands; `bound` are parameters whose values are known."""
+    """An expression in its scope; `bound` are parameters whose values are known."""
 
     node: ast.expr
     scope: NameScope
@@ -190,7 +190,7 @@ class Names:
             ]
         if isinstance(of, NameScope):
             if of.kind == "module":
-                return self._exported(of, [name], bound)
+                return self._list_exported(of, [name], bound)
             return self._member(of, name, bound, depth)
         return _entries(of, name) if isinstance(of, Expression) else []
 
@@ -241,7 +241,7 @@ class Names:
         if "|" in dotted:
             module, _, member = dotted.partition("|")
             scope = self._find_module(module, file)
-            return self._exported(scope, [member] if member else [], bound) if scope else []
+            return self._list_exported(scope, [member] if member else [], bound) if scope else []
         parts = dotted.lstrip(".").split(".")
         for length in range(len(parts), 0, -1) if file.language == "python" else ():
             modules = self._modules.get(parts[length - 1], [])
@@ -250,7 +250,7 @@ class Names:
             folder = PurePosixPath(file.path).parent
             beside = [m for m in near or modules if PurePosixPath(m.file.path).parent == folder]
             chosen = beside or near or (modules if len(modules) == 1 else [])
-            found = [each for m in chosen for each in self._exported(m, parts[length:], bound)]
+            found = [each for m in chosen for each in self._list_exported(m, parts[length:], bound)]
             if found:
                 return found
         return []
@@ -270,7 +270,7 @@ class Names:
         ]
         return fits[0] if len(fits) == 1 else None
 
-    def _exported(self, module: NameScope, rest: Sequence[str], bound: Bound) -> list[Meaning]:
+    def _list_exported(self, module: NameScope, rest: Sequence[str], bound: Bound) -> list[Meaning]:
         if not rest:
             whole = module.values.get("default", [])
             is_one = module.file.language == "javascript" and len(whole) == 1
@@ -329,7 +329,7 @@ class Names:
         if isinstance(found, OpenParameter):
             scope, kind = found.function, found.function.annotations.get(found.name)
             if kind is not None and scope.parent is not None:
-                types = self.resolve(_plain(kind), scope.parent, UNBOUND, depth + 1)
+                types = self.resolve(_unwrap_type(kind), scope.parent, UNBOUND, depth + 1)
                 made = [_make(each) for each in types if isinstance(each, NameScope | str)]
                 return made or [found]
         return [found]
@@ -609,12 +609,12 @@ def _label(node: ast.expr) -> str:
     return "{" + node.id + "}" if isinstance(node, ast.Name) else "{…}"
 
 
-def _plain(kind: ast.expr) -> ast.expr:
+def _unwrap_type(kind: ast.expr) -> ast.expr:
     """Return the type in `Optional[Type]`, `Type | None` or `"Type"`."""
     if isinstance(kind, ast.Subscript):
-        return _plain(kind.slice)
+        return _unwrap_type(kind.slice)
     if isinstance(kind, ast.BinOp):
-        return _plain(kind.left)
+        return _unwrap_type(kind.left)
     if isinstance(kind, ast.Constant) and isinstance(kind.value, str):
         first, *rest = kind.value.split(".")
         node: ast.expr = ast.Name(first)

@@ -45,7 +45,7 @@ class _Reader(ast.NodeVisitor):
         self._starred: dict[int, str] = {}
         self._conditions: tuple[Condition, ...] = ()
 
-    def _inside(self, scope: NameScope, nodes: list[ast.AST]) -> None:
+    def _visit_in(self, scope: NameScope, nodes: list[ast.AST]) -> None:
         outer, self.scope = self.scope, scope
         for node in nodes:
             self.visit(node)
@@ -72,13 +72,13 @@ class _Reader(ast.NodeVisitor):
                 scope.defaults[each.arg] = value
         if isinstance(node, ast.Lambda):
             scope.returns.append((node.body, scope))
-            self._inside(scope, [node.body])
+            self._visit_in(scope, [node.body])
             return
         if any(getattr(each, "id", "") == "property" for each in node.decorator_list):
             self.scope.values.setdefault(name, [])
-        self._inside(self.scope, [*node.decorator_list, arguments])
+        self._visit_in(self.scope, [*node.decorator_list, arguments])
         branches, self._branches = self._branches, 0
-        self._inside(scope, [*_without_docstring(node.body)])
+        self._visit_in(scope, [*_skip_docstring(node.body)])
         self._branches = branches
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
@@ -97,12 +97,12 @@ class _Reader(ast.NodeVisitor):
         """Open the scope of a class."""
         scope = self.scope.add("class", node.name)
         scope.bases += node.bases
-        self._inside(self.scope, [*node.bases, *node.keywords, *node.decorator_list])
-        self._inside(scope, [*_without_docstring(node.body)])
+        self._visit_in(self.scope, [*node.bases, *node.keywords, *node.decorator_list])
+        self._visit_in(scope, [*_skip_docstring(node.body)])
 
     def visit_Module(self, node: ast.Module) -> None:
-        """Read a file."""
-        self._inside(self.scope, [*_without_docstring(node.body)])
+        """Read the statements of a file, without its docstring."""
+        self._visit_in(self.scope, [*_skip_docstring(node.body)])
 
     def visit_Import(self, node: ast.Import) -> None:
         """Note what names of modules mean."""
@@ -224,7 +224,7 @@ class _Reader(ast.NodeVisitor):
         for branch, is_true in ((node.body, True), (node.orelse, False)):
             self.scope.values = {name: [*known] for name, known in values.items()}
             self._conditions = (*before, *_read_test(node.test, is_true=is_true))
-            self._inside(self.scope, [*branch])
+            self._visit_in(self.scope, [*branch])
             if not (branch and isinstance(branch[-1], ast.Raise)):
                 left.append(self.scope.values)
         self._branches -= 1
@@ -240,7 +240,7 @@ class _Reader(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
-        """Note a text."""
+        """Note a text that is written down as it is."""
         if isinstance(node.value, str) and not self._in_text:
             self.scope.file.texts.append((node, self.scope))
 
@@ -274,7 +274,7 @@ def _read_test(test: ast.expr, *, is_true: bool) -> list[Condition]:
     return []
 
 
-def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+def _skip_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     first = body[0] if body else None
     is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
     return body[1:] if is_text else body
