@@ -1,4 +1,4 @@
-"""The first test that `fit` prints works as it is printed, and node's libraries are as they are known."""
+"""The first test that `fit` prints works, and the libraries of node are as they are known."""
 
 from __future__ import annotations
 

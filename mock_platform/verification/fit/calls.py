@@ -142,8 +142,16 @@ class Finder:
         found: list[ProjectCall] = []
         for source in self._sources:
             for call, scope in source.calls:
-                self._left, self._names.steps = _MOST_CALLS, 0
-                found += self._send(call, scope, UNBOUND, call, scope, 0)
+                self._left = _MOST_CALLS
+                self._names.start()
+                try:
+                    found += self._send(call, scope, UNBOUND, call, scope, 0)
+                except RecursionError:  # a text of hundreds of parts
+                    if id(source) not in self._concerned:
+                        self.elsewhere.append((source.path, call.lineno))
+                        continue
+                    verdict = CallVerdict("unknown", "", "too deeply nested")
+                    found.append(ProjectCall(source.path, call.lineno, "", verdict))
             found += self._use_clients(source)
         for source in self._sources:
             found += self._list_unused(source)
@@ -392,9 +400,9 @@ class Finder:
     def _use_clients(self, source: SourceFile) -> Iterator[ProjectCall]:
         """Yield the calls of client libraries, also methods that are passed on."""
         calls = {id(call.func): call for call, _ in source.calls}
-        self._names.steps = -1_000_000
         for node, scope in source.attributes:
             call = calls.get(id(node))
+            self._names.start()
             if node.attr not in self._clients.methods:
                 yield from self._use_foreign(node, call, scope)
                 continue

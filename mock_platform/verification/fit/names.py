@@ -15,6 +15,7 @@ from mock_platform.verification.fit.source import NameScope, SourceFile
 _MOST_TEXTS = 12
 _MOST_STEPS = 3000
 _MOST_LOOKED_UP = 50_000
+_MOST_NESTED = 40
 _DEEPEST = 24
 _PERCENT = re.compile(r"%(?:\((\w+)\))?[sdr]")
 _FIELD = re.compile(r"\{(\w*)[^{}]*\}")
@@ -101,7 +102,8 @@ class Names:
     def __init__(self, sources: Sequence[SourceFile]) -> None:
         self._modules: dict[str, list[NameScope]] = {}
         self._running: set[int] = set()
-        self.steps = 0
+        self._nested = 0
+        self._steps = 0
         """How much was looked up for the call at hand."""
         self._importing: set[tuple[str, int]] = set()
         self._meanings: dict[tuple[int, int, int], tuple[list[Meaning], Bound]] = {}
@@ -116,6 +118,12 @@ class Names:
             is_folder = path.stem in {"__init__", "index"}
             for name in {path.stem, path.parent.name} if is_folder else {path.stem}:
                 self._modules.setdefault(name, []).append(source.module)
+
+    def start(self) -> None:
+        """Begin with another call: what was looked up for the one before does not count."""
+        self._steps = self._nested = 0
+        self._running.clear()
+        self._importing.clear()
 
     # -- meanings ----------------------------------------------------------------------------------
 
@@ -301,13 +309,16 @@ class Names:
     ) -> list[Meaning]:
         """Return what an expression may be, all names followed to their ends."""
         key = (id(node), id(scope), id(bound))
-        self.steps += 1
+        self._steps += 1
         if key not in self._meanings:
-            if self.steps > _MOST_LOOKED_UP:
+            if self._steps > _MOST_LOOKED_UP:
                 return []
             # What an expression means while it is looked for is nothing: names may go in circles.
             self._meanings[key] = ([], bound)
-            self._meanings[key] = (self._resolve(node, scope, bound, depth), bound)
+            self._nested += 1
+            if self._nested < _MOST_NESTED:
+                self._meanings[key] = (self._resolve(node, scope, bound, depth), bound)
+            self._nested -= 1
         return self._meanings[key][0]
 
     def _resolve(self, node: ast.expr, scope: NameScope, bound: Bound, depth: int) -> list[Meaning]:
@@ -435,7 +446,7 @@ class Names:
     def _leave_open(
         self, node: ast.expr, scope: NameScope, bound: Bound, trace: Trace, depth: int
     ) -> list[str]:
-        """Return what stands for a value that is not written down; note what could tell it."""
+        """Return the name of a value that is not written down; note what it depends on."""
         if not isinstance(node, ast.Attribute | ast.Subscript):
             return [_label(node)]
         label, holder = _label(node), node.value
@@ -477,7 +488,7 @@ class Names:
         return found
 
     def _write_out(self, node: ast.Call, read: _Read, trace: Trace) -> list[str] | None:
-        """Return what a call does to texts, `None` if it is none of those that do."""
+        """Return what a call makes of texts, `None` if it does not work on texts."""
         name, args = _label(node.func).strip("{}"), node.args
         inner = node.func.value if isinstance(node.func, ast.Attribute) else None
         holder = "" if inner is None else _label(inner).strip("{}")
@@ -596,7 +607,7 @@ def _choices(node: ast.expr) -> list[ast.expr]:
 
 
 def _label(node: ast.expr) -> str:
-    """Return what stands for an expression in an address."""
+    """Return the name that an expression has in an address."""
     if isinstance(node, ast.Attribute):
         return "{" + node.attr + "}"
     if isinstance(node, ast.Call):

@@ -161,7 +161,7 @@ def _match_keys(reading: ProjectReading) -> list[tuple[str, str]]:
 
 
 def write_test(reading: ProjectReading) -> str:
-    """Return a test that runs the first file whose call is served; empty if there is none."""
+    """Return a test that runs the first file whose call is served; empty if no call is."""
     for each in reading.found:
         name, operation = each.file, each.verdict.operation
         if not operation or '"' in name or "\\" in name or name.endswith(".har"):

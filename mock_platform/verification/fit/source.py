@@ -20,7 +20,7 @@ class UnreadableSource(ValueError):
 
 @dataclass(eq=False)
 class NameScope:
-    """A module, class, function or block: the names that it gives a meaning."""
+    """A module, class, function or block, with the names that it defines."""
 
     kind: str
     name: str

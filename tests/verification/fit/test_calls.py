@@ -380,7 +380,7 @@ def test_archives(tmp_path: Path) -> None:
 
 
 def test_calls_of_other_hosts(tmp_path: Path) -> None:
-    """Addresses that nobody knows are listed apart, where the file does not name the platform."""
+    """Unknown addresses are listed apart, where the file does not name the platform."""
     reading = read(
         tmp_path,
         a_py='import requests\nrequests.get("https://api.x.com/2/users/me")\nrequests.get(link)',

@@ -59,7 +59,7 @@ def test_a_request_is_judged_by_the_table(
     ],
 )  # fmt: skip
 def test_requests_for_others(judge: Judge, url: str) -> None:
-    """Other hosts, the control plane, and paths of a server of one's own are none of it."""
+    """Other hosts, the control plane, and paths of a server of one's own are left out."""
     assert judge.judge("GET", url) is None
 
 
