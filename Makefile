@@ -23,7 +23,7 @@ help:
 	@echo "make format   put the formatting right"
 	@echo "make fidelity measure how true the answers are            (ARGS='--against FOLDER')"
 	@echo "make bench    measure"
-	@echo "make docs     write the generated pages in docs/"
+	@echo "make docs     write the generated pages and pictures in docs/"
 	@echo "make site     build the pages as a site, in build/site"
 	@echo "make wheel    build the wheel and try it in an environment of its own"
 	@echo "make clean    remove what was made; make distclean removes $(VENV) as well"
@@ -53,6 +53,7 @@ bench: $(VENV)/.dev
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m docs.generators
+	$(BIN)/python -m docs.generators.pictures
 
 # The generator of the site is in the extra `dev`; what a user installs does not need it.
 site: $(VENV)/.dev

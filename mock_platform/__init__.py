@@ -10,6 +10,7 @@ from mock_platform.version import __version__
 if TYPE_CHECKING:
     from mock_platform.client.interface import WorldFace
     from mock_platform.client.platform import MockPlatform
+    from mock_platform.scenario.failures import failures
     from mock_platform.serving.app import create_app
     from mock_platform.serving.in_process.session import WsgiAdapter
     from mock_platform.settings import DeliverySettings, Settings
@@ -22,6 +23,7 @@ __all__ = [
     "WsgiAdapter",
     "__version__",
     "create_app",
+    "failures",
 ]
 
 _HOMES = {
@@ -31,6 +33,7 @@ _HOMES = {
     "WorldFace": "mock_platform.client.interface",
     "WsgiAdapter": "mock_platform.serving.in_process.session",
     "create_app": "mock_platform.serving.app",
+    "failures": "mock_platform.scenario.failures",
 }
 
 

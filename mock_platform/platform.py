@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from mock_platform.api.datasets import make_dataset
 from mock_platform.api.served import (
+    AGENT_TOOLS,
     ASSUMPTIONS,
     KINDS,
     NOT_SERVED,
@@ -57,7 +58,12 @@ from mock_platform.core.operation import Operation, table
 from mock_platform.core.operation_routes import TRAILING_SLASH_TAKEN, OperationRoutes
 from mock_platform.core.original_names.description import write_description
 from mock_platform.core.original_names.exchange import BOTH_NAMES_ARE_TAKEN
-from mock_platform.core.pipeline import HTTP_ON_LOOPBACK, RELEASE_CLOCK, compile_operation
+from mock_platform.core.pipeline import (
+    HTTP_ON_LOOPBACK,
+    RELEASE_CLOCK,
+    Compiled,
+    compile_operation,
+)
 from mock_platform.core.reasons import explain
 from mock_platform.core.recorded_headers import RECORDED_HEADERS, compress, dress_recorded
 from mock_platform.core.tables import fixtures
@@ -73,7 +79,7 @@ from mock_platform.core.wire import RECORDED_WIRE, choose_form
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.delivery.sender import Stale
 from mock_platform.scenario.director import CustomAnswers, ServerScenarios, bind_stages, find_engine
-from mock_platform.settings import Settings
+from mock_platform.settings import NamesMode, Settings
 from mock_platform.world.blueprint import Blueprint, WorldSettings
 from mock_platform.world.clock import UPTIME, machine_now
 from mock_platform.world.journal import JournalEntry, JournalMemory
@@ -88,6 +94,9 @@ from mock_platform.world.store.interface import Change
 from mock_platform.world.store.memory import Base
 from mock_platform.world.world import StoreMaker, World
 from mock_platform.world.worlds import Owners, Worlds
+
+if TYPE_CHECKING:
+    from mock_platform.core.agents import AgentServers
 
 _CORE = (
     *CORE_ASSUMPTIONS,
@@ -127,10 +136,11 @@ class Platform:
         store: StoreMaker | None = None,
         owners: Owners | None = None,
         worlds: Callable[..., Worlds] = Worlds,
+        deliverer: Callable[..., Deliverer] = Deliverer,
     ) -> None:
         self.settings = settings = settings or Settings()
         self.tables: Tables = {table.name: table for table in TABLES}
-        self.description = Description(self._describe, self.write_original)
+        self.description = Description(self._describe, self.write_original, lambda: self.operations)
         """Return the v2 interface as an OpenAPI document."""
         self.operations: tuple[Operation, ...] = table(
             OPERATIONS, [openapi.make_operation(self.description.at)]
@@ -161,6 +171,7 @@ class Platform:
                 wire=settings.wire,
                 refuse_warnings=settings.warnings == "error",
                 all_releases=settings.releases == "all",
+                as_of=settings.as_of,
             ),
             JournalMemory(settings.journal_total_bytes),
         )
@@ -174,7 +185,7 @@ class Platform:
         )
         self.peers: Peers = Alone()
         """The other processes of the server."""
-        self.deliverer = Deliverer(settings.delivery, self._report_error)
+        self.deliverer = deliverer(settings.delivery, self._report_error)
         """Delivers to webhooks; starts its threads with the first delivery."""
         self.on_world(self.deliverer.attach)
         self.on_world(self._open_streams)
@@ -210,7 +221,7 @@ class Platform:
         """Called for each request to a missing world, with the world's name."""
         self._routes = OperationRoutes(
             self.operations,
-            lambda op: compile_operation(op, settings, *bind_stages(op), self._challenge),
+            self._compile_one,
             [entry.path for entry in NOT_SERVED],
             ORIGINAL_NAMES.list_paths,
         )
@@ -239,6 +250,7 @@ class Platform:
         # The moment of the request is read before it is answered: an answer that moves the clock,
         # or waits, is journalled at the time at which the request came.
         at = world.clock.now()
+        call.came = at, world.clock.jumps
         changes: Sequence[Change] = ()
         failed: str | None = None
         try:
@@ -280,10 +292,14 @@ class Platform:
         if self.settings.markers:
             reply.headers += make_markers(call, assumptions, why)
         milliseconds = (UPTIME() - started) * 1000
+        turn = world.count_request() if call.turn is None else call.turn
         reply.entry = entry = make_entry(
-            call, reply, world.name, at, milliseconds, assumptions, changes, failed, why
-        )
+            call, reply, world.name, at, milliseconds, assumptions, changes, failed, why,
+            turn,
+        )  # fmt: skip
         self._record(entry, call, world)
+        if call.tool is not None:
+            call.tool.frame(call, reply)
         if call.wire != "spec":
             compress(call, reply)
         return reply
@@ -292,6 +308,7 @@ class Platform:
         self, call: Call, world: World, refused: Exception | None = None
     ) -> tuple[Reply, Sequence[Change]]:
         """Return the answer of a call's operation, or its refusal, and what it changed."""
+        call.as_of = world.as_of
         call.names, wire = choose_form(call, world.names, world.wire)
         if wire != "spec":
             call.wire, call.until_2023 = "recorded", wire != "recorded"
@@ -303,6 +320,9 @@ class Platform:
             # only if there is none either is it unknown.
             found = self._routes.find(call)
             if found.target is None:
+                for_agent = self._agents.answer(call, world)
+                if for_agent is not None:
+                    return for_agent
                 allowed = found.allowed
                 return self._custom.answer(
                     call, world, lambda: self.unanswered_requests.failure(call, allowed)
@@ -349,11 +369,17 @@ class Platform:
         """The answers for requests that no operation answers."""
         return Unanswered(self.operations, NOT_SERVED)
 
+    def repeat_of_agent(self, call: Call, tool: str | None) -> None:
+        """Let a recorded request be answered as the call of a tool, or another message, it was."""
+        self._agents.repeat(call, tool)
+
     def assumptions(self) -> dict[str, Assumption]:
         """Return the register of all assumptions, by id."""
+        from mock_platform.core.agents import ASSUMPTIONS as OF_AGENTS  # as in `_agents`
+
         left_out = (entry.assumption for entry in NOT_SERVED)
         declared = (operation.all_assumptions for operation in self.operations)
-        return register(_CORE, ASSUMPTIONS, left_out, *declared)
+        return register(_CORE, ASSUMPTIONS, OF_AGENTS, left_out, *declared)
 
     def reload(self, base: Base) -> None:
         """Reset the default world with other fixtures; new worlds start with them as well."""
@@ -399,6 +425,38 @@ class Platform:
             )
             value = problem("about:blank", title="Service Unavailable", status=503, detail=detail)
             raise ProblemFailure(value) from error
+
+    @cached_property
+    def _agents(self) -> AgentServers:
+        # Nothing else loads it, and most servers never meet an agent.
+        from mock_platform.core.agents import AgentServers
+
+        names = {*PUBLISHED_IDS.values(), *AGENT_TOOLS.values()}
+        return AgentServers(
+            self.settings, self.operations, names, self._describe_tools, self._compile_one,
+            self.answer,
+        )  # fmt: skip
+
+    def _describe_tools(self, kind: Literal["v2", "ads"], names: NamesMode) -> dict[str, Any]:
+        """Return the description of the operations that are tools of a server for agents."""
+        if kind == "v2":
+            return self.description.at("", names)
+        ours = [operation for operation in self.operations if operation.id in AGENT_TOOLS]
+        described = describe(
+            ours,
+            self.settings,
+            original_names=ORIGINAL_NAMES,
+            spec_sentences={},
+            published_ids=AGENT_TOOLS,
+            title="",
+            version="",
+            text="",
+        )
+        return self.write_original(described) if names == "original" else described
+
+    def _compile_one(self, operation: Operation) -> Compiled:
+        stages = bind_stages(operation)
+        return compile_operation(operation, self.settings, *stages, self._challenge)
 
     def _open_streams(self, world: World) -> None:
         OpenStreams(world, self.settings, ORIGINAL_NAMES.write_event)

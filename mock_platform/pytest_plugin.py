@@ -10,6 +10,7 @@ import argparse
 import gc
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
+from datetime import datetime
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
@@ -39,9 +40,14 @@ _MARKERS = {
     "mock_strict": "mock_strict: refuse what the specification does not show.",
     "mock_names": "mock_names(names): let the test's clients use and get 'original' or 'neutral' "
     "names.",
+    "mock_as_of": "mock_as_of(date): let the contract of the test's world be that of this date, "
+    "ISO 8601.",
 }
 _SUFFIXES = (".html", ".json", ".txt", ".xml", ".baseline")
 """The ends of the names of coverage files; `coverage.SUFFIXES` has their formats."""
+_MUTATION_SUFFIXES = (".txt", ".json", ".xml", ".html")
+"""The ends of the names of `--mock-mutate-report`; `mutation.report.SUFFIXES` has their formats."""
+_MUTATION_OPTIONS = ("--mock-mutate-budget", "--mock-mutate-report", "--mock-mutate-seed")
 _FIXTURE = "mock_platform"
 _GROUP = "mock_platform"
 _SETTINGS = "mock-platform.toml"
@@ -121,6 +127,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "Without it, spec, or as the server at --mock-platform-url does.",
     )
     group.addoption(
+        "--mock-as-of",
+        metavar="DATE",
+        type=_date,
+        help="Answer with the endpoints, fields, names of events and refusals that the release "
+        "history had at this date. Without it, those of the clock, or as the server at "
+        "--mock-platform-url does.",
+    )
+    group.addoption(
         "--mock-block-network",
         action="store_true",
         help="Refuse connections and look-ups beyond this machine in the whole run, and name the "
@@ -134,10 +148,43 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="With --mock-block-network, allow this host as well. May be repeated.",
     )
     group.addoption(
+        "--mock-mutate",
+        action="store_true",
+        help="After the run, run each green test again with each documented failure of the "
+        "operations that it called, and list the tests that stay green.",
+    )
+    group.addoption(
+        "--mock-mutate-budget",
+        type=_seconds,
+        metavar="DURATION",
+        help="With --mock-mutate, stop after this time, such as 60s; the tests of files that "
+        "changed last come first.",
+    )
+    group.addoption(
+        "--mock-mutate-report",
+        type=_mutation_file,
+        metavar="FILE",
+        help="With --mock-mutate, write the result to a file: .txt, .json, .html, or .xml for "
+        "JUnit.",
+    )
+    group.addoption(
+        "--mock-mutate-seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="With --mock-mutate, draw the order of the failures with this seed.",
+    )
+    group.addoption(
         "--mock-journal-on-failure",
         action="store_true",
         help="Show the whole journal of a failing test with headers and bodies, instead "
         "of a summary. Credentials are always redacted.",
+    )
+    group.addoption(
+        "--mock-cases",
+        metavar="DIR",
+        help="Write the world of each failing test with its requests to a file in this folder, "
+        "without secrets; `mock-platform open FILE` serves the same world.",
     )
 
 
@@ -169,12 +216,39 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", text)
     if _wants_coverage(config) and not hasattr(config, "workerinput"):
         config.stash[_gate_key] = _read_gate(config)
+    cases = config.getoption("--mock-cases")
+    if cases is not None and not _is_folder(cases_folder := config.invocation_params.dir / cases):
+        raise pytest.UsageError(f"--mock-cases: {cases_folder} is a file, not a folder.")
     if config.getoption("--mock-block-network"):
         from mock_platform.client.testing.network import NetworkPlugin
 
         own = config.getoption("--mock-platform-url")
         hosts = [*config.getoption("--mock-allow-host"), *([urlsplit(own).hostname] if own else [])]
         config.pluginmanager.register(NetworkPlugin(hosts), "mock_platform_network")
+    _prepare_mutation(config)
+
+
+def _prepare_mutation(config: pytest.Config) -> None:
+    """Watch the tests, if they are to be run again with failures.
+
+    Raises:
+        pytest.UsageError: Options do not go together.
+    """
+    if not config.getoption("--mock-mutate"):
+        for name in _MUTATION_OPTIONS:
+            if config.getoption(name):
+                raise pytest.UsageError(f"{name} needs --mock-mutate, which runs the tests again.")
+        return
+    if config.getoption("--mock-platform-url") is not None:
+        raise pytest.UsageError(
+            "--mock-mutate needs the sandbox in the process of the tests; leave out "
+            "--mock-platform-url."
+        )
+    from mock_platform.client.testing.mutation import MutationPlugin
+
+    budget, seed = config.getoption("--mock-mutate-budget"), config.getoption("--mock-mutate-seed")
+    plugin = MutationPlugin(config, _get_outcome(config), budget, seed)
+    config.pluginmanager.register(plugin, "mock_platform_mutation")
 
 
 class PlainFinder:
@@ -216,17 +290,17 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 def _make_servers(config: pytest.Config) -> Any:
     url, warnings = config.getoption("--mock-platform-url"), config.getoption("--mock-warnings")
-    names, wire = config.getoption("--mock-names"), config.getoption("--mock-wire")
+    more = [config.getoption(f"--mock-{name}") for name in ("names", "wire", "as-of")]
     if url is None:
         from mock_platform.client.testing.servers import LocalServers
 
-        return LocalServers(warnings or "ignore", names, wire)
+        return LocalServers(warnings or "ignore", *more)
     from mock_platform.client.testing.servers import SharedServer, name_worker
     from mock_platform.core.errors import Refused, Unreachable
 
     world = name_worker(getattr(config, "workerinput", {}))
     try:
-        return SharedServer(url, world, warnings, names, wire)
+        return SharedServer(url, world, warnings, *more)
     except (Refused, Unreachable) as fault:
         problem = str(fault)
     return pytest.fail(f"mock_platform: --mock-platform-url: {problem}", pytrace=False)
@@ -243,7 +317,8 @@ def _read_gate(config: pytest.Config) -> Gate:
         pytest.UsageError: A pattern matches no operation, or the baseline cannot be used.
     """
     from mock_platform.api.served import OPERATION_IDS
-    from mock_platform.verification.coverage.gate import BadBaseline, BadPatterns, read_gate
+    from mock_platform.core.operation_patterns import BadPatterns
+    from mock_platform.verification.coverage.gate import BadBaseline, read_gate
 
     _, least, only, baseline = map(config.getoption, _COVERAGE_OPTIONS)
     try:
@@ -262,6 +337,15 @@ def _address(text: str) -> str:
     return text
 
 
+def _date(text: str) -> datetime:
+    from mock_platform.world.clock import parse_instant
+
+    try:
+        return parse_instant(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a date such as 2026-03-01.") from None
+
+
 def _coverage_file(text: str) -> str:
     if text and Path(text).suffix not in _SUFFIXES:
         raise argparse.ArgumentTypeError(
@@ -270,6 +354,32 @@ def _coverage_file(text: str) -> str:
             "'--mock-coverage='."
         )
     return text
+
+
+def _mutation_file(text: str) -> str:
+    if Path(text).suffix not in _MUTATION_SUFFIXES:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} has no known format: the name of the file must end in "
+            f"{', '.join(_MUTATION_SUFFIXES)}."
+        )
+    return text
+
+
+def _seconds(text: str) -> float:
+    from mock_platform.world.clock import read_seconds
+
+    try:
+        seconds = float(text) if text.replace(".", "", 1).isdecimal() else read_seconds(text)
+    except ValueError as fault:
+        raise argparse.ArgumentTypeError(f"{fault}, such as 60s or 5m") from fault
+    if seconds <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time: write a duration such as 60s or 5m")
+    return seconds
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether a path is a folder, or can become one."""
+    return next(each for each in (path, *path.parents) if each.exists()).is_dir()
 
 
 def _percent(text: str) -> float:
@@ -399,13 +509,17 @@ def pytest_runtest_makereport(
     verdict = item.stash.get(_verdict_key, None)
     if verdict is not None and call.when == "teardown":
         del item.stash[_verdict_key]  # pytest keeps all items, and it would keep all worlds
-    if verdict is not None and report.failed:
+    if verdict is not None and report.failed and not _get_outcome(item.config).trying:
         told = item.stash[_shown_key]
         whole = item.config.getoption("--mock-journal-on-failure")
         try:
             sections = verdict.sections(whole=whole)
             # Subtests, the test and its teardown fail one after the other; a report is shown once.
             if not told.issuperset(sections):
+                cases = item.config.getoption("--mock-cases")
+                if cases is not None:
+                    folder = item.config.invocation_params.dir / cases
+                    report.sections += verdict.save_case(folder, item.nodeid)
                 report.sections += sections
                 told.update(sections)
         except Exception as fault:  # noqa: BLE001 - a server that is gone ends no test run
@@ -425,6 +539,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         if _outcome_key in config.stash:
             output[_OUTPUT] = _get_outcome(config).as_output()
         return
+    file = config.getoption("--mock-mutate-report")
+    if file is not None:
+        _get_outcome(config).write_mutation(file, config.invocation_params.dir)
     if not _wants_coverage(config):
         return
     names = config.getoption("--mock-coverage") or ()

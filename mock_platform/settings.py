@@ -123,6 +123,9 @@ class Settings:
     wire: WireMode | None = None
     """Whether answers are as documented or as they were recorded, where the two differ. Unless set,
     `recorded` for requests to the platform's own hosts, else `spec`."""
+    as_of: datetime | None = None
+    """The date of the contract: endpoints, fields, names of events and refusals are those that the
+    release history had then. Unless set, `releases` decides."""
     limits: Literal["spec", "public", "off"] = "spec"
     prices: Path | None = None
     """A file of prices on top of the public ones, for what calls would have cost."""

@@ -130,6 +130,8 @@ def definitions(tree: ast.AST, *, public: bool = True) -> Iterator[tuple[Documen
     if isinstance(tree, ast.Module):
         yield tree, True
     for node in ast.iter_child_nodes(tree):
+        if isinstance(node, Function) and "overload" in map(ast.unparse, node.decorator_list):
+            continue  # the function below it has the docstring of all of them
         if isinstance(node, ast.ClassDef | Function):
             seen = public and not node.name.startswith("_")
             yield node, seen

@@ -28,12 +28,10 @@ def write_package() -> str:
 def write_types() -> str:
     """Returns `types/contract.d.ts`."""
     settings = "\n".join(_declare(each) for each in SETTINGS)
-    tables = "\n".join(f"  readonly {table.name}: Table;" for table in TABLES)
     return (
-        f'{_HEAD}\nimport type {{ Instant, Table }} from "./index.js";\n\n'
+        f'{_HEAD}\nimport type {{ Instant }} from "./index.js";\n\n'
         "/** The settings of a sandbox, by their names in Python; see docs/command-line.md. */\n"
-        f"export interface Settings {{\n{settings}\n}}\n\n"
-        f"/** The tables that every world has. */\nexport interface Tables {{\n{tables}\n}}\n"
+        f"export interface Settings {{\n{settings}\n}}\n"
     )
 
 
@@ -109,7 +107,8 @@ Made by `make docs` from the types of the npm package; do not edit.
 
 `MockPlatform.start()` and `MockPlatform.connect()` return a [`MockPlatform`](#mockplatform), which
 is also the [`World`](#world) `default`. Lessons are in [for JavaScript](for-javascript.md). The
-names of settings and tables are in `contract.d.ts`; [tables](tables.md) has the fields.
+settings are in `contract.d.ts`, the names of scenarios, tables, operations, event types and error
+codes in `names.d.ts`: see [red in the editor](types-and-async.md).
 """
 
 

@@ -10,6 +10,7 @@ from docs.generators import (
     data_files,
     front,
     javascript,
+    names,
     operations,
     page_parts,
     python,
@@ -35,4 +36,6 @@ PAGES: dict[str, Callable[[], str]] = {
     "../clients/javascript/package.json": javascript.write_package,
     "../clients/javascript/lib/contract.js": javascript.write_values,
     "../clients/javascript/types/contract.d.ts": javascript.write_types,
+    "../clients/javascript/types/names.d.ts": names.write_types,
+    "../mock_platform/names.pyi": names.write_stub,
 }

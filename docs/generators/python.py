@@ -71,6 +71,8 @@ def _members(owner: ast.ClassDef) -> Iterator[str]:
     """Returns the lines about all public methods, properties and fields of a class."""
     for node, after in zip(owner.body, [*owner.body[1:], None], strict=True):
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            if "overload" in map(ast.unparse, node.decorator_list):
+                continue  # the function below it has all parameters
             yield from ("", f"### `{owner.name}.{node.name}`", "", f"`{_sign(node)}`")
             yield from ("", _tell(node))
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):

@@ -12,7 +12,7 @@ import grimp
 
 ROOT = Path(__file__).parents[2]
 _PACKAGE = "mock_platform"
-BESIDE = ("__main__", "pytest_plugin", "testing", "version")
+BESIDE = ("__main__", "names", "pytest_plugin", "testing", "version")
 """The modules at the top that only lead in, or hold a number: the picture leaves them out."""
 
 

@@ -279,7 +279,7 @@ POST_HAPPENINGS: Mapping[str, Happening] = {
     "post.repost.create": partial(_refer, "reposted"),
     "like.create": _like,
 }
-_HAPPENINGS: Mapping[str, Happening] = {
+HAPPENINGS: Mapping[str, Happening] = {
     **POST_HAPPENINGS,
     "broadcast.start": partial(_broadcast, "start"),
     "broadcast.end": partial(_broadcast, "end"),
@@ -301,7 +301,7 @@ _HAPPENINGS: Mapping[str, Happening] = {
 
 def is_happening(event_type: str) -> bool:
     """Return whether events of a type are about records that change with them."""
-    return canonicalize_name(event_type) in _HAPPENINGS
+    return canonicalize_name(event_type) in HAPPENINGS
 
 
 def happen(
@@ -318,7 +318,7 @@ def happen(
     if user["protected"] and name in POST_HAPPENINGS:
         text = f"user {user['id']} is protected: what happens to posts of such users is no event"
         raise CannotHappen(text)
-    found = _HAPPENINGS[name](world, user, created_at, direction)
+    found = HAPPENINGS[name](world, user, created_at, direction)
     for fan_out in found:
         activity = fan_out.activity
         if (activity["event_type"], activity["user_id"]) != (name, user["id"]):

@@ -2,8 +2,8 @@
 
 A subject is a folder; its `__init__` has `OPERATIONS`, and may have `TABLES`, `KINDS` (slow changes
 of state), `NOT_SERVED`, `EXAMPLE_PATHS`, `ORIGINAL_NAMES`, `PRODUCT_NAMES` (of events) and
-`SPEC_SENTENCES`, `PUBLISHED_IDS`. Nothing else has a list of operations, tables or subjects, and
-nothing registers itself as a side effect of an import.
+`SPEC_SENTENCES`, `PUBLISHED_IDS`, `AGENT_TOOLS`. Nothing else has a list of operations, tables or
+subjects, and nothing registers itself as a side effect of an import.
 """
 
 from __future__ import annotations
@@ -136,6 +136,11 @@ PUBLISHED_IDS: Mapping[str, str] = {
     },
 }
 """The ids of operations in the public description of v2, by ours: names of methods in clients."""
+
+AGENT_TOOLS: Mapping[str, str] = {
+    id_: name for folder in _FOLDERS for id_, name in getattr(folder, "AGENT_TOOLS", {}).items()
+}
+"""The tools of the advertising server for agents, by the ids of the operations behind them."""
 
 _DIALECTS: tuple[Dialect, ...] = ("ads", "v2", "oauth")
 ORIGINAL_NAMES = Translator(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +18,7 @@ from mock_platform.cli.command import (
 )
 from mock_platform.cli.live_commands import server_options
 from mock_platform.cli.options import (
+    INSTANT,
     condition_options,
     make_ca_option,
     make_format_option,
@@ -131,12 +133,23 @@ def contract(ctx: click.Context, *, out: Path | None) -> None:
     show_default=True, help="Exit with status 1 at a change of this level or above.",
 )  # fmt: skip
 @click.option("--out", type=_FILE, metavar="FILE", help="Write the changes to a file.")
-@click.argument("old", type=_FILE)
+@click.option(
+    "--as-of", type=INSTANT, multiple=True, metavar="DATE",
+    help="Twice, in place of files: compare the contract of two dates of the release history.",
+)  # fmt: skip
+@click.option(
+    "--coverage", type=_FILE, metavar="FILE",
+    help="With --as-of: only the operations that a suite has called, from the .json or .baseline "
+         "file of --coverage or --mock-coverage.",
+)  # fmt: skip
+@click.argument("old", type=_FILE, required=False)
 @click.argument("new", type=_FILE, required=False)
 def diff(
     *,
-    old: Path,
+    old: Path | None,
     new: Path | None,
+    as_of: tuple[datetime, ...],
+    coverage: Path | None,
     format: Literal["text", "json", "markdown"],
     fail_on: Literal["breaking", "dangerous", "any", "none"],
     out: Path | None,
@@ -144,12 +157,25 @@ def diff(
     """Compare two contracts, and say for each change what clients feel.
 
     OLD and NEW are files of `mock-platform contract`, or OpenAPI 3 documents in JSON or YAML.
-    Without NEW, OLD is compared with the contract of this package. Exit status 1 at a breaking
-    change, 2 if a file cannot be used.
+    Without NEW, OLD is compared with the contract of this package. With --as-of A --as-of B, what
+    the release history changes from A to B. Exit status 1 at a breaking change, 2 if a file cannot
+    be used.
     """
-    from mock_platform.cli.contracting import show_changes
+    from mock_platform.cli.contracting import compare_as_of, compare_files, show_changes
 
-    show_changes(old, new, format, fail_on, out)
+    if as_of:
+        if len(as_of) != 2 or old is not None:
+            raise click.UsageError(
+                "two dates and no files: contract diff --as-of 2026-01-01 --as-of 2026-06-30."
+            )
+        found = compare_as_of(*as_of, coverage)
+    elif old is None:
+        raise click.UsageError("OLD is missing: a file, or --as-of DATE twice in place of files.")
+    elif coverage is not None:
+        raise click.UsageError("--coverage needs --as-of DATE, twice.")
+    else:
+        found = compare_files(old, new)
+    show_changes(found, format, fail_on, out)
 
 
 @click.command("pact", cls=CheckedCommand)

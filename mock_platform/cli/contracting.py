@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
 import click
 
+from mock_platform.api.served import OPERATION_IDS, OPERATIONS
 from mock_platform.cli.command import CheckFailed, write_report
 from mock_platform.cli.remote_commands import open_world
 from mock_platform.client.remote.control import Control, connect
 from mock_platform.control.routes import describe_everything
 from mock_platform.core.jsonio import pretty
+from mock_platform.core.operation import Operation
 from mock_platform.platform import Platform
 from mock_platform.settings import NamesMode
 from mock_platform.verification.contract import (
@@ -21,16 +24,19 @@ from mock_platform.verification.contract import (
     Contract,
     Format,
     compare_contracts,
+    compare_dates,
     make_contract,
     read_contract,
     read_contract_file,
     render,
     render_contract,
 )
+from mock_platform.verification.coverage.gate import BadBaseline, read_called
 from mock_platform.verification.har import BadHar
 from mock_platform.verification.importing.pact_archive import read_archive
 from mock_platform.verification.pact import LeftOut, Parties, make_pact
 from mock_platform.version import __version__
+from mock_platform.world.clock import format_date
 
 
 def write_contract(out: Path | None) -> None:
@@ -43,17 +49,10 @@ def write_contract(out: Path | None) -> None:
     _show(text, out)
 
 
-def show_changes(
-    old: Path,
-    new: Path | None,
-    form: Format,
-    fail_on: Literal["breaking", "dangerous", "any", "none"],
-    out: Path | None,
-) -> None:
-    """Print the changes between two documents; without `new`, those up to this package.
+def compare_files(old: Path, new: Path | None) -> Comparison:
+    """Return the changes between two documents; without `new`, those up to this package.
 
     Raises:
-        CheckFailed: There is a change at which to fail.
         click.UsageError: A document cannot be used.
     """
     try:
@@ -61,11 +60,41 @@ def show_changes(
         after = read_own_contract() if new is None else read_contract_file(new)
     except BadContract as fault:
         raise click.UsageError(f"{fault}.") from fault
-    comparison = Comparison(before.name, after.name, compare_contracts(before, after))
+    return Comparison(before.name, after.name, compare_contracts(before, after))
+
+
+def compare_as_of(old: datetime, new: datetime, coverage: Path | None) -> Comparison:
+    """Return what the release history changes between dates, for the operations of a coverage.
+
+    Raises:
+        click.UsageError: The file of the coverage cannot be used.
+    """
+    chosen: Iterable[Operation] = OPERATIONS
+    if coverage is not None:
+        try:
+            called = read_called(coverage, OPERATION_IDS)
+        except BadBaseline as fault:
+            raise click.UsageError(f"--coverage: {fault}") from fault
+        chosen = [operation for operation in OPERATIONS if operation.id in called]
+    before, after = (f"as of {format_date(each)}" for each in (old, new))
+    return Comparison(before, after, compare_dates(chosen, old, new))
+
+
+def show_changes(
+    comparison: Comparison,
+    form: Format,
+    fail_on: Literal["breaking", "dangerous", "any", "none"],
+    out: Path | None,
+) -> None:
+    """Print changes of a contract.
+
+    Raises:
+        CheckFailed: There is a change at which to fail.
+    """
     _show(render(comparison, form), out)
     if fail_on != "none" and comparison.fails(fail_on):
         found = ", ".join(f"{n} {level}" for level, n in comparison.count().items() if n)
-        raise CheckFailed(f"{after.name} changes what {before.name} promised: {found}.")
+        raise CheckFailed(f"{comparison.new} changes what {comparison.old} promised: {found}.")
 
 
 def read_own_contract() -> Contract:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
@@ -97,18 +98,29 @@ def reset(**server: Any) -> None:
     "action", required=False, type=click.Choice(["freeze", "travel", "advance", "resume"])
 )
 @click.argument("value", required=False, metavar="[MOMENT|DURATION]")
-def clock(*, action: str | None, value: str | None, **server: Any) -> None:
+@click.option("--to-next", is_flag=True, help="advance: to the next thing that is due.")
+def clock(*, action: str | None, value: str | None, to_next: bool, **server: Any) -> None:
     """Print the clock of a world, or change it and print it.
 
     freeze [MOMENT] stops it, now or at a moment such as 2026-03-25T16:00:00Z. travel MOMENT sets
     it; travel now sets it to the time of the machine. advance DURATION moves it: seconds, or 500ms,
-    90s, 15m, 1h, 1d, and back with -7d. resume starts it again.
+    90s, 15m, 1h, 1d, and back with -7d. advance --to-next moves it to the next transition,
+    scheduled post, expiry or end of a rate window, and prints what it was. resume starts it again.
     """
-    from mock_platform.cli.remote_commands import change_clock, open_world, show_clock
+    from mock_platform.cli.remote_commands import (
+        advance_to_next,
+        change_clock,
+        open_world,
+        show_clock,
+    )
 
-    moment, seconds = _read_step(action, value)
+    if to_next and (action != "advance" or value is not None):
+        raise click.UsageError("--to-next is for: clock advance --to-next, without a duration.")
+    moment, seconds = (None, 0.0) if to_next else _read_step(action, value)
     with open_world(**server) as world:
-        if action is not None:
+        if to_next:
+            advance_to_next(world)
+        elif action is not None:
             change_clock(world, action, moment, seconds)
         show_clock(world)
 
@@ -120,7 +132,7 @@ def _read_step(
     if action in {"travel", "advance"} and value is None:
         wanted = "a moment: clock travel 2026-03-25T16:00:00Z"
         if action == "advance":
-            wanted = "a duration: clock advance 1h"
+            wanted = "a duration: clock advance 1h, or clock advance --to-next"
         raise click.UsageError(f"clock {action} needs {wanted}.")
     if action == "resume" and value is not None:
         raise click.UsageError(f"clock resume takes nothing more, and {value!r} was given.")
@@ -139,7 +151,7 @@ def _read_step(
 @server_options
 @click.option("--follow/--no-follow", "-f", help="Wait for more, until interrupted.")
 @click.option("--operation", metavar="ID", help="Only this operation.")
-@click.option("--status", type=click.IntRange(100, 599), help="Only answers with this status.")
+@click.option("--status", metavar="STATUS", help="Only answers with this status, or such as 4xx.")
 @click.option("--method", metavar="METHOD", help="Only this method, in any case.")
 @click.option("--path", metavar="TEXT", help="Only addresses that contain this.")
 @click.option("--rule", metavar="NAME", help="Only where this scenario acted; NAME/0 for one rule.")
@@ -155,7 +167,7 @@ def requests(
     *,
     follow: bool,
     operation: str | None,
-    status: int | None,
+    status: str | None,
     method: str | None,
     path: str | None,
     rule: str | None,
@@ -189,6 +201,63 @@ def costs(*, by: By, format: Literal["text", "json"], **server: Any) -> None:
         show_costs(world, by, format)
 
 
+@click.command("make", cls=CheckedCommand)
+@server_options
+@click.option(
+    "--seed", type=click.IntRange(-(2**63), 2**63 - 1), metavar="N",
+    help="The same N makes the same records of the same world.  [default: others each time]",
+)  # fmt: skip
+@make_format_option("text", "json", help="A sentence for people, or the answer of /_mock/make.")
+@click.argument("table")
+@click.argument("words", nargs=-1, metavar="[COUNT] [KEY=VALUE]...")
+def make(
+    *,
+    table: str,
+    words: tuple[str, ...],
+    seed: int | None,
+    format: Literal["text", "json"],
+    **server: Any,
+) -> None:
+    """Make records of TABLE in a world, with what they need: one, or COUNT of them.
+
+    KEY is a field, a reference without `_id` such as `campaign`, or `spread`: how long ago the
+    oldest record was created. A VALUE is read as JSON if it is JSON, else as text.
+    """
+    from mock_platform.cli.remote_commands import make_records, open_world
+
+    count, pairs = 1, words
+    if words and "=" not in words[0]:
+        if not words[0].isascii() or not words[0].isdigit():
+            raise click.UsageError(f"COUNT is a whole number, got {words[0]!r}.")
+        count, pairs = int(words[0][:19]), words[1:]
+    with open_world(**server) as world:
+        make_records(world, table, count, pairs, seed, format)
+
+
+@click.command("case", cls=CheckedCommand)
+@server_options
+@click.option(
+    "--as", type=click.Choice(["pytest", "node"]),
+    help="Read FILE instead of writing it, and print its whole session as a test that passes.",
+)  # fmt: skip
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+def case(*, file: Path, **server: Any) -> None:
+    """Write a world with all its requests to FILE, a zip archive without secrets.
+
+    `mock-platform open FILE` serves the same world elsewhere.
+    """
+    kind = server.pop("as")
+    if kind is not None:
+        from mock_platform.cli.cases import print_test
+
+        print_test(file, kind)
+        return
+    from mock_platform.cli.remote_commands import open_world, save_case
+
+    with open_world(**server) as world:
+        save_case(world, file)
+
+
 @click.command("worlds", cls=CheckedCommand)
 @server_options
 def worlds(**server: Any) -> None:
@@ -199,6 +268,20 @@ def worlds(**server: Any) -> None:
         show_worlds(platform)
 
 
+@click.command("mcp", cls=CheckedCommand)
+@server_options
+def mcp(**server: Any) -> None:
+    """Let an agent steer a running server: the Model Context Protocol on standard input and output.
+
+    A program that starts servers for its agent is given the words `mock-platform mcp`. With --world
+    the tools act on that world alone.
+    """
+    from mock_platform.cli.remote_commands import open_world, pass_messages
+
+    with open_world(**server) as world:
+        pass_messages(world, server["control_token"], server["ca"])
+
+
 LIVE_COMMANDS: tuple[click.Command, ...] = (
     switch_on,
     switch_off,
@@ -206,6 +289,9 @@ LIVE_COMMANDS: tuple[click.Command, ...] = (
     clock,
     requests,
     costs,
+    make,
+    case,
     worlds,
+    mcp,
 )
 """The commands that need a running server."""

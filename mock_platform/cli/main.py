@@ -17,10 +17,11 @@ from mock_platform.version import __version__
 
 _NAME = "mock-platform"
 _SECTIONS = (
-    ("Start a sandbox", ("serve", "run", "verify")),
-    ("Watch what it does", ("requests", "costs", "worlds")),
+    ("Start a sandbox", ("serve", "run", "open", "verify")),
+    ("Watch what it does", ("requests", "costs", "case", "worlds")),
     ("Break something, and undo it", ("scenarios", "on", "off", "clock", "reset")),
-    ("Data", ("credentials", "record", "import")),
+    ("For agents", ("mcp",)),
+    ("Data", ("make", "credentials", "record", "import")),
     ("Check", ("check", "fit", "coverage", "diff", "fidelity")),
     ("The contract", ("operations", "where", "openapi", "assumptions", "contract", "pact")),
     ("Help and set-up", ("docs", "hosts")),

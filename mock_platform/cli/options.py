@@ -18,7 +18,7 @@ import click
 from msgspec import Struct
 
 from mock_platform.settings import WIRES, ConnectionSettings, DeliverySettings, Settings
-from mock_platform.world.clock import DURATION_EXAMPLES, parse_duration, parse_instant
+from mock_platform.world.clock import DURATION_EXAMPLES, format_date, parse_duration, parse_instant
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -61,7 +61,7 @@ class InstantKind(OptionKind):
         try:
             return parse_instant(text)
         except ValueError as fault:
-            raise ValueError(f"{text!r} is {fault}, for instance 2026-03-25T16:00:00Z") from fault
+            raise ValueError(f"{text!r} is {fault}") from fault
 
 
 class SecondsKind(OptionKind):
@@ -172,6 +172,23 @@ class AddressKind(OptionKind):
 
 ADDRESS = AddressKind()
 INSTANT = InstantKind()
+
+
+class DatesKind(OptionKind):
+    """Dates of a contract, separated by commas."""
+
+    name = "dates"
+
+    def parse(self, text: str) -> tuple[datetime, ...]:
+        """Return the moments, each once, in the order in which they were given."""
+        dates = tuple(INSTANT.parse(part.strip()) for part in text.split(","))
+        twice = next((format_date(each) for each in dates if dates.count(each) > 1), None)
+        if twice is not None:
+            raise ValueError(f"{twice} is there twice")
+        return dates
+
+
+DATES = DatesKind()
 SECONDS = SecondsKind()
 WHOLE_SECONDS = SecondsKind(whole=True)
 SIZE = SizeKind()
@@ -360,6 +377,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("wire", "Answers as documented (spec), or as the real service was recorded where that "
                     "differs: now, or until 2023.", click.Choice(WIRES),
             plain_default="recorded for the platform's own hosts, else spec"),
+    Setting("as-of", "Answer with the endpoints, fields, names of events and refusals that the "
+                     "release history had at this date, whatever the clock says.", INSTANT,
+            plain_default="--releases decides", metavar="DATE"),
     Setting("no-markers", "Leave the X-Mock-… headers out of the answers.", flag=True),
     Setting("limits", "Rate limits to enforce: those of the specification, also those that only "
                       "the public interface names, or none.",
@@ -458,7 +478,15 @@ def settings_options(*, without: frozenset[str] = frozenset()) -> Callable[[Comm
 
 
 def settings_of(values: Mapping[str, Any]) -> Settings:
-    """Return the settings from a command's parameters; absent ones keep their default."""
+    """Return the settings from a command's parameters; absent ones keep their default.
+
+    Raises:
+        click.UsageError: Some do not belong together.
+    """
+    if values.get("as_of") is not None and values.get("releases") == "all":
+        raise click.UsageError(
+            "--releases all has every release, and --as-of those up to a date: choose one."
+        )
     groups: dict[str, dict[str, Any]] = {"": {}, "delivery": {}, "connection": {}}
     for setting in SETTINGS:
         if setting.parameter not in values:

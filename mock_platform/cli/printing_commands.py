@@ -124,6 +124,24 @@ def assumptions(*, format: str) -> None:
 
 @click.command(cls=CheckedCommand)
 @click.option(
+    "--status", type=click.IntRange(400, 599), multiple=True,
+    help="Only answers with this status. Repeatable.",
+)  # fmt: skip
+@click.option("--network/--no-network", help="Also what the network can do to any request.")
+@make_format_option("text", "json", help="An id a line, or what GET /_mock/failures answers.")
+@click.argument("pattern")
+def failures(*, pattern: str, status: tuple[int, ...], network: bool, format: str) -> None:
+    """List the documented failures of the operations whose ids match PATTERN.
+
+    PATTERN may be several, such as 'line_items.*,oauth*'. `on ID` lets the next call fail so.
+    """
+    from mock_platform.cli.listing import failures_text
+
+    click.echo(failures_text(pattern, status, network=network, form=format))
+
+
+@click.command(cls=CheckedCommand)
+@click.option(
     "--format", type=click.Choice(["text", "json", "schema"]),
     help="Columns, what GET /_mock/scenarios answers, or the JSON Schema of the files.  "
          f"{BY_READER}",
@@ -171,6 +189,7 @@ PRINTING_COMMANDS: tuple[click.Command, ...] = (
     docs,
     openapi,
     assumptions,
+    failures,
     scenarios,
 )
 """The commands of this module."""

@@ -13,7 +13,7 @@ from typing import Literal, Self
 import click
 from msgspec import Struct
 
-from mock_platform.cli.command import BadInput, convert_errors
+from mock_platform.cli.command import BadInput, CheckFailed, convert_errors
 from mock_platform.cli.running import NOT_FOUND, run_command
 from mock_platform.client.intercepting import list_variables, open_proxy
 from mock_platform.core.jsonio import pretty
@@ -24,7 +24,12 @@ from mock_platform.settings import ConnectionSettings
 from mock_platform.verification.compare.compare import escape
 from mock_platform.verification.har import BadHar
 from mock_platform.verification.har.writer import HarFile, RecordedExchange, Secrets
-from mock_platform.verification.importing import FolderInUse, ImportOptions, import_har
+from mock_platform.verification.importing import (
+    FolderInUse,
+    ImportOptions,
+    RemainsOfPersons,
+    import_har,
+)
 from mock_platform.verification.importing.result import describe, report_as_json
 from mock_platform.verification.recording import MAX_BODY_BYTES, Forwarder
 from mock_platform.world import redact
@@ -169,6 +174,8 @@ def import_file(
             report = import_har(har, folder, options, lambda text: click.echo(text, err=True))
     except BadHar as fault:
         raise BadInput(str(fault)) from fault
+    except RemainsOfPersons as fault:
+        raise CheckFailed(str(fault)) from fault
     except FolderInUse as fault:
         raise click.UsageError(str(fault)) from fault
     except OSError as fault:

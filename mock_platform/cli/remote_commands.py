@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -15,19 +16,24 @@ import click
 
 from mock_platform.cli.command import DEFAULT_URL, CheckFailed, align
 from mock_platform.client.interface import WorldFace
+from mock_platform.client.remote.control import connect
 from mock_platform.client.remote.journal import RemoteEntry
 from mock_platform.client.remote.world import RemotePlatform
 from mock_platform.core.errors import (
     BadParameters,
     BadQuery,
+    BadRecord,
     BadScenario,
     CannotPerform,
+    NothingDue,
     Refused,
     UnknownScenario,
+    UnknownTable,
     Unreachable,
     did_you_mean,
 )
 from mock_platform.core.jsonio import dumps
+from mock_platform.names import OwnName
 from mock_platform.scenario.outline import is_file
 from mock_platform.verification.costs.document import By, describe_costs
 from mock_platform.world.clock import wire_millis
@@ -35,6 +41,9 @@ from mock_platform.world.endings import describe_end, is_unusual
 from mock_platform.world.names import DEFAULT
 
 _POLL_SECONDS = 0.3
+_SHOWN_IDS = 5
+_SECONDS = 90
+"""How long an answer to an agent may take."""
 _MOST_AT_ONCE = 1000
 """The number of entries that a poll asks for: more than come between two polls."""
 
@@ -84,17 +93,16 @@ def open_world(
 def activate(world: WorldFace, name: str, pairs: Sequence[str]) -> None:
     """Activate a scenario, or that of a file, with parameters written as KEY=VALUE."""
     parameters = dict(map(_read_pair, pairs))
-    if is_file(name):
-        name = world.define(Path(name))
-    world.activate(name, **parameters)
+    known = world.define(Path(name)) if is_file(name) else OwnName(name)
+    world.activate(known, **parameters)
     given = "".join(f" {key}={json.dumps(value)}" for key, value in parameters.items())
-    click.echo(f"{name}{given} is on in world {world.name}.")
+    click.echo(f"{known}{given} is on in world {world.name}.")
 
 
 def deactivate(world: WorldFace, name: str | None) -> None:
     """Deactivate a scenario, or all of them."""
     active = [each["name"] for each in world.scenarios if each["active"]]
-    world.deactivate(name)
+    world.deactivate(None if name is None else OwnName(name))
     if name is not None:
         was = "" if name in active else " It was not on."
         click.echo(f"{name} is off in world {world.name}.{was}")
@@ -113,6 +121,21 @@ def show_clock(world: WorldFace) -> None:
     """Print the moment of a world, and whether its clock is stopped."""
     state = "stopped" if world.clock.frozen else "running"
     click.echo(f"{wire_millis(world.clock.now())} {state}")
+
+
+def advance_to_next(world: WorldFace) -> None:
+    """Move the clock of a world to the next thing that is due, and print what it was.
+
+    Raises:
+        CheckFailed: Nothing is due.
+    """
+    try:
+        happened = world.clock.advance(to="next")
+    except NothingDue as fault:
+        raise CheckFailed(str(fault)) from fault
+    for each in happened:
+        of = each.id if each.table is None else f"{each.table}/{each.id}"
+        click.echo(f"{wire_millis(each.at)} {each.kind} {of}")
 
 
 def change_clock(
@@ -180,6 +203,47 @@ def show_costs(world: WorldFace, by: By, form: Literal["text", "json"]) -> None:
         click.echo(align([("US$", "calls", "charged", by), *rows]))
 
 
+def make_records(
+    world: WorldFace,
+    table: str,
+    count: int,
+    pairs: Sequence[str],
+    seed: int | None,
+    form: Literal["text", "json"],
+) -> None:
+    """Make records with fields that are written as KEY=VALUE, and print what was made."""
+    fields = dict(map(_read_pair, pairs))
+    reserved = fields.keys() & {"table", "count", "seed"}
+    if reserved:
+        raise click.UsageError(f"{min(reserved)} is no field: make TABLE COUNT --seed N KEY=VALUE.")
+    try:
+        made = world.make(table, count, seed=seed, **fields)
+    except TypeError as fault:  # a number that JSON has and nobody can send
+        raise click.UsageError(f"{fault}.") from fault
+    if form == "json":
+        click.echo(dumps(made))
+        return
+    shown = ", ".join(made["ids"][:_SHOWN_IDS]) + (" …" if made["made"] > _SHOWN_IDS else "")
+    click.echo(f"{made['made']:,} {table} were made in world {world.name}: {shown}")
+
+
+def save_case(world: WorldFace, file: Path) -> None:
+    """Write a world with its requests to a file.
+
+    Raises:
+        CheckFailed: The file cannot be written.
+    """
+    try:
+        world.save_case(file)
+    except OSError as fault:
+        raise CheckFailed(f"{file} cannot be written: {fault.strerror}.") from fault
+    count = len(world.journal)
+    click.echo(
+        f"World {world.name} with its {count:,} request{'' if count == 1 else 's'} is in {file}. "
+        f"`mock-platform open {file}` serves the same world."
+    )
+
+
 def show_worlds(platform: RemotePlatform) -> None:
     """Print each world with its base address."""
     names = platform.worlds
@@ -187,6 +251,37 @@ def show_worlds(platform: RemotePlatform) -> None:
     for name in names:
         prefix = "" if name == DEFAULT else f"/~{name}"
         click.echo(f"{name.ljust(width)}  {platform.base_url}{prefix}")
+
+
+def pass_messages(world: WorldFace, token: str | None, ca: Path | None) -> None:
+    """Pass each line of standard input to the server for agents, and its answer to the output."""
+    # The whole address of a world lets the tools act on that world alone.
+    url = f"{world.control_url}/mcp"
+    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    with connect(token, ca) as http:
+        for line in sys.stdin.buffer:
+            if not line.strip():
+                continue
+            try:
+                answer = http.post(url, data=line, headers=headers, timeout=_SECONDS)
+                text, given = answer.content, answer.headers.get("Content-Type", "")
+                told = text if given == "application/json" else _make_rpc_error(line, answer.text)
+            except OSError as fault:
+                told = _make_rpc_error(line, f"no server answers at {url}: {fault}")
+            if told:
+                sys.stdout.buffer.write(told.strip() + b"\n")
+                sys.stdout.buffer.flush()
+
+
+def _make_rpc_error(line: bytes, text: str) -> bytes:
+    """Return the error that answers a message which reached no tool; nothing for a notice."""
+    with suppress(ValueError):
+        sent = json.loads(line)
+        number = sent.get("id") if isinstance(sent, dict) else None
+        if number is not None and text:
+            error = {"code": -32000, "message": text}
+            return dumps({"jsonrpc": "2.0", "id": number, "error": error})
+    return b""
 
 
 def _explain_nothing(world: WorldFace, wanted: Mapping[str, Any], *, follow: bool) -> str:
@@ -210,6 +305,8 @@ def _print_entries(entries: Sequence[Any], form: Literal["text", "json"]) -> Non
 def _describe_entry(entry: RemoteEntry) -> str:
     operation = entry.operation or entry.custom or "no operation"
     text = f"{wire_millis(entry.at)} {entry.status} {entry.method} {entry.url}  {operation}"
+    if entry.tool is not None:
+        text += f"  (tool {entry.tool})"
     if entry.rule is not None:
         text += f"  [{entry.rule['scenario']}/{entry.rule['rule']}]"
     if is_unusual(entry.ended):
@@ -258,5 +355,5 @@ def _convert_refusals() -> Iterator[None]:
     except (Refused, Unreachable, UnknownScenario, BadParameters, BadQuery, CannotPerform) as fault:
         text = str(fault.args[0]) if isinstance(fault, LookupError) else str(fault)
         raise CheckFailed(text) from fault
-    except BadScenario as fault:
+    except (BadScenario, BadRecord, UnknownTable) as fault:
         raise CheckFailed(str(fault)) from fault

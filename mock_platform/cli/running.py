@@ -9,12 +9,14 @@ import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from mock_platform.cli.command import CheckFailed, convert_errors, write_report
 from mock_platform.cli.conditions import CoverageConditions
@@ -22,6 +24,8 @@ from mock_platform.cli.intercepting import read_interception
 from mock_platform.cli.options import settings_of
 from mock_platform.cli.signals import Signals
 from mock_platform.cli.verifying import (
+    DatedRun,
+    DateWatch,
     DriftOptions,
     GatePage,
     RunCheck,
@@ -32,6 +36,7 @@ from mock_platform.cli.verifying import (
     check_faults,
     check_requests,
     check_rules,
+    render_runs,
 )
 from mock_platform.client.intercepting import trust_variables
 from mock_platform.client.platform import MockPlatform
@@ -42,6 +47,7 @@ from mock_platform.verification.costs.document import CostsDocument
 from mock_platform.verification.coverage.document import CoverageDocument
 from mock_platform.verification.coverage.gate import Gate
 from mock_platform.verification.coverage.pages import SUFFIXES, render_totals, write_files
+from mock_platform.world.clock import format_date
 
 if TYPE_CHECKING:
     from mock_platform.client.local_platform import LocalPlatform
@@ -158,13 +164,21 @@ class RunOptions(Struct, frozen=True):
 class Examiner:
     """Watches a run from its start, looks at its server before the stop, and concludes."""
 
-    def __init__(self, server: MockPlatform, options: RunOptions, gate: Gate) -> None:
+    def __init__(
+        self,
+        server: MockPlatform,
+        options: RunOptions,
+        gate: Gate,
+        dates: DateWatch | None = None,
+    ) -> None:
         self._server = server
         self._platform = cast("LocalPlatform", server).control.platform
         self._options = options
         self._gate = gate
         self._watch = StrayWatch()
         self._platform.observers.append(self._watch.observe)
+        if dates is not None:
+            self._platform.observers.append(dates.observe)
         wanted = options.verify
         if wanted is None:
             reports = options.junit is not None or options.summary is not None
@@ -200,9 +214,9 @@ class Examiner:
         Raises:
             CheckFailed: A report cannot be written.
         """
-        strays, warnings = self._requests
+        _, warnings = self._requests
         broken = check_faults(faults)
-        verdict = RunVerdict([*self._rules, strays, warnings, broken])
+        verdict = RunVerdict([*self._rules, *self._requests, broken])
         shown = verdict if self._verify else RunVerdict([warnings, broken])
         if not self._options.page:
             _print_faults(shown)
@@ -227,6 +241,13 @@ class Examiner:
             text = "mock-platform: the command succeeded, but the run fails because of this"
             click.echo(f"{text}; --no-verify accepts it.", err=True)
         return status or (_FAILED if failed or gates.has_failed else 0)
+
+    def judge(
+        self, command: Sequence[str], status: int, faults: Sequence[BaseException]
+    ) -> RunVerdict:
+        """Return all checks of the run, without those of its coverage; nothing is printed."""
+        ran, broken = check_command(command, status), check_faults(faults)
+        return RunVerdict([ran, *self._rules, *self._requests, broken, *self._check_costs()])
 
     def _check_costs(self) -> list[RunCheck]:
         most = self._options.max_cost
@@ -317,27 +338,76 @@ def run_beside_server(command: Sequence[str], options: RunOptions) -> int:
     Raises:
         click.ClickException: The server cannot start, or a file cannot be read or written.
     """
+    # These first: a file that cannot be read should not cost a whole run.
+    beside = _check_beside(options)
+    gate = options.coverage.make_gate()
+    if not _can_run(command):
+        return NOT_FOUND
+    examiner, status, faults = _examine(command, options, gate)
+    return examiner.conclude(command, status, faults, beside)
+
+
+def run_as_of(command: Sequence[str], options: RunOptions, dates: Sequence[datetime]) -> int:
+    """Run a command once for each date of the contract, and print one table of the runs.
+
+    Returns 1 if one of them failed, else 0; a signal that ends the command ends the runs.
+
+    Raises:
+        click.ClickException: As `run_beside_server`.
+    """
+    if not _can_run(command):
+        return NOT_FOUND
+    runs: list[DatedRun] = []
+    for date in dates:
+        click.echo(f"mock-platform: as of {format_date(date)}", err=True)
+        watch = DateWatch(date)
+        own = structs.replace(options, settings=replace(options.settings, as_of=date))
+        examiner, status, faults = _examine(command, own, Gate(), watch)
+        runs.append(DatedRun(watch, examiner.judge(command, status, faults)))
+        if status > _BY_SIGNAL:
+            break
+    for line in render_runs(runs):
+        click.echo(line)
+    checks = [check for run in runs for check in run.list_checks()]
+    if options.junit is not None:
+        write_report(options.junit, RunVerdict(checks).write_junit(options.name, {}))
+    if options.summary is not None:
+        lines = render_runs(runs, markdown=True)
+        write_report(options.summary, "".join(f"{line}\n" for line in lines), append=True)
+    return _FAILED if any(check.faults for check in checks) else 0
+
+
+def _can_run(command: Sequence[str]) -> bool:
+    """Whether a command exists; it prints so if not.
+
+    Raises:
+        click.ClickException: The system cannot run one beside a server.
+    """
     if not hasattr(signal, "SIGCHLD"):
         raise click.ClickException(
             "this system has no signal for the end of a command (SIGCHLD), which `run` waits for. "
             "Start `mock-platform serve` beside the command."
         )
-    # These first: a file that cannot be read should not cost a whole run.
-    beside = _check_beside(options)
-    gate = options.coverage.make_gate()
-    if shutil.which(command[0]) is None and not os.path.exists(command[0]):  # noqa: PTH110
+    exists = shutil.which(command[0]) is not None or os.path.exists(command[0])  # noqa: PTH110
+    if not exists:
         click.echo(f"Error: {command[0]}: this command does not exist.", err=True)
-        return NOT_FOUND
+    return exists
+
+
+def _examine(
+    command: Sequence[str], options: RunOptions, gate: Gate, watch: DateWatch | None = None
+) -> tuple[Examiner, int, Sequence[BaseException]]:
+    """Run a command beside a server; return what watched it, its status, the server's errors."""
     with convert_errors():
         server = MockPlatform.start(options.settings, tls=options.tls)
-    examiner = Examiner(server, options, gate)
+    examiner = Examiner(server, options, gate, watch)
     try:
         with _list_more(server, options) as more:
             status = _run_led(command, {**variables(server), **more}, options)
         examiner.examine()
     finally:
         faults = _stop(server)
-    return examiner.conclude(command, status, faults, beside)
+    return examiner, status, faults
 
 
 def _check_beside(options: RunOptions) -> Sequence[RunCheck]:

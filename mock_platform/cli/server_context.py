@@ -19,7 +19,7 @@ from mock_platform.core.platform_hosts import Interception
 from mock_platform.core.tables.fixtures import BadFixtures
 from mock_platform.platform import Platform, load_base
 from mock_platform.scenario.outline import SUFFIXES
-from mock_platform.serving.restoring import Opened
+from mock_platform.serving.restoring import Opened, open_platform
 from mock_platform.settings import Settings
 from mock_platform.world.store.errors import StoreUnwritable
 
@@ -44,6 +44,8 @@ class ServeOptions(Struct, frozen=True):
     """What a proxy for the platform's real hosts does; `None` without one."""
     shadow: ShadowSettings | None = None
     """To which service requests are sent as well; `None` for none."""
+    opener: Callable[[Settings], Opened] = open_platform
+    """Opens the platform that is served."""
 
 
 # `serve --watch`: loads fixture folders and scenario files again when they change. A change is

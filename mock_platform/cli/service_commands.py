@@ -209,6 +209,10 @@ def record(
     "--ids", type=click.Choice(["keep", "map"]), default="keep", show_default=True,
     help="Keep the ids of records, or map them to fresh ones, wherever the recording has them.",
 )  # fmt: skip
+@click.option(
+    "--anonymise/--no-anonymise",
+    help="Replace names, handles, texts, pictures and addresses of persons by made-up ones.",
+)
 @make_names_option("The names that the recorded service uses; auto finds out.")
 @make_format_option("text", "json", help="Format of the report on standard output.")
 def import_(
@@ -218,6 +222,7 @@ def import_(
     force: bool,
     host: tuple[str, ...],
     ids: Literal["keep", "map"],
+    anonymise: bool,
     names: NamesChoice,
     format: Literal["text", "json"],
 ) -> None:
@@ -229,7 +234,8 @@ def import_(
     from mock_platform.cli.recording import import_file
     from mock_platform.verification.importing import ImportOptions
 
-    options = ImportOptions(tuple(name.lower() for name in host), names, force, ids)
+    hosts = tuple(name.lower() for name in host)
+    options = ImportOptions(hosts, names, force, ids, anonymise)
     import_file(har, to, options, format)
 
 

@@ -33,7 +33,6 @@ from mock_platform.serving.app import create_app
 from mock_platform.serving.garbage import collect_rarely
 from mock_platform.serving.http import Bound, serve_forever
 from mock_platform.serving.http.tls import TlsMaterial
-from mock_platform.serving.restoring import open_platform
 from mock_platform.settings import Settings
 from mock_platform.version import __version__
 from mock_platform.world.ids import unguessable
@@ -69,7 +68,7 @@ def serve_until_stopped(serving: ServeOptions) -> None:
         if serving.stop_with_stdin:
             stop.follow(_STANDARD_INPUT)
         material = _make_certificates(serving, settings)
-        opened = open_platform(settings)
+        opened = serving.opener(settings)
         platform = opened.platform
         platform.on_error = report_error
         platform.observers.append(logs.log_warnings)

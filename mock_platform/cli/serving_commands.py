@@ -1,4 +1,4 @@
-"""The commands that start a sandbox, and their options: `serve`, and `run`, also as `verify`.
+"""The commands that start a sandbox, and their options: `serve`, `run` and `verify`.
 
 `serving` and `running` implement them.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import click
 
@@ -19,7 +20,7 @@ from mock_platform.cli.intercepting import (
     intercept_hosts_option,
     read_interception,
 )
-from mock_platform.cli.options import USD, condition_options, settings_of, settings_options
+from mock_platform.cli.options import DATES, USD, condition_options, settings_of, settings_options
 
 if TYPE_CHECKING:
     from mock_platform.settings import NamesMode
@@ -51,8 +52,8 @@ _SECTIONS = (
         "How it answers",
         (
             "names", "wire", "auth", "ads-auth", "warnings", "no-markers", "limits", "tiers",
-            "releases", "card-envelope", "webhook-envelope", "webhook-limit", "subscription-limit",
-            "campaign-limit", "line-item-limit", "line-items-per-campaign",
+            "releases", "as-of", "card-envelope", "webhook-envelope", "webhook-limit",
+            "subscription-limit", "campaign-limit", "line-item-limit", "line-items-per-campaign",
         ),
     ),
     (
@@ -329,24 +330,94 @@ def run(**values: Any) -> None:
     _run("mock-platform run", values)
 
 
-def _run(name: str, values: Mapping[str, Any]) -> None:
-    from mock_platform.cli.running import read_run_options, run_beside_server
-
+def _require_command(name: str, values: Mapping[str, Any]) -> None:
     if not values["command"]:
         raise click.UsageError(f"The command is missing. For instance: {name} -- pytest -q")
+
+
+def _run(name: str, values: Mapping[str, Any]) -> NoReturn:
+    from mock_platform.cli.running import read_run_options, run_beside_server
+
+    _require_command(name, values)
     sys.exit(run_beside_server(list(values["command"]), read_run_options(name, values)))
 
 
-# Another name of `run --page`, with reports and variables (MOCK_PLATFORM_VERIFY_…) under that name.
+def _verify(*, as_of: tuple[datetime, ...] | None, **values: Any) -> None:
+    name = "mock-platform verify"
+    values |= {"as_of": None, "verify": True, "page": True}
+    if as_of is None:
+        text = "Without --as-of: Write `mock-platform run --page -- CMD`, with the same options."
+        click.echo(text, err=True)
+        _run(name, values)
+    from mock_platform.cli.running import read_run_options, run_as_of
+
+    _require_command(name, values)
+    for option in _NOT_BY_DATE:
+        if values[option.replace("-", "_")]:
+            raise click.UsageError(
+                f"--{option} is for one run: mock-platform run --as-of DATE --{option} …"
+            )
+    options = read_run_options(name, values)
+    sys.exit(run_as_of(list(values["command"]), options, as_of))
+
+
+_NOT_BY_DATE = ("coverage", "coverage-fail-under", "coverage-baseline", "contract", "against")
 verify = CheckedCommand(
     "verify",
-    callback=lambda **values: _run("mock-platform verify", values | {"verify": True, "page": True}),
-    params=[param for param in run.params if param.name not in {"verify", "page"}],
-    help="Run CMD as `run --page` does.",
+    callback=_verify,
+    params=[
+        *(param for param in run.params if param.name not in {"verify", "page", "as_of"}),
+        click.Option(
+            ["--as-of"], type=DATES, metavar="DATE,DATE…",
+            help="The dates of the contract, such as 2026-03-01,2026-06-30.",
+        ),
+    ],
+    help="Run CMD once for each date of the contract, and print one table of the runs.",
     context_settings=run.context_settings,
     sections=_SECTIONS,
-    deprecated="Write `mock-platform run --page -- CMD`, with the same other options; `verify` "
-    "goes in the next release.",
-)
+)  # fmt: skip
 
-SERVING_COMMANDS: tuple[click.Command, ...] = (serve, run, verify)
+
+@click.command("open", cls=CheckedCommand)
+@click.option(
+    "--replay/--no-replay",
+    help="Say where answers differ from the recorded ones, and end: with status 1 if any does. "
+    "With --port, serve after that.",
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), metavar="N",
+    help="Port to listen on; 0 takes a free one.  [default: 8080]",
+)  # fmt: skip
+@click.option(
+    "--stop-with-stdin/--no-stop-with-stdin",
+    help="Stop also when standard input ends, as a pipe does with the program that holds it.",
+)
+@click.option(
+    "--log-level", type=click.Choice(["info", "warning", "error", "off"]), default="info",
+    show_default=True, help="What is logged, as for serve.",
+)  # fmt: skip
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+def open_case(
+    *,
+    file: Path,
+    replay: bool,
+    port: int | None,
+    stop_with_stdin: bool,
+    log_level: Literal["info", "warning", "error", "off"],
+) -> None:
+    """Serve the world of a case, which `mock-platform case` or a failing test wrote.
+
+    Its requests are repeated first, from its start, so that it is as it was when it was saved;
+    POST /_mock/reset returns it to the start.
+    """
+    from mock_platform.cli.cases import report_replay, serve_case
+
+    if replay and port is None:
+        report_replay(file)
+    else:
+        serve_case(
+            file, port, log_level=log_level, stop_with_stdin=stop_with_stdin, report=replay
+        )  # fmt: skip
+
+
+SERVING_COMMANDS: tuple[click.Command, ...] = (serve, run, verify, open_case)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 import traceback
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from mock_platform.api.served import OPERATIONS
 from mock_platform.core.junit import JunitCase, write_junit
 from mock_platform.core.warning_counts import (
     WarningDocument,
@@ -24,6 +27,7 @@ from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.outline import UnfiredRule
 from mock_platform.verification.costs.document import CostsDocument, describe_costs
 from mock_platform.world import redact
+from mock_platform.world.clock import format_date
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.names import UnknownWorld
 
@@ -358,6 +362,70 @@ class GatePage(Struct, frozen=True):
         yield from islice(faults, MAX_LINES)
         if len(faults) > MAX_LINES:
             yield f"and {len(faults) - MAX_LINES} more lines, which --junit FILE has"
+
+
+# `verify --as-of A,B,C`: one run for each date of the contract, and one table of them.
+
+
+class DateWatch:
+    """Counts requests, and those for operations that do not exist at a date; an observer."""
+
+    def __init__(self, date: datetime) -> None:
+        self.date = format_date(date)
+        self.requests = 0
+        self.absent: Counter[str] = Counter()
+        self._missing = {each.id for each in OPERATIONS if not each.exists_at(date)}
+        self._lock = threading.Lock()
+
+    def observe(self, entry: JournalEntry) -> None:
+        """Count the request of a journal entry."""
+        with self._lock:
+            self.requests += 1
+            if entry.operation in self._missing:
+                self.absent[entry.operation] += 1
+
+
+class DatedRun(Struct, frozen=True):
+    """A run with the contract of a date."""
+
+    watch: DateWatch
+    verdict: RunVerdict
+
+    def list_checks(self) -> Iterator[RunCheck]:
+        """Return its checks in a suite of their own."""
+        for each in self.verdict.checks:
+            suite = f"as of {self.watch.date}"
+            yield RunCheck(suite, f"{each.suite}: {each.name}", each.faults, each.headline)
+
+    def make_row(self) -> tuple[str, str, str, str]:
+        """Return the cells of its row."""
+        failed = dict.fromkeys(check.suite for check in self.verdict.checks if check.faults)
+        result = f"failed ({', '.join(failed)})" if failed else "passed"
+        absent = (f"{count} x {name}" for name, count in sorted(self.watch.absent.items()))
+        return self.watch.date, result, str(self.watch.requests), ", ".join(absent) or "-"
+
+
+_TITLES = ("as of", "result", "requests", "called, and not there at that date")
+
+
+def render_runs(runs: Sequence[DatedRun], *, markdown: bool = False) -> Iterator[str]:
+    """Yield the table of the runs, then what failed at each date."""
+    rows = [run.make_row() for run in runs]
+    if markdown:
+        for row in (_TITLES, ("---",) * len(_TITLES), *rows):
+            yield f"| {' | '.join(map(_escape, row))} |"
+    else:
+        widths = [max(map(len, column)) for column in zip(_TITLES, *rows, strict=True)]
+        for row in (_TITLES, *rows):
+            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            yield "  ".join(cells).rstrip()
+    fences = (["```text"], ["```"]) if markdown else ([], [])
+    for run in runs:
+        lines = [line.removeprefix("mock-platform: ") for line in run.verdict.describe()]
+        if lines:
+            more = ["…"] if len(lines) > MAX_LINES else []
+            yield from ("", f"as of {run.watch.date}:", *fences[0])
+            yield from (*lines[:MAX_LINES], *more, *fences[1])
 
 
 def _escape(text: str) -> str:

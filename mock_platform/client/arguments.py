@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
@@ -15,6 +16,7 @@ from mock_platform.world.endings import How
 
 if TYPE_CHECKING:
     from mock_platform.core.auth.tester_access import Credentials
+    from mock_platform.names import OperationId, OwnName
     from mock_platform.scenario.catalog import Catalog
     from mock_platform.scenario.document import Scenario
     from mock_platform.serving.in_process.oauth1 import OAuth1Auth
@@ -56,7 +58,10 @@ def count_seconds(
         raise TypeError("give the step as one value (advance('1h')) or in parts (hours=1)")
     if isinstance(step, timedelta):
         return step.total_seconds()
-    seconds = parse_step(step) if isinstance(step, str) else step
+    try:
+        seconds = parse_step(step) if isinstance(step, str) else step
+    except ValueError as fault:
+        raise ValueError(f"{step!r} is {fault}") from None
     return timedelta(seconds=seconds).total_seconds()
 
 
@@ -90,9 +95,10 @@ def describe_event(
 class EntryQuery(TypedDict, total=False):
     """A query on the journal; an entry must match all values."""
 
-    operation: str | None
+    operation: OperationId | OwnName | None
     """Id of an operation."""
-    status: int | None
+    status: int | str | None
+    """A status, or a class of them such as "4xx"."""
     method: str | None
     """HTTP method, in any case."""
     path: str | None
@@ -147,6 +153,20 @@ def is_error(warnings: str | None) -> bool | None:
     return None if warnings is None else warnings == "error"
 
 
+def read_as_of(as_of: Instant | date | None) -> datetime | None:
+    """Return the date of a contract; `None` leaves it to the server.
+
+    Raises:
+        ValueError: It is not a date, or a datetime without offset from UTC.
+    """
+    if isinstance(as_of, date) and not isinstance(as_of, datetime):
+        as_of = as_of.isoformat()
+    try:
+        return None if as_of is None else moment(as_of)
+    except (TypeError, ValueError) as fault:
+        raise ValueError(f"as_of: {fault}; a date is 2026-03-01") from fault
+
+
 def check_names(names: NamesMode | None) -> NamesMode | None:
     """Return which names a world uses; `None` leaves it to the server.
 
@@ -185,6 +205,19 @@ def read_scenario(document: Mapping[str, Any] | str | Path, catalog: Catalog) ->
     if isinstance(document, str):
         return loads(document, catalog)
     return loads(jsonio.dumps(document), catalog, "scenario.json")
+
+
+def describe_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of records to be made, as they would arrive over HTTP.
+
+    Raises:
+        TypeError: A value has no JSON form.
+    """
+    plain = {
+        name: value.total_seconds() if isinstance(value, timedelta) else value
+        for name, value in fields.items()
+    }
+    return copy_as_json(plain)
 
 
 def copy_as_json(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -234,3 +267,19 @@ def _explain_missing(world: str, what: str) -> MissingCredentials:
         f"World {world!r} does not have {what} of its first app and user. Add them to "
         "its state, reset the world, or sign with other credentials."
     )
+
+
+def write_private(path: Path | str, data: bytes) -> Path:
+    """Write a file that only its owner can read, in place of one that was there; return its path.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    flags = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+        if path.is_file():  # one that was there may be open to others; a device stays as it is
+            path.chmod(0o600)
+        file.write(data)
+    return path

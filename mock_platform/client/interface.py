@@ -10,6 +10,7 @@ records.
 
 from __future__ import annotations
 
+import re
 from collections.abc import (
     Callable,
     Collection,
@@ -19,19 +20,31 @@ from collections.abc import (
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, cast
 
 from mock_platform.client.world_parts import ClockFace, JournalFace, StateFace, StreamsFace
+from mock_platform.scenario.outline import FAILURE_ID
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from flask import Flask
     from flask.testing import FlaskClient
+    from httpx import AsyncClient
 
+    from mock_platform.names import Activation, EventType, OwnName, ScenarioName
+    from mock_platform.scenario.failures import DocumentedFailure
     from mock_platform.scenario.outline import UnfiredRule
+    from mock_platform.serving.in_process.asgi import AsgiApplication
     from mock_platform.serving.in_process.session import AuthScheme, BasedSession
     from mock_platform.settings import NamesMode, WireMode
     from mock_platform.verification.costs.document import By
     from mock_platform.world.clock import Instant
+
+
+def _take_scenario(method: Callable[..., None]) -> Activation:
+    """Let type checkers know which parameters the scenario of a name has; change nothing."""
+    return cast("Activation", method)
 
 
 class WorldFace(Protocol):
@@ -96,9 +109,25 @@ class WorldFace(Protocol):
     def streams(self) -> StreamsFace:
         """The open streams of the world."""
 
+    def make(
+        self, table: str, count: int = 1, *, seed: int | None = None, **fields: Any
+    ) -> dict[str, Any]:
+        """Make records in one step; return the answer of `PUT /_mock/make`: `made`, `ids`.
+
+        `fields` are what all of them have. A reference may be named without `_id`, and have a key,
+        a list of keys, which are taken in turn, or a mapping: the fields of a record that is made
+        for it. `spread` is how long ago the oldest was created, such as `"30d"`. What is left out
+        is drawn; the same `seed` draws the same.
+
+        Raises:
+            UnknownTable: No table has this name.
+            BadRecord: The count or a field cannot be; nothing was made.
+            TypeError: A field has no JSON form, or `seed` is not an integer.
+        """
+
     def emit(
         self,
-        event_type: str,
+        event_type: EventType | OwnName,
         *,
         user: str | None = None,
         payload: Mapping[str, Any] | None = None,
@@ -158,6 +187,19 @@ class WorldFace(Protocol):
         """
         return self.wsgi
 
+    @property
+    def asgi(self) -> AsgiApplication:
+        """The whole server with all its worlds, as an ASGI application for asynchronous clients.
+
+        `httpx.AsyncClient(transport=httpx.ASGITransport(platform.asgi))` calls it for every host;
+        that transport reads an answer to its end before it returns it, which streams do not have.
+        It raises what a handler raises. If a scenario breaks the connection, it raises what httpx
+        raises over a socket.
+
+        Raises:
+            NotInProcess: The server runs elsewhere.
+        """
+
     def session(
         self,
         auth: AuthScheme | None = None,
@@ -179,6 +221,24 @@ class WorldFace(Protocol):
             ValueError: `auth` has another value, or `passthrough` is not a list of host names.
         """
 
+    def async_client(
+        self,
+        auth: AuthScheme | None = None,
+        *,
+        sandbox: bool = False,
+        passthrough: Sequence[str] = (),
+    ) -> AsyncClient:
+        """Return an `httpx.AsyncClient`, signed and addressed as what `session` returns.
+
+        A sandbox in this process answers without a socket, and reads of a stream get each line as
+        it comes. Close it, or use it in an `async with`.
+
+        Raises:
+            MissingExtra: httpx is not installed.
+            MissingCredentials: The world has no credentials of this kind, or no longer.
+            ValueError: `auth` has another value, or `passthrough` is not a list of host names.
+        """
+
     def test_client(self, *, sandbox: bool = False) -> FlaskClient:
         """Return Flask's test client; relative addresses start at the base address.
 
@@ -187,8 +247,12 @@ class WorldFace(Protocol):
         """
         return self.wsgi.test_client(base_url=self._find_base(sandbox=sandbox))
 
-    def activate(self, name: str, /, **parameters: Any) -> None:
+    @_take_scenario
+    def activate(self, name: ScenarioName | OwnName, /, **parameters: Any) -> None:
         """Activate a scenario, with values for its parameters; an active one starts again.
+
+        `define` returns the name of a scenario of yours; of one that the server was started with,
+        it is `OwnName("my-outage")`.
 
         Raises:
             UnknownScenario: No scenario has this name.
@@ -196,15 +260,38 @@ class WorldFace(Protocol):
             CannotPerform: The scenario breaks connections and the server cannot do that.
             TypeError: A value has no JSON form.
         """
+        self._activate(name, parameters)
 
-    def deactivate(self, name: str | None = None) -> None:
+    def _activate(self, name: str, parameters: Mapping[str, Any]) -> None: ...
+
+    def fail(self, failure: DocumentedFailure | str, *, times: int | None = 1) -> None:
+        """Let an operation fail at its next call, in a way that `mock_platform.failures` lists.
+
+        `failure` may be the id of one; `times` is for how many calls, `None` for all. A call that
+        is refused anyway does not count. It is a scenario of that name, for `deactivate`.
+
+        Raises:
+            UnknownScenario: No failure has this id.
+            ValueError: It is no id of a failure.
+            BadParameters: `times` is not above 0.
+            CannotPerform: The network is to fail and the server cannot do that.
+        """
+        name = str(failure)
+        if re.fullmatch(FAILURE_ID, name) is None:
+            raise ValueError(
+                f"{name!r} is no failure such as line_items.update-404-LINE_ITEM_NOT_FOUND. "
+                "mock_platform.failures lists them; activate is for scenarios."
+            )
+        self._activate(name, {"times": times})
+
+    def deactivate(self, name: ScenarioName | OwnName | None = None) -> None:
         """Deactivate a scenario, or all scenarios.
 
         Raises:
             UnknownScenario: No scenario has this name.
         """
 
-    def define(self, document: Mapping[str, Any] | str | Path) -> str:
+    def define(self, document: Mapping[str, Any] | str | Path) -> OwnName:
         """Make a scenario known in this world until its reset: a document, its YAML, or a file.
 
         Returns its name, for `activate`.
@@ -247,6 +334,17 @@ class WorldFace(Protocol):
 
         Raises:
             BadQuery: `by` is something else.
+        """
+
+    def save_case(self, path: Path | str) -> Path:
+        """Write the world with all its requests to a file, without secrets; return its path.
+
+        `MockPlatform.open_case` and `mock-platform open` make the same world of it elsewhere. A
+        file that is there is replaced; only its owner can read it.
+
+        Raises:
+            CaseTooLarge: It would be larger than a case can be.
+            OSError: The file cannot be written.
         """
 
     def use_fixtures(self, *folders: Path | str) -> None:
@@ -307,6 +405,7 @@ class PlatformFace(WorldFace, Protocol):
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
         wire: WireMode | None = None,
+        as_of: Instant | date | None = None,
     ) -> WorldFace:
         """Return another world; make a missing one, from fixtures or as a copy of `source`.
 
@@ -315,7 +414,8 @@ class PlatformFace(WorldFace, Protocol):
         without a prefix or a header. With `warnings="error"` it refuses requests of which something
         would be ignored. `names="original"` lets its clients use the platform's original names,
         `wire="recorded"` answers as the real service was recorded where that differs from the
-        specification.
+        specification. With `as_of="2026-03-01"` endpoints, fields, names of events and refusals are
+        those that the release history had at that date, whatever the clock says.
 
         Raises:
             BadWorldName: The name is not allowed for a world.
@@ -323,7 +423,7 @@ class PlatformFace(WorldFace, Protocol):
             TooManyWorlds: The server has the maximum number of worlds.
             TypeError: `seed` is not an integer.
             ValueError: `freeze` is not a moment, has no offset from UTC, or is out of bounds; or
-                `warnings`, `names` or `wire` has another value.
+                `warnings`, `names`, `wire` or `as_of` has another value.
         """
 
     def drop_world(self, name: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -23,36 +23,44 @@ from mock_platform.api.v2.streams.open_streams import (
 from mock_platform.client.arguments import (
     EntryQuery,
     PageQuery,
+    authentication,
     copy_as_json,
-    count_seconds,
     describe_event,
+    describe_fields,
     read_scenario,
     serialize_query,
+    write_private,
 )
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.late_application import LateApplication
-from mock_platform.client.world_parts import ClockFace, JournalFace, StreamsFace
+from mock_platform.client.world_parts import ClockFace, JournalFace, StateFace, StreamsFace
+from mock_platform.control.clock import advance_to_next
 from mock_platform.control.costs import QueryOfCosts
 from mock_platform.control.journal import QueryOfList, QueryOfRequests, read_query
 from mock_platform.control.route import load_query
 from mock_platform.control.worlds import addresses
 from mock_platform.core.auth.tester_access import Credentials, choose_answer
 from mock_platform.core.call import FaultKind
+from mock_platform.core.installed import require_extra
 from mock_platform.core.platform_hosts import Interception
 from mock_platform.core.tables.checking import copy_of_json
 from mock_platform.core.tables.state import State
+from mock_platform.names import OwnName
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
 from mock_platform.scenario.outline import UnfiredRule
-from mock_platform.world.clock import Clock, Instant, machine_now, moment
+from mock_platform.world.clock import Clock, Happening, Instant, machine_now, moment
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.names import DEFAULT
 from mock_platform.world.world import World
 
 if TYPE_CHECKING:
     from flask import Flask
+    from httpx import AsyncClient
 
+    from mock_platform.names import EventType, ScenarioName
+    from mock_platform.serving.in_process.asgi import AsgiApplication
     from mock_platform.serving.in_process.session import AuthScheme, PlatformSession
     from mock_platform.verification.costs.document import By
 
@@ -78,18 +86,11 @@ class LocalClock(ClockFace):
         at = machine_now() if to == "now" else moment(to)
         return self._move(lambda clock: clock.travel(at))
 
-    def advance(
-        self,
-        duration: float | str | timedelta | None = None,
-        /,
-        *,
-        days: float = 0,
-        hours: float = 0,
-        minutes: float = 0,
-        seconds: float = 0,
-    ) -> datetime:
-        step = count_seconds(duration, days=days, hours=hours, minutes=minutes, seconds=seconds)
-        return self._move(lambda clock: clock.advance(step))
+    def _advance(self, seconds: float) -> datetime:
+        return self._move(lambda clock: clock.advance(seconds))
+
+    def _advance_to_next(self) -> list[Happening]:
+        return advance_to_next(self._world)
 
     def resume(self) -> datetime:
         return self._move(Clock.resume)
@@ -108,6 +109,7 @@ class LocalJournal(JournalFace):
 
     def __init__(self, world: World, platform: Platform) -> None:
         self._journal = world.journal
+        self._world_name = world.name
         self._platform = platform
 
     def find(self, **query: Unpack[PageQuery]) -> list[JournalEntry]:
@@ -122,7 +124,7 @@ class LocalJournal(JournalFace):
         return self._journal.get(request_id)
 
     def clear(self) -> None:
-        self._journal.clear()
+        self._platform.worlds.get(self._world_name).clear_journal()
 
     def __iter__(self) -> Iterator[JournalEntry]:
         return iter(self._journal)
@@ -176,7 +178,7 @@ class LocalWorld(WorldFace):
         return LocalJournal(self._world, self._platform)
 
     @property
-    def state(self) -> State:
+    def state(self) -> StateFace:
         return State(self._world, self._platform.tables)
 
     @property
@@ -187,9 +189,19 @@ class LocalWorld(WorldFace):
     def streams(self) -> LocalStreams:
         return LocalStreams(self._world)
 
+    def make(
+        self, table: str, count: int = 1, *, seed: int | None = None, **fields: Any
+    ) -> dict[str, Any]:
+        from mock_platform.control.making import MAX_IDS
+        from mock_platform.core.tables.making import make_records
+
+        given = describe_fields(fields)
+        keys = make_records(self._world, self._platform.tables, table, count, given, seed)
+        return {"table": table, "made": len(keys), "ids": keys[:MAX_IDS]}
+
     def emit(
         self,
-        event_type: str,
+        event_type: EventType | OwnName,
         *,
         user: str | None = None,
         payload: Mapping[str, Any] | None = None,
@@ -219,6 +231,13 @@ class LocalWorld(WorldFace):
     def wsgi(self) -> Flask:
         return self._application.flask
 
+    @property
+    def asgi(self) -> AsgiApplication:
+        # Only asynchronous clients load it.
+        from mock_platform.serving.in_process.asgi import AsgiApplication
+
+        return AsgiApplication(self._application, self._platform.settings.max_body)
+
     @contextmanager
     def intercept(
         self, *, allow_hosts: Collection[str] = (), hosts: Collection[str] = ()
@@ -243,7 +262,6 @@ class LocalWorld(WorldFace):
         passthrough: Sequence[str] = (),
     ) -> PlatformSession:
         # A client that does not use requests does not load it.
-        from mock_platform.client.arguments import authentication
         from mock_platform.serving.in_process.session import PlatformSession
 
         signs = None if auth is None else authentication(self.name, self.credentials, auth)
@@ -251,16 +269,29 @@ class LocalWorld(WorldFace):
             self._application, self._find_base(sandbox=sandbox), signs, passthrough
         )
 
-    def activate(self, name: str, /, **parameters: Any) -> None:
+    def async_client(
+        self,
+        auth: AuthScheme | None = None,
+        *,
+        sandbox: bool = False,
+        passthrough: Sequence[str] = (),
+    ) -> AsyncClient:
+        require_extra("async_client()", "httpx", "httpx")
+        from mock_platform.serving.in_process.async_client import make_client
+
+        signs = None if auth is None else authentication(self.name, self.credentials, auth)
+        return make_client(self.asgi, self._find_base(sandbox=sandbox), signs, passthrough)
+
+    def _activate(self, name: str, parameters: Mapping[str, Any]) -> None:
         self._engine.activate(name, copy_as_json(parameters))
 
-    def deactivate(self, name: str | None = None) -> None:
+    def deactivate(self, name: ScenarioName | OwnName | None = None) -> None:
         self._engine.deactivate(name)
 
-    def define(self, document: Mapping[str, Any] | str | Path) -> str:
+    def define(self, document: Mapping[str, Any] | str | Path) -> OwnName:
         scenario = read_scenario(document, self._platform.library.catalog)
         self._engine.define(scenario)
-        return scenario.name
+        return OwnName(scenario.name)
 
     @property
     def scenarios(self) -> list[dict[str, Any]]:
@@ -289,6 +320,11 @@ class LocalWorld(WorldFace):
         name = self._world.name
         recorder = self._application.control.warnings
         return recorder.document(None if name == DEFAULT else name)
+
+    def save_case(self, path: Path | str) -> Path:
+        from mock_platform.verification.cases import write_case
+
+        return write_private(path, write_case(self._platform, self._world))
 
     def use_fixtures(self, *folders: Path | str) -> None:
         settings = self._platform.settings

@@ -7,14 +7,15 @@ network request they are raised when the platform stops, because the client has 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from mock_platform.client.arguments import check_names, check_wire, is_error
+from mock_platform.client.arguments import check_names, check_wire, is_error, read_as_of
 from mock_platform.client.interface import PlatformFace
 from mock_platform.client.late_application import (
     LateApplication,
@@ -29,7 +30,7 @@ from mock_platform.serving.app import make_edge
 from mock_platform.serving.flask.wsgi import Edge
 from mock_platform.serving.http import ServerThread
 from mock_platform.serving.http.tls import TlsMaterial
-from mock_platform.serving.restoring import Opened, open_platform, override_settings
+from mock_platform.serving.restoring import Opened, open_platform, open_replayed, override_settings
 from mock_platform.settings import NamesMode, Settings, WireMode
 from mock_platform.world import redact
 from mock_platform.world.clock import Instant, moment
@@ -38,6 +39,7 @@ from mock_platform.world.names import DEFAULT
 if TYPE_CHECKING:
     from mock_platform.control.plane import ControlPlane
     from mock_platform.serving.flask.wsgi import Edge
+    from mock_platform.verification.cases import CaseDifference
 
 
 class LocalPlatform(LocalWorld, PlatformFace):
@@ -57,6 +59,8 @@ class LocalPlatform(LocalWorld, PlatformFace):
         self._server = server
         self._errors = errors
         self._material = material  # its files live as long as it does
+        self.differences: Sequence[CaseDifference] = ()
+        """How the answers of an opened case differ from the recorded ones."""
 
     @property
     def control(self) -> ControlPlane:
@@ -73,8 +77,25 @@ class LocalPlatform(LocalWorld, PlatformFace):
     ) -> LocalPlatform:
         """Start a server in a thread; it listens before this method returns."""
         wanted = replace(override_settings(settings or Settings(), overrides), port=port)
-        opened = open_platform(wanted)
-        errors = HandlerErrors()
+        return cls._serve(open_platform(wanted), tls=tls)
+
+    @classmethod
+    def open_case(cls, path: Path | str, *, port: int) -> LocalPlatform:
+        """Start a server with the world of a case; see `MockPlatform.open_case`."""
+        from mock_platform.verification.cases import read_case, replay
+
+        replayed = replay(read_case(path))
+        try:
+            opened = open_replayed(replayed, {"port": port})
+        finally:
+            replayed.platform.close()
+        platform = cls._serve(opened, tls=False)
+        platform.differences = replayed.differences
+        return platform
+
+    @classmethod
+    def _serve(cls, opened: Opened, *, tls: bool) -> LocalPlatform:
+        wanted, errors = opened.platform.settings, HandlerErrors()
         opened.platform.on_error = errors.record
         try:
             edge = make_edge(opened.platform)
@@ -104,6 +125,7 @@ class LocalPlatform(LocalWorld, PlatformFace):
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
         wire: WireMode | None = None,
+        as_of: Instant | date | None = None,
     ) -> LocalWorld:
         self._platform.worlds.create(
             name,
@@ -114,6 +136,7 @@ class LocalPlatform(LocalWorld, PlatformFace):
             refuse_warnings=is_error(warnings),
             names=check_names(names),
             wire=check_wire(wire),
+            as_of=read_as_of(as_of),
         )
         return LocalWorld(self._platform, name, self._server.url, self._application)
 

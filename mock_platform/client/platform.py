@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 from mock_platform.client.interface import PlatformFace
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mock_platform.client.local_platform import LocalPlatform
     from mock_platform.client.remote.world import RemotePlatform
     from mock_platform.settings import Settings
 
@@ -34,8 +37,8 @@ class MockPlatform(PlatformFace):
         """Start a server in a thread; it listens before this method returns.
 
         `overrides` are fields of `Settings`, or of its `delivery` as `delivery_timeout=1`. Folders
-        may be text, and `freeze` may be ISO 8601. `port` 0 chooses a free port, whatever `settings`
-        says.
+        may be text, `freeze` and `as_of` may be ISO 8601. `port` 0 chooses a free port, whatever
+        `settings` says.
 
         Raises:
             TypeError: A setting of this name does not exist.
@@ -48,6 +51,35 @@ class MockPlatform(PlatformFace):
         MockPlatform.register(LocalPlatform)
         opened = LocalPlatform.open(settings, port=port, tls=tls, **overrides)
         return cast("MockPlatform", opened)
+
+    @staticmethod
+    def open_case(path: Path | str, *, port: int = 0) -> LocalPlatform:
+        """Start a server with the world that `save_case` wrote, and return its interface.
+
+        All of its requests are repeated first, from its start; `differences` of what is returned
+        says where answers are other ones than the recorded ones. `reset` returns to the start.
+
+        Raises:
+            BadCase: It is no case, is damaged or hostile, or of a later version of the package.
+            OSError: The file cannot be read.
+            CannotBind: The server cannot listen on the port.
+
+        Example:
+            >>> import tempfile
+            >>> from pathlib import Path
+            >>> from mock_platform import MockPlatform
+            >>> file = Path(tempfile.mkdtemp()) / "case.zip"
+            >>> with MockPlatform.start() as platform:
+            ...     answer = platform.session(auth="oauth1").post("/2/posts", json={"text": "Hi"})
+            ...     _ = platform.save_case(file)
+            >>> with MockPlatform.open_case(file) as again:
+            ...     again.journal.find()[0].response_body == answer.content, again.differences
+            (True, [])
+        """
+        from mock_platform.client.local_platform import LocalPlatform
+
+        MockPlatform.register(LocalPlatform)
+        return LocalPlatform.open_case(path, port=port)
 
     @staticmethod
     def connect(url: str) -> RemotePlatform:

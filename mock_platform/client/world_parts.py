@@ -11,12 +11,13 @@ from collections.abc import (
     ValuesView,
 )
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack, overload
 
 if TYPE_CHECKING:
     from mock_platform.client.arguments import EntryQuery, PageQuery
     from mock_platform.core.call import FaultKind
-    from mock_platform.world.clock import Instant
+    from mock_platform.names import OwnName, TableName
+    from mock_platform.world.clock import Happening, Instant
 
 Record = dict[str, Any]
 
@@ -58,6 +59,10 @@ class ClockFace(Protocol):
             ValueError: `to` is not a moment, has no offset from UTC, or is out of bounds.
         """
 
+    @overload
+    def advance(self, /, *, to: Literal["next"]) -> list[Happening]: ...
+
+    @overload
     def advance(
         self,
         duration: float | str | timedelta | None = None,
@@ -67,17 +72,48 @@ class ClockFace(Protocol):
         hours: float = 0,
         minutes: float = 0,
         seconds: float = 0,
-    ) -> datetime:
+    ) -> datetime: ...
+
+    def advance(
+        self,
+        duration: float | str | timedelta | None = None,
+        /,
+        *,
+        days: float = 0,
+        hours: float = 0,
+        minutes: float = 0,
+        seconds: float = 0,
+        to: Literal["next"] | None = None,
+    ) -> datetime | list[Happening]:
         """Move the clock by a duration (negative: back); return the new moment.
 
         `duration` is a number of seconds, a text such as `"1h"` or `"-7d"`, or a `timedelta`.
+        `to="next"` moves it to the next thing that is due, and returns what happened then: a
+        transition, a scheduled post, an expiry, the end of a rate window.
 
         Raises:
+            NothingDue: With `to="next"`: nothing is due; the clock was not moved.
             OverflowError: The result is not a possible date.
             ValueError: The result is out of bounds, or a part is not a number, or `duration` is
-                not one.
-            TypeError: Both `duration` and parts were given.
+                not one, or `to` is something else.
+            TypeError: Both `duration` and parts were given, or one of them beside `to`.
         """
+        from mock_platform.client.arguments import count_seconds  # which loads much more
+
+        step = count_seconds(duration, days=days, hours=hours, minutes=minutes, seconds=seconds)
+        if to is None:
+            return self._advance(step)
+        if to != "next":
+            raise ValueError(f"to is 'next', not {to!r}: travel() goes to a moment")
+        if step or duration is not None:
+            raise TypeError("give a duration, or to='next', and not both")
+        return self._advance_to_next()
+
+    def _advance(self, seconds: float) -> datetime:
+        """Move the clock by seconds; return the new moment."""
+
+    def _advance_to_next(self) -> list[Happening]:
+        """Move the clock to the next thing that is due; return what happened then."""
 
     def resume(self) -> datetime:
         """Start the clock again at its current moment; return the moment."""
@@ -179,7 +215,14 @@ class EntryFace(Protocol):
 
     @property
     def custom(self) -> str | None:
-        """The route of a user or a scenario that answered in place of an operation."""
+        """The route of a user or a scenario that answered in place of an operation.
+
+        For what an agent sent that was not the call of a tool: `mcp` and its method.
+        """
+
+    @property
+    def tool(self) -> str | None:
+        """The tool with which an agent called the operation; `None` if it was called directly."""
 
     @property
     def caller(self) -> dict[str, Any] | None:
@@ -335,7 +378,7 @@ class TableFace(Protocol):
     """
 
     @property
-    def name(self) -> str:
+    def name(self) -> TableName:
         """The name of the table."""
 
     def all(self) -> list[Record]:
@@ -393,7 +436,7 @@ class StateFace(Protocol):
         False
     """
 
-    def __getitem__(self, name: str) -> TableFace:
+    def __getitem__(self, name: TableName | OwnName) -> TableFace:
         """Return the table of this name.
 
         Raises:
@@ -403,22 +446,22 @@ class StateFace(Protocol):
     def __contains__(self, name: object) -> bool:
         """Whether a table of this name exists."""
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[TableName | OwnName]:
         """Return the names of all tables."""
 
     def __len__(self) -> int:
         """Return the number of tables."""
 
-    def get(self, name: str, /) -> TableFace | None:
+    def get(self, name: TableName | OwnName, /) -> TableFace | None:
         """Return the table of this name, or `None`."""
 
-    def keys(self) -> KeysView[str]:
+    def keys(self) -> KeysView[TableName | OwnName]:
         """Return the names of all tables."""
 
     def values(self) -> ValuesView[TableFace]:
         """All tables, without their names."""
 
-    def items(self) -> ItemsView[str, TableFace]:
+    def items(self) -> ItemsView[TableName | OwnName, TableFace]:
         """Pairs of name and table."""
 
     def dump(self) -> dict[str, Any]:

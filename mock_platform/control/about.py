@@ -17,9 +17,9 @@ from mock_platform.core.fields import Integer, Text
 from mock_platform.core.installed import MissingExtra
 from mock_platform.core.schema import Schema
 from mock_platform.core.warning_counts import WarningDocument, merge_warnings
-from mock_platform.core.wire import NAMES_HEADER
+from mock_platform.core.wire import NAMES_HEADER, WIRE_HEADER
 from mock_platform.platform import Platform
-from mock_platform.settings import NAMES, NamesMode
+from mock_platform.settings import NAMES, WIRES, NamesMode, WireMode
 from mock_platform.version import __version__
 from mock_platform.world.clock import UPTIME
 
@@ -73,10 +73,12 @@ def metrics(request: ControlRequest) -> Response:
 
 
 def describe(request: ControlRequest) -> dict[str, Any]:
-    """Return the OpenAPI description of everything that is served, in the names of the world."""
+    """Return the OpenAPI description of all that is served, in names and wire of the world."""
     asked = request.flask.headers.get(NAMES_HEADER, request.world.names)
     names: NamesMode = next((each for each in NAMES if each == asked), "neutral")
-    return request.services.description.at(request.base_url, names)
+    asked = request.flask.headers.get(WIRE_HEADER, request.world.wire)
+    wire: WireMode = next((each for each in WIRES if each == asked), "spec")
+    return request.services.description.at(request.base_url, names, wire)
 
 
 def operations(platform: Platform) -> dict[str, Any]:

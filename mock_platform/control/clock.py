@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from marshmallow import ValidationError, validates_schema
 
+from mock_platform.api.served import TABLES
 from mock_platform.control.refusals import refuse_values
 from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.description.schemas import either, form
-from mock_platform.core.faults import MISSING, Fault
-from mock_platform.core.fields import Choice, Flag, Instant, Number
+from mock_platform.core.errors import NothingDue
+from mock_platform.core.faults import INVALID, MISSING, Fault
+from mock_platform.core.fields import Choice, Flag, Instant, ListOf, Nested, Number, Text
 from mock_platform.core.schema import Schema
 from mock_platform.world.clock import (
     DURATION_EXAMPLES,
@@ -18,6 +21,7 @@ from mock_platform.world.clock import (
     EARLIEST,
     LATEST,
     Clock,
+    Happening,
     machine_now,
     parse_duration,
     parse_instant,
@@ -56,53 +60,59 @@ class Step(Duration):
     parse = staticmethod(parse_step)
 
 
-class MomentOrNow(Instant):
-    """A moment, or `now`: that of the machine."""
+class MomentOrWord(Instant):
+    """A moment, or `now`: that of the machine, or `next`: that of what is due next."""
 
-    kind = "time or now"
+    kind = "time, now or next"
 
     @staticmethod
     def json_schema() -> dict[str, Any]:
         """The description of such a value."""
-        return {"anyOf": [{"type": "string", "format": "date-time"}, {"const": "now"}]}
+        return {"anyOf": [{"type": "string", "format": "date-time"}, {"enum": ["now", _NEXT]}]}
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        return value if value == "now" else super()._deserialize(value, attr, data, **kwargs)
+        return (
+            value if value in ("now", _NEXT) else super()._deserialize(value, attr, data, **kwargs)
+        )
 
 
-_TAKES = {"freeze": ("to",), "travel": ("to",), "advance": ("seconds",), "resume": ()}
-_NEEDS = {"travel": "to", "advance": "seconds"}
+_TAKES = {"freeze": ("to",), "travel": ("to",), "advance": ("seconds", "to"), "resume": ()}
+_NEXT = "next"
 
 
 class ClockBody(Schema):
     """An action on the clock."""
 
     json_conditions: ClassVar[dict[str, Any]] = either(
-        *(
-            form(
-                "action",
-                action,
-                needed=[_NEEDS[action]] if action in _NEEDS else (),
-                foreign={"to", "seconds"} - {*takes},
-            )
-            for action, takes in _TAKES.items()
-        )
+        form("action", "freeze", foreign=["seconds"]),
+        form("action", "travel", needed=["to"], foreign=["seconds"]),
+        form("action", "advance", needed=["seconds"], foreign=["to"]),
+        form("action", "advance", needed=["to"], foreign=["seconds"]),
+        form("action", "resume", foreign=["to", "seconds"]),
     )
     action = Choice(tuple(_TAKES), required=True)
-    to = MomentOrNow(
+    to = MomentOrWord(
         as_sent=True,
-        metadata={"description": "freeze: optional; travel: required; now is the machine's time"},
+        metadata={
+            "description": "freeze: optional; travel: required, now is the machine's time; "
+            "advance: next, in place of seconds, for the next thing that is due"
+        },
     )
-    seconds = Step(metadata={"description": "advance: required; may be negative"})
+    seconds = Step(metadata={"description": "advance: required, or to; may be negative"})
 
     @validates_schema(skip_on_field_errors=True)
     def check(self, data: dict[str, Any], **_: Any) -> None:
         """Require exactly the fields that the action takes."""
-        action = data["action"]
-        needed = _NEEDS.get(action)
+        action, to = data["action"], data.get("to")
         faults: dict[str, list[Fault]] = {}
-        if needed is not None and needed not in data:
-            faults[needed] = [Fault(f"the action {action!r} needs {needed!r}", MISSING)]
+        if action == "advance" and ("seconds" in data) is (to is not None):
+            text = "the action 'advance' needs 'seconds', or 'to': 'next', and not both"
+            faults["seconds"] = [Fault(text, MISSING if to is None else INVALID)]
+        elif action == "travel" and to is None:
+            faults["to"] = [Fault("the action 'travel' needs 'to'", MISSING)]
+        if to is not None and (to == _NEXT) is not (action == "advance"):
+            text = "'next' is for the action 'advance', which takes no other 'to'"
+            faults["to"] = [Fault(text)]
         for name in data.keys() - {"action", *_TAKES[action]}:
             allowed = ", ".join(_TAKES[action]) or "nothing else"
             faults[name] = [Fault(f"the action {action!r} takes {allowed}, not {name!r}")]
@@ -110,11 +120,23 @@ class ClockBody(Schema):
             raise ValidationError(dict(faults))
 
 
+class HappeningAnswer(Schema):
+    """What happened at the moment to which the clock was moved."""
+
+    at = Instant(required=True)
+    kind = Text(required=True)
+    table = Text()
+    id = Text()
+
+
 class ClockAnswer(Schema):
     """The time on the clock, and whether it is stopped."""
 
     now = Instant(required=True)
     frozen = Flag(required=True)
+    happened = ListOf(
+        Nested(HappeningAnswer), metadata={"description": "where it was moved to what was due next"}
+    )
 
 
 def get_clock(request: ControlRequest) -> dict[str, Any]:
@@ -123,8 +145,19 @@ def get_clock(request: ControlRequest) -> dict[str, Any]:
 
 
 def put_clock(request: ControlRequest) -> dict[str, Any]:
-    """Freeze, travel, advance or resume; everything that is due then happens."""
+    """Freeze, travel, advance or resume; everything that is due then happens.
+
+    Raises:
+        NothingDue: The clock was to be moved to what is due next, and nothing is.
+    """
     world = request.world
+    if request.body.get("to") == _NEXT:
+        happened = [
+            {name: value for name, value in each._asdict().items() if value is not None}
+            | {"at": wire_millis(each.at)}
+            for each in advance_to_next(world)
+        ]
+        return _describe_clock(world) | {"happened": happened}
     try:
         with world.work():
             _act(world.clock, **request.body)
@@ -139,6 +172,44 @@ def put_clock(request: ControlRequest) -> dict[str, Any]:
             422, [(field, f"{field}: {fault}")], "The clock was not moved"
         ) from fault
     return _describe_clock(world)
+
+
+def advance_to_next(world: World) -> list[Happening]:
+    """Move a world's clock to what is due next, let it happen, and return what it was.
+
+    Raises:
+        NothingDue: Nothing is; the clock was not moved.
+    """
+    with world.work():
+        world.transitions.evaluate_every_kind()
+        due = [each for each in _list_due(world) if world.clock.now() < each.at < LATEST]
+        if not due:
+            raise NothingDue(world.name)
+        moment = min(each.at for each in due)
+        world.clock.travel(moment)
+        world.transitions.evaluate_every_kind()
+    return sorted((each for each in due if each.at == moment), key=lambda each: each[1:])
+
+
+def _list_due(world: World) -> Iterator[Happening]:
+    """Yield all that the clock alone will do in a world, and what it has done."""
+    moves = world.transitions
+    for kind in moves.kinds.values():
+        for key in moves.list_running(kind.name):
+            due = moves.find_due_time(kind.name, key)
+            if due is not None:
+                yield Happening(due, kind.due_as, kind.table, key)
+    for table in TABLES:
+        if table.due is None:
+            continue
+        name, find = table.due
+        for entry in world.store.page(table.name):
+            at = find(entry.record)
+            if at is not None:
+                moment = parse_instant(at) if isinstance(at, str) else at
+                yield Happening(moment, name, table.name, entry.key)
+    for window, end in world.windows.list_ends():
+        yield Happening(end, "window", None, window)
 
 
 def _act(clock: Clock, action: str, to: str | None = None, seconds: float = 0) -> None:

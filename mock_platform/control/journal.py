@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +22,48 @@ from mock_platform.world.world import World
 if TYPE_CHECKING:
     from flask import Response
 
+_CLASS = re.compile(r"([1-5])xx", re.ASCII | re.IGNORECASE)
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+
+class StatusRange(Integer):
+    """A status such as 404, or a class of them such as 4xx.
+
+    Example:
+        >>> StatusRange().deserialize("4xx"), StatusRange().deserialize(404)
+        (range(400, 500), range(404, 405))
+    """
+
+    kind = "a status such as 404 or a class such as 4xx"
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """The description of either."""
+        return {
+            "oneOf": [
+                {"type": "integer", "minimum": 100, "maximum": 599},
+                {"type": "string", "pattern": "^[1-5]xx$"},
+            ]
+        }
+
+    def _deserialize(  # type: ignore[override]
+        self, value: Any, attr: str | None, data: Any, **kwargs: Any
+    ) -> range:
+        found = _CLASS.fullmatch(value) if isinstance(value, str) else None
+        if found is not None:
+            first = int(found[1]) * 100
+            return range(first, first + 100)
+        status = super()._deserialize(value, attr, data, **kwargs)
+        if not 100 <= status <= 599:
+            raise self._unreadable(value)
+        return range(status, status + 1)
 
 
 class QueryOfRequests(Schema):
     """A query for entries; an entry must match all values."""
 
     operation = Text(metadata={"description": "id of an operation"})
-    status = Integer(low=100, high=599)
+    status = StatusRange()
     method = Text(
         metadata={
             "description": "in any case",
@@ -100,7 +135,7 @@ def get_request(request: ControlRequest) -> dict[str, Any]:
 
 def delete_requests(request: ControlRequest) -> None:
     """Delete all entries of the journal."""
-    request.world.journal.clear()
+    request.world.clear_journal()
 
 
 def find_entry(platform: Platform, world: World, entry_id: str) -> JournalEntry:

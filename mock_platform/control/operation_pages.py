@@ -30,7 +30,7 @@ from mock_platform.scenario.checking import find_unread_names
 from mock_platform.scenario.document import Rule, Scenario
 from mock_platform.scenario.effects.effect import RefusingEffect
 from mock_platform.scenario.library import Library
-from mock_platform.verification.coverage.outcomes import (
+from mock_platform.scenario.outcomes import (
     BATCH,
     Outcome,
     find_codes,

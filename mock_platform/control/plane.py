@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 HEALTH = "/_mock/health"
 """The path of the server's health, whose answer needs no lock and no world."""
 READY = f"{HEALTH}/ready"
+AGENTS = "/_mock/mcp"
+"""The path of the server that steers the sandbox for agents."""
 ANYWHERE = frozenset({HEALTH, READY})
 """The paths of what each process answers for itself."""
 

@@ -18,7 +18,7 @@ from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.platform import Platform
 from mock_platform.verification.costs.recorder import CostRecorder
 from mock_platform.verification.coverage.outcomes import Recorder
-from mock_platform.world.clock import UPTIME
+from mock_platform.world.clock import UPTIME, format_date
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.worlds import pack_world
 
@@ -124,6 +124,7 @@ def list_own_worlds(platform: Platform) -> list[dict[str, Any]]:
             "seed": world.seed,
             "requests": len(world.journal),
             "age_seconds": round(now - world.opened, 3),
+            **({} if world.as_of is None else {"as_of": format_date(world.as_of)}),
         }
         for world in platform.worlds
         if platform.peers.lives_here(world.name)

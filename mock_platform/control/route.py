@@ -97,6 +97,8 @@ class Route(Struct, frozen=True):
     """Whether its body may also be YAML; the view gets YAML as bytes."""
     form: bool = False
     """Whether it takes a form of the console instead of JSON."""
+    raw: bool = False
+    """Whether the view gets the body as bytes, whatever it is."""
 
     @property
     def id(self) -> str:
@@ -228,6 +230,8 @@ def body_of(route: Route, flask: Request, platform: Platform) -> Any:
         raise ControlRefusal(413, f"The body may have at most {limit:,} bytes.") from fault
     if len(data) > limit:
         raise ControlRefusal(413, f"The body may have at most {limit:,} bytes.")
+    if route.raw:
+        return data
     if not data and route.body is not None:
         sent: Any = {}
     else:
@@ -248,22 +252,20 @@ def body_of(route: Route, flask: Request, platform: Platform) -> Any:
     return sent if route.body is None else load_body(route.body(), sent)
 
 
-def load_body(schema: Schema, sent: Any) -> Mapping[str, Any]:
-    """Return a checked JSON body.
+def load_body(schema: Schema, sent: Any, what: str = "The body") -> Mapping[str, Any]:
+    """Return a checked JSON body; `what` is what refusals call it.
 
     Raises:
         Refusal: 422 with every fault.
     """
     if not isinstance(sent, dict):
-        raise refuse_values(
-            422, [("", "the body must be a JSON object")], "The body cannot be used"
-        )
+        raise refuse_values(422, [("", "the body must be a JSON object")], f"{what} cannot be used")
     try:
         loaded: Mapping[str, Any] = schema.load(sent)
     except ValidationError as fault:
         known = {field.data_key or name: field for name, field in schema.fields.items()}
         faults = explain_unknown_names(flatten(fault.messages), known)
-        raise refuse_values(422, faults, "The body cannot be used") from fault
+        raise refuse_values(422, faults, f"{what} cannot be used") from fault
     return loaded
 
 

@@ -12,6 +12,7 @@ from werkzeug.routing import Rule
 
 from mock_platform.control import (
     about,
+    agents,
     clock,
     consent_route,
     costs,
@@ -20,6 +21,7 @@ from mock_platform.control import (
     follow_requests,
     guard,
     journal,
+    making,
     operation_pages,
     pacts,
     rules,
@@ -81,6 +83,7 @@ ROUTES: tuple[Route, ...] = (
     *journal.ROUTES,
     *scenarios.ROUTES,
     *state.ROUTES,
+    *making.ROUTES,
     *follow_requests.ROUTES,
     *snapshots.ROUTES,
     *webhooks.ROUTES,
@@ -93,6 +96,7 @@ ROUTES: tuple[Route, ...] = (
     *coverage.ROUTES,
     *costs.ROUTES,
     *shadow.ROUTES,
+    *agents.ROUTES,
     *docs.ROUTES,
 )
 """All routes of the control plane for programs, and the interactive documentation.

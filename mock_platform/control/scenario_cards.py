@@ -16,7 +16,7 @@ from mock_platform.scenario.effects.disconnect import DisconnectEffect
 from mock_platform.scenario.effects.effect import RefusingEffect
 from mock_platform.scenario.effects.fault import FaultEffect
 from mock_platform.scenario.groups import GROUPS, MAIN, OTHER
-from mock_platform.verification.coverage.outcomes import make_call
+from mock_platform.scenario.outcomes import make_call
 
 FAULTS = {
     "reset": "connection lost",

@@ -19,13 +19,14 @@ from mock_platform.core.errors import (
     NotDefinedHere,
     ScenarioComplaint,
 )
-from mock_platform.core.fields import Json
+from mock_platform.core.fields import CommaList, Flag, Integer, Json, ListOf, Nested, Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.schema import Schema
 from mock_platform.platform import Platform
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario, loads
 from mock_platform.scenario.engine import Engine
+from mock_platform.scenario.failures import find_failures
 from mock_platform.scenario.library import CheckedText, check_text
 from mock_platform.scenario.outline import SCENARIO_NAME
 from mock_platform.scenario.schema import json_schema, make_forms
@@ -123,6 +124,49 @@ def deactivate_all(request: ControlRequest) -> None:
 def schema(request: ControlRequest) -> dict[str, Any]:
     """Return the JSON Schema of scenario documents, for editors."""
     return json_schema(request.platform.library.catalog.ids)
+
+
+class QueryOfFailures(Schema):
+    """Which failures are listed."""
+
+    operations = Text(
+        load_default="*",
+        metadata={"description": "comma-separated patterns of operations, such as line_items.*"},
+    )
+    statuses = CommaList(
+        Integer(low=400, high=599), metadata={"description": "only answers with these"}
+    )
+    network = Flag(
+        load_default=False, metadata={"description": "also what the network can do to any request"}
+    )
+
+
+class FailureItem(Schema):
+    """A way in which an operation can fail; its id is the name of a scenario."""
+
+    id = Text(required=True)
+    operation = Text(required=True)
+    status = Integer(required=True, allow_none=True)
+    code = Text(required=True)
+    headers = Json(required=True)
+
+
+class FailuresAnswer(Schema):
+    """The documented failures of operations."""
+
+    failures = ListOf(Nested(FailureItem), required=True)
+
+
+def list_failures(request: ControlRequest) -> dict[str, Any]:
+    """The documented failures of operations, each with the headers that ask for it."""
+    query = request.query
+    found = find_failures(
+        request.platform.operations,
+        query["operations"],
+        query.get("statuses", ()),
+        network=query["network"],
+    )
+    return {"failures": [failure.as_json() for failure in found]}
 
 
 def _engine(request: ControlRequest) -> Engine:
@@ -276,4 +320,5 @@ ROUTES = (
     Route("DELETE", "/scenarios/<name>", delete_scenario, status=204),
     Route("POST", "/scenarios/<name>/activate", activate, body=ActivationBody),
     Route("POST", "/scenarios/<name>/deactivate", deactivate),
+    Route("GET", "/failures", list_failures, query=QueryOfFailures, returns=FailuresAnswer),
 )

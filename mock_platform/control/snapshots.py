@@ -1,9 +1,9 @@
-"""Snapshots: named states of a world. The world keeps them until its next reset."""
+"""Snapshots: named states of a world, which it keeps until its next reset; and its case, a file."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
@@ -12,6 +12,9 @@ from mock_platform.core.fields import Instant, Integer, Text
 from mock_platform.core.schema import Schema
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.world import World
+
+if TYPE_CHECKING:
+    from flask import Response
 
 MAX_SNAPSHOTS = 100
 """Maximum number of snapshots in one world."""
@@ -69,6 +72,18 @@ def delete_snapshot(request: ControlRequest) -> None:
         world.drop_snapshot(_require_snapshot(world, request.args["name"]))
 
 
+def get_case(request: ControlRequest) -> Response:
+    """Return the world with all its requests as one file, without secrets."""
+    from flask import Response
+
+    from mock_platform.verification.cases import write_case
+
+    world = request.world
+    data = write_case(request.platform, world)
+    name = {"Content-Disposition": f'attachment; filename="{world.name}.zip"'}
+    return Response(data, content_type="application/zip", headers=name)
+
+
 def _require_snapshot(world: World, name: str) -> str:
     if name not in world.snapshots:
         raise ControlRefusal(
@@ -81,6 +96,7 @@ def _require_snapshot(world: World, name: str) -> str:
 
 
 ROUTES = (
+    Route("GET", "/case", get_case, media_type="application/zip"),
     Route("GET", "/snapshots", list_snapshots),
     Route(
         "PUT", "/snapshots/<name>", put_snapshot, returns=SnapshotAnswer, name_pattern=NAME_PATTERN

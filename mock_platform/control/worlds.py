@@ -48,6 +48,10 @@ class WorldBody(Schema):
     wire = Choice(
         WIRES, metadata={"description": "answers as documented, or as recorded where these differ"}
     )
+    as_of = Instant(
+        as_sent=True,
+        metadata={"description": "the date of the contract, whatever the clock says"},
+    )
     own_credentials = Flag(
         load_default=False,
         metadata={
@@ -93,7 +97,7 @@ def list_worlds(request: ControlRequest) -> dict[str, Any]:
 def put_world(request: ControlRequest) -> dict[str, Any]:
     """Make a world; an existing one does not change."""
     body, name = request.body, request.args["name"]
-    freeze, warnings = body.get("freeze"), body.get("warnings")
+    freeze, as_of, warnings = (body.get(name) for name in ("freeze", "as_of", "warnings"))
     _check_number(request.platform, name)
     try:
         world = request.platform.worlds.create(
@@ -105,6 +109,7 @@ def put_world(request: ControlRequest) -> dict[str, Any]:
             refuse_warnings=None if warnings is None else warnings == "error",
             names=body.get("names"),
             wire=body.get("wire"),
+            as_of=None if as_of is None else parse_instant(as_of),
         )
     except UnknownWorld as fault:
         raise ControlRefusal(422, f"from: {fault}") from fault

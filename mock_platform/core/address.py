@@ -13,6 +13,9 @@ SANDBOX = "/sandbox"
 CONTROL = "/_mock"
 LIST = "/llms.txt"
 """Where coding agents look for what there is to read; the platform has no such path."""
+AGENT_PATHS = ("/mcp", "/ads/mcp", f"{SANDBOX}/mcp")
+"""Where agents send messages to the platform's servers; the second is for addresses without a host
+that tells the two apart."""
 ICON = "/favicon.ico"
 """What browsers ask for beside any page that names no icon, such as JSON of the control plane."""
 _IN_CONTROL = f"{CONTROL}/"

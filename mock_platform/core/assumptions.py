@@ -88,6 +88,7 @@ _SCOPES = "OAuth 2.0 scope names and consent rules: not shown"
 _PROBLEMS = "Mapping from problem types to HTTP status codes: not shown"
 SPEC_SENTENCES: Mapping[str, str] = {
     "ads": _ADS_ERRORS,
+    "agents": _OTHER_V2,
     "auth": "The credential scheme used by the advertising endpoints: not shown",
     "errors": _ADS_ERRORS,
     "names": "The brand word inside identifiers is replaced by the neutral word 'platform'",

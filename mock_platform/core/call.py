@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Literal, Protocol
 from urllib.parse import urlsplit
 
@@ -13,6 +14,7 @@ from mock_platform.core.failures.errors import Failure
 from mock_platform.core.jsonio import MAX_VALUES, BadJson, loads
 from mock_platform.core.pairs import MAX_PAIRS, Pairs, decode_pairs
 from mock_platform.settings import NamesMode, WireMode
+from mock_platform.world.clock import EARLIEST
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -72,6 +74,17 @@ NOBODY = Caller()
 UNESTABLISHED = Caller(how="not established")
 
 
+class ToolCall(Struct, frozen=True):
+    """What makes a request the call of a tool by an agent (`core.agents`)."""
+
+    name: str | None
+    """`None` for another message of an agent, which a case repeats."""
+    frame: Callable[[Call, Reply], None]
+    """Turns the reply of the operation into the answer to the agent."""
+    compiled: Any = None
+    """The operation with other stages than requests to its own address have."""
+
+
 class Call(Struct):
     """One request. The first fields are what arrived, the later ones are set by the pipeline."""
 
@@ -89,11 +102,17 @@ class Call(Struct):
     world_prefix: str | None = None
     remote_address: str = ""
     request_id: str = ""
+    came: tuple[datetime, int] = (EARLIEST, -1)
+    """When it came, on the world's clock, and how often that had jumped then."""
+    turn: int | None = None
+    """Its number among the requests of its world."""
 
     names: NamesMode = "neutral"
     """Which names the client uses and gets."""
     wire: WireMode = "spec"
     """`spec` or `recorded`: answers as documented or as recorded, where the two differ."""
+    as_of: datetime | None = None
+    """The date of the contract that answers it; `None` for that of the clock."""
     until_2023: bool = False
     """Whether recorded answers are those of the years until 2023."""
     neutral_body: bytes | None = None
@@ -131,12 +150,29 @@ class Call(Struct):
     """The endpoint of a user's route, if that answered in place of an operation."""
     give_back: Callable[[], object] | None = None
     """Undoes what the request used up outside of its world: to be called if it was not executed."""
+    tool: ToolCall | None = None
+    """The call of a tool by an agent, if it is one."""
     switch: Any = None
     """Scenario rules that were requested for this request alone."""
     _json: Any = None
     _header_map: dict[str, str] | None = None
     _query: Pairs | None = None
     _form: Pairs | None = None
+
+    def redirect(
+        self,
+        method: str,
+        address: str,
+        path: str,
+        query: str,
+        headers: Pairs,
+        body: bytes,
+    ) -> None:
+        """Become the request to another path; `address` is what the path is appended to."""
+        self.method, self.path, self.query_string = method, path, query
+        self.url = f"{address}{path}?{query}" if query else f"{address}{path}"
+        self.headers, self.body = headers, body
+        self._json = self._header_map = self._query = self._form = None
 
     def take_back(self) -> None:
         """Undo what the request used up, because it was not executed and may be sent again."""

@@ -71,6 +71,8 @@ class Flat(Struct, frozen=True):
     status: int = 200
     media_type: str = "application/json"
     headers: tuple[tuple[str, str], ...] = ()
+    recorded_status: int | None = None
+    """The status on the recorded wire, if it may be another one there."""
     is_verbatim: bool = False
     """Whether the data have the names that the client asks for already."""
 

@@ -107,6 +107,17 @@ class CannotPerform(ValueError):
         )
 
 
+class NothingDue(LookupError):
+    """A clock was to move to the next thing that is due, and nothing is."""
+
+    def __init__(self, world: str) -> None:
+        super().__init__(
+            f"Nothing is due in the world {world!r} after the moment on its clock: no transition "
+            "runs by time, no post is scheduled, no token or upload expires, and no rate window is "
+            "open. The clock was not moved; move it by a duration, such as 1h."
+        )
+
+
 class NotDefinedHere(ValueError):
     """A scenario that every world knows was to be removed from one."""
 
@@ -190,3 +201,11 @@ def did_you_mean(value: str, known: Iterable[str]) -> str:
     """Return ` Did you mean 'x'?`, or an empty text if no known value is near."""
     near = get_close_matches(value, list(known), 1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+class CaseTooLarge(ValueError):
+    """A world cannot be saved as a case: it would be too large."""
+
+
+class BadCase(ValueError):
+    """A file that is no case, damaged or hostile. The text names the file, the place, the fault."""

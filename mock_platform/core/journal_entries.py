@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from mock_platform.core.call import Call, Reply
+from mock_platform.core.call import Call, FaultKind, Reply
 from mock_platform.core.pairs import Pairs
-from mock_platform.world.endings import COMPLETE
+from mock_platform.world.clock import format_date
+from mock_platform.world.endings import COMPLETE, AnswerEnding, How
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.store.interface import Change
 
@@ -23,12 +24,13 @@ def make_entry(
     changes: Sequence[Change],
     failed: str | None,
     why: str | None,
+    turn: int,
 ) -> JournalEntry:
     """Return the entry of an answered call in the world of this name.
 
     `at` is the start by the world's clock, `milliseconds` the real duration, `failed` the traceback
-    of an error in the sandbox, `why` the reason for the answer. Changes to the sandbox's own tables
-    (`_…`) are left out.
+    of an error in the sandbox, `why` the reason for the answer, `turn` its number. Changes to the
+    sandbox's own tables (`_…`) are left out.
 
     A journal keeps thousands of entries, and the garbage collector looks at every list that they
     refer to. So there are tuples here, except for the headers of the answer: the edge adds to them.
@@ -50,6 +52,7 @@ def make_entry(
         kept_warnings=call.warnings or (),
         coded_warnings=call.coded_warnings or (),
         custom=call.custom,
+        tool=None if call.tool is None else call.tool.name,
         diagnosis=call.diagnosis,
         traceback=failed,
         request_headers=tuple(call.headers),
@@ -60,7 +63,24 @@ def make_entry(
         sent=call.sent,
         ending=None if reply.sending is not None or reply.is_open_ended else COMPLETE,
         why=why,
+        turn=turn,
     )
+
+
+_ENDINGS: Mapping[FaultKind, How] = {
+    "reset": "reset",
+    "empty": "empty",
+    "truncate": "truncated",
+    "garbage": "garbage",
+    "timeout": "stalled",
+}
+
+
+def end_unsent(reply: Reply) -> None:
+    """Complete the entry of an answer that goes to no client: a fault is noted, no delay waited."""
+    if reply.entry is not None:
+        fault = None if reply.sending is None else reply.sending.fault
+        reply.entry.ending = COMPLETE if fault is None else AnswerEnding(_ENDINGS[fault])
 
 
 # The marker headers: what made the sandbox answer as it did (`--no-markers` leaves them out).
@@ -94,6 +114,8 @@ def make_markers(call: Call, assumptions: Sequence[str], why: str | None = None)
         headers.append(("X-Mock-Names", call.names))
     if call.wire != "spec":
         headers.append(("X-Mock-Wire", f"{call.wire}-2023" if call.until_2023 else call.wire))
+    if call.as_of is not None:
+        headers.append(("X-Mock-As-Of", format_date(call.as_of)))
     if call.rule is not None:
         headers.append(("X-Mock-Rule", f"{call.rule['scenario']}/{call.rule['rule']}"))
     if why is not None:

@@ -179,6 +179,19 @@ class Echo(Struct, frozen=True):
 _NUMBER = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
+class Dated(Struct, frozen=True):
+    """A change of an operation at a moment of the release history.
+
+    `rule` is one of those by which contracts are compared; `place`, `old` and `new` are as there.
+    """
+
+    at: datetime
+    rule: str
+    place: str = ""
+    old: str = ""
+    new: str = ""
+
+
 class Price(Struct, frozen=True):
     """The class under which the price list has an operation, and what of an answer it counts."""
 
@@ -253,6 +266,8 @@ class Operation(Struct, frozen=True):
     """Other spellings of the path."""
     since: datetime | None = None
     """When the release history says that it took effect; before, the path does not exist."""
+    dated: tuple[Dated, ...] = ()
+    """What else the release history changes of it; its parameters may have more of them."""
     challenge: Callable[[Call, World, Settings], Challenge] | None = None
     """The challenge to make, outside the world's lock, between the checks and the handler."""
     dress: Callable[[Call, Failure, Reply], Reply] | None = None
@@ -284,6 +299,22 @@ class Operation(Struct, frozen=True):
         """All assumptions of its answers, except for failures."""
         limits = [assumption for limit in self.limits for assumption in limit.assumptions]
         return (*self.assumptions, *self.may_assume, *self.auth.assumptions, *limits)
+
+    @property
+    def history(self) -> tuple[Dated, ...]:
+        """All that the release history changes of it, its beginning included."""
+        begins: tuple[Dated, ...] = ()
+        if self.since is not None:
+            begins = (Dated(self.since, "operation-added", new=f"{self.method} {self.path}"),)
+        return (*begins, *self.dated, *getattr(self.params, "dated", ()))
+
+    def exists_at(self, moment: datetime) -> bool:
+        """Whether it is there at a moment of the release history: it began, and has not ended."""
+        added, removed = (
+            [each.at <= moment for each in self.history if each.rule == rule]
+            for rule in ("operation-added", "operation-removed")
+        )
+        return all(added) and not any(removed)
 
     def where(self) -> tuple[str, int]:
         """Return source file and line of the handler, or of the declaration that has it."""
@@ -337,6 +368,7 @@ class Particulars(TypedDict, total=False):
     may_assume: tuple[Assumption, ...]
     deprecated: bool
     read_body: Callable[[Call, Any], dict[str, Any]]
+    dated: tuple[Dated, ...]
     also: tuple[str, ...]
     example: Example
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from mock_platform.core.address import AGENT_PATHS
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call
 from mock_platform.core.operation import Dialect, Operation
@@ -68,6 +69,8 @@ class OperationRoutes:
         compiled = self._compiled.get(number)
         if compiled is None:
             compiled = self._compiled[number] = self._compile_one(self._operations[number])
+        if call.tool is not None and call.tool.compiled is not None:
+            compiled = call.tool.compiled
         return Found(compiled, found.params)
 
     def find_operation(
@@ -85,11 +88,14 @@ class OperationRoutes:
         return self._neutral[surface].find("", path).allowed
 
     def may_block(self, method: str, path: str) -> bool:
-        """Whether a request may wait for an address that it wants challenged."""
+        """Whether a request may wait for an address that it wants challenged, or is of an agent.
+
+        The first call of a tool waits for the description of all.
+        """
         if not path.startswith(self._challenging.get(method, ())):
             return False
         operation = self.find_operation(method, path)
-        return operation is not None and operation.challenge is not None
+        return path in AGENT_PATHS or (operation is not None and operation.challenge is not None)
 
     @cached_property
     def _neutral(self) -> dict[str, Router[int]]:
@@ -151,7 +157,7 @@ def _find_without_slash(router: Router[int], method: str, path: str) -> Found[in
 
 
 def _list_challenging(operations: Iterable[Operation]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, tuple[str, ...]] = {"POST": AGENT_PATHS}
     for operation in operations:
         if operation.challenge is not None:
             paths = (operation.path, *operation.also)

@@ -47,8 +47,8 @@ from mock_platform.world.world import World
 
 RELEASE_CLOCK = settled(
     "releases.clock",
-    "An endpoint that the release history dates answers 404 before that date on the world's clock; "
-    "--releases all serves it at any time.",
+    "An endpoint that the release history dates answers 404 before that date on the world's clock, "
+    "or as of a date before it (--as-of); --releases all serves it at any time.",
     "Events and streams",
 )
 HTTP_ON_LOOPBACK = settled(
@@ -201,7 +201,10 @@ def work(call: Call, world: World, answer: Answer) -> tuple[Reply, Sequence[Chan
     # call did so far; the caller renders it. Some failures count all the same, such as a refusal
     # that uses up a code: these are rendered within the block, which then ends like a success and
     # commits.
+    if call.as_of is not None:
+        answer = _answer_as_of(answer)
     with world.work() as changes:
+        call.turn = world.take_turn(*call.came)
         try:
             reply = answer(call, world)
         except Failure as failure:
@@ -209,6 +212,19 @@ def work(call: Call, world: World, answer: Answer) -> tuple[Reply, Sequence[Chan
                 raise
             reply = render(failure, call)
     return reply, tuple(changes)
+
+
+def _answer_as_of(answer: Answer) -> Answer:
+    """Let the world have the call's date of the contract while it is answered, under the lock."""
+
+    def answer_then(call: Call, world: World) -> Reply:
+        before, world.as_of = world.as_of, call.as_of
+        try:
+            return answer(call, world)
+        finally:
+            world.as_of = before
+
+    return answer_then
 
 
 def _carry_over(call: Call, first: Reply, reply: Reply) -> None:
@@ -230,7 +246,7 @@ def _checks(operation: Operation, settings: Settings) -> list[Check]:
     # who calls, then what the account may do (gates), then the parameters, and only then the rate
     # limit. So a call that is refused for its parameters does not use up the limit.
     checks: list[Check] = []
-    if operation.since is not None and settings.releases == "clock":
+    if operation.since is not None:
         checks.append(_require_release(operation.since))
     if operation.oauth_step:
         checks.append(_https(settings))
@@ -348,16 +364,13 @@ def _answer(operation: Operation, settings: Settings) -> Answer:
 
 
 def _require_release(since: datetime) -> Check:
-    """Refuses calls from before the endpoint existed, by the world's clock."""
-    hint = (
-        f"The release history adds this endpoint on {since:%Y-%m-%d}, and the world's clock is "
-        "before that; --releases all serves it at any time."
-    )
+    """Refuses calls from before the endpoint existed, by the date of the contract."""
 
     def check(call: Call, world: World) -> None:
-        if world.clock.now() < since:
+        if world.contract_now() < since and not world.has_all_releases:
             call.assume(RELEASE_CLOCK)
-            raise RouteNotFound(hint)
+            added = f"The release history adds this endpoint on {since:%Y-%m-%d}"
+            raise RouteNotFound(f"{added}, and {world.explain_too_early()}.")
 
     return check
 

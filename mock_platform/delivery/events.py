@@ -40,7 +40,7 @@ GIVEN = frozenset(EVENTS.fields) - {"id", "_product", "_attempted", "_filter", "
 """The fields that an event to add to a webhook's log may have."""
 HAPPENED = ("event_type", "user_id", "direction", "payload", "includes", "created_at")
 """The fields of an activity that is to happen."""
-_LATER = "Give a later created_at, move the clock, or serve with --releases all"
+_LATER = "give a later created_at, move the clock, or serve with --releases all"
 
 
 class LoggedEvent(Struct, frozen=True):
@@ -87,7 +87,7 @@ def add_event(world: World, given: Mapping[str, Any]) -> LoggedEvent:
         event,
         live,
         None if isinstance(to, Receiver) else to,
-        tuple(find_name_warnings(name, happened)),
+        tuple(find_name_warnings(name, world.as_of or happened)),
     )
 
 
@@ -128,7 +128,7 @@ def add_activity(world: World, given: Mapping[str, Any]) -> tuple[FanOut, tuple[
             fan_out = record_activity(world, happened.pop("event_type"), **happened)
     name = find_event_name(fan_out.activity["event_type"])
     assert name is not None
-    warnings += find_name_warnings(name, parse_instant(loaded["created_at"]))
+    warnings += find_name_warnings(name, world.as_of or parse_instant(loaded["created_at"]))
     return fan_out, tuple(warnings)
 
 
@@ -289,13 +289,15 @@ def _find_time_faults(world: World, event: Record, now: datetime) -> list[tuple[
     name = find_event_name(event["event_type"])
     assert name is not None
     faults = []
-    early = explain_not_in_force(name, happened)
+    moment = world.as_of or happened
+    later = _LATER if world.as_of is None else world.explain_too_early()
+    early = explain_not_in_force(name, moment)
     if early is not None:
-        faults.append(("event_type", f"{early}. {_LATER}"))
+        faults.append(("event_type", f"{early}. {later}"))
     field = "direction" if "direction" in event else "_direction"
-    if event[field] is not None and happened < DIRECTED_SINCE:
+    if event[field] is not None and moment < DIRECTED_SINCE:
         text = (
-            f"subscriptions have a direction since {DIRECTED_SINCE:%Y-%m-%d}, not before. {_LATER}"
+            f"subscriptions have a direction since {DIRECTED_SINCE:%Y-%m-%d}, not before. {later}"
         )
         faults.append((field, text))
     return faults

@@ -74,6 +74,9 @@ class Catalog:
     def __getitem__(self, id_: str) -> Served:
         return self._by_id[id_]
 
+    def __contains__(self, id_: str) -> bool:
+        return id_ in self._by_id
+
     def find(self, method: str, path: str) -> Served | None:
         """Return the operation that answers this method and path, as a client calls them."""
         return self._router.find(method, path).target

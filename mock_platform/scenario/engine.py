@@ -32,6 +32,7 @@ from mock_platform.scenario.active import (
 from mock_platform.scenario.deliveries import DELIVERIES, LINES
 from mock_platform.scenario.document import Scenario, loads
 from mock_platform.scenario.effects.collection import forget_changes
+from mock_platform.scenario.failures import list_near_ids
 from mock_platform.scenario.library import Library
 from mock_platform.scenario.outline import UnfiredRule
 from mock_platform.scenario.pattern import MAX_ACTIVE_STEPS
@@ -56,14 +57,15 @@ class Engine:
         connections: Callable[[], bool] = lambda: True,
         on_fired: Callable[[str, int], object] = lambda _name, _rule: None,
     ) -> None:
-        """`start_up` are active from the beginning and again after each reset.
+        """`start_up` are active from the beginning and again after each reset, as they are then.
 
         `connections` returns whether the server can break connections. `on_fired` is called with
         the name and the number of each rule of an active scenario that acts.
         """
         self.world = world
         self._library = library
-        self._start_up = tuple(start_up)
+        self.start_up = start_up
+        """Names of the scenarios that are active from the beginning."""
         self._connections = connections
         self._defined: Mapping[str, Scenario] = {}
         self._active: Mapping[str, ActiveScenario] = {}
@@ -84,7 +86,7 @@ class Engine:
             defined: Mapping[str, Scenario] = {}
             active = {
                 name: ActiveScenario(self._require_scenario(name, defined), {}, at_start=True)
-                for name in self._start_up
+                for name in self.start_up
             }
             require_quick(next(reversed(active), ""), active)
             self._put(defined, active)
@@ -102,8 +104,9 @@ class Engine:
         return frozenset(self._defined)
 
     def list_scenarios(self) -> list[Scenario]:
-        """Return every scenario of this world, sorted by name."""
+        """Return every scenario of this world, and the failures that are active, sorted by name."""
         found = {scenario.name: scenario for scenario in self._library} | dict(self._defined)
+        found |= {name: active.scenario for name, active in self._active.items()}
         return [found[name] for name in sorted(found)]
 
     def define(self, scenario: Scenario) -> None:
@@ -279,7 +282,7 @@ class Engine:
 
     def read_records(self) -> Beside:
         """Return everything that is defined and active, in recorded form."""
-        return as_records(self._defined, self._active, self._start_up)
+        return as_records(self._defined, self._active, self.start_up)
 
     def pending(self) -> Beside:
         """Return what changed since it was last recorded."""
@@ -309,7 +312,7 @@ class Engine:
                 self._log_loss(f"the definition of {name!r} has faults now: {error}")
         for record in sorted(tables.get(ACTIVE, {}).values(), key=lambda each: each["order"]):
             name, at_start = record["name"], record["at_start"]
-            if at_start and name not in self._start_up:
+            if at_start and name not in self.start_up:
                 continue
             try:
                 scenario = self._require_scenario(name, defined)
@@ -321,7 +324,7 @@ class Engine:
             except (UnknownScenario, BadParameters, CannotPerform) as error:
                 self._log_loss(f"{name!r} was active and is off. {error}")
         known = tables.get(START_UP, {})
-        for name in self._start_up:
+        for name in self.start_up:
             if name not in active and name not in known:
                 active[name] = ActiveScenario(
                     self._require_scenario(name, defined), {}, at_start=True
@@ -372,7 +375,8 @@ class Engine:
         found = defined.get(name) or self._library.find(name)
         if found is None:
             known = {scenario.name for scenario in self._library} | defined.keys()
-            raise UnknownScenario(name, sorted(known))
+            failures = list_near_ids(name, self._library.catalog)
+            raise UnknownScenario(name, failures or known)
         return found
 
     def _can_perform(self, active: ActiveScenario) -> bool:

@@ -25,6 +25,7 @@ from mock_platform.scenario.document import (
     read_source,
     read_text,
 )
+from mock_platform.scenario.failures import find_failure
 from mock_platform.scenario.outline import SUFFIXES, is_file
 from mock_platform.scenario.source import Source
 
@@ -48,12 +49,17 @@ class Library:
         self._files[scenario.name] = scenario
 
     def find(self, name: str) -> Scenario | None:
-        """Return the scenario with this name, or `None`.
+        """Return the scenario with this name, or `None`; a failure of an operation is one as well.
 
         Raises:
             BadScenario: A file of the package has violations.
         """
-        return self._files.get(name) or self._load_named(name) or self._load_packaged().get(name)
+        if name in self._files:
+            return self._files[name]
+        failure = find_failure(name, self.catalog)
+        if failure is not None:
+            return failure.as_scenario(self.catalog)
+        return self._load_named(name) or self._load_packaged().get(name)
 
     def __iter__(self) -> Iterator[Scenario]:
         known = {**self._load_packaged(), **self._files}

@@ -6,6 +6,10 @@ from msgspec import Struct
 
 SCENARIO_NAME = r"[a-z0-9][a-z0-9._-]{0,99}"
 """Pattern of a scenario's name."""
+FAILURE_ID = r"[a-z0-9_]{1,50}(?:\.[a-z0-9_]{1,50}){1,4}-[A-Za-z0-9._-]{1,100}"
+"""Pattern of the id of an operation's failure, which is the name of a scenario as well."""
+ANY_NAME = f"(?:{SCENARIO_NAME}|{FAILURE_ID})"
+"""Pattern of both."""
 SUFFIXES = (".yaml", ".yml", ".json")
 """The ends of the names of scenario files."""
 

@@ -44,7 +44,7 @@ from mock_platform.scenario.forms import (
 )
 from mock_platform.scenario.groups import GROUPS, OTHER
 from mock_platform.scenario.match import WHEN
-from mock_platform.scenario.outline import SCENARIO_NAME
+from mock_platform.scenario.outline import ANY_NAME
 from mock_platform.scenario.value_forms import DurationForm, InstantForm, KeyedForm, TypedForm
 
 # Makes a JSON Schema small: parts that occur more than once are defined once.
@@ -273,7 +273,7 @@ def make_forms(operations: tuple[str, ...]) -> Forms:
         ),
     )
     name = WordForm(
-        pattern=SCENARIO_NAME,
+        pattern=ANY_NAME,
         meaning="a name in lower case, digits, dots, hyphens and underscores",
     )
     document = make_object(

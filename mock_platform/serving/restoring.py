@@ -8,7 +8,8 @@ start. The origin of a copy and its snapshots are in the file as well.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -23,13 +24,20 @@ from mock_platform.world.clock import moment
 from mock_platform.world.store.archive import Archive, KeptWorld, SharedArchive
 from mock_platform.world.store.backends import ENGINE, NeedsEngine, find_backend, open_archive
 from mock_platform.world.store.errors import StoreDamaged
+from mock_platform.world.store.interface import Record
 from mock_platform.world.store.memory import Base
 from mock_platform.world.world import World
 from mock_platform.world.world_store import WorldStore
 from mock_platform.world.worlds import Owners
 
 if TYPE_CHECKING:
+    from mock_platform.verification.cases import Replay
     from mock_platform.world.store.redis_archive import RedisArchive
+
+
+WATCHER: ContextVar[Callable[[Platform], object] | None] = ContextVar("WATCHER", default=None)
+"""Called with each platform that is opened in this context: for tools that follow a run of tests.
+"""
 
 
 class Opened:
@@ -39,6 +47,9 @@ class Opened:
         self.platform = platform
         self.archive = archive
         self._closed = False
+        watch = WATCHER.get()
+        if watch is not None:
+            watch(platform)
 
     def close(self) -> None:
         """Stop deliveries, write everything that is not written yet, release the files; idempotent.
@@ -62,10 +73,13 @@ class Opened:
         self.close()
 
 
-def open_platform(settings: Settings, owners: Owners | None = None) -> Opened:
+def open_platform(
+    settings: Settings, owners: Owners | None = None, base: Base | None = None
+) -> Opened:
     """Return the platform for these settings, with its worlds as the store left them.
 
-    `owners` are the worlds by their credentials, if other processes have worlds as well.
+    `owners` are the worlds by their credentials, if other processes have worlds as well; `base` are
+    other fixtures than those of the settings.
 
     Raises:
         BadFixtures: The fixtures have faults.
@@ -81,13 +95,44 @@ def open_platform(settings: Settings, owners: Owners | None = None) -> Opened:
     ):
         if value is not None and module != ENGINE:
             raise NeedsEngine(option, settings.store)
-    base = load_base(settings)
+    base = base or load_base(settings)
     archive = open_archive(settings.store, settings.durability)
     try:
         return Opened(_restore_worlds(settings, base, archive, owners), archive)
     except BaseException:
         archive.close()
         raise
+
+
+def open_replayed(replayed: Replay, overrides: Mapping[str, Any]) -> Opened:
+    """Return a platform whose default world is that of a case, as it was when it was saved.
+
+    A reset returns it to the start of the case. Other worlds start with its records. `overrides`
+    are settings of the server, such as its port.
+    """
+    case, before = replayed.case, replayed.world
+    base = before.blueprint.base
+    with case.open_settings() as settings:
+        opened = open_platform(replace(settings, **overrides), base=base)
+    world = opened.platform.worlds.default
+    world.begin_at(case.make_start(base))
+    with before.hold():
+        saved, beside, history = before.save(), before.beside.read_records(), before.history
+    tables: dict[str, dict[str, Record]] = {}
+    for (table, key), record in beside.items():
+        if record is not None:
+            tables.setdefault(table, {})[key] = record
+    world.load(saved)
+    with world.hold():
+        world.beside.resume(tables)
+        world.history = history
+    for entry in replayed.entries:
+        world.journal.add(entry)
+    for delivery in case.document.deliveries:
+        world.deliveries.append(delivery)
+    numbers = [int(entry.id[1:]) for entry in replayed.entries if entry.id[1:].isdecimal()]
+    opened.platform.number_requests(max(numbers, default=0) + 1, 1)
+    return opened
 
 
 def _restore_worlds(
@@ -146,11 +191,11 @@ def _record(world: World) -> None:
 def override_settings(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
     """Return settings with some fields changed, or of their `delivery` as `delivery_timeout=1`.
 
-    Folders and files may be text, and `freeze` may be ISO 8601.
+    Folders and files may be text, and `freeze` and `as_of` may be ISO 8601.
 
     Raises:
         TypeError: A setting of this name does not exist.
-        ValueError: `freeze` is not a moment, or has no offset from UTC.
+        ValueError: `freeze` or `as_of` is not a moment, or has no offset from UTC.
     """
     known = [field.name for field in fields(Settings) if field.name != "port"]
     known += [f"delivery_{field.name}" for field in fields(DeliverySettings)]
@@ -176,8 +221,9 @@ def override_settings(settings: Settings, overrides: Mapping[str, Any]) -> Setti
         top["scenarios"] = tuple(str(each) for each in named)
     if top.get("prices") is not None:
         top["prices"] = Path(top["prices"])
-    if top.get("freeze") is not None:
-        top["freeze"] = moment(top["freeze"])
+    for name in ("freeze", "as_of"):
+        if top.get(name) is not None:
+            top[name] = moment(top[name])
     if delivery:
         top["delivery"] = replace(top.get("delivery", settings.delivery), **delivery)
     return replace(settings, **top)

@@ -29,6 +29,10 @@ class WorldSettings(Struct, frozen=True):
     """Whether answers are as documented or as recorded; `None`: as the host tells."""
     all_releases: bool = False
     """Whether all of the release history is in force, whatever the clock says."""
+    as_of: datetime | None = None
+    """The date whose contract is in force, whatever the clock says."""
+    own_as_of: datetime | None = None
+    """The same, for one world in place of that of the server."""
 
 
 class Blueprint(Struct, frozen=True):

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 _INSTANT = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?"
@@ -120,6 +120,11 @@ def wire_millis(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds")[:23] + "Z"
 
 
+def format_date(moment: datetime) -> str:
+    """Return a moment as `2026-03-01`, with the time as in `wire_seconds` unless it is midnight."""
+    return wire_seconds(moment).removesuffix("T00:00:00Z")
+
+
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 """The bounds of a clock: one day before and many years after them are still valid dates."""
@@ -127,6 +132,18 @@ LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 
 ClockState = tuple[timedelta, datetime | None]
 """The offset of a clock from the machine's time, and its moment if it is stopped."""
+
+
+class Happening(NamedTuple):
+    """Something that happened because the clock came to its moment."""
+
+    at: datetime
+    kind: str
+    """`transition`, `scheduled_post`, `expiry`, `window`, `challenge` (of a webhook) or `feed`."""
+    table: str | None
+    """The table of its record; `None` for a window."""
+    id: str
+    """The key of its record, or the name of the window."""
 
 
 class Clock:
@@ -152,14 +169,33 @@ class Clock:
     ) -> None:
         # One value that is replaced as a whole: a reader during a jump sees the old or the new one.
         self._state: ClockState = (timedelta(), None if frozen_at is None else _utc(frozen_at))
+        self._held: datetime | None = None
+        self.jumps = 0
+        """How often it was frozen, set, moved or started."""
         self._lock = lock or threading.Lock()
         self._record = record
         self._listeners: list[Callable[[], None]] = []
 
     def now(self) -> datetime:
         """Return the current moment of the world, in UTC."""
+        held = self._held
+        if held is not None:
+            return held
         offset, frozen = self._state
         return machine_now() + offset if frozen is None else frozen
+
+    def hold(self, moment: datetime, jumps: int) -> None:
+        """Be at a moment until `let_go`: a request happens at one, that at which it came.
+
+        It is the current moment if the clock has jumped since it had that number of `jumps`. Called
+        under the world's lock. A jump ends it.
+        """
+        self._held = None
+        self._held = moment if jumps == self.jumps else self.now()
+
+    def let_go(self) -> None:
+        """Follow the time again."""
+        self._held = None
 
     @property
     def frozen(self) -> bool:
@@ -252,7 +288,9 @@ class Clock:
 
     def put(self, state: ClockState) -> None:
         """Set the clock to `mark` or `read_state`, without recording or calling listeners."""
-        self._state = state
+        if state is not self._state:
+            self._state = state
+            self.jumps += 1
 
     def call_listeners(self) -> None:
         """Call the listeners after the clock jumped."""
@@ -262,7 +300,8 @@ class Clock:
     def _jump(self, state: ClockState) -> None:
         # The jump is visible to the function that records it, since that writes the new state of
         # the clock. If it cannot be written, the clock returns to where it was.
-        before, self._state = self._state, state
+        before, self._state, self._held = self._state, state, None
+        self.jumps += 1
         try:
             if self._record is not None:
                 self._record()

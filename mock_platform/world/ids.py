@@ -62,12 +62,15 @@ class Ids:
         (19, 40)
     """
 
-    def __init__(self, seed: int, world: str, drawn: int = 0) -> None:
+    def __init__(self, seed: int, world: str, drawn: int = 0, *, apart: bool = False) -> None:
+        """With `apart`, ids with a time differ from those that any world draws in that time."""
         self._key = blake2b(f"{seed}/{world}".encode(), digest_size=32).digest()
         # A copy of it costs a third of a new one, because the key was taken in already.
         self._drawer = blake2b(digest_size=48, key=self._key)
         self.drawn = drawn
         self._first = int.from_bytes(self._key[:3]) % (_STEP // 2)
+        if apart:
+            self._first = 3 * _STEP // 4 + self._first // 4
 
     def base36(self, length: int = 6) -> str:
         """Return an id of the advertising interface: lowercase base 36, no leading zero."""

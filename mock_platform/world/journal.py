@@ -66,6 +66,8 @@ class JournalEntry(Struct, gc=False):
     """Those about what was sent and ignored, each with its code; not in JSON."""
     custom: str | None = None
     """The route of a user or a scenario that answered in place of an operation."""
+    tool: str | None = None
+    """The tool with which an agent called the operation; not in JSON without one."""
     diagnosis: dict[str, Any] | None = None
     traceback: str | None = None
     request_headers: Sequence[tuple[str, str]] = ()
@@ -82,6 +84,8 @@ class JournalEntry(Struct, gc=False):
     """Why the request was refused, or what a scenario did to it, in one sentence."""
     shadow: dict[str, Any] | None = None
     """How the answer of the real service differs, if the request was sent there as well."""
+    turn: int = 0
+    """Its number among the requests of the world, in the order in which they were answered."""
     cost: dict[str, Any] | None = None
     """What the platform would have charged: `usd`, `resources` and `why`; set before it is read."""
 
@@ -159,8 +163,8 @@ class JournalEntry(Struct, gc=False):
 
     def summary(self) -> dict[str, Any]:
         """Return the entry without headers and bodies."""
-        shadow = {} if self.shadow is None else {"shadow": self.shadow}
-        return shadow | {
+        named = {"shadow": self.shadow, "tool": self.tool}
+        return {name: value for name, value in named.items() if value is not None} | {
             "id": self.id,
             "at": wire_millis(self.at),
             "world": self.world,
@@ -216,7 +220,7 @@ class Query(Struct, frozen=True):
     """A search for entries; `None` restricts nothing."""
 
     operation: str | None = None
-    status: int | None = None
+    status: range | None = None
     method: str | None = None
     path: str | None = None
     rule: str | None = None
@@ -231,7 +235,7 @@ class Query(Struct, frozen=True):
         """
         return (
             (self.operation is None or entry.operation == self.operation)
-            and (self.status is None or entry.status == self.status)
+            and (self.status is None or entry.status in self.status)
             and (self.method is None or entry.method == self.method.upper())
             and (self.path is None or self.path in entry.url)
             and (self.since is None or entry.at >= self.since)

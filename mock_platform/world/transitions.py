@@ -74,6 +74,8 @@ class TransitionKind(Struct, frozen=True):
     """Does in a world what a record asks for when it moves; returns the state that it reaches."""
     remember: Callable[[Any, Mapping[str, Any], str], None] | None = None
     """Records in a world what is to be done once a record has ended; a part of the same commit."""
+    due_as: str = "transition"
+    """What its move is called among all that is due."""
     since: str | None = None
     """The field with the moment from which time counts, for a record in its first state whose
     transition was never started: from the fixtures, or stored from outside.

@@ -69,6 +69,11 @@ class Windows:
         reset = math.ceil(end.timestamp())
         return WindowState(limit, max(0, limit - used - 1), reset, used >= limit)
 
+    def list_ends(self) -> list[tuple[str, datetime]]:
+        """Return the names of the open windows, each with its end."""
+        now = self._clock.now()
+        return [(_name(key), end) for key, (at, end, _) in self._open.items() if at <= now < end]
+
     def clear(self) -> None:
         """Delete all windows of the world."""
         self._open = {}

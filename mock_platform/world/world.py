@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
@@ -18,13 +19,19 @@ from msgspec.structs import replace
 
 from mock_platform.world.attached import RESTORED, RETURNED, Companion, Notice, Parts
 from mock_platform.world.blueprint import Blueprint
-from mock_platform.world.clock import UPTIME, Clock, ClockState, read_state
+from mock_platform.world.clock import UPTIME, Clock, ClockState, format_date, read_state
+from mock_platform.world.history import Mark, WorldHistory
 from mock_platform.world.ids import Ids
 from mock_platform.world.journal import Journal
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.archive import ORIGIN, SNAPSHOT, KeptWorld
 from mock_platform.world.store.errors import StoreUnwritable
-from mock_platform.world.store.interface import Change, SavedWorld, Scope, make_closed_scope
+from mock_platform.world.store.interface import (
+    Change,
+    SavedWorld,
+    Scope,
+    make_closed_scope,
+)
 from mock_platform.world.store.memory import Base
 from mock_platform.world.store.memory_archive import MemoryArchive
 from mock_platform.world.transitions import Pace, Transitions
@@ -103,8 +110,12 @@ class World:
         self.names = settings.names
         self.wire = settings.wire
         self.refuses_warnings = settings.refuse_warnings
-        self.has_all_releases = settings.all_releases
+        self._all_releases = settings.all_releases
+        self.as_of = settings.own_as_of or settings.as_of
+        """The date whose contract is in force; a request may have one of its own for its time."""
         self.clock = Clock(settings.freeze, lock=self.lock, record=self._record_jump)
+        self.drawn_as = name
+        """The name from which ids are drawn: another one in the copy of a world elsewhere."""
         self.ids = Ids(self.seed, name)
         self.journal = Journal(
             settings.journal_entries, settings.journal_bytes, blueprint.journal_memory
@@ -115,6 +126,7 @@ class World:
         self.snapshots: dict[str, SavedWorld] = {}
         self.origin: SavedWorld | None = None
         """The origin of a copied world; `None` for a world that started with the fixtures."""
+        self._is_request = False
         self.epoch = 0
         """Grows with each reset, so that earlier work can notice that it is outdated."""
         self._parts: dict[type[Any], Any] = {}
@@ -135,8 +147,9 @@ class World:
         self.store = (store or _store_in_memory)(self)
         self.windows.outlives = self.store.outlives
         self.transitions = Transitions(blueprint.kinds, self.store, self.clock, self.notify, self)
+        self.history = WorldHistory(blueprint.make_start(self.seed), self.clock.now())
         if self.store.kept is None:
-            self.store.restore(blueprint.make_start(self.seed).records)
+            self.store.restore(self.history.start.records)
 
     def work(self) -> Scope[list[Change]]:
         """Return a block that holds the world's lock for one atomic piece of work.
@@ -149,6 +162,24 @@ class World:
             StoreUnwritable: The changes could not be recorded, so they were undone.
         """
         return self._work
+
+    def take_turn(self, came: datetime, jumps: int) -> int:
+        """Give the request that `work()` answers its number, and return it.
+
+        `came` is when it came, and `jumps` how often the clock had jumped until then. The clock
+        does not move until the end of the work. So the same request at the same moment, after the
+        same ones, gets the same answer.
+        """
+        self._is_request = True
+        self.clock.hold(came, jumps)
+        self.history.turn += 1
+        return self.history.turn
+
+    def count_request(self) -> int:
+        """Return the number of a request that needed no work, because nothing answered it."""
+        with self.lock:
+            self.history.turn += 1
+            return self.history.turn
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
@@ -175,6 +206,22 @@ class World:
                 raise UnknownWorld(self.name)
             yield
 
+    @property
+    def has_all_releases(self) -> bool:
+        """Whether all of the release history is in force."""
+        return self._all_releases and self.as_of is None
+
+    def contract_now(self) -> datetime:
+        """Return the moment whose contract is in force: `as_of`, or the time on the clock."""
+        return self.as_of or self.clock.now()
+
+    def explain_too_early(self) -> str:
+        """Return why a part of the contract does not exist yet, and what has it."""
+        if self.as_of is None:
+            return "the world's clock is before that; --releases all has it at any time"
+        at = format_date(self.as_of)
+        return f"the contract is that of {at}; a later --as-of or X-Mock-As-Of has it"
+
     def notify(self, topic: str, key: str) -> None:
         """Request work that is done after the current piece of work is committed."""
         self._outbox.append(Notice(topic, key))
@@ -187,6 +234,7 @@ class World:
         """Add a part that restarts and is recorded with the world."""
         self.attach(companion)
         self.companions.append(companion)
+        self.history.set_mark(self._mark())
 
     def find_attachment(self, kind: type[T]) -> T:
         """Return the part of this type.
@@ -229,6 +277,7 @@ class World:
         with self.hold():
             self.store.begin({} if origin is None else {ORIGIN: origin})
             self.origin = origin
+            self._begin_history(origin or self.history.start)
 
     def resume(self, kept: KeptWorld) -> None:
         """Continue as an earlier process left the world; its records are there already."""
@@ -238,6 +287,8 @@ class World:
             self.snapshots = kept.snapshots
             self.beside.resume(self.store.beside)
             self.store.resume()
+            self._begin_history(self.save())
+            self._note_step((), whole=True)
             found = self.store.list_changes()
             for observer in self._observers:
                 observer(self, found)
@@ -297,6 +348,13 @@ class World:
         start = replace(self.blueprint, base=base).make_start(self.seed)
         self._return_to(start, base, restarts=True)
 
+    def begin_at(self, origin: SavedWorld) -> None:
+        """Start from scratch with a state, to which each reset returns."""
+        self.store.keep_point(ORIGIN, origin)
+        self.drawn_as = origin.meta.get("drawn_as", self.name)
+        self.origin = origin
+        self.reset()
+
     def take_snapshot(self, name: str) -> SavedWorld:
         """Save the current state under a name; replaces an existing snapshot."""
         with self.hold():
@@ -321,15 +379,25 @@ class World:
         self._return_to(saved)
         self._tell(Notice(RESTORED, self.name))
 
+    def clear_journal(self) -> None:
+        """Delete all entries of the journal; what comes then is after the current state."""
+        with self.hold():
+            self._begin_history(self.save())
+            self._note_step((), whole=True)
+            self.journal.clear()
+
     def meta(self) -> dict[str, Any]:
         """Return the state beside the records; a durable store writes it with each commit."""
-        return {
+        own = self.blueprint.settings.own_as_of
+        named = {} if self.drawn_as == self.name else {"drawn_as": self.drawn_as}
+        return named | {
             "seed": self.seed,
             "ids": self.ids.drawn,
             "clock": self.clock.state(),
             "paces": self.transitions.state(),
             "names": self.names,
             "refuse_warnings": self.refuses_warnings,
+            **({} if own is None else {"as_of": own.isoformat()}),
         }
 
     def restore_meta(self, meta: dict[str, Any]) -> None:
@@ -337,7 +405,12 @@ class World:
         self.seed = meta["seed"]
         self.names = meta.get("names", self.names)
         self.refuses_warnings = meta.get("refuse_warnings", self.refuses_warnings)
-        self.ids = Ids(self.seed, self.name, meta["ids"])
+        if "as_of" in meta:
+            self.as_of = datetime.fromisoformat(meta["as_of"])
+            settings = replace(self.blueprint.settings, own_as_of=self.as_of)
+            self.blueprint = replace(self.blueprint, settings=settings)
+        self.drawn_as = meta.get("drawn_as", self.name)
+        self.ids = Ids(self.seed, self.drawn_as, meta["ids"])
         self.transitions.restore(meta["paces"])
         self.clock.put(read_state(meta["clock"]))
 
@@ -371,7 +444,7 @@ class World:
             # does, the parts that were set before it (ids, paces, clock, windows, scenarios) are
             # set back, and the world is as it was.
             with self._all_or_nothing():
-                self.ids = Ids(self.seed, self.name, saved.meta["ids"])
+                self.ids = Ids(self.seed, self.drawn_as, saved.meta["ids"])
                 self.transitions.restore(saved.meta["paces"])
                 self.clock.put(read_state(saved.meta["clock"]))
                 self.windows.clear()
@@ -386,6 +459,9 @@ class World:
             # Threads that deliver events compare the epoch with the one they started in, and drop
             # their work if the world was reset meanwhile.
             self.epoch += 1
+            self._begin_history(saved)
+            if not restarts:
+                self._note_step((), whole=True)
             for each in (self.journal, self.nonces, self.deliveries, self._outbox):
                 each.clear()
             after = self.store.list_changes()
@@ -447,12 +523,27 @@ class World:
                 if changes:
                     for observer in self._observers:
                         observer(self, changes)
+                if not self._is_request:
+                    self._note_step(changes)
                 if self._outbox:
                     ready, self._outbox = self._outbox, []
         finally:
+            if self._is_request and not self._begun:
+                self._is_request = False
+                self.clock.let_go()
             self.lock.release()
         if ready:
             self._tell(*ready)
+
+    def _mark(self) -> Mark:
+        return self.transitions.paces, [each.mark() for each in self.companions]
+
+    def _begin_history(self, start: SavedWorld) -> None:
+        self.history.begin(start, self.clock.now(), self._mark())
+
+    def _note_step(self, changes: Sequence[Change], *, whole: bool = False) -> None:
+        drawn, mark = self.ids.drawn, self._mark()
+        self.history.note(changes, drawn, mark, self.companions, whole=whole)
 
     def _undo_work(self, fault: BaseException) -> None:
         """Undo what the store does not know: notices, the clock, paces, and sometimes ids."""

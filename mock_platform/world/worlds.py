@@ -36,7 +36,7 @@ def pack_world(world: World, base: Base) -> dict[str, Any]:
         own_base = world.blueprint.base
     # After fixtures were loaded again, an earlier world still has the old ones: all of it is sent.
     whole = own_base is not base
-    rows = _merge(own_base.rows, saved.records.rows) if whole else saved.records.rows
+    rows = merge_rows(own_base.rows, saved.records.rows) if whole else saved.records.rows
     return {
         "whole": whole,
         "rows": [
@@ -49,6 +49,7 @@ def pack_world(world: World, base: Base) -> dict[str, Any]:
         "names": settings.names,
         "wire": settings.wire,
         "refuse_warnings": settings.refuse_warnings,
+        "as_of": None if settings.own_as_of is None else settings.own_as_of.isoformat(),
         "freeze": None if settings.freeze is None else settings.freeze.isoformat(),
     }
 
@@ -64,7 +65,7 @@ def unpack_world(packed: Mapping[str, Any], base: Base) -> WorldCopy:
             for table, slots in rows.items()
         }
         rows = base.difference(visible)
-    freeze = packed["freeze"]
+    freeze, as_of = packed["freeze"], packed["as_of"]
     return WorldCopy(
         SavedWorld(Snapshot(rows, packed["next_seq"]), packed["meta"]),
         {
@@ -72,13 +73,14 @@ def unpack_world(packed: Mapping[str, Any], base: Base) -> WorldCopy:
             "wire": packed["wire"],
             "refuse_warnings": packed["refuse_warnings"],
             "freeze": None if freeze is None else datetime.fromisoformat(freeze),
+            "own_as_of": None if as_of is None else datetime.fromisoformat(as_of),
         },
     )
 
 
-def _merge(base: Rows, changed: Mapping[str, Mapping[str, Slot]]) -> dict[str, dict[str, Slot]]:
+def merge_rows(base: Rows, changed: Mapping[str, Mapping[str, Slot]]) -> dict[str, dict[str, Row]]:
     """Return all visible rows of fixtures with changes."""
-    found: dict[str, dict[str, Slot]] = {}
+    found: dict[str, dict[str, Row]] = {}
     for table in dict.fromkeys([*base, *changed]):
         slots: dict[str, Slot] = {**base.get(table, {}), **changed.get(table, {})}
         found[table] = {key: slot for key, slot in slots.items() if slot is not None}
@@ -219,6 +221,7 @@ class Worlds:
         refuse_warnings: bool | None = None,
         names: NamesMode | None = None,
         wire: WireMode | None = None,
+        as_of: datetime | None = None,
     ) -> World:
         """Return a new world, a copy of `source` if given. An existing one is returned unchanged.
 
@@ -226,7 +229,8 @@ class Worlds:
 
         With `freeze` its clock is stopped at that moment, at the start and after each reset. What
         `change` changes in the new world belongs to its start, too.
-        `refuse_warnings`, `names` and `wire` are those of the server or of the source unless given.
+        `refuse_warnings`, `names`, `wire` and `as_of`, the date of the contract, are those of the
+        server or of the source unless given.
 
         Raises:
             BadWorldName: The name has another form.
@@ -249,6 +253,7 @@ class Worlds:
             saved, blueprint = self._find_source(source)
             own: dict[str, Any] = {
                 "freeze": freeze, "refuse_warnings": refuse_warnings, "names": names, "wire": wire,
+                "own_as_of": as_of,
             }  # fmt: skip
             own = {name: value for name, value in own.items() if value is not None}
             if own:

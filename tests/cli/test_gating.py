@@ -127,6 +127,32 @@ def test_verify_says_what_to_write(run: Run) -> None:
     assert older.stdout.replace("verify", "run") == newer.stdout
 
 
+def test_verify_runs_once_for_each_date(run: Run, tmp_path: Path) -> None:
+    """One table says how each run ended and what it called in vain; files have all dates."""
+    path, junit, summary = "/2/connections", tmp_path / "runs.xml", tmp_path / "runs.md"
+    dates = ("--as-of", "2025-09-18,2026-03-01", "--junit", junit, "--summary", summary)
+    end = (
+        "import os, urllib.request as r; e = lambda n: os.environ['MOCK_PLATFORM_' + n]; "
+        f"sent = r.Request(e('URL') + {path!r}, headers={{'Authorization': 'Bearer ' + "
+        "e('BEARER_TOKEN')}); r.urlopen(sent)"
+    )
+
+    result = run(*dates, paths=(), end=end, name=("verify",))
+
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[:3] == [
+        "as of       result            requests  called, and not there at that date",
+        "2025-09-18  failed (command)  1         1 x connections.list",
+        "2026-03-01  passed            1         -",
+    ]
+    assert "as of 2025-09-18:\nthe command failed:" in result.stdout
+    suites = ET.parse(junit).getroot().iter("testsuite")
+    assert {"as of 2025-09-18": "1", "as of 2026-03-01": "0"} == {
+        str(each.get("name")): each.get("failures") for each in suites
+    }
+    assert "| 2026-03-01 | passed | 1 | - |" in summary.read_text()
+
+
 def test_parts_are_checked_without_the_page(
     run: Run, tmp_path: Path, contract: dict[str, Any]
 ) -> None:
@@ -204,6 +230,11 @@ def test_another_server_gets_safe_methods_alone(run: Run, other: Differing, tmp_
         (["run", "--contract", "/nowhere.json", "--", "true"], "--contract: /nowhere.json"),
         (["run", "--page", "--no-verify", "--", "true"], "--no-verify leaves out: choose one"),
         (["verify", "--verify", "--", "true"], "No such option"),
+        (["verify", "--as-of", "2026-01-01,soon", "--", "true"], "'--as-of': 'soon' is not"),
+        (["verify", "--as-of", "2026-01-01,2026-01-01", "--", "true"], "2026-01-01 is there twice"),
+        (["verify", "--as-of", "2026-01-01", "--coverage", "--", "true"], "run --as-of DATE"),
+        (["verify", "--as-of", "2026-01-01"], "The command is missing"),
+        (["run", "--as-of", "2026-01-01", "--releases", "all", "--", "true"], "choose one"),
     ],
 )
 def test_usage(words: list[str], said: str) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -15,6 +17,7 @@ from click.testing import CliRunner, Result
 from mock_platform import MockPlatform
 from mock_platform.cli.live_commands import LIVE_COMMANDS
 from mock_platform.cli.main import group
+from mock_platform.cli.remote_commands import pass_messages
 from tests.commands import python
 
 LIVE = (
@@ -26,6 +29,9 @@ LIVE = (
     "requests",
     "worlds",
     "costs --by test",
+    "case case.zip",
+    "make users 2 location=Lima",
+    "mcp",
     "reset",
     "scenarios --format text",
 )
@@ -60,9 +66,9 @@ def server() -> Iterator[MockPlatform]:
 def run(server: MockPlatform) -> Run:
     """Runs a command that finds the server in the environment."""
 
-    def run(*words: str | Path, **env: str) -> Result:
+    def run(*words: str | Path, input: str | None = None, **env: str) -> Result:
         found = {"MOCK_PLATFORM_URL": server.base_url} | env
-        return CliRunner().invoke(group, [str(word) for word in words], env=found)
+        return CliRunner().invoke(group, [str(word) for word in words], input=input, env=found)
 
     return run
 
@@ -96,6 +102,54 @@ def test_off_without_name_switches_all_off(run: Run) -> None:
     assert "outage is off in world default. It was not on.\n" == run("off", "outage").stdout
 
 
+def test_mcp_passes_messages_on(run: Run, server: MockPlatform) -> None:
+    """A line in, a line out; a notice has no answer, and a world in the command is the only one."""
+    server.world("w1")
+    moves = [("reset_world", {}), ("reset_world", {"world": "default"})]
+    messages: list[Any] = [
+        {"jsonrpc": "2.0", "id": 1, "method": "ping"},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        *(
+            {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+            for number, (name, given) in enumerate(moves, 2)
+            for params in [{"name": name, "arguments": given}]
+        ),
+    ]
+    lines = "\n".join([*map(json.dumps, messages), "", "{bad"])
+
+    ended = run("mcp", "--world", "w1", input=lines)
+
+    answers = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert 0 == ended.exit_code
+    assert [1, 2, 3, None] == [answer["id"] for answer in answers]
+    assert "World w1 is at its start." in answers[1]["result"]["content"][0]["text"]
+    assert answers[2]["result"]["isError"]
+    assert -32700 == answers[3]["error"]["code"]
+
+
+@pytest.mark.parametrize(
+    ("runs", "told"), [(True, "The control token is missing."), (False, "no server answers at ")]
+)
+def test_mcp_says_what_is_wrong_with_the_server(
+    runs: bool,
+    told: str,
+    capsysbinary: pytest.CaptureFixture[bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each request is answered with an error that the agent can read, and a notice is not."""
+    sent = b'{"jsonrpc": "2.0", "id": 7, "method": "ping"}\n{"jsonrpc": "2.0", "method": "a"}\n'
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(sent)))
+
+    with MockPlatform.start(control_token="secret") as server:
+        if not runs:
+            server.stop()
+        pass_messages(server, None, None)
+
+    (answer,) = map(json.loads, capsysbinary.readouterr().out.splitlines())
+    assert (7, -32000) == (answer["id"], answer["error"]["code"])
+    assert told in answer["error"]["message"]
+
+
 def test_costs_are_a_table(run: Run, server: MockPlatform) -> None:
     """A sentence and a row for each operation, or the answer of the server as JSON."""
     token = {"Authorization": f"Bearer {server.credentials['bearer_token']}"}
@@ -110,6 +164,26 @@ def test_costs_are_a_table(run: Run, server: MockPlatform) -> None:
         ["0.010", "1", "1", "users.get"],
     ]
     assert document["usd"] == "0.010"
+
+
+def test_records_are_made(run: Run, server: MockPlatform) -> None:
+    """A sentence with some ids, or the answer as JSON; what cannot be ends with 1 or 2."""
+    made = run("make", "likes", "7", "user=2244994945", "spread=2d", "--seed", "3")
+    (one,) = json.loads(run("make", "users", "--format", "json").stdout)["ids"]
+
+    assert made.stdout.startswith("7 likes were made in world default: 2244994945:")
+    assert made.stdout.endswith(" …\n")
+    assert one in server.state["users"]
+    for words, status, text in (
+        (("usrs",), 1, "Did you mean 'users'?"),
+        (("users", "2", "nme=x"), 1, "Did you mean 'name'?"),
+        (("users", "x"), 2, "COUNT is a whole number, got 'x'"),
+        (("users", "2", "x"), 2, "'x' is not KEY=VALUE"),
+        (("users", "seed=3"), 2, "seed is no field"),
+        (("users", f"name={10**30}"), 2, "exceeds 64-bit range"),
+    ):
+        refused = run("make", *words)
+        assert (status, True) == (refused.exit_code, text in refused.stderr), refused.stderr
 
 
 def test_on_takes_a_file(run: Run, server: MockPlatform, tmp_path: Path) -> None:
@@ -138,6 +212,8 @@ def test_on_takes_a_file(run: Run, server: MockPlatform, tmp_path: Path) -> None
         (("reset", "--url", "localhost"), 2, "'localhost' is not an address"),
         (("clock", "travel"), 2, "clock travel needs a moment"),
         (("clock", "advance"), 2, "clock advance needs a duration"),
+        (("clock", "advance", "1h", "--to-next"), 2, "--to-next is for: clock advance --to-next"),
+        (("clock", "travel", "--to-next"), 2, "--to-next is for: clock advance --to-next"),
         (("clock", "advance", "soon"), 2, "'soon' is not a duration"),
         (("clock", "resume", "1h"), 2, "clock resume takes nothing more"),
         (("clock", "advance", "9999999d"), 1, "the last year is 9999"),
@@ -192,6 +268,14 @@ def test_clock(run: Run) -> None:
     assert "2027-01-27T00:00:00.000Z stopped\n" == run("clock", "advance", "-7d").stdout
     assert "2027-02-03" > run("clock", "travel", "now").stdout
     assert run("clock", "resume").stdout.endswith(" running\n")
+    run("clock", "freeze", "2099-01-01")
+    assert (
+        "2099-01-04T12:30:00.000Z feed scheduled_feeds/"
+        in run("clock", "advance", "--to-next").stdout
+    )
+    refused = run("clock", "advance", "--to-next")
+    assert (1, True) == (refused.exit_code, "Nothing is due in the world" in refused.stderr)
+    assert "2099-01-04T12:30:00.000Z stopped\n" == run("clock").stdout
     assert run("clock", "freeze").stdout.endswith(" stopped\n")
 
 
@@ -199,11 +283,11 @@ def test_that_no_request_is_found_is_said(run: Run, server: MockPlatform) -> Non
     """On standard error, with what was looked for; programs get no line."""
     nothing = run("requests").stderr
     call(server)
-    narrowed = run("requests", "--status", "503", "--method", "get")
+    narrowed = run("requests", "--status", "5xx", "--method", "get")
     as_json = run("requests", "--status", "503", "--format", "json")
 
     assert nothing.startswith("World default had no request yet.")
-    text = "No request of world default has status 503 and method get; its journal has 1.\n"
+    text = "No request of world default has status 5xx and method get; its journal has 1.\n"
     assert ("", text) == (narrowed.stdout, narrowed.stderr)
     assert ("", "") == (as_json.stdout, as_json.stderr)
 
@@ -308,7 +392,7 @@ def test_names_of_scenarios_are_completed() -> None:
 @pytest.mark.claim(
     "Commands that only ask a running server load neither operations nor web framework"
 )
-def test_commands_on_a_server_do_not_load_one(server: MockPlatform) -> None:
+def test_commands_on_a_server_do_not_load_one(server: MockPlatform, tmp_path: Path) -> None:
     """They are called in loops, so they load neither operations nor web framework, even to fail."""
     assert {command.name for command in LIVE_COMMANDS} <= {words.split()[0] for words in LIVE}
     code = (
@@ -322,7 +406,8 @@ def test_commands_on_a_server_do_not_load_one(server: MockPlatform) -> None:
         "print(*sorted(sys.modules))\n"
     )
 
-    out = python("-c", code, server.base_url, "\n".join(LIVE), check=True).stdout.splitlines()
+    words = "\n".join(LIVE)
+    out = python("-c", code, server.base_url, words, check=True, cwd=tmp_path).stdout.splitlines()
 
     assert out[:-1] == [f"{int(words == 'on rate-limitd')} {words}" for words in LIVE]
     assert "mock_platform.client.remote.world" in out[-1].split()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -32,7 +32,7 @@ from mock_platform.client.world_parts import (
     StreamsFace,
     TableFace,
 )
-from mock_platform.core.errors import BadQuery, NotInProcess
+from mock_platform.core.errors import BadQuery, NothingDue, NotInProcess
 from mock_platform.core.tables.state import State as LocalState
 from mock_platform.core.tables.state import TableState
 from mock_platform.world.journal import JournalEntry
@@ -60,10 +60,17 @@ rules:
 """
 
 
+_OF_ONE_KIND = {"start", "connect", "open", "open_case", "control", "close_sessions"}
+
+
 @pytest.mark.parametrize(
     ("face", "kinds", "more"),
     [
-        (PlatformFace, _PLATFORMS, {"start", "connect", "open", "control", "close_sessions"}),
+        (
+            PlatformFace,
+            _PLATFORMS,
+            _OF_ONE_KIND,
+        ),
         (WorldFace, _WORLDS, {"close_sessions"}),
         (ClockFace, _CLOCKS, set()),
         (JournalFace, _JOURNALS, set()),
@@ -89,7 +96,7 @@ def test_nothing_is_on_one_side_alone(face: type, kinds: tuple[type, ...], more:
 
 
 _ALIKE = {"name", "base_url", "ads_base_url", "ads_sandbox_base_url", "control_url"}
-_ALIKE |= {"app", "test_client"}
+_ALIKE |= {"activate", "advance", "app", "fail", "test_client"}
 """What the interface itself does, from what both kinds have."""
 _OURS = {kind.__module__ for kinds in (_PLATFORMS, _WORLDS, _CLOCKS, _JOURNALS) for kind in kinds}
 
@@ -162,6 +169,23 @@ def test_a_world_can_have_original_names(platform: PlatformFace) -> None:
     with pytest.raises(ValueError, match="names is 'neutral' or 'original'"):
         platform.world("w2", names=cast("Any", "old"))
     platform.drop_world("w1")
+
+
+@pytest.mark.parametrize(
+    "as_of", ["2025-11-18", date(2025, 11, 18), datetime(2025, 11, 18, tzinfo=UTC)]
+)
+def test_a_world_has_the_contract_of_a_date(platform: PlatformFace, as_of: date | str) -> None:
+    """Text, a date or a moment is taken; other worlds keep the contract of the clock."""
+    worlds = [platform.world("old", as_of=as_of), platform]
+    path = "/2/news/search?query=coffee"
+
+    statuses = [world.session(auth="bearer").get(path).status_code for world in worlds]
+    platform.drop_world("old")
+    assert [404, 200] == statuses
+    for wrong in ("soon", 7, datetime(2026, 3, 1)):  # noqa: DTZ001 - that is what is refused
+        with pytest.raises(ValueError, match=r"as_of: .*; a date is 2026-03-01"):
+            platform.world("old", as_of=cast("Any", wrong))
+    assert "old" not in platform.worlds
 
 
 def test_a_world_can_be_a_copy(platform: PlatformFace) -> None:
@@ -414,6 +438,17 @@ def test_streams_are_listed_silenced_and_ended(world: WorldFace) -> None:
         assert [] == world.streams.list()
 
 
+def test_records_are_made(world: WorldFace) -> None:
+    """The answer has the ids, oldest first; the records are there, spread over the time."""
+    made = world.make("users", 3, location="Lima", spread=timedelta(days=2), seed=7)
+
+    users = [world.state["users"].get(key) or {} for key in made["ids"]]
+    assert ("users", 3) == (made["table"], made["made"])
+    assert ["Lima"] * 3 == [user["location"] for user in users]
+    assert sorted(each["created_at"] for each in users) == [each["created_at"] for each in users]
+    assert "2026-02-27T12" <= users[0]["created_at"] < users[2]["created_at"] <= "2026-03-01T12"
+
+
 # -- clock ---------------------------------------------------------------------------------------
 
 
@@ -433,6 +468,13 @@ def test_the_clock_obeys(world: WorldFace) -> None:
     assert clock.resume() >= datetime(2027, 1, 1, tzinfo=UTC)
     assert not clock.frozen
     assert clock.freeze() == clock.now()
+    clock.travel("2099-01-01")
+    feed = clock.advance(to="next")
+    at = datetime(2099, 1, 4, 12, 30, tzinfo=UTC)
+    assert [(at, "feed", "scheduled_feeds")] == [each[:3] for each in feed]
+    assert clock.now() == at
+    with pytest.raises(NothingDue, match="Nothing is due in the world"):
+        clock.advance(to="next")
     noon = datetime(2026, 3, 1, 13, tzinfo=timezone(timedelta(hours=1)))
     assert (True, NOON) == (clock.frozen, clock.freeze(noon))
 
@@ -508,7 +550,7 @@ def test_state_is_a_mapping(world: WorldFace) -> None:
     assert [(name, table.name) for name, table in state.items()] == [(n, n) for n in state]
     accounts = state.get("accounts")
     assert accounts is not None
-    assert ("accounts", None) == (accounts.name, state.get("acounts"))
+    assert ("accounts", None) == (accounts.name, state.get("acounts"))  # type: ignore[arg-type]
 
 
 def test_records_are_read_and_changed(world: WorldFace) -> None:
@@ -545,6 +587,25 @@ def test_a_whole_world_comes_out_and_goes_in(world: WorldFace) -> None:
 
     assert before == world.state.dump()
     assert OTHER in world.state["users"]
+
+
+def test_a_case_of_either_kind(world: WorldFace, tmp_path: Path) -> None:
+    """The same bytes are written by both, but for the moment, to a file of its owner alone."""
+    answer = world.session(auth="oauth1").post("/2/posts", json={"text": "Hi"})
+    path = world.save_case(tmp_path / "deep" / "case.zip")
+    path.chmod(0o644)
+
+    assert path == world.save_case(str(path))
+    assert 0o600 == path.stat().st_mode & 0o777
+    with MockPlatform.open_case(path) as again:
+        assert [answer.content] == [entry.response_body for entry in again.journal]
+        assert [] == again.differences
+        sessions = [each.session(auth="oauth1") for each in (world, again)]
+        made = [each.post("/2/posts", json={"text": "Next"}).json() for each in sessions]
+        assert made[0]["data"]["id"] == made[1]["data"]["id"]
+        again.reset()
+        assert 0 == len(again.journal)
+        assert [*again.state["posts"]] == [*again.world("new").state["posts"]]
 
 
 def test_a_collection_in_a_file(world: WorldFace, tmp_path: Path) -> None:

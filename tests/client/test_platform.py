@@ -284,9 +284,9 @@ def test_a_misspelt_operation_is_told(platform: MockPlatform) -> None:
     told = r"no operation has the id 'account.list'. Did you mean 'accounts.list'\?"
 
     with pytest.raises(ValueError, match=told):
-        platform.journal.count(operation="account.list")
+        platform.journal.count(operation="account.list")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=told):
-        platform.journal.find(operation="account.list")
+        platform.journal.find(operation="account.list")  # type: ignore[arg-type]
 
 
 def test_deliveries_are_copies(platform: MockPlatform) -> None:

@@ -10,6 +10,7 @@ from tests.control.support import call
 from tests.support import Sandbox
 
 MOMENT = "2026-03-01T12:00:00.000Z"
+HOUR, SECOND = timedelta(hours=1), timedelta(seconds=1)
 
 
 def act(box: Sandbox, **body: Any) -> dict[str, Any]:
@@ -110,3 +111,90 @@ def test_what_falls_due(box: Sandbox) -> None:
     act(box, action="advance", seconds=2)
 
     assert "COMPLETE" == box.record("replay_jobs", "1")["state"]
+
+
+NEXT = {"action": "advance", "to": "next"}
+
+
+def test_advance_to_next(box: Sandbox) -> None:
+    """The clock goes from moment to moment; what happened is said, and has happened."""
+    act(box, action="freeze", to=MOMENT)
+    world, noon = box.world, parse_instant(MOMENT)
+    with world.work():
+        job = {"id": "1", "webhook_id": "1", "state": "IN_PROGRESS", "_app_id": "11827"}
+        world.store.put("replay_jobs", "1", job)
+        world.transitions.begin("replay_job", "1")
+        world.windows.count(("search", "app"), 5, 3)
+        token = {"id": "t", "kind": "request", "state": "pending", "expires_at": None}
+        world.store.put(
+            "tokens", "t", token | {"created_at": wire_millis(noon - HOUR + 4 * SECOND)}
+        )
+        world.store.put("uploads", "u", {"id": "u", "expires_at": wire_millis(noon + 4 * SECOND)})
+    moments = [wire_millis(noon + count * SECOND) for count in (2, 3, 4)]
+
+    found = [act(box, **NEXT) for _ in moments]
+
+    assert [(moment, True) for moment in moments] == [(e["now"], e["frozen"]) for e in found]
+    assert [
+        [{"at": moments[0], "kind": "transition", "table": "replay_jobs", "id": "1"}],
+        [{"at": moments[1], "kind": "window", "id": "search/app"}],
+        [
+            {"at": moments[2], "kind": "expiry", "table": "tokens", "id": "t"},
+            {"at": moments[2], "kind": "expiry", "table": "uploads", "id": "u"},
+        ],
+    ] == [each["happened"] for each in found]
+    assert "COMPLETE" == box.record("replay_jobs", "1")["state"]
+    assert not world.windows.list_ends()
+
+
+def test_advance_to_next_until_nothing_is_due(box: Sandbox) -> None:
+    """What the fixtures have comes in order, scheduled posts among it; then it is refused."""
+    act(box, action="freeze", to=MOMENT)
+    webhook = box.world.store.page("webhooks")[0].record
+    passed = {"valid": True, "_passed_at": MOMENT, "_challenged_at": MOMENT}
+    box.world.store.put("webhooks", webhook["id"], webhook | passed)
+    happened: list[dict[str, Any]] = []
+    while (answer := call(box, "PUT", "/clock", json=NEXT)).status_code == 200:
+        found = answer.get_json()["happened"]
+        if found[0]["kind"] == "challenge":  # which is made again and again
+            box.world.store.remove("webhooks", webhook["id"])
+        happened += found
+    left = box.world.clock.now()
+
+    assert sorted(each["at"] for each in happened) == [each["at"] for each in happened]
+    kinds = {each["kind"] for each in happened}
+    assert {"transition", "scheduled_post", "expiry", "challenge", "feed"} == kinds
+    assert 409 == answer.status_code
+    assert answer.get_json()["detail"].startswith("Nothing is due in the world 'default'")
+    assert left == box.world.clock.now()
+
+
+def test_a_running_clock_goes_on_from_what_was_due(box: Sandbox) -> None:
+    """It is moved like a frozen one, and keeps running."""
+    first = act(box, **NEXT)
+
+    assert first["now"] >= first["happened"][0]["at"]
+    assert not first["frozen"]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"action": "advance"}, "seconds"),
+        ({"action": "advance", "to": "next", "seconds": 1}, "seconds"),
+        ({"action": "advance", "to": "now"}, "to"),
+        ({"action": "advance", "to": MOMENT}, "to"),
+        ({"action": "travel", "to": "next"}, "to"),
+        ({"action": "freeze", "to": "next"}, "to"),
+        ({"action": "travel"}, "to"),
+        ({"action": "resume", "to": "next"}, "to"),
+    ],
+)
+def test_next_is_for_advance_alone(box: Sandbox, body: dict[str, Any], field: str) -> None:
+    """The refusal names the field; the clock is not moved."""
+    act(box, action="freeze", to=MOMENT)
+    answer = call(box, "PUT", "/clock", json=body)
+
+    assert 422 == answer.status_code, answer.get_json()
+    assert field in {fault["field"] for fault in answer.get_json()["faults"]}
+    assert MOMENT == call(box, "GET", "/clock").get_json()["now"]

@@ -143,11 +143,11 @@ def test_bodies_say_what_is_required(document: dict[str, Any]) -> None:
     }
 
     assert {
-        "PUT /_mock/clock", "POST /_mock/events",
+        "PUT /_mock/clock", "PUT /_mock/make", "POST /_mock/events",
         "POST /_mock/rules/explain", "PUT /_mock/scenarios/{name}",
         "PUT /_mock/state", "PUT /_mock/state/{table}/{key}", "PATCH /_mock/state/{table}/{key}",
         "POST /_mock/streams/{key}/stall", "POST /_mock/transitions/{kind}/{key}",
-        "POST /_mock/provider-states", "POST /_mock/provider-messages",
+        "POST /_mock/provider-states", "POST /_mock/provider-messages", "POST /_mock/mcp",
     } == {route for route, needed in required.items() if needed}  # fmt: skip
 
 

@@ -38,6 +38,7 @@ def found(box: Sandbox, query: str) -> list[str]:
         ("?operation=oauth2.token", ["r2"]),
         ("?status=200", ["r1"]),
         ("?status=404", ["r3"]),
+        ("?status=4XX", ["r2", "r3"]),
         ("?method=get", ["r1", "r3"]),
         ("?method=POST&status=403", ["r2"]),
         ("?path=oauth2", ["r2", "r3"]),

@@ -14,7 +14,7 @@ from mock_platform.control.operation_pages import (
 )
 from mock_platform.control.scenarios import check_scenario_text
 from mock_platform.core.operation import Operation
-from mock_platform.verification.coverage.outcomes import Outcome, find_codes, list_documented
+from mock_platform.scenario.outcomes import Outcome, find_codes, list_documented
 from tests.support import Sandbox, sandbox
 
 OPERATIONS = sandbox().platform.operations

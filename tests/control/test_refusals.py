@@ -63,8 +63,8 @@ CLOCK: Iterable[Row] = bodies(
 JOURNAL: Iterable[Row] = (
     *requests(400, "Did you mean 'oauth2.token'?", "GET /requests?operation=oauth2.tokn",
               field="operation"),
-    *requests(400, "Expected Integer", "GET /requests?status=4xx", field="status"),
-    *requests(400, "between 100 and 599", "GET /requests?status=99", field="status"),
+    *requests(400, "a class such as 4xx, got", "GET /requests?status=6xx", field="status"),
+    *requests(400, "a class such as 4xx, got", "GET /requests?status=99", field="status"),
     *requests(400, "method must be one of GET", "GET /requests?method=FETCH", field="method"),
     *requests(400, "Expected time", "GET /requests?since=yesterday", field="since"),
     *requests(400, "at least 0", "GET /requests?limit=-1", field="limit"),

@@ -58,3 +58,14 @@ def test_most(box: Sandbox) -> None:
 
     assert "DELETE /_mock/snapshots/NAME" in detail(answer, 409)
     assert 200 == call(box, "PUT", "/snapshots/last").status_code
+
+
+def test_a_case(box: Sandbox) -> None:
+    """A world as a file, named after it; an unknown world has none."""
+    call(box, "PUT", "/worlds/w1")
+    answer = call(box, "GET", "/case", "w1")
+
+    assert "application/zip" == answer.mimetype
+    assert 'attachment; filename="w1.zip"' == answer.headers["Content-Disposition"]
+    assert answer.data.startswith(b"PK")
+    assert 404 == call(box, "GET", "/case", "w2").status_code

@@ -94,9 +94,9 @@ def run_bash_of_a_stranger(script: str, folder: Path) -> subprocess.CompletedPro
     return _ended([*_BASH, script], folder, PATH=os.pathsep.join(_others()))
 
 
-def run_python(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def run_python(script: str, folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
     """A program whose warnings are errors."""
-    return _ended([sys.executable, "-W", "error", "-c", script], folder)
+    return _ended([sys.executable, "-W", "error", "-c", script], folder, **env)
 
 
 def _others() -> list[str]:

@@ -13,6 +13,7 @@ import pytest
 import requests
 
 from mock_platform import MockPlatform
+from mock_platform.core.call import FaultKind
 from mock_platform.settings import ConnectionSettings
 from mock_platform.world.clock import UPTIME
 from tests.waits import PATIENCE
@@ -69,7 +70,7 @@ def last_end(platform: MockPlatform) -> dict[str, Any]:
 @pytest.mark.parametrize("call", [over_socket, over_http2, in_process])
 @pytest.mark.parametrize("fault", ["reset", "empty", "garbage", "timeout", "truncate"])
 def test_faults(
-    platform: MockPlatform, fault: str, call: Callable[[MockPlatform, str], None]
+    platform: MockPlatform, fault: FaultKind, call: Callable[[MockPlatform, str], None]
 ) -> None:
     """A fault is what the journal says; over HTTP/2, whose streams are reset, that."""
     platform.activate("flaky-network", fault=fault, failures=1)

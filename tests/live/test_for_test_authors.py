@@ -14,7 +14,7 @@ from tests.live.pages import Page, run_bash
 
 pytestmark = pytest.mark.live
 
-NAMES = ("for-test-authors", "test-recipes", "account-activity")
+NAMES = ("for-test-authors", "test-recipes", "failures-in-turn", "account-activity")
 PAGES = [Page(f"docs/{name}.md") for name in NAMES]
 RUNS = [run for page in PAGES for run in page.runs()]
 ALONE = ("-p", "no:randomly", "--strict-markers", "--strict-config")

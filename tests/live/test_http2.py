@@ -76,8 +76,7 @@ def test_scenarios_act_in_it(platform: MockPlatform) -> None:
         {"on": "webhooks.list", "call": 1, "then": {"fault": "truncate"}},
         {"on": "webhooks.list", "call": 2, "then": {"respond": {"status": 503}}},
     ]
-    platform.define({"name": "faults", "rules": rules})
-    platform.activate("faults")
+    platform.activate(platform.define({"name": "faults", "rules": rules}))
     with httpx.Client(
         http1=False, http2=True, base_url=platform.base_url, timeout=PATIENCE, trust_env=False,
         headers=bearer(token),

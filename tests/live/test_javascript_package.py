@@ -9,7 +9,7 @@ import shutil
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import click
 import pytest
@@ -51,18 +51,20 @@ FACES: dict[str, type] = {
 ONLY_IN_PYTHON: dict[str, set[str]] = {
     # They need the process of the server, as for a server elsewhere in Python; fixtures are the
     # option `fixtures` of `start`.
-    "World": {"wsgi", "app", "test_client", "use_fixtures", "intercept"},
+    "World": {"wsgi", "asgi", "app", "test_client", "async_client", "use_fixtures", "intercept"},
     "MockPlatform": {"on_stray", "raise_errors"},
 }
 ONLY_IN_JAVASCRIPT: dict[str, set[str]] = {
     # For what pytest's fixtures do, and for routes that Python calls with requests.
+    # The failures of a server: in Python they are those of the package.
     "World": {"drop", "finish", "[Symbol.asyncDispose]", "snapshots", "transitions"}
-    | {"regenerateCredentials"},
+    | {"regenerateCredentials", "failures"},
     "MockPlatform": {"freshWorld"},
     # `in` and `len` of Python.
     "Table": {"has", "size"},
     "WholeState": {"has", "size"},
 }
+RUNNERS = {"node": "node:test", "vitest": "vitest"}
 OPTIONS = re.compile(r"(Options|Query|Duration)$")
 """Types of the last parameter, whose keys are the keyword arguments of Python."""
 
@@ -91,7 +93,7 @@ def described(function: Any) -> tuple[list[str], set[str]]:
             names.add(camel(parameter.name))
         elif parameter.kind is parameter.VAR_KEYWORD and parameter.name == "query":
             query = PageQuery if "PageQuery" in str(parameter.annotation) else EntryQuery
-            names |= {camel(name) for name in get_type_hints(query)}
+            names |= {camel(name) for name in query.__annotations__}
         elif parameter.kind is not parameter.VAR_POSITIONAL:
             positions.append(camel(parameter.name))
     return positions, names
@@ -168,6 +170,27 @@ def test_examples_pass(node_project: NodeProject, runner: str) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
     reports = (f"# pass {len(written)}\n", f"{len(written)} passed (", f"{len(written)} passed, ")
     assert any(report in ran.stdout + ran.stderr for report in reports), ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize("runner", ["node", "vitest"])
+def test_a_failed_test_shows_its_requests(
+    node_project: NodeProject, tmp_path: Path, runner: str
+) -> None:
+    """Each with the reason for its answer, before the world is gone; a passed one shows none."""
+    folder = node_project.folder / f"{tmp_path.name}-{runner}"
+    folder.mkdir()
+    (folder / "package.json").write_text("{}", "utf-8")
+    source = (NODE / "failing.mjs").read_text("utf-8")
+    (folder / "failing.test.mjs").write_text(source.replace("RUNNER", RUNNERS[runner]), "utf-8")
+    vitest = node_project.folder.parent / "node_modules/vitest/vitest.mjs"
+    commands: dict[str, list[object]] = {"node": ["--test"], "vitest": [vitest, "run"]}
+
+    ran = node_project.run(*commands[runner], folder=folder)
+
+    assert ran.returncode == 1
+    shown = ran.stdout + ran.stderr
+    assert 1 == shown.count("The last requests to test-")
+    assert re.search(r"GET /12/accounts -> 401 accounts.list: .+", shown)
 
 
 def test_the_typescript_example_is_sound(node_project: NodeProject) -> None:

@@ -15,26 +15,42 @@ from tests.waits import PATIENCE
 pytestmark = pytest.mark.live
 
 LANGUAGES = {
+    "agents": {"bash", "text", "python"},
     "ad-accounts": {"bash"},
     "any-language": {"bash", "text"},
     "as-a-flask-application": {"bash", "python"},
+    "cases": {"bash", "text"},
     "costs": {"bash", "text", "python", "yaml"},
     "encrypted-chat": {"bash"},
     "fit": {"bash", "text", "json"},
     "SKILL": {"bash"},
+    "make-records": {"bash", "text", "python"},
     "media-news-and-notes": {"bash"},
     "clients": {"text", "python"},
+    "types-and-async": {"python"},
     "wire": {"python"},
     "users": {"bash"},
     "problems": {"bash", "python", "text"},
 }
 """Those of all code blocks: nothing is there that nothing below runs; `text` shows."""
 WALKED = {
+    "agents": (
+        "public_posts.delete: DELETE /2/posts/:id",
+        "usage-capped is on in world default",
+        " 429 GET ",
+        "Failure that acted: usage-capped",
+        "edit_history_post_ids",
+        "(tool list_campaigns)",
+    ),
     "ad-accounts": (
         '"permissions":["CAMPAIGN_ANALYST"]',
         '"targeting_type":"LOCATION"',
         '"scheduled_status":"SUCCESS"',
         '"feed_url":"http://127.0.0.1:9/shop.csv"',
+    ),
+    "cases": (
+        "World default with its 2 requests is in bug.zip. `mock-platform open bug.zip`",
+        "2 requests of bug.zip repeated: every answer is the recorded one.",
     ),
     "costs": (
         "2 calls would have cost $0.020 (prices of ",
@@ -58,6 +74,10 @@ WALKED = {
         "X-Mock-Why: No credentials",
         "would have cost",
         "2 passed",
+    ),
+    "make-records": (
+        "200 line_items were made in world default: 26z12, mal13, vhnnp, x9gun, q2b6b …",
+        '{"table":"line_items","made":20,"ids":["',
     ),
     "media-news-and-notes": (
         '"state":"succeeded"',
@@ -102,7 +122,8 @@ ALONE: dict[str, str] = {
 """How what a page prints ends whose commands start their servers."""
 PROGRAMS = {
     f"{name}-{number}": program
-    for name in ("as-a-flask-application", "clients", "costs", "problems", "wire")
+    for name, languages in LANGUAGES.items()
+    if "python" in languages
     for number, program in enumerate(Page(f"docs/{name}.md").programs())
 }
 
@@ -151,3 +172,12 @@ def test_programs_work(name: str, tmp_path: Path) -> None:
     done = run_python(PROGRAMS[name], tmp_path)
 
     assert (0, "") == (done.returncode, done.stderr)
+
+
+def test_aiohttp_is_led_here(python_libraries: Path, tmp_path: Path) -> None:
+    """The program of the page, with aiohttp as it is published."""
+    program = Page("docs/types-and-async.md").files()["with_aiohttp.py"]
+
+    done = run_python(program, tmp_path, PYTHONPATH=str(python_libraries))
+
+    assert (0, "200 harbor_roasters\n") == (done.returncode, done.stdout), done.stderr

@@ -7,7 +7,7 @@ It is imported where it is used: that takes 0.8 s, in each process that collects
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.live
 
-BIO = "profile.update.bio"
+BIO: Final = "profile.update.bio"
 
 
 @pytest.fixture

@@ -132,6 +132,18 @@ def test_a_change_begins_at_its_moment(sandboxes: Sandboxes, release: Release) -
     assert (False, True) == (probe(before), probe(then))
 
 
+@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.id)
+def test_a_change_is_there_as_of_its_date_whatever_the_clock_says(
+    sandboxes: Sandboxes, release: Release
+) -> None:
+    """As of a second before its moment a change is not in force, as of its moment it is."""
+    probe, second = PROBES[release.id], timedelta(seconds=1)
+    before = sandboxes.get(as_of=release.effective - second)
+    then = sandboxes.get(as_of=release.effective, freeze=datetime(2024, 1, 1, tzinfo=UTC))
+
+    assert (False, True) == (probe(before), probe(then))
+
+
 @pytest.mark.parametrize(
     "operation", [each for each in OPERATIONS if each.since is not None], ids=lambda each: each.id
 )

@@ -115,8 +115,9 @@ class Child {
    * Starts the server; returns when it is ready.
    *
    * @param {import("../types/index").StartOptions} options
+   * @param {readonly string[]} verb What it is told to do.
    */
-  static async start(options) {
+  static async start(options, verb = ["serve"]) {
     checkOptions("MockPlatform.start", options, [
       ...Object.keys(OPTIONS), ...SERVING, "command", "env",
     ]);
@@ -124,7 +125,7 @@ class Child {
     const env = { ...process.env, ...more };
     const [program, ...before] = findCommand(command, env);
     const chosen = describeSettings({ port, logLevel: logLevel ?? "warning", ...settings });
-    const words = [...before, "serve", "--stop-with-stdin", ...chosen];
+    const words = [...before, ...verb, "--stop-with-stdin", ...chosen];
     const shown = [program, ...words].join(" ");
     const started = spawn(program, words, { env, stdio: "pipe", windowsHide: true });
     const child = new Child(started, shown, logLevel !== undefined);

@@ -30,8 +30,17 @@ class Clock {
     return this._put({ action: "travel", to: to === "now" ? to : formatMoment(to) });
   }
 
-  /** @param {import("../types/index").Duration | number | string} duration */
+  /** @param {any} duration A duration, or `{ to: "next" }`. */
   async advance(duration) {
+    if (duration?.to !== undefined) {
+      checkOptions("clock.advance", duration, ["to"]);
+      const body = { action: "advance", to: duration.to };
+      const { happened } = await this._control.ask("PUT", "/clock", { body });
+      return happened.map((/** @type {{ at: string }} */ each) => ({
+        ...each,
+        at: new Date(each.at),
+      }));
+    }
     if (typeof duration === "number" || typeof duration === "string") {
       if (typeof duration === "number" && !Number.isFinite(duration)) {
         throw new ValueError(`clock.advance: seconds must be a finite number, not ${duration}.`);

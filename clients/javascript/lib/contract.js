@@ -25,6 +25,7 @@ const OPTIONS = {
   strict: "strict",
   names: "names",
   wire: "wire",
+  asOf: "as-of",
   markers: "markers",
   limits: "limits",
   prices: "prices",

@@ -33,7 +33,7 @@ class Connection {
    * @param {string} method
    * @param {string} address
    * @param {{ text: string, type: string }} [body]
-   * @returns {Promise<{ status: number, text: string }>}
+   * @returns {Promise<{ status: number, text: string, bytes: Buffer }>}
    */
   async send(method, address, body) {
     const url = new URL(address);
@@ -58,7 +58,7 @@ class Connection {
    * @param {string} method
    * @param {URL} url
    * @param {{ text: string, type: string }} [body]
-   * @returns {Promise<{ status: number, text: string }>}
+   * @returns {Promise<{ status: number, text: string, bytes: Buffer }>}
    */
   _sendOnce(method, url, body) {
     /** @type {Record<string, string | number>} */
@@ -76,7 +76,8 @@ class Connection {
         answer.on("data", (chunk) => chunks.push(chunk));
         answer.on("error", reject);
         answer.on("end", () => {
-          resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString("utf8") });
+          const bytes = Buffer.concat(chunks);
+          resolve({ status: answer.statusCode ?? 0, text: bytes.toString("utf8"), bytes });
         });
       });
       request.on("timeout", () => request.destroy(new Error("no answer within 90 seconds")));
@@ -133,6 +134,18 @@ class Control {
       throw describeRefusal(`${method} ${address}`, status, undefined);
     }
     return document;
+  }
+
+  /**
+   * Returns the bytes of an answer that is not JSON.
+   *
+   * @param {string} path
+   */
+  async fetch(path) {
+    const address = `${this.url}${path}`;
+    const { status, text, bytes } = await this.connection.send("GET", address);
+    if (status === 200) return bytes;
+    throw describeRefusal(`GET ${address}`, status, tryToParse(text));
   }
 
   /**

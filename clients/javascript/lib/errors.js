@@ -35,6 +35,8 @@ class UnknownScenario extends MockPlatformError {}
 class BadWorldName extends MockPlatformError {}
 class TooManyWorlds extends MockPlatformError {}
 class CannotPerform extends MockPlatformError {}
+class CaseTooLarge extends MockPlatformError {}
+class NothingDue extends MockPlatformError {}
 class StoreUnwritable extends MockPlatformError {}
 class StoreUnreachable extends MockPlatformError {}
 class WorldElsewhere extends MockPlatformError {}
@@ -58,6 +60,8 @@ const MISTAKES = {
   BadWorldName,
   TooManyWorlds,
   CannotPerform,
+  CaseTooLarge,
+  NothingDue,
   StoreUnwritable,
   StoreUnreachable,
   WorldElsewhere,
@@ -122,6 +126,8 @@ module.exports = {
   BadWorldName,
   TooManyWorlds,
   CannotPerform,
+  CaseTooLarge,
+  NothingDue,
   StoreUnwritable,
   StoreUnreachable,
   WorldElsewhere,

@@ -4,6 +4,8 @@ import face from "./index.js";
 
 export const {
   MockPlatform,
+  WebhookReceiver,
+  failures,
   MockPlatformError,
   Refused,
   Unreachable,
@@ -22,6 +24,8 @@ export const {
   BadWorldName,
   TooManyWorlds,
   CannotPerform,
+  CaseTooLarge,
+  NothingDue,
   StoreUnwritable,
   StoreUnreachable,
   WorldElsewhere,

@@ -20,8 +20,9 @@ class Entry {
     /** @type {string | null} */ this.why = document.why;
     /** @type {number} */ this.milliseconds = document.milliseconds;
     /** @type {number} */ this.handlerMilliseconds = document.handler_milliseconds;
-    /** @type {string | null} */ this.operation = document.operation;
+    /** @type {import("../types/index").OperationId | null} */ this.operation = document.operation;
     /** @type {string | null} */ this.custom = document.custom ?? null;
+    /** @type {string | null} */ this.tool = document.tool ?? null;
     /** @type {Record<string, any> | null} */ this.caller = document.caller;
     /** @type {Record<string, any> | null} */ this.rule = document.rule;
     /** @type {Record<string, any>[]} */ this.nearMisses = document.near_misses;

@@ -2,6 +2,7 @@
 
 const { randomBytes } = require("node:crypto");
 const { readFile } = require("node:fs/promises");
+const { fileURLToPath } = require("node:url");
 
 const { Child } = require("./child.js");
 const { Connection, Control } = require("./control.js");
@@ -11,7 +12,10 @@ const { World } = require("./world.js");
 
 const DEFAULT = "default";
 const WORLD_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const WORLD_OPTIONS = ["source", "seed", "freeze", "ownCredentials", "warnings", "names", "wire"];
+const SHOWN_ENTRIES = 20;
+const WORLD_OPTIONS = [
+  "source", "seed", "freeze", "ownCredentials", "warnings", "names", "wire", "asOf",
+];
 
 class MockPlatform extends World {
   /**
@@ -34,7 +38,25 @@ class MockPlatform extends World {
    * @returns {Promise<MockPlatform>}
    */
   static async start(options = {}) {
-    const child = await Child.start(options);
+    return MockPlatform._own(await Child.start(options), options);
+  }
+
+  /**
+   * @param {string | URL} path
+   * @param {import("../types/index").OpenCaseOptions} [options]
+   * @returns {Promise<MockPlatform>}
+   */
+  static async openCase(path, options = {}) {
+    checkOptions("MockPlatform.openCase", options, ["command", "env", "port", "logLevel"]);
+    const file = path instanceof URL ? fileURLToPath(path) : path;
+    return MockPlatform._own(await Child.start(options, ["open", file]), options);
+  }
+
+  /**
+   * @param {Child} child
+   * @param {import("../types/index").StartOptions} options
+   */
+  static async _own(child, options) {
     const { url, ca, control_token: made } = child.ready;
     try {
       const token = made ?? options.controlToken ?? options.env?.MOCK_PLATFORM_SERVE_CONTROL_TOKEN;
@@ -69,9 +91,9 @@ class MockPlatform extends World {
   async world(name, options = {}) {
     checkOptions("world", options, WORLD_OPTIONS);
     if (!WORLD_NAME.test(name)) throw badName(name);
-    const { source, freeze, ownCredentials, ...same } = options;
-    const at = freeze === undefined ? undefined : formatMoment(freeze);
-    const sent = { from: source, freeze: at, own_credentials: ownCredentials, ...same };
+    const { source, freeze, ownCredentials, asOf, ...same } = options;
+    const [at, as_of] = [freeze, asOf].map((each) => each && formatMoment(each));
+    const sent = { from: source, freeze: at, as_of, own_credentials: ownCredentials, ...same };
     const body = withoutMissing(sent);
     const made = await this._control.ask("PUT", `/worlds/${name}`, { body });
     return new World(made, this._connection, this.controlUrl);
@@ -98,7 +120,10 @@ class MockPlatform extends World {
       this._fresh.delete(name);
       await forget();
     };
-    end?.call(test, () => world.finish());
+    end?.call(test, async () => {
+      if (hasFailed(test)) await describe(world);
+      await world.finish();
+    });
     return world;
   }
 
@@ -133,6 +158,22 @@ class MockPlatform extends World {
 }
 
 /**
+ * The server of `MOCK_PLATFORM_URL` lists them; without one, a server that is started for it.
+ *
+ * @param {string} pattern
+ * @param {import("../types/index").FailuresOptions} [options]
+ */
+async function failures(pattern, options) {
+  const running = process.env.MOCK_PLATFORM_URL !== undefined;
+  const platform = await (running ? MockPlatform.connect() : MockPlatform.start());
+  try {
+    return await platform.failures(pattern, options);
+  } finally {
+    await platform.stop();
+  }
+}
+
+/**
  * @param {string} url
  * @param {string} [token]
  * @param {string} [ca] A file.
@@ -154,6 +195,26 @@ async function open(url, token, ca, child) {
   }
 }
 
+/**
+ * Whether a test has failed, as far as its runner says it: node:test from 20.12 on, and vitest.
+ *
+ * @param {import("../types/index").TestContext} [test]
+ */
+function hasFailed(test) {
+  return test?.passed === false || test?.task?.result?.state === "fail";
+}
+
+/**
+ * Show what reached the world of a failed test, since the world is gone when people read of it.
+ *
+ * @param {World} world
+ */
+async function describe(world) {
+  const entries = await world.journal.find({ limit: SHOWN_ENTRIES });
+  const lines = entries.length > 0 ? entries : ["none reached this world"];
+  console.error([`The last requests to ${world.name} (mock_platform):`, ...lines].join("\n  "));
+}
+
 /** @param {string} name */
 function badName(name) {
   return new BadWorldName(
@@ -162,4 +223,4 @@ function badName(name) {
   );
 }
 
-module.exports = { MockPlatform };
+module.exports = { MockPlatform, failures };

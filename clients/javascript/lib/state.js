@@ -14,7 +14,7 @@ class Table {
    */
   constructor(control, name) {
     this._control = control;
-    this.name = name;
+    this.name = /** @type {import("../types/index").TableName} */ (name);
   }
 
   /** @returns {Promise<Stored[]>} */
@@ -127,6 +127,7 @@ class State {
     return (await this.keys()).includes(name);
   }
 
+  /** @returns {Promise<any[]>} */
   async keys() {
     return Object.keys((await this.dump()).tables);
   }
@@ -136,7 +137,7 @@ class State {
   }
 
   async items() {
-    return (await this.values()).map((table) => /** @type {[string, Table]} */ ([table.name, table]));
+    return (await this.values()).map((table) => /** @type {[any, Table]} */ ([table.name, table]));
   }
 
   async size() {

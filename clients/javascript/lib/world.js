@@ -1,6 +1,6 @@
 "use strict";
 
-const { readFile } = require("node:fs/promises");
+const { chmod, readFile, writeFile } = require("node:fs/promises");
 
 const { Clock } = require("./clock.js");
 const { Control, LONGEST_WAIT_SECONDS } = require("./control.js");
@@ -13,6 +13,7 @@ const { Streams } = require("./streams.js");
 const { Transitions } = require("./transitions.js");
 const { checkOptions, formatMoment, withoutMissing } = require("./values.js");
 
+const FAILURE_ID = /^[a-z0-9_]{1,50}(?:\.[a-z0-9_]{1,50}){1,4}-[A-Za-z0-9._-]{1,100}$/;
 const SCENARIO_NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 
 class World {
@@ -117,6 +118,36 @@ class World {
     await this._control.ask("POST", path, { body: { parameters } });
   }
 
+  /**
+   * @param {string} pattern
+   * @param {import("../types/index").FailuresOptions} [options]
+   * @returns {Promise<import("../types/index").Failure[]>}
+   */
+  async failures(pattern, options = {}) {
+    checkOptions("failures", options, ["statuses", "network"]);
+    const { statuses, network } = options;
+    const listed = statuses === undefined ? undefined : [statuses].flat().join(",");
+    const query = { operations: pattern, statuses: listed, network };
+    const { failures } = await this._control.ask("GET", "/failures", { query });
+    return failures.map((/** @type {import("../types/index").Failure} */ each) =>
+      Object.defineProperty(each, "toString", { value: () => each.id }),
+    );
+  }
+
+  /**
+   * @param {import("../types/index").Failure | string} failure
+   * @param {{ times?: number | null }} [options]
+   */
+  async fail(failure, options = {}) {
+    checkOptions("fail", options, ["times"]);
+    const id = String(failure);
+    if (!FAILURE_ID.test(id)) {
+      const wanted = "such as line_items.update-404-LINE_ITEM_NOT_FOUND. failures() lists them";
+      throw new ValueError(`'${id}' is no failure ${wanted}; activate() is for scenarios.`);
+    }
+    await this.activate(id, { times: 1, ...options });
+  }
+
   /** @param {string} [name] */
   async deactivate(name) {
     const path = name === undefined ? "/scenarios" : await this._scenarioPath(name);
@@ -125,7 +156,7 @@ class World {
 
   /**
    * @param {Record<string, any> | string | URL} document
-   * @returns {Promise<string>}
+   * @returns {Promise<import("../types/index").OwnName>}
    */
   async define(document) {
     const text = document instanceof URL ? await readFile(document, "utf8") : document;
@@ -142,7 +173,7 @@ class World {
       const { detail, status, faults } = error;
       throw new BadScenario(detail, { status, faults, cause: error });
     }
-    return name;
+    return /** @type {import("../types/index").OwnName} */ (name);
   }
 
   /** @returns {Promise<import("../types/index").Scenario[]>} */
@@ -180,6 +211,26 @@ class World {
     return this._control.ask("GET", "/costs", { query: { by } });
   }
 
+  /**
+   * @param {string} table
+   * @param {number} [count]
+   * @param {Record<string, any>} [fields]
+   * @returns {Promise<import("../types/index").Made>}
+   */
+  async make(table, count = 1, fields = {}) {
+    const { seed, ...rest } = fields;
+    const body = withoutMissing({ table, count, fields: rest, seed });
+    return this._control.ask("PUT", "/make", { body });
+  }
+
+  /**
+   * @param {string | URL} path
+   */
+  async saveCase(path) {
+    await writeFile(path, await this._control.fetch("/case"), { mode: 0o600 });
+    await chmod(path, 0o600); // one that was there may be open to others
+  }
+
   async reset() {
     await this._control.ask("POST", "/reset");
   }
@@ -211,7 +262,7 @@ class World {
 
   /** @param {string} name */
   async _scenarioPath(name) {
-    if (!SCENARIO_NAME.test(name)) { // it could be the address of something else
+    if (!SCENARIO_NAME.test(name) && !FAILURE_ID.test(name)) { // it could be the address of something else
       const known = (await this.scenarios()).map((scenario) => scenario.name);
       throw new UnknownScenario(`There is no scenario '${name}'. Scenarios: ${known.join(", ")}.`);
     }

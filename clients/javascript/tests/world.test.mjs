@@ -1,16 +1,17 @@
 // Every method of a world, against a real server that all tests of this file share.
 
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 
 import {
-  BadEvent, BadParameters, BadQuery, BadRecord, BadScenario, BadWorldName, CannotApprove, ForeignHost,
-  MissingCredentials, MockPlatform, OverflowError, Refused, UnfiredExpectations, UnknownRecord,
-  UnknownScenario, UnknownStream, UnknownTable, UnknownWorld, ValueError,
+  BadEvent, BadParameters, BadQuery, BadRecord, BadScenario, BadWorldName, CannotApprove, CannotStart,
+  ForeignHost, MissingCredentials, MockPlatform, NothingDue, OverflowError, Refused,
+  UnfiredExpectations, UnknownRecord, UnknownScenario, UnknownStream, UnknownTable, UnknownWorld,
+  ValueError, failures,
 } from "mock-platform";
 
 const NOON = new Date("2026-03-01T12:00:00Z");
@@ -40,6 +41,24 @@ test("a platform is the face of its default world", async () => {
   assert.equal((await platform.credentials()).user.id, USER);
 });
 
+test("documented failures are listed, and given to the next call", async () => {
+  const world = await platform.world("failing");
+  const [gone] = await world.failures("line_items.list", { statuses: [403], network: true });
+  const own = await failures("line_items.list", { statuses: 403 });
+
+  assert.equal(`${gone}`, "line_items.list-403-ACCOUNT_NOT_FOUND");
+  assert.deepEqual(own.map(String).slice(0, 1), [gone.id]);
+  const address = "/12/accounts/18ce54d4x5t/line_items";
+  assert.equal(await statusOf(world, "oauth1", address, { headers: gone.headers }), 403);
+  assert.equal(await statusOf(world, "oauth1", address), 200);
+  await world.fail(gone);
+  assert.equal(await statusOf(world, "oauth1", address), 403);
+  assert.equal(await statusOf(world, "oauth1", address), 200);
+  await assert.rejects(world.fail("line_items.list-403-NO_SUCH"), UnknownScenario);
+  await assert.rejects(world.failures("line_item.list"), BadQuery);
+  await assert.rejects(world.failures("line_items.list", { statuses: 418 }), BadQuery);
+});
+
 test("worlds are made, copied, listed and dropped", async () => {
   const made = await platform.world("w1", { seed: 7, freeze: "2026-01-01T00:00:00Z" });
   await made.state.users.delete(OTHER);
@@ -57,6 +76,10 @@ test("worlds are made, copied, listed and dropped", async () => {
   await assert.rejects(platform.world("../health"), BadWorldName);
   await assert.rejects(platform.world("w3", { source: "nowhere" }), UnknownWorld);
   await assert.rejects(platform.world("w3", { freeze: "noon" }), ValueError);
+  await assert.rejects(platform.world("w3", { asOf: "noon" }), ValueError);
+  const old = await platform.world("w4", { asOf: "2025-11-18" });
+  assert.equal(await statusOf(old, "bearer", "/2/news/search?query=coffee"), 404);
+  await old.drop();
   await assert.rejects(platform.world("w3", { names: "true" }), ValueError);
   await assert.rejects(platform.dropWorld("default"), ValueError);
 });
@@ -141,6 +164,10 @@ test("the clock obeys", async (t) => {
   assert.ok((await clock.resume()) >= new Date("2027-01-01"));
   assert.equal(await clock.frozen(), false);
   assert.deepEqual(await clock.freeze(), await clock.now());
+  await clock.freeze("2099-01-01");
+  const [feed] = await clock.advance({ to: "next" });
+  assert.deepEqual([feed.at, feed.kind], [new Date("2099-01-04T12:30:00Z"), "feed"]);
+  await assert.rejects(clock.advance({ to: "next" }), NothingDue);
   await assert.rejects(clock.travel("noon"), ValueError);
   await assert.rejects(clock.travel("2026-13-01T00:00:00Z"), ValueError);
   await assert.rejects(clock.travel("9500-01-01"), ValueError);
@@ -413,6 +440,18 @@ test("costs are those of the world, of each call and of all tests", async (t) =>
   await assert.rejects(world.costs("apps"), /operation, test, app, day/);
 });
 
+test("records are made, or a refusal says why not", async (t) => {
+  const world = await platform.freshWorld(t);
+
+  const made = await world.make("users", 3, { location: "Lima", seed: 7 });
+  assert.deepEqual([made.table, made.made, made.ids.length], ["users", 3, 3]);
+  assert.equal((await world.state.users.get(made.ids[0])).location, "Lima");
+  assert.equal((await world.make("line_items")).made, 1);
+  await assert.rejects(world.make("user"), UnknownTable);
+  await assert.rejects(world.make("users", 0), BadRecord);
+  await assert.rejects(world.make("users", 2, { nme: "x" }), /Did you mean 'name'/);
+});
+
 test("a world ends with its block", async () => {
   const world = await platform.freshWorld();
   await world[Symbol.asyncDispose]();
@@ -425,4 +464,25 @@ test("many requests at once share connections", async (t) => {
   const moments = await Promise.all(Array.from({ length: 50 }, () => clock.now()));
 
   assert.ok(moments.every((moment) => moment.getTime() === NOON.getTime()));
+});
+
+test("a world is a file, and the file the same world", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "case-"));
+  const file = path.join(folder, "case.zip");
+  const world = await platform.world("case", { freeze: NOON });
+  const { fetch } = await world.session("oauth1");
+  const body = JSON.stringify({ text: "Hi" });
+  const headers = { "content-type": "application/json" };
+  const made = await (await fetch("/2/posts", { method: "POST", body, headers })).text();
+  await world.saveCase(file);
+  const again = await MockPlatform.openCase(pathToFileURL(file));
+  const [entry] = await again.journal.find();
+
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  assert.equal(entry.responseBody, made);
+  assert.deepEqual(await again.clock.now(), NOON);
+  await again.stop();
+  await assert.rejects(MockPlatform.openCase(path.join(folder, "gone.zip")), CannotStart);
+  await assert.rejects(MockPlatform.openCase(file, { seed: 1 }), TypeError);
+  await rm(folder, { recursive: true });
 });

@@ -1,6 +1,6 @@
 // Made by `make docs` from the settings and tables in Python; do not edit.
 
-import type { Instant, Table } from "./index.js";
+import type { Instant } from "./index.js";
 
 /** The settings of a sandbox, by their names in Python; see docs/command-line.md. */
 export interface Settings {
@@ -68,6 +68,11 @@ export interface Settings {
    * until 2023.
    */
   wire?: "spec" | "recorded" | "recorded-2023";
+  /**
+   * Answer with the endpoints, fields, names of events and refusals that the release history had at
+   * this date, whatever the clock says.
+   */
+  asOf?: Instant;
   /** With false: leave the X-Mock-… headers out of the answers. */
   markers?: boolean;
   /**
@@ -171,106 +176,4 @@ export interface Settings {
   http2?: boolean;
   /** How long a client may read nothing of its answer. */
   writeSeconds?: number | string;
-}
-
-/** The tables that every world has. */
-export interface Tables {
-  readonly apps: Table;
-  readonly users: Table;
-  readonly grants: Table;
-  readonly tokens: Table;
-  readonly posts: Table;
-  readonly follows: Table;
-  readonly follow_requests: Table;
-  readonly blocks: Table;
-  readonly dm_blocks: Table;
-  readonly mutes: Table;
-  readonly likes: Table;
-  readonly bookmarks: Table;
-  readonly bookmark_folder_posts: Table;
-  readonly space_posts: Table;
-  readonly webhooks: Table;
-  readonly events: Table;
-  readonly replay_jobs: Table;
-  readonly activities: Table;
-  readonly activity_subscriptions: Table;
-  readonly account_activity_subscriptions: Table;
-  readonly connections: Table;
-  readonly stream_rules: Table;
-  readonly stream_links: Table;
-  readonly direct_messages: Table;
-  readonly news: Table;
-  readonly usage: Table;
-  readonly media: Table;
-  readonly uploads: Table;
-  readonly media_contents: Table;
-  readonly media_library: Table;
-  readonly notes: Table;
-  readonly articles: Table;
-  readonly broadcasts: Table;
-  readonly broadcast_chat_messages: Table;
-  readonly broadcast_chat_mutes: Table;
-  readonly bookmark_folders: Table;
-  readonly spaces: Table;
-  readonly space_topics: Table;
-  readonly space_buyers: Table;
-  readonly chat_conversations: Table;
-  readonly chat_members: Table;
-  readonly chat_events: Table;
-  readonly public_keys: Table;
-  readonly chat_media: Table;
-  readonly chat_media_parts: Table;
-  readonly lists: Table;
-  readonly list_members: Table;
-  readonly list_followers: Table;
-  readonly list_pins: Table;
-  readonly communities: Table;
-  readonly trend_places: Table;
-  readonly personal_trends: Table;
-  readonly compliance_jobs: Table;
-  readonly iab_categories: Table;
-  readonly content_categories: Table;
-  readonly publishers: Table;
-  readonly bidding_rules: Table;
-  readonly accounts: Table;
-  readonly promotable_users: Table;
-  readonly advertiser_business_categories: Table;
-  readonly curated_categories: Table;
-  readonly placements: Table;
-  readonly account_history: Table;
-  readonly tax_settings: Table;
-  readonly user_settings: Table;
-  readonly account_apps: Table;
-  readonly custom_audiences: Table;
-  readonly audience_permissions: Table;
-  readonly do_not_reach_lists: Table;
-  readonly audience_users: Table;
-  readonly media_creatives: Table;
-  readonly tracking_tags: Table;
-  readonly preroll_call_to_actions: Table;
-  readonly funding_instruments: Table;
-  readonly campaigns: Table;
-  readonly line_items: Table;
-  readonly promoted_posts: Table;
-  readonly promoted_accounts: Table;
-  readonly targeting_criteria: Table;
-  readonly line_item_curated_categories: Table;
-  readonly recommendations: Table;
-  readonly app_event_tags: Table;
-  readonly web_event_tags: Table;
-  readonly conversions: Table;
-  readonly targeting_options: Table;
-  readonly pinned_figures: Table;
-  readonly stats_jobs: Table;
-  readonly product_catalogs: Table;
-  readonly products: Table;
-  readonly product_sets: Table;
-  readonly scheduled_feeds: Table;
-  readonly account_media: Table;
-  readonly poll_cards: Table;
-  readonly video_conversation_cards: Table;
-  readonly cards: Table;
-  readonly draft_posts: Table;
-  readonly scheduled_posts: Table;
-  readonly scheduled_promoted_posts: Table;
 }

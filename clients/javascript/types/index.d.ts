@@ -1,8 +1,28 @@
 /// <reference lib="esnext.disposable" />
 
-import type { Settings, Tables } from "./contract.js";
+import type { Settings } from "./contract.js";
+import type {
+  ErrorCode,
+  EventType,
+  OperationId,
+  OwnName,
+  RuleTarget,
+  ScenarioName,
+  ScenarioParameters,
+  TableName,
+} from "./names.js";
 
-export type { Settings, Tables };
+export type {
+  ErrorCode,
+  EventType,
+  OperationId,
+  OwnName,
+  RuleTarget,
+  ScenarioName,
+  ScenarioParameters,
+  Settings,
+  TableName,
+};
 
 /** A moment: a `Date`, or text in ISO 8601. */
 export type Instant = Date | string;
@@ -15,6 +35,27 @@ export type StoredRecord = Record<string, any>;
 
 /** How the requests of a session are authorized. */
 export type AuthScheme = "oauth1" | "oauth2" | "bearer";
+
+/** Which failures are listed. */
+export interface FailuresOptions {
+  /** Only answers with one of these statuses. */
+  statuses?: number | readonly number[];
+  /** Also what the network can do to any request. */
+  network?: boolean;
+}
+
+/** One way in which an operation can fail; `String(failure)` is its id. */
+export interface Failure {
+  /** Such as `line_items.update-404-LINE_ITEM_NOT_FOUND`; the name of a scenario as well. */
+  readonly id: string;
+  readonly operation: string;
+  /** The status of the answer; `null` if the network fails. */
+  readonly status: number | null;
+  /** The code in the answer, empty without one. */
+  readonly code: string;
+  /** Headers with which a request asks for the failure, for itself alone. */
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 /** One world of a running sandbox: records, clock, ids, scenarios and journal of its own. */
 export interface World {
@@ -51,7 +92,7 @@ export interface World {
    *
    * @throws {BadEvent} Fields are missing or wrong; nothing happened.
    */
-  emit(eventType: string, options?: EmitOptions): Promise<Record<string, any>>;
+  emit(eventType: EventType | OwnName, options?: EmitOptions): Promise<Record<string, any>>;
   /**
    * Let a user answer an app without the pages. `asked` is a request token, for which the verifier
    * or PIN is returned; or the address to which the app sends its user, also of OAuth 2.0, for
@@ -77,21 +118,41 @@ export interface World {
    */
   session(auth?: AuthScheme, options?: SessionOptions): Promise<Session>;
   /**
-   * Activate a scenario, with values for its parameters; an active one starts again.
+   * Activate a scenario, with values for its parameters; an active one starts again. `define`
+   * returns the name of a scenario of yours; of one that the server was started with, it is
+   * `"my-outage" as OwnName`.
    *
    * @throws {UnknownScenario} No scenario has this name.
    * @throws {BadParameters} A parameter is unknown, or its value is not allowed.
    */
-  activate(name: string, parameters?: Record<string, any>): Promise<void>;
+  activate<Name extends ScenarioName>(
+    name: Name,
+    parameters?: ScenarioParameters[Name],
+  ): Promise<void>;
+  activate(name: OwnName, parameters?: Record<string, any>): Promise<void>;
+  /**
+   * Returns every documented failure of the operations whose ids match a pattern, or several,
+   * separated by commas. They print as their ids, for `test.each` and the like.
+   *
+   * @throws {BadQuery} A pattern matches no operation, or no operation documents one of `statuses`.
+   */
+  failures(pattern: string, options?: FailuresOptions): Promise<Failure[]>;
+  /**
+   * Let an operation fail at its next call, in a way that `failures` lists. `times` is for how many
+   * calls, `null` for all.
+   *
+   * @throws {UnknownScenario} No failure has this id.
+   */
+  fail(failure: Failure | string, options?: { times?: number | null }): Promise<void>;
   /** Deactivate a scenario, or all scenarios. */
-  deactivate(name?: string): Promise<void>;
+  deactivate(name?: ScenarioName | OwnName): Promise<void>;
   /**
    * Make a scenario known in this world until its reset: a document, its YAML, or the `file:` URL
    * of a file. Returns its name, for `activate`.
    *
    * @throws {BadScenario} The scenario has faults; each is reported with its place.
    */
-  define(document: Record<string, any> | string | URL): Promise<string>;
+  define(document: Record<string, any> | string | URL): Promise<OwnName>;
   /** Returns every known scenario, in the form of `GET /_mock/scenarios`. */
   scenarios(): Promise<Scenario[]>;
   /** Returns the rules with `expect: fired` of active scenarios that never acted. */
@@ -112,6 +173,23 @@ export interface World {
    * @throws {BadQuery} `by` is something else.
    */
   costs(by?: "operation" | "test" | "app" | "day"): Promise<Costs>;
+  /**
+   * Make records in one step: related, valid, with believable names, times and money. `fields` are
+   * what all of them have. A reference may be named without `_id`, and have a key, a list of keys,
+   * which are taken in turn, or an object: the fields of a record that is made for it. `spread` is
+   * how long ago the oldest was created, such as `"30d"`; the same `seed` makes the same records.
+   *
+   * @throws {UnknownTable} No table has this name.
+   * @throws {BadRecord} The count or a field cannot be; nothing was made.
+   */
+  make(table: string, count?: number, fields?: Record<string, any>): Promise<Made>;
+  /**
+   * Write the world with all its requests to a file, without secrets; one that is there is replaced.
+   * `MockPlatform.openCase` makes the same world of it elsewhere.
+   *
+   * @throws {CaseTooLarge} It would be larger than a case can be.
+   */
+  saveCase(path: string | URL): Promise<void>;
   /** Return the world to its start: fixtures, start-up scenarios, clock, ids, no journal. */
   reset(): Promise<void>;
   /** Remove the world with all its contents. */
@@ -124,6 +202,15 @@ export interface World {
   finish(): Promise<void>;
   /** The same as `finish`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** What `World.make` made. */
+export interface Made {
+  table: string;
+  /** How many records of the table; those that they needed are not counted. */
+  made: number;
+  /** The ids of the first thousand, oldest first. */
+  ids: string[];
 }
 
 /** A running sandbox; itself also its default world. */
@@ -141,7 +228,8 @@ export interface MockPlatform extends World {
   world(name: string, options?: WorldOptions): Promise<World>;
   /**
    * Returns a world for one test. It is finished (see `World.finish`) when the test ends, if `test`
-   * is the context of node:test or vitest; else call `finish` or `drop` yourself.
+   * is the context of node:test or vitest; else call `finish` or `drop` yourself. If the test
+   * failed, the last 20 requests that reached the world are printed before.
    */
   freshWorld(test?: TestContext, options?: WorldOptions): Promise<World>;
   /** Remove a world with all its contents. */
@@ -164,6 +252,13 @@ export declare const MockPlatform: {
    * @throws {CannotStart} The command was not found, or ended before it was ready.
    */
   start(options?: StartOptions): Promise<MockPlatform>;
+  /**
+   * Start a server with the world that `saveCase` wrote, as it was then; `reset` returns it to its
+   * start. `mock-platform open FILE --replay` says where its answers differ from the recorded ones.
+   *
+   * @throws {CannotStart} The file is no case, or the command was not found.
+   */
+  openCase(path: string | URL, options?: OpenCaseOptions): Promise<MockPlatform>;
   /**
    * Connect to a running server: the `url` of its READY line, or `MOCK_PLATFORM_URL`. The control
    * token comes from the option or from `MOCK_PLATFORM_CONTROL_TOKEN`.
@@ -188,12 +283,29 @@ export interface Clock {
    */
   travel(to: Instant | "now"): Promise<Date>;
   /**
+   * Move the clock to the next thing that is due, and return what happened then: a transition, a
+   * scheduled post, an expiry, the end of a rate window.
+   *
+   * @throws {NothingDue} Nothing is due; the clock was not moved.
+   */
+  advance(to: { to: "next" }): Promise<Happening[]>;
+  /**
    * Move the clock by a duration (negative: back): seconds, a text such as `"1h"` or `"-7d"`, or
    * parts; returns the new moment.
    */
   advance(duration: Duration | number | string): Promise<Date>;
   /** Start the clock again at its current moment; returns the moment. */
   resume(): Promise<Date>;
+}
+
+/** Something that happened because the clock came to its moment. */
+export interface Happening {
+  at: Date;
+  kind: "transition" | "scheduled_post" | "expiry" | "window" | "challenge" | "feed";
+  /** The table of its record; a window has none. */
+  table?: string;
+  /** The key of its record, or the name of the window. */
+  id: string;
 }
 
 /** The requests that a world received, and its answers. Iterates over all entries. */
@@ -238,9 +350,11 @@ export interface Entry {
   /** How long the answer took to be made, in milliseconds of real time. */
   readonly handlerMilliseconds: number;
   /** The id of the operation that answered; null if no operation did. */
-  readonly operation: string | null;
+  readonly operation: OperationId | null;
   /** The route of a user or a scenario that answered in place of an operation. */
   readonly custom: string | null;
+  /** The tool with which an agent called the operation; null if it was called directly. */
+  readonly tool: string | null;
   /** Who called, and how the sandbox knew it. */
   readonly caller: Record<string, any> | null;
   /** The rule of a scenario that acted; null if no rule did. */
@@ -294,7 +408,7 @@ export interface Ended {
 /** What a request changed in one record. */
 export interface Change {
   /** The name of the record's table. */
-  readonly table: string;
+  readonly table: TableName;
   /** The key of the record. */
   readonly key: string;
   /** The kind of change. */
@@ -314,20 +428,28 @@ export interface Streams {
 }
 
 /** The tables of a world, as properties: `state.users`, `state.line_items` or `state.lineItems`. */
-export type State = Tables & WholeState & { readonly [table: string]: Table };
+export type State = Tables & WholeState & { readonly [table: OwnName]: Table };
+
+/** The tables that every world has. */
+export type Tables = { readonly [Name in TableName as Name | CamelCase<Name>]: Table };
+
+/** A name in camel case. */
+export type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name;
 
 /** All tables of one world together. */
 export interface WholeState {
   /** Returns the table of this name, if it exists. */
-  get(name: string): Promise<Table | undefined>;
+  get(name: TableName | OwnName): Promise<Table | undefined>;
   /** Returns whether a table of this name exists. */
   has(name: string): Promise<boolean>;
   /** Returns the names of all tables. */
-  keys(): Promise<string[]>;
+  keys(): Promise<TableName[]>;
   /** Returns all tables. */
   values(): Promise<Table[]>;
   /** Returns pairs of name and table. */
-  items(): Promise<[string, Table][]>;
+  items(): Promise<[TableName, Table][]>;
   /** Returns the number of tables. */
   size(): Promise<number>;
   /** Returns the whole world as one document: tables, clock, ids, progressions. */
@@ -343,7 +465,7 @@ export interface WholeState {
 /** The records of one table. Iterates over them. */
 export interface Table extends AsyncIterable<StoredRecord> {
   /** The name of the table. */
-  readonly name: string;
+  readonly name: TableName;
   /** Returns all records, in the order in which they were added. */
   all(): Promise<StoredRecord[]>;
   /** Returns the record under a key, if it exists. */
@@ -401,6 +523,18 @@ export interface Session {
 
 // -- options -------------------------------------------------------------------------------------
 
+/** Options of `MockPlatform.openCase`. */
+export interface OpenCaseOptions {
+  /** The port; without it a free one. */
+  port?: number;
+  /** What is logged to this process's standard error; by default warnings, but no requests. */
+  logLevel?: "info" | "warning" | "error" | "off";
+  /** The command, or its words: `["uv", "run", "mock-platform"]`. */
+  command?: string | readonly string[];
+  /** More variables for the environment of the server. */
+  env?: Record<string, string>;
+}
+
 /** Options of `MockPlatform.start`: the settings of `mock-platform serve`, and how it is started. */
 export interface StartOptions extends Settings {
   /** Serve https; `ca` is the certificate authority to trust. */
@@ -451,13 +585,61 @@ export interface WorldOptions {
   names?: "neutral" | "original";
   /** Answers as documented, or as the real service was recorded where that differs. */
   wire?: "spec" | "recorded" | "recorded-2023";
+  /** The date of the contract, such as `"2026-03-01"`, whatever the clock says. */
+  asOf?: Instant;
 }
 
 /** What a test runner passes to a test: `t` of node:test, or the context of vitest. */
 export interface TestContext {
   after?(act: () => Promise<void>): unknown;
   onTestFinished?(act: () => Promise<void>): unknown;
+  /** Whether the test has passed so far, in node:test. */
+  readonly passed?: boolean;
+  /** The test, in vitest. */
+  readonly task?: { readonly result?: { readonly state?: string } };
 }
+
+/** One POST as it arrived at a `WebhookReceiver`; names of headers are in lower case. */
+export interface ReceivedDelivery {
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array;
+  /** Returns the body as JSON. */
+  json(): any;
+}
+
+/**
+ * A receiver of webhooks for tests, on a free port of the loopback address. It answers challenges
+ * with the app's consumer secret, collects deliveries whose signature fits it and answers them
+ * with 200, others with 403.
+ */
+export interface WebhookReceiver extends AsyncDisposable {
+  /** The consumer secret of the app. */
+  secret: string;
+  readonly port: number;
+  /** The address to register with POST /2/webhooks. */
+  readonly url: string;
+  /** The tokens of the challenges. */
+  readonly challenges: string[];
+  /** What has arrived, oldest first, repeated deliveries included. */
+  readonly deliveries: ReceivedDelivery[];
+  /** What arrived with a signature that does not fit. */
+  readonly refused: ReceivedDelivery[];
+  /**
+   * Wait until so many deliveries have arrived in all, at most so many real seconds (10); returns
+   * all that have. Rejects with a sentence that says what arrived instead.
+   */
+  wait(number?: number, seconds?: number): Promise<ReceivedDelivery[]>;
+  /** Answer the next deliveries with these statuses, one each; they are collected as well. */
+  answerNext(...statuses: number[]): void;
+  /** Stop listening; deliveries after that find a closed port. */
+  stop(): Promise<void>;
+}
+
+export declare const WebhookReceiver: {
+  /** Begin to listen. */
+  start(secret: string): Promise<WebhookReceiver>;
+};
 
 export interface EmitOptions {
   /** The id of the user. */
@@ -497,13 +679,16 @@ export interface Duration {
   hours?: number;
   minutes?: number;
   seconds?: number;
+  /** `"next"` stands alone, in place of a duration. */
+  to?: undefined;
 }
 
 /** A query on the journal; an entry must match all values. */
 export interface EntryQuery {
   /** Id of an operation. */
-  operation?: string;
-  status?: number;
+  operation?: OperationId | OwnName;
+  /** A status, or a class of them such as "4xx". */
+  status?: number | string;
   /** HTTP method, in any case. */
   method?: string;
   /** Part of the address. */
@@ -677,6 +862,14 @@ export interface ErrorFacts {
   cause?: unknown;
 }
 
+/**
+ * Returns what `World.failures` does before a platform is at hand, for the tables of tests. The
+ * server of `MOCK_PLATFORM_URL` lists them; without one, a server that is started for it.
+ *
+ * @throws {BadQuery} A pattern matches no operation, or no operation documents one of `statuses`.
+ */
+export declare function failures(pattern: string, options?: FailuresOptions): Promise<Failure[]>;
+
 /** What went wrong, in the words of the control plane, which say what to do. */
 export declare class MockPlatformError extends Error {
   constructor(message: string, facts?: ErrorFacts);
@@ -724,6 +917,10 @@ export declare class BadWorldName extends MockPlatformError {}
 export declare class TooManyWorlds extends MockPlatformError {}
 /** The scenario breaks connections and the server cannot do that. */
 export declare class CannotPerform extends MockPlatformError {}
+/** A world cannot be saved as a case: it would be too large. */
+export declare class CaseTooLarge extends MockPlatformError {}
+/** Nothing is due in the world, so its clock was not moved. */
+export declare class NothingDue extends MockPlatformError {}
 /** The store of the server cannot be written. */
 export declare class StoreUnwritable extends MockPlatformError {}
 /** The engine that keeps the worlds cannot be reached. */

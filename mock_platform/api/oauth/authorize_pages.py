@@ -26,6 +26,7 @@ from mock_platform.api.oauth.consent.pages import (
     render_refusal_page,
     require_own_form,
 )
+from mock_platform.api.oauth.records import REQUEST_TOKEN_SECONDS
 from mock_platform.core.assumptions import expectation, settled
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.auth.session import Session, find_session, log_in, log_out, set_cookie
@@ -204,7 +205,7 @@ def _require_open_token(call: Call, world: World, step: BrowserStep) -> tuple[Re
     if tokens.is_expired(world, token):
         raise PlainFailure(
             410,
-            f"This request is older than {tokens.LIFETIME_SECONDS} seconds and has "
+            f"This request is older than {REQUEST_TOKEN_SECONDS} seconds and has "
             "expired. Go back to the app and start again.",
             PAGE_REFUSALS,
             tokens.REQUEST_TOKEN_LIFETIME,

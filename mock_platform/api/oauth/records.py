@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 from mock_platform.api.v2.objects.users import USERS
 from mock_platform.core.auth.oauth2 import SCOPES, canonicalize
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, ListOf, Text
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
+from mock_platform.world.clock import parse_instant
 from mock_platform.world.store.interface import Record
+
+if TYPE_CHECKING:
+    from mock_platform.core.tables.drawing import Draft
 
 PERMISSIONS = ("read", "write", "direct_messages")
 TOKEN_KINDS = ("request", "access", "bearer", "oauth2", "refresh", "code")
@@ -50,6 +56,8 @@ class AppRecord(Schema):
     _owner_user_id = Text(load_default=None, allow_none=True)
     _early_access = Flag(load_default=False)
     _allowlist = ListOf(Text(), load_default=list)
+    _ads_agents = Flag(load_default=True)
+    """Whether it is enrolled for the advertising server for agents."""
     _post_cap = Integer(low=0, load_default=None, allow_none=True)
     """Posts that its project may read in a month, if not the usual number."""
 
@@ -128,17 +136,58 @@ def _check_token(record: Record) -> Iterator[tuple[str, str]]:
         yield "state", f"a token of kind {kind} is one of {', '.join(_STATES[kind])}, not {state}"
 
 
-APPS = Table("apps", AppRecord, references=(Reference("_owner_user_id", "users"),))
+def _draw_app(draft: Draft) -> Record:
+    return {
+        "name": f"{draft.company()} {draft.id()}",
+        "consumer_key": draft.secret(25),
+        "consumer_secret": draft.secret(50),
+    }
+
+
+def _draw_token(draft: Draft) -> Record:
+    user_id = draft.record.get("user_id") or (draft.first("users") or {}).get("id")
+    kind = "bearer" if user_id is None else "access"
+    return {
+        "id": f"{user_id or ''}-{draft.secret(40)}",
+        "kind": kind,
+        "secret": None if user_id is None else draft.secret(45),
+        "user_id": user_id,
+    }
+
+
+REQUEST_TOKEN_SECONDS = 3600
+"""How long a request token can be answered and exchanged, on the world's clock."""
+
+
+def _find_expiry(token: Record) -> datetime | None:
+    if token["state"] not in {"pending", "granted", "active"}:
+        return None
+    if token["kind"] == "request":
+        return parse_instant(token["created_at"]) + timedelta(seconds=REQUEST_TOKEN_SECONDS)
+    return None if token["expires_at"] is None else parse_instant(token["expires_at"])
+
+
+APPS = Table(
+    "apps",
+    AppRecord,
+    references=(Reference("_owner_user_id", "users"),),
+    draw=_draw_app,
+    is_scope=True,
+)
 GRANTS = Table(
     "grants",
     GrantRecord,
     key="_id",
     references=(Reference("app_id", "apps"), Reference("user_id", "users")),
+    draw=lambda draft: {"_id": "{app_id}-{user_id}".format_map(draft.record)},
+    once=("app_id", "user_id"),
 )
 TOKENS = Table(
     "tokens",
     TokenRecord,
     references=(Reference("app_id", "apps"), Reference("user_id", "users")),
     check=_check_token,
+    draw=_draw_token,
+    due=("expiry", _find_expiry),
 )
 TABLES = (APPS, USERS, GRANTS, TOKENS)

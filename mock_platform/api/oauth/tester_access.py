@@ -16,6 +16,7 @@ from msgspec.structs import asdict
 from mock_platform.api.oauth.consent import authorizations, tokens
 from mock_platform.api.oauth.consent.authorizations import SentBack, read_request
 from mock_platform.api.oauth.consent.pages import OUT_OF_BAND
+from mock_platform.api.oauth.records import REQUEST_TOKEN_SECONDS
 from mock_platform.api.v2.objects.post_text import find_user
 from mock_platform.core.auth.lookup import find_client, first
 from mock_platform.core.auth.tester_access import CannotApprove, Credentials, is_address
@@ -139,7 +140,7 @@ def _answer_token(world: World, value: str, user: Record, *, deny: bool) -> Appr
     if token["state"] in {"used", "denied"}:
         raise CannotApprove(f"This request token was {token['state']} already; get another one.")
     if tokens.is_expired(world, token):
-        seconds = tokens.LIFETIME_SECONDS
+        seconds = REQUEST_TOKEN_SECONDS
         raise CannotApprove(f"This request token is older than {seconds} seconds; get another one.")
     if token["state"] == "granted" and token["user_id"] != user["id"]:
         raise CannotApprove("Another user has allowed this request token; get another one.")

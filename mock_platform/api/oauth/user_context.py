@@ -16,6 +16,7 @@ from mock_platform.api.oauth.consent.authorizations import (
     AUTHORIZE_REQUEST,
     CODE_REUSED,
     METHODS,
+    ONE_GRANT_FOR_ADS,
     REVOKE_ENDS_CONSENT,
     TOKEN_LIFETIMES,
     TOKEN_SECONDS,
@@ -28,7 +29,7 @@ from mock_platform.api.oauth.consent.tokens import REVOKE_EVENT, record_revocati
 from mock_platform.api.v2.activity.account_activity_delivery import (
     REVOKED_ACCESS as SUBSCRIPTIONS_END,
 )
-from mock_platform.core.assumptions import public_fact
+from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.auth.oauth2 import SCOPE_NAMES, SCOPES, canonicalize, is_expired
 from mock_platform.core.call import Call
@@ -64,6 +65,11 @@ TOKEN_ERRORS = public_fact(
     "or code_verifier that does not fit is invalid_request with 400, a confidential client without "
     "its secret unauthorized_client with 401.",
     "reports of client projects",
+)
+RESOURCE_TAKEN = expectation(
+    "oauth2.resource",
+    "resource (RFC 8707), which clients of servers for agents send with both steps, is taken and "
+    "has no effect: the scopes alone say what a token is for.",
 )
 _NO_STORE = (("Cache-Control", "no-store"), ("Pragma", "no-cache"))
 _BAD_CODE = "Value passed for the authorization code was invalid."
@@ -104,6 +110,7 @@ class AuthorizeQuery(Schema):
             "x_required": True,
         }
     )
+    resource = Text(metadata={"description": "the server that the token is for (RFC 8707)"})
     state = Text(metadata={"description": "comes back as it was sent; at most 500 characters"})
     code_challenge = Text(metadata={"x_required": True})
     code_challenge_method = Text(
@@ -132,6 +139,7 @@ class UserTokenRequest(Schema):
     code_verifier = Text()
     refresh_token = Text()
     scope = Text(metadata={"description": "fewer scopes for the new access token"})
+    resource = Text(metadata={"description": "the server that the token is for (RFC 8707)"})
 
 
 class UserTokens(Schema):
@@ -160,6 +168,7 @@ class RevokedAnswer(Schema):
 
 def authorize(call: Call, world: World) -> Document:
     """Ask the user whether the app may act for them with these scopes."""
+    _note_resource(call)
     return oauth2_browser.show(call, world)
 
 
@@ -170,6 +179,7 @@ def submit_authorize(call: Call, world: World) -> Document:
 
 def token(call: Call, world: World) -> dict[str, Any]:
     """Exchange an authorization code, or a refresh token, each once, for an access token."""
+    _note_resource(call)
     kind = call.params.get("grant_type")
     if not kind:
         raise _make_missing_failure("grant_type")
@@ -184,6 +194,11 @@ def token(call: Call, world: World) -> dict[str, Any]:
         }
     text = f"grant_type must be authorization_code or refresh_token, got {kind}."
     raise TokenFailure("unsupported_grant_type", text, TOKEN_ERRORS)
+
+
+def _note_resource(call: Call) -> None:
+    if call.params.get("resource"):
+        call.assume(RESOURCE_TAKEN)
 
 
 def _exchange_code(call: Call, world: World) -> dict[str, Any]:
@@ -208,6 +223,7 @@ def _exchange_code(call: Call, world: World) -> dict[str, Any]:
         _check_proofs(call, code)
     app, user = _find_parties(call, world, code, _BAD_CODE)
     authorizations.use_up(world, code)
+    authorizations.end_earlier_of_ads(world, code)
     access, refresh = authorizations.issue_tokens(
         world, app, user, code["scopes"], authorization_id=code["authorization_id"]
     )
@@ -353,7 +369,7 @@ _browser_step = partial(
         SCOPE_NAMES,
         authorize_pages.CONSENT_PAGES,
     ),
-    may_assume=(oauth2_browser.WHEN_ASKED, PAGE_REFUSALS),
+    may_assume=(RESOURCE_TAKEN, oauth2_browser.WHEN_ASKED, PAGE_REFUSALS),
     oauth_step=True,
     dress=authorize_pages.render_failure,
 )
@@ -410,7 +426,13 @@ OPERATIONS = (
             "invalid_scope",
         ),
         assumptions=(USER_TOKEN_SHAPES, TOKEN_LIFETIMES, SCOPE_NAMES),
-        may_assume=(CODE_REUSED, REVOKE_EVENT, SUBSCRIPTIONS_END),
+        may_assume=(
+            RESOURCE_TAKEN,
+            CODE_REUSED,
+            ONE_GRANT_FOR_ADS,
+            REVOKE_EVENT,
+            SUBSCRIPTIONS_END,
+        ),
         example=Example(
             form={"grant_type": "refresh_token", "refresh_token": "used-before"},
             is_refused=True,

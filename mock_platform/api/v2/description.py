@@ -7,6 +7,7 @@ that makes it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from marshmallow import INCLUDE
@@ -18,7 +19,7 @@ from mock_platform.core.envelope import Flat
 from mock_platform.core.fields import Json, ListOf, Text
 from mock_platform.core.operation import Operation, Origin
 from mock_platform.core.schema import Schema
-from mock_platform.settings import NamesMode
+from mock_platform.settings import NamesMode, WireMode
 from mock_platform.world.world import World
 
 DOCUMENT_ADDRESS = public_fact(
@@ -46,11 +47,13 @@ class OpenApiDocument(Schema):
 DESCRIPTION_ID = "openapi.get"
 
 
-def make_operation(document: Callable[[str, NamesMode], dict[str, Any]]) -> Operation:
-    """Return the operation that serves what `document` returns for a base address and for names."""
+def make_operation(
+    document: Callable[[str, NamesMode, WireMode, datetime | None], dict[str, Any]],
+) -> Operation:
+    """Return the operation; `document` is called with base address, names, wire and a date."""
 
     def get(call: Call, world: World) -> dict[str, Any]:
-        return document(call.base_url, call.names)
+        return document(call.base_url, call.names, call.wire, call.as_of)
 
     return Operation(
         id=DESCRIPTION_ID,

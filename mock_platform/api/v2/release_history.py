@@ -1,6 +1,7 @@
 """Document A's release history as data, and the names of event types that follow from it.
 
-Each date is compared with a world's clock, so that a test can run before or after a change.
+Each date is compared with a world's clock, or the date as of which it answers, so that a test can
+run before or after a change.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from msgspec import Struct
 
 from mock_platform.core.assumptions import public_fact, settled
 from mock_platform.core.errors import did_you_mean
+from mock_platform.core.operation import Dated
 from mock_platform.world.world import World
 
 PUBLIC_NAMES = public_fact(
@@ -41,8 +43,16 @@ class Release(Struct, frozen=True):
     change: str
     effective: datetime
 
+    def get_announcement(self) -> datetime:
+        """Return the beginning of the day on which it was announced."""
+        return datetime.fromisoformat(f"{self.date}T00:00:00+00:00")
+
+    def make_change(self, rule: str, place: str = "", old: str = "", new: str = "") -> Dated:
+        """Return what it changes of an operation, by a rule for the comparison of contracts."""
+        return Dated(self.effective, rule, place, old, new)
+
     def is_in_force(self, moment: datetime) -> bool:
-        """Return whether the change has taken effect at a moment of a world's clock."""
+        """Return whether the change has taken effect at a moment."""
         return moment >= self.effective
 
 
@@ -149,7 +159,7 @@ def find_release(id_: str) -> Release:
 
 def is_in_force(row: str, world: World) -> bool:
     """Return whether a row of the release history has taken effect in a world."""
-    return world.has_all_releases or find_release(row).is_in_force(world.clock.now())
+    return world.has_all_releases or find_release(row).is_in_force(world.contract_now())
 
 
 class EventName(Struct, frozen=True):
@@ -228,7 +238,7 @@ EVENT_NAMES = (
 )
 """Every known name of an event type."""
 
-_ALIASES = {
+ALIASES = {
     "profile.update.verified_badge": "profile.update.verified",
     "profile.update.affiliate_badge": "profile.update.affiliate",
     "profile.update.handle": "profile.update.screenname",
@@ -253,13 +263,22 @@ def canonicalize_name(event_type: str) -> str:
     """Return the name in force of an event type that has several."""
     known = find_event_name(event_type)
     name = event_type if known is None else known.successor or known.name
-    return _ALIASES.get(name, name)
+    return ALIASES.get(name, name)
 
 
 def describe_event_names() -> dict[str, Any]:
     """Return the JSON Schema of the name of an event type."""
     known = {"enum": sorted(_BY_NAME)}
     return {"anyOf": [known, {"pattern": f"^(?:{_FAMILIES.pattern})$"}]}
+
+
+def date_names(rule: str, place: str) -> tuple[Dated, ...]:
+    """Return when an operation knows which of the spec's event types, by a rule of contracts."""
+    names: dict[datetime, list[str]] = {}
+    for entry in EVENT_NAMES:
+        if entry.documented and entry.successor is None:
+            names.setdefault(entry.since, []).append(entry.name)
+    return tuple(Dated(at, rule, place, new=", ".join(found)) for at, found in names.items())
 
 
 def list_names_in_force(moment: datetime) -> tuple[EventName, ...]:
@@ -274,11 +293,19 @@ def explain_unknown_name(text: str) -> str:
     return f"no event type is called {text!r}.{hint} The spec's: {known}"
 
 
+def find_name_at(event_type: str, moment: datetime) -> str | None:
+    """Return the name that a type of event has at a moment; `None` before it has one."""
+    entry = find_event_name(event_type)
+    if entry is None or moment >= entry.since:
+        return event_type
+    return next((e.name for e in EVENT_NAMES if e.successor == entry.name), None)
+
+
 def explain_not_in_force(entry: EventName, moment: datetime) -> str | None:
     """Return why a name cannot be used at a moment; `None` if it can."""
     if moment >= entry.since:
         return None
-    former = next((e.name for e in EVENT_NAMES if e.successor == entry.name), None)
+    former = find_name_at(entry.name, moment)
     before = f"; until then it is called {former!r}" if former else ""
     return (
         f"{entry.name!r} is in force from {entry.since:%Y-%m-%dT%H:%M}Z on, not yet at "

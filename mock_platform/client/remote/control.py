@@ -67,6 +67,23 @@ class Control:
             Refused: It is another error, or the answer does not come from a sandbox.
             Unreachable: No answer came.
         """
+        answer = self._send(method, path, body, query)
+        try:
+            return answer.json() if answer.content else None
+        except ValueError as fault:
+            raise Refused(f"{method} {self._url}{path}: {_FOREIGN}") from fault
+
+    def fetch(self, path: str) -> bytes:
+        """Return the bytes of an answer that is not JSON. Raises the same as `ask`."""
+        return self._send("GET", path).content
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: Any = _NO_BODY,
+        query: Mapping[str, str | None] | None = None,
+    ) -> requests.Response:
         data, headers = None, {}
         if body is not _NO_BODY:
             data, headers = dumps(body), {"Content-Type": "application/json"}
@@ -81,10 +98,7 @@ class Control:
             raise Unreachable(f"no server answers at {url}. {_START}") from fault
         if not answer.ok:
             raise _rebuild_exception(answer)
-        try:
-            return answer.json() if answer.content else None
-        except ValueError as fault:
-            raise Refused(f"{method} {url}: {_FOREIGN}") from fault
+        return answer
 
     def find(self, path: str) -> Any:
         """Return the answer of a path; `None` if it is not found. Raises the same as `ask`."""

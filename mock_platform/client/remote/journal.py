@@ -41,6 +41,7 @@ class RemoteEntry(Struct, frozen=True):
     handler_milliseconds: float
     operation: str | None
     custom: str | None
+    tool: str | None
     caller: dict[str, Any] | None
     rule: dict[str, Any] | None
     near_misses: list[dict[str, Any]]
@@ -60,7 +61,7 @@ class RemoteEntry(Struct, frozen=True):
     def read(cls, document: dict[str, Any]) -> RemoteEntry:
         """Return the entry from a document of the control plane."""
         request, response = document["request"], document["response"]
-        plain: dict[str, Any] = {"traceback": None, "custom": None} | {
+        plain: dict[str, Any] = {"traceback": None, "custom": None, "tool": None} | {
             name: document[name]
             for name in cls.__struct_fields__
             if name in document and name not in {"at", "changes"}

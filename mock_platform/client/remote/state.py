@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from mock_platform.api.served import TABLES
@@ -17,6 +17,9 @@ from mock_platform.core.jsonio import dumps
 from mock_platform.core.tables.checking import copy_of_json, copy_with_key, load_record, require_key
 from mock_platform.core.tables.table import Table, Tables
 from mock_platform.world.clock import EARLIEST
+
+if TYPE_CHECKING:
+    from mock_platform.names import OwnName, TableName
 
 Record = dict[str, Any]
 
@@ -32,8 +35,8 @@ class RemoteTable(TableFace):
         self._table = table
 
     @property
-    def name(self) -> str:
-        return self._table.name
+    def name(self) -> TableName:
+        return cast("TableName", self._table.name)
 
     def all(self) -> list[Record]:
         records: list[Record] = self._control.ask("GET", f"/state/{self.name}")["records"]
@@ -91,20 +94,20 @@ class RemoteTable(TableFace):
         return f"/state/{self.name}/{quote(key, safe='')}"
 
 
-class RemoteState(Mapping[str, RemoteTable], StateFace):
+class RemoteState(Mapping["TableName | OwnName", RemoteTable], StateFace):
     """All tables of one world, by name."""
 
     def __init__(self, control: Control) -> None:
         self._control = control
 
-    def __getitem__(self, name: str) -> RemoteTable:
+    def __getitem__(self, name: TableName | OwnName) -> RemoteTable:
         table = _TABLES.get(name)
         if table is None:
             raise UnknownTable(name, _TABLES)
         return RemoteTable(self._control, table)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(_TABLES)
+    def __iter__(self) -> Iterator[TableName]:
+        return iter(cast("Iterable[TableName]", _TABLES))
 
     def __len__(self) -> int:
         return len(_TABLES)

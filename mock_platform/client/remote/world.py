@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime, timedelta
+from datetime import date, datetime
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,14 +16,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import requests
 
 from mock_platform.client.arguments import (
+    authentication,
     check_names,
     check_wire,
     copy_as_json,
-    count_seconds,
     describe_event,
+    describe_fields,
     format_moment,
     is_error,
+    read_as_of,
     read_scenario,
+    write_private,
 )
 from mock_platform.client.interface import PlatformFace, WorldFace
 from mock_platform.client.remote.control import (
@@ -36,17 +39,22 @@ from mock_platform.client.remote.journal import RemoteJournal
 from mock_platform.client.world_parts import ClockFace
 from mock_platform.core.auth.tester_access import choose_answer, is_address
 from mock_platform.core.errors import NotInProcess, UnknownScenario
-from mock_platform.scenario.outline import SCENARIO_NAME, UnfiredRule
+from mock_platform.core.installed import require_extra
+from mock_platform.names import OwnName
+from mock_platform.scenario.outline import ANY_NAME, UnfiredRule
 from mock_platform.settings import NamesMode, WireMode
-from mock_platform.world.clock import UPTIME, Instant, parse_instant
+from mock_platform.world.clock import UPTIME, Happening, Instant, parse_instant
 from mock_platform.world.ids import check_seed
 from mock_platform.world.names import DEFAULT, UnknownWorld, check_name, is_name
 
 if TYPE_CHECKING:
     from flask import Flask
+    from httpx import AsyncClient
 
     from mock_platform.client.remote.state import RemoteState
     from mock_platform.client.remote.streams import RemoteStreams
+    from mock_platform.names import EventType, ScenarioName
+    from mock_platform.serving.in_process.asgi import AsgiApplication
     from mock_platform.serving.in_process.session import AuthScheme, BasedSession
     from mock_platform.verification.costs.document import By
 
@@ -71,18 +79,15 @@ class RemoteClock(ClockFace):
     def travel(self, to: Instant) -> datetime:
         return self._put(action="travel", to=to if to == "now" else format_moment(to))
 
-    def advance(
-        self,
-        duration: float | str | timedelta | None = None,
-        /,
-        *,
-        days: float = 0,
-        hours: float = 0,
-        minutes: float = 0,
-        seconds: float = 0,
-    ) -> datetime:
-        step = count_seconds(duration, days=days, hours=hours, minutes=minutes, seconds=seconds)
-        return self._put(action="advance", seconds=step)
+    def _advance(self, seconds: float) -> datetime:
+        return self._put(action="advance", seconds=seconds)
+
+    def _advance_to_next(self) -> list[Happening]:
+        answer = self._control.ask("PUT", "/clock", {"action": "advance", "to": "next"})
+        return [
+            Happening(parse_instant(each["at"]), each["kind"], each.get("table"), each["id"])
+            for each in answer["happened"]
+        ]
 
     def resume(self) -> datetime:
         return self._put(action="resume")
@@ -128,9 +133,18 @@ class RemoteWorld(WorldFace):
 
         return RemoteStreams(self._control)
 
+    def make(
+        self, table: str, count: int = 1, *, seed: int | None = None, **fields: Any
+    ) -> dict[str, Any]:
+        body = {"table": table, "count": count, "fields": describe_fields(fields)}
+        if check_seed(seed) is not None:
+            body["seed"] = seed
+        answer: dict[str, Any] = self._control.ask("PUT", "/make", body)
+        return answer
+
     def emit(
         self,
-        event_type: str,
+        event_type: EventType | OwnName,
         *,
         user: str | None = None,
         payload: Mapping[str, Any] | None = None,
@@ -177,6 +191,13 @@ class RemoteWorld(WorldFace):
             "Use base_url or session()."
         )
 
+    @property
+    def asgi(self) -> AsgiApplication:
+        raise NotInProcess(
+            "This sandbox runs elsewhere (MockPlatform.connect, --mock-platform-url), so this "
+            "process has no ASGI application to call. Use base_url or async_client()."
+        )
+
     def intercept(
         self, *, allow_hosts: Collection[str] = (), hosts: Collection[str] = ()
     ) -> AbstractContextManager[Mapping[str, str]]:
@@ -192,7 +213,6 @@ class RemoteWorld(WorldFace):
         sandbox: bool = False,
         passthrough: Sequence[str] = (),
     ) -> BasedSession:
-        from mock_platform.client.arguments import authentication
         from mock_platform.serving.in_process.session import BasedSession
 
         signs = None if auth is None else authentication(self.name, self.credentials, auth)
@@ -202,21 +222,35 @@ class RemoteWorld(WorldFace):
         self._sessions.append(session)
         return session
 
-    def activate(self, name: str, /, **parameters: Any) -> None:
+    def async_client(
+        self,
+        auth: AuthScheme | None = None,
+        *,
+        sandbox: bool = False,
+        passthrough: Sequence[str] = (),
+    ) -> AsyncClient:
+        require_extra("async_client()", "httpx", "httpx")
+        from mock_platform.serving.in_process.async_client import make_client
+
+        signs = None if auth is None else authentication(self.name, self.credentials, auth)
+        base = self._find_base(sandbox=sandbox)
+        return make_client(None, base, signs, passthrough, verify=read_authority())
+
+    def _activate(self, name: str, parameters: Mapping[str, Any]) -> None:
         path = f"{self._scenario_path(name)}/activate"
         self._control.ask("POST", path, {"parameters": copy_as_json(parameters)})
 
-    def deactivate(self, name: str | None = None) -> None:
+    def deactivate(self, name: ScenarioName | OwnName | None = None) -> None:
         path = "/scenarios" if name is None else self._scenario_path(name)
         self._control.ask("POST", f"{path}/deactivate")
 
-    def define(self, document: Mapping[str, Any] | str | Path) -> str:
+    def define(self, document: Mapping[str, Any] | str | Path) -> OwnName:
         from mock_platform.scenario.catalog import Catalog
 
         listed = self._control.ask("GET", "/operations")["operations"]
         scenario = read_scenario(document, Catalog.read(listed))
         self._control.ask("PUT", f"/scenarios/{scenario.name}", scenario.document)
-        return scenario.name
+        return OwnName(scenario.name)
 
     @property
     def scenarios(self) -> list[dict[str, Any]]:
@@ -244,6 +278,9 @@ class RemoteWorld(WorldFace):
     def costs(self, by: By = "operation") -> dict[str, Any]:
         document: dict[str, Any] = self._control.ask("GET", "/costs", query={"by": by})
         return document
+
+    def save_case(self, path: Path | str) -> Path:
+        return write_private(path, self._control.fetch("/case"))
 
     def use_fixtures(self, *folders: Path | str) -> None:
         if self.name == DEFAULT:
@@ -279,7 +316,8 @@ class RemoteWorld(WorldFace):
             self._sessions.pop().close()
 
     def _scenario_path(self, name: str) -> str:
-        if re.fullmatch(SCENARIO_NAME, name) is None:  # it could be the address of something else
+        # Anything else could be the address of something else.
+        if re.fullmatch(ANY_NAME, name) is None:
             raise UnknownScenario(name, [scenario["name"] for scenario in self.scenarios])
         return f"/scenarios/{name}"
 
@@ -329,8 +367,10 @@ class RemotePlatform(RemoteWorld, PlatformFace):
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
         wire: WireMode | None = None,
+        as_of: Instant | date | None = None,
     ) -> RemoteWorld:
         is_error(warnings)
+        dated = read_as_of(as_of)
         wanted = {
             "from": source,
             "seed": check_seed(seed),
@@ -339,6 +379,7 @@ class RemotePlatform(RemoteWorld, PlatformFace):
             "warnings": warnings,
             "names": check_names(names),
             "wire": check_wire(wire),
+            "as_of": None if dated is None else format_moment(dated),
         }
         body = {key: value for key, value in wanted.items() if value is not None}
         made = self._control.ask("PUT", f"/worlds/{check_name(name)}", body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import unittest
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from inspect import iscoroutinefunction
@@ -23,6 +23,7 @@ from mock_platform.verification.costs.document import describe_costs, merge_cost
 
 if TYPE_CHECKING:
     from mock_platform.client.testing.webhook_receiver import WebhookReceiver
+    from mock_platform.names import OwnName, ScenarioName
 
 
 class PlatformMixin:
@@ -45,8 +46,8 @@ class PlatformMixin:
         <unittest.result.TestResult run=1 errors=0 failures=0>
     """
 
-    mock_scenarios: ClassVar[dict[str, dict[str, Any]]] = {}
-    """Scenarios that are active in each test, with their parameters."""
+    mock_scenarios: ClassVar[Mapping[ScenarioName | OwnName, dict[str, Any]]] = {}
+    """Scenarios that are active in each test, with their parameters; a file is an `OwnName`."""
     mock_fixtures: ClassVar[tuple[str | Path, ...]] = ()
     """Folders added to the default fixtures; the last one wins."""
     mock_clock: ClassVar[str | None] = None

@@ -7,14 +7,20 @@ report is the same for a world in this process and one on a server elsewhere.
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import blake2s
+from pathlib import Path
 from typing import Any, Protocol
 
 from mock_platform.client.interface import WorldFace
+from mock_platform.core.errors import CaseTooLarge, Refused, Unreachable
 from mock_platform.core.warning_counts import strip_origin
 from mock_platform.scenario.outline import describe_refusals
 from mock_platform.world.endings import describe_end, is_unusual
+from mock_platform.world.names import UnknownWorld
 
 Entry = Mapping[str, Any]
 
@@ -213,6 +219,21 @@ class Verdict:
             ),
         ]
         return [(title, text) for title, text in found if text]
+
+    def save_case(self, folder: Path, test: str) -> list[Section]:
+        """Write the world with its requests to a file that is named after the test.
+
+        Returns what a failing test shows of it; nothing if the world has ended already.
+        """
+        digest = blake2s(test.encode(), digest_size=3).hexdigest()
+        name = re.sub(r"[^A-Za-z0-9._]+", "-", test)[-150:].strip("-.")
+        try:
+            file = self._world.save_case(folder / f"{name}-{digest}.zip")
+        except UnknownWorld:
+            return []
+        except (OSError, CaseTooLarge, Refused, Unreachable) as fault:
+            return [("mock_platform case", f"cannot be written: {fault}")]
+        return [("mock_platform case", f"mock-platform open {shlex.quote(str(file))}")]
 
     def _find_errors(self) -> list[str]:
         seen = tracebacks(self._entries(failed=True))

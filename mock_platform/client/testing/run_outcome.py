@@ -7,11 +7,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import convert, to_builtins
+
 if TYPE_CHECKING:
     from mock_platform.client.testing.servers import LocalServers, Stray
     from mock_platform.verification.coverage.gate import Gate, GateFailure
+    from mock_platform.verification.mutation.report import MutationReport
 
 # The coverage takes longer to load than the rest of this package, and few runs ask for it.
+
+
+_MAX_LINES = 60
 
 
 class RunOutcome:
@@ -26,9 +32,17 @@ class RunOutcome:
         self.written: list[str] = []
         """Lines that name the files of the coverage."""
         self.failures: list[GateFailure] = []
+        self.mutation: MutationReport | None = None
+        """With `--mock-mutate`: what the tests noticed."""
+        self.reported: list[str] = []
+        """A line on its file, if there is one."""
+        self.trying = False
+        """Whether tests run again with failures, which counts for nothing else."""
 
     def add_servers(self, servers: LocalServers, *, coverage: bool) -> None:
         """Add what the servers of this process counted."""
+        if self.trying:
+            return
         self.strays += servers.strays()
         self.warnings += [found for found in servers.warnings() if found["requests"]]
         self.costs += [found for found in servers.costs() if found["calls"]]
@@ -42,6 +56,7 @@ class RunOutcome:
             "coverage": self.coverage,
             "warnings": self.warnings,
             "costs": self.costs,
+            "mutation": to_builtins(self.mutation),
         }
 
     def add_output(self, output: dict[str, Any]) -> None:
@@ -50,6 +65,10 @@ class RunOutcome:
             self.strays[test, method, path] += count
         self.warnings += output["warnings"]
         self.costs += output["costs"]
+        if output["mutation"] is not None and self.mutation is not None:
+            from mock_platform.verification.mutation.report import MutationReport
+
+            self.mutation.add(convert(output["mutation"], MutationReport))
         if output["coverage"] is not None:
             self._add_coverage(output["coverage"])
 
@@ -79,6 +98,20 @@ class RunOutcome:
             yield "requests after their test's end", report.strays(self.strays)
         if coverage:
             yield "contract coverage", list(self._describe_coverage())
+
+        if self.mutation is not None:
+            lines = [*self.mutation.describe()]
+            if len(lines) > _MAX_LINES:
+                more = len(lines) - _MAX_LINES
+                lines[_MAX_LINES:] = [f"… ({more} lines more; --mock-mutate-report FILE has all)"]
+            yield "would your tests notice?", lines + self.reported
+
+    def write_mutation(self, name: str, folder: Path) -> None:
+        """Write what the tests noticed to a file, whose format follows from its name."""
+        if self.mutation is not None:
+            from mock_platform.verification.mutation.report import write_file
+
+            self.reported = [write_file(self.mutation, name, folder)]
 
     def describe_costs(self) -> str | None:
         """Return what all calls would have cost, in a sentence; `None` if it is nothing."""

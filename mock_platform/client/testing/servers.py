@@ -19,18 +19,20 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
 from msgspec import Struct, field
 
-from mock_platform.client.arguments import check_names
+from mock_platform.client.arguments import check_names, read_as_of
 from mock_platform.client.interface import WorldFace
 from mock_platform.client.platform import MockPlatform
 from mock_platform.client.remote.world import RemoteWorld
 from mock_platform.client.testing.report import Verdict
 from mock_platform.core.errors import UnknownScenario, Unreachable
 from mock_platform.core.warning_counts import WarningDocument, strip_origin
+from mock_platform.names import OwnName
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.engine import Engine
 from mock_platform.scenario.outline import is_file
 from mock_platform.settings import NamesMode, WireMode
 from mock_platform.verification.costs.document import CostsDocument
+from mock_platform.world.clock import Instant
 
 if TYPE_CHECKING:
     from mock_platform.client.local_platform import LocalPlatform
@@ -72,6 +74,8 @@ class WorldRequest(Struct, frozen=True):
     """Whether the server refuses what the specification does not show."""
     names: NamesMode | None = None
     """Which names clients use and get; `None`: those of the server."""
+    as_of: datetime | None = None
+    """The date of the contract; `None`: that of the server."""
 
 
 class _Reader(Struct):
@@ -83,6 +87,7 @@ class _Reader(Struct):
     clock: datetime | str | None = None
     strict: bool = False
     names: NamesMode | None = None
+    as_of: datetime | None = None
 
     def mock_scenario(self, name: str, /, **parameters: Any) -> None:
         chosen: str | Path = name
@@ -107,6 +112,12 @@ class _Reader(Struct):
         except ValueError as fault:
             raise TypeError(fault) from fault
 
+    def mock_as_of(self, date: Instant) -> None:
+        try:
+            self.as_of = read_as_of(date)
+        except ValueError as fault:
+            raise TypeError(fault) from fault
+
 
 def read_markers(markers: Iterable[Marker], folder: Path) -> WorldRequest:
     """Return the request of these markers, the outermost first; paths are relative to `folder`.
@@ -121,6 +132,7 @@ def read_markers(markers: Iterable[Marker], folder: Path) -> WorldRequest:
         "mock_clock": reader.mock_clock,
         "mock_strict": reader.mock_strict,
         "mock_names": reader.mock_names,
+        "mock_as_of": reader.mock_as_of,
     }
     for marker in markers:
         take = takers.get(marker.name)
@@ -132,18 +144,24 @@ def read_markers(markers: Iterable[Marker], folder: Path) -> WorldRequest:
         except TypeError as fault:
             raise BadWorldRequest(f"@pytest.mark.{_FORMS[marker.name]}: {fault}") from fault
     return WorldRequest(
-        tuple(reader.scenarios), tuple(reader.fixtures), reader.clock, reader.strict, reader.names
+        tuple(reader.scenarios),
+        tuple(reader.fixtures),
+        reader.clock,
+        reader.strict,
+        reader.names,
+        reader.as_of,
     )
 
 
 def make_world(make: Callable[..., W], name: str, request: WorldRequest) -> W:
-    """Return a world from `make(name, …)`, with the requested clock and names.
+    """Return a world from `make(name, …)`, with the requested clock, names and date.
 
     Raises:
         BadWorldRequest: The clock cannot be stopped at this moment.
     """
     at = request.clock
-    own = {} if request.names is None else {"names": request.names}
+    wanted = {"names": request.names, "as_of": request.as_of}
+    own = {name: value for name, value in wanted.items() if value is not None}
     with nullcontext() if at is None else _name_marker(f"mock_clock({at!r})"):
         return make(name, freeze=at, **own)
 
@@ -167,7 +185,7 @@ def activate_scenarios(world: WorldFace, request: WorldRequest) -> None:
     """
     for chosen, parameters in request.scenarios:
         with _name_marker("mock_scenario"):
-            name = chosen if isinstance(chosen, str) else world.define(chosen)
+            name = OwnName(chosen) if isinstance(chosen, str) else world.define(chosen)
             world.activate(name, **parameters)
 
 
@@ -186,6 +204,7 @@ _FORMS = {
     "mock_clock": "mock_clock(instant)",
     "mock_strict": "mock_strict",
     "mock_names": "mock_names(names)",
+    "mock_as_of": "mock_as_of(date)",
 }
 
 
@@ -201,7 +220,9 @@ class LocalServers:
         warnings: Literal["ignore", "error"] = "ignore",
         names: NamesMode | None = None,
         wire: WireMode | None = None,
+        as_of: datetime | None = None,
     ) -> None:
+        self._as_of = as_of
         self._warnings = warnings
         self._names_mode = names
         self._wire = wire
@@ -285,7 +306,11 @@ class LocalServers:
 
     def _start(self, **settings: Any) -> MockPlatform:
         server = MockPlatform.start(
-            warnings=self._warnings, names=self._names_mode, wire=self._wire, **settings
+            warnings=self._warnings,
+            names=self._names_mode,
+            wire=self._wire,
+            as_of=self._as_of,
+            **settings,
         )
         server.on_stray(self._count_stray)
         return server
@@ -331,11 +356,12 @@ class SharedServer:
         warnings: Literal["ignore", "error"] | None = None,
         names: NamesMode | None = None,
         wire: WireMode | None = None,
+        as_of: datetime | None = None,
     ) -> None:
         """Make a world for this worker on the server at `url`; replaces one of the same name.
 
-        Without `warnings`, the server decides whether they are errors; so it does with `names`
-        and `wire`.
+        Without `warnings`, the server decides whether they are errors; so it does with `names`,
+        `wire` and `as_of`.
 
         Raises:
             Refused: The server refuses.
@@ -345,7 +371,7 @@ class SharedServer:
         if world in self.main.worlds:
             self.main.drop_world(world)
         self._make: Callable[..., RemoteWorld] = partial(
-            self.main.world, warnings=warnings, names=names, wire=wire
+            self.main.world, warnings=warnings, names=names, wire=wire, as_of=as_of
         )
         self._world = self._make(world)
         self._ended: str | None = None

@@ -21,7 +21,7 @@ from mock_platform.core.address import ICON
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.scenario.director import find_engine
 from mock_platform.version import __version__
-from mock_platform.world.clock import machine_now, wire_millis
+from mock_platform.world.clock import format_date, machine_now, wire_millis
 from mock_platform.world.names import DEFAULT, UnknownWorld
 
 # Forms: what a browser sent, and what is wrong with it.
@@ -338,6 +338,7 @@ def _describe_world(request: ControlRequest) -> dict[str, Any]:
         "world": world,
         "now": wire_millis(now),
         "frozen": clock.frozen,
+        "as_of": None if world.as_of is None else format_date(world.as_of),
         "distance": describe_distance((now - machine_now()).total_seconds()),
         "failures": [each["name"] for each in find_engine(world).describe_active()],
         "world_list": [

@@ -73,6 +73,21 @@ def advance(request: ControlRequest) -> Response:
     return _move(request, "advance", "The clock was moved.")
 
 
+def advance_to_next(request: ControlRequest) -> Response:
+    """Move the clock to the next thing that is due, and say what it was."""
+
+    def move(_: Mapping[str, str]) -> Response:
+        body = load_body(ClockBody(), {"action": "advance", "to": "next"})
+        happened = put_clock(replace(request, body=body))["happened"]
+        what = ", ".join(
+            " ".join(filter(None, (each["kind"].replace("_", " "), each.get("table"), each["id"])))
+            for each in happened
+        )
+        return go(request, CLOCK_PATH, f"{happened[0]['at'][:19]}Z: {what}")
+
+    return answer_form(request, move, show_clock)
+
+
 def resume(request: ControlRequest) -> Response:
     """Let the clock go on."""
     return _move(request, "resume", "The clock goes on.")
@@ -117,6 +132,7 @@ CLOCK = ConsolePage(
         Route("POST", f"{CLOCK_PATH}/freeze", freeze, media_type=HTML, form=True),
         Route("POST", f"{CLOCK_PATH}/travel", travel, media_type=HTML, form=True),
         Route("POST", f"{CLOCK_PATH}/advance", advance, media_type=HTML, form=True),
+        Route("POST", f"{CLOCK_PATH}/next", advance_to_next, media_type=HTML, form=True),
         Route("POST", f"{CLOCK_PATH}/real", return_to_real_time, media_type=HTML, form=True),
         Route("POST", f"{CLOCK_PATH}/resume", resume, media_type=HTML, form=True),
     ),

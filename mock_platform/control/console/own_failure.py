@@ -38,16 +38,15 @@ from mock_platform.control.scenarios import (
     refuse_text,
     save_scenario,
 )
-from mock_platform.core.failures.codes import ADS_STATUS, phrase
-from mock_platform.core.failures.problems import ABOUT_BLANK, PROBLEM_TYPES
+from mock_platform.core.failures.codes import phrase
 from mock_platform.core.fields import Text
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.operation import Operation
 from mock_platform.core.schema import Schema
+from mock_platform.scenario.outcomes import Outcome, choose_effect, list_documented
 from mock_platform.scenario.writing import write_document
-from mock_platform.verification.coverage.outcomes import BATCH, Outcome, list_documented
 
-# A scenario for a failure: the effect with which a documented outcome is answered.
+# A scenario for a failure.
 
 _NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
 
@@ -58,31 +57,13 @@ def write_failure_scenario(operation: Operation, outcome: Outcome) -> str:
     document = {
         "name": _make_name(operation.id, outcome.code or str(outcome.status)),
         "description": f"{operation.method} {operation.path} fails with {failure}.",
-        "rules": [{"on": operation.id, "then": _choose_effect(outcome), "expect": "fired"}],
+        "rules": [{"on": operation.id, "then": choose_effect(outcome), "expect": "fired"}],
     }
     return write_document(document)[0]
 
 
 def _make_name(*parts: str) -> str:
     return _NOT_IN_A_NAME.sub("-", "-".join(parts).lower()).strip("-")[:64].strip("-")
-
-
-def _choose_effect(outcome: Outcome, text: str = "") -> dict[str, Any]:
-    """Return the effect that answers so; `text` is the message of the answer, where it has one."""
-    status, code = outcome
-    if code in PROBLEM_TYPES or code == ABOUT_BLANK:
-        usual = code != ABOUT_BLANK and PROBLEM_TYPES[code].status == status
-        detail = {"detail": text} if text else {}
-        return {"problem": code, **({} if usual else {"status": status}), **detail}
-    message = {"message": text} if text else {}
-    if code == BATCH:
-        return {"items": {"0": {"code": "INVALID_PARAMETER", **message}}}
-    if code.isdecimal():
-        return {"error": {"code": int(code), "status": status, **message}}
-    if code in ADS_STATUS or (code and code.isupper()):
-        return {"error": {"code": code, "status": status, **message}}
-    body = {"json": {"error": code}} if code.replace("_", "").isalpha() else {"text": text or code}
-    return {"respond": {"status": status, **body}}
 
 
 # The form.
@@ -213,7 +194,7 @@ def _make_effect(values: Mapping[str, str]) -> dict[str, Any]:
         return {"delay": to_number(values.get("delay", "").strip() or "5s")}
     status, _, code = values["outcome"].partition(" ")
     text = values.get("text", "").strip()
-    return _choose_effect(Outcome(int(status), code), text or ("" if code else phrase(int(status))))
+    return choose_effect(Outcome(int(status), code), text)
 
 
 def _name(operation: Operation | None, values: Mapping[str, str]) -> str:

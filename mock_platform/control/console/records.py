@@ -17,12 +17,15 @@ from mock_platform.control.console.answers import (
     FormState,
     answer_form,
     go,
+    read_json,
     render,
     show_moment,
+    to_number,
 )
 from mock_platform.control.console.pickers import AREAS, TELLING, name_record
+from mock_platform.control.making import MakeBody, make_answer
 from mock_platform.control.refusals import ControlRefusal, refuse_values
-from mock_platform.control.route import HTML, ControlRequest, Route
+from mock_platform.control.route import HTML, ControlRequest, Route, load_body
 from mock_platform.control.state import Storing, delete_record, get_record, put_record
 from mock_platform.core.fields import Integer, Text
 from mock_platform.core.jsonio import BadJson, canonical, dumps, loads, pretty
@@ -34,6 +37,7 @@ from mock_platform.world.store.interface import Record
 
 PATH = "/console/records"
 _NOT_STORED = "The record was not stored"
+_NOT_MADE = "Nothing was made"
 
 
 class RecordQuery(Schema):
@@ -266,7 +270,7 @@ def show_tables(request: ControlRequest) -> Response:
     )
 
 
-def show_table(request: ControlRequest) -> Response:
+def show_table(request: ControlRequest, form: FormState | None = None) -> Response:
     """Return the records of a table, page by page."""
     state = request.state[request.args["table"]]
     table = request.platform.tables[state.name]
@@ -281,6 +285,7 @@ def show_table(request: ControlRequest) -> Response:
         request,
         "table.html",
         block="content",
+        form=form,
         table=table,
         found=found,
         columns=columns,
@@ -301,6 +306,23 @@ def show_table(request: ControlRequest) -> Response:
 
 
 # -- within ------------------------------------------------------------------------------------
+
+
+def make_some(request: ControlRequest) -> Response:
+    """Make records of a table, and show them."""
+
+    def make(values: Mapping[str, str]) -> Response:
+        name = request.state[request.args["table"]].name
+        sent = {"table": name, **read_json(values, "fields", _NOT_MADE)}
+        for each in ("count", "seed"):
+            if values.get(each, "").strip():
+                sent[each] = to_number(values[each])
+        made = make_answer(request, **load_body(MakeBody(), sent))
+        last = max(0, len(request.state[name]) - 1) // PAGE_SIZE * PAGE_SIZE
+        text = f"{made['made']:,} {name} were made."
+        return go(request, f"{PATH}/{name}?{urlencode({'skip': last})}", text)
+
+    return answer_form(request, make, show_table)
 
 
 def _choose_columns(table: Table, records: Sequence[Record]) -> list[str]:
@@ -336,6 +358,7 @@ PAGE = ConsolePage(
     (
         Route("GET", PATH, show_tables, query=TableSearch, media_type=HTML),
         Route("GET", f"{PATH}/<table>", show_table, query=RecordSearch, media_type=HTML),
+        Route("POST", f"{PATH}/<table>", make_some, query=RecordSearch, media_type=HTML, form=True),
         *RECORD_ROUTES,
     ),
     section="Data",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
@@ -10,6 +9,7 @@ from typing import Any, Self
 from urllib.parse import unquote_plus, urlencode
 
 from flask import Response, current_app
+from marshmallow import ValidationError
 from msgspec import Struct
 
 from mock_platform.control.console import seen, sending
@@ -25,7 +25,7 @@ from mock_platform.control.console.answers import (
     root_of,
 )
 from mock_platform.control.console.entry import ENTRY_ROUTES, explain_entry
-from mock_platform.control.journal import METHODS, delete_requests, read_query
+from mock_platform.control.journal import METHODS, StatusRange, delete_requests, read_query
 from mock_platform.control.refusals import as_refusal, refuse_values
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.core.connection import CONNECTION, Connection, Pause
@@ -39,7 +39,6 @@ from mock_platform.world.endings import HOWS, describe_end, is_unusual
 from mock_platform.world.journal import Journal, JournalEntry, Query
 
 NAMES = ("text", "operation", "status", "method", "path", "rule", "ended")
-_CLASS = re.compile(r"([1-5])xx", re.IGNORECASE)
 
 
 class QueryOfFilter(Schema):
@@ -58,15 +57,11 @@ class EntryFilter(Struct, frozen=True):
     """Which entries are shown."""
 
     query: Query
-    status_class: int | None = None
-    """The first digit of the status."""
     text: str = ""
     """In lower case; part of the address, the bodies, the warnings or the reason."""
 
     def matches(self, entry: JournalEntry) -> bool:
         """Whether an entry is shown."""
-        if self.status_class is not None and entry.status // 100 != self.status_class:
-            return False
         return self.query.matches(entry) and (not self.text or self._has_text(entry))
 
     def newest(self, entries: Iterable[JournalEntry], limit: int) -> list[JournalEntry]:
@@ -93,18 +88,14 @@ def read_filter(platform: Platform, sent: Mapping[str, str]) -> EntryFilter:
         ControlRefusal: 422 with every value that no entry can have, and what it may be.
     """
     values = {name: sent[name].strip() for name in NAMES if sent.get(name, "").strip()}
-    faults: list[tuple[str, str]] = []
-    status, status_class = values.pop("status", ""), None
-    if found := _CLASS.fullmatch(status):
-        status_class = int(found[1])
-    elif status and not re.fullmatch(r"[1-5]\d\d", status, re.ASCII):
-        text = f"status: expected a status such as 404, or a class such as 4xx, got {status!r}"
-        faults.append(("status", text))
-        status = ""
-    text = values.pop("text", "").lower()
-    query = Query()
+    text, status = values.pop("text", "").lower(), values.pop("status", "")
+    query, faults = Query(), []
+    exact: dict[str, Any] = {}
     try:
-        exact = {"status": int(status)} if status and status_class is None else {}
+        exact = {"status": StatusRange().deserialize(status)} if status else {}
+    except ValidationError:
+        faults.append(("status", f"status: expected {StatusRange.kind}, got {status!r}"))
+    try:
         query = read_query(platform, values | exact)
     except Exception as fault:
         refusal = as_refusal(fault)
@@ -113,7 +104,7 @@ def read_filter(platform: Platform, sent: Mapping[str, str]) -> EntryFilter:
         faults += [(each["field"], each["message"]) for each in refusal.extra["faults"]]
     if faults:
         raise refuse_values(422, faults, "The filter cannot be used")
-    return EntryFilter(query, status_class, text)
+    return EntryFilter(query, text)
 
 
 def encode_filter(sent: Mapping[str, str], **more: str) -> str:
@@ -354,6 +345,7 @@ def describe_row(base_url: str, entry: JournalEntry) -> dict[str, Any]:
         "method": entry.method,
         "address": address if len(address) <= _ADDRESS else f"{address[:_ADDRESS]}…",
         "operation": entry.operation or entry.custom,
+        "tool": entry.tool,
         "status": entry.status,
         "ended": describe_end(entry.ended) if is_unusual(entry.ended) else "",
         "is_whole": entry.ending is not None and entry.ending.how == "complete",

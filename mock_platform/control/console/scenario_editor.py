@@ -34,7 +34,7 @@ from mock_platform.core.schema import Schema
 from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.document import Scenario
 from mock_platform.scenario.library import CheckedText
-from mock_platform.verification.coverage.outcomes import Outcome
+from mock_platform.scenario.outcomes import Outcome
 
 
 class QueryOfEditor(Schema):

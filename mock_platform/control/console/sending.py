@@ -19,16 +19,8 @@ from mock_platform.control.journal import METHODS, find_entry
 from mock_platform.control.refusals import ControlRefusal, refuse_values
 from mock_platform.control.route import HTML, ControlRequest, Route
 from mock_platform.core.address import is_control, split_surface, split_world
-from mock_platform.core.call import FORM, Call, Reply, Sending
-from mock_platform.world.endings import COMPLETE, AnswerEnding, How
-
-_ENDINGS: Mapping[str, How] = {
-    "reset": "reset",
-    "empty": "empty",
-    "truncate": "truncated",
-    "garbage": "garbage",
-    "timeout": "stalled",
-}
+from mock_platform.core.call import FORM, Call, Reply
+from mock_platform.core.journal_entries import end_unsent
 
 
 def send_as_client(
@@ -71,18 +63,11 @@ def send_as_client(
     reply = request.platform.handle(call)
     if reply.stream is not None:
         reply.stream.close()
-    if reply.entry is not None:
-        reply.entry.ending = _end(reply.sending)
+    end_unsent(reply)
     return reply
 
 
 _TYPE = "content-type"
-
-
-def _end(sending: Sending | None) -> AnswerEnding:
-    if sending is None or sending.fault is None:
-        return COMPLETE
-    return AnswerEnding(_ENDINGS[sending.fault])
 
 
 def _sign(

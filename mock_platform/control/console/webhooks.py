@@ -60,7 +60,7 @@ def show_webhooks(
             )
         }  # fmt: skip
         now = world.clock.now()
-    names = EVENT_NAMES if world.has_all_releases else list_names_in_force(now)
+    names = EVENT_NAMES if world.has_all_releases else list_names_in_force(world.as_of or now)
     return render(
         request,
         "webhooks.html",

@@ -30,7 +30,7 @@ from mock_platform.control.worlds import (
     put_world,
 )
 from mock_platform.settings import NAMES
-from mock_platform.world.clock import wire_millis
+from mock_platform.world.clock import format_date, wire_millis
 from mock_platform.world.names import DEFAULT, BadWorldName
 from mock_platform.world.world import World
 
@@ -46,7 +46,7 @@ def show_worlds(request: ControlRequest, form: FormState | None = None) -> Respo
         # Worlds of other processes, and resting ones, are listed without being opened here.
         clock = clocks.get(told["name"])
         shown = {"seed": "", "requests": "", "now": "", "frozen": False, "where": _locate(told)}
-        shown["damaged"] = ""
+        shown["damaged"] = shown["as_of"] = ""
         shown["age"] = _describe_age(told.get("age_seconds"))
         if clock is not None:
             shown |= {"now": wire_millis(clock.now()), "frozen": clock.frozen}
@@ -83,6 +83,7 @@ def show_world(request: ControlRequest, form: FormState | None = None) -> Respon
         form=form,
         shown=world,
         shown_now=wire_millis(world.clock.now()),
+        shown_as_of=None if world.as_of is None else format_date(world.as_of),
         addresses=addresses(request.origin, world.name),
         credentials=[(title, _list_rows(title, told["credentials"])) for title in _GROUPS],
         is_default=world.name == DEFAULT,
@@ -158,7 +159,7 @@ def _create(request: ControlRequest, values: Mapping[str, str]) -> str:
         raise refuse_values(409, [("name", text)], _NOT_MADE)
     body: dict[str, Any] = {
         key: value
-        for key in ("from", "freeze", "names", "warnings")
+        for key in ("from", "freeze", "as_of", "names", "warnings")
         if (value := values.get(key, "").strip())
     }
     if values.get("seed", "").strip():

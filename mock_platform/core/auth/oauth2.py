@@ -27,7 +27,7 @@ SCOPES = (
     "follows.read", "follows.write", "offline.access", "space.read", "mute.read", "mute.write",
     "like.read", "like.write", "list.read", "list.write", "block.read", "block.write",
     "bookmark.read", "bookmark.write", "dm.read", "dm.write", "media.write", "timeline.read",
-    "broadcast.read", "broadcast.write",
+    "broadcast.read", "broadcast.write", "ads.read", "ads.write",
 )  # fmt: skip
 OFFLINE = "offline.access"
 """The scope with which an app also gets a refresh token."""

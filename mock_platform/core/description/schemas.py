@@ -160,6 +160,10 @@ class Converter:
                 schema["required"] = [n for n in schema["required"] if not n.startswith("_")]
 
 
+_KEPT = ["type", "title", "detail"]
+"""What problems have in any case on the recorded wire, where most lack their status."""
+
+
 def problem_schemas(converter: Converter, base_url: str) -> dict[str, JsonObject]:
     """Add a component for each problem type, and `Problem`, which has one of them."""
     found: dict[str, JsonObject] = {}
@@ -169,6 +173,7 @@ def problem_schemas(converter: Converter, base_url: str) -> dict[str, JsonObject
         described = converter.inline(schema)
         described["description"] = kind.meaning
         described["properties"]["type"] = {"type": "string", "const": kind.uri(base_url)}
+        described["x-mock-recorded"] = {"required": _KEPT}
         own = {"$ref": f"#/components/schemas/{schema.__name__}"}
         if kind.repeatable:
             once = {"type": "array", "items": own, "minItems": 1, "maxItems": 1}

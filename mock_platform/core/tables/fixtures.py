@@ -3,6 +3,9 @@
 Every complaint says file, line, column, record and field, what is wrong and what is allowed. Later
 folders override earlier ones, record by record.
 
+`{"_make": 500, …}` in place of a record makes 500 records with these fields when all files are
+read; their moments count from the time of loading.
+
 A record with `"_as": "recorded"` keeps keys that its table does not know; each causes a warning.
 
 A field that holds a moment may count from now: `now`, `now-2h`, `now+30m` (units s, m, h, d), and
@@ -23,6 +26,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from mock_platform.core.errors import BadRecord
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.tables.table import (
     Table,
@@ -31,10 +35,13 @@ from mock_platform.core.tables.table import (
     find_recorded_keys,
 )
 from mock_platform.world.clock import machine_now, parse_relative
+from mock_platform.world.ids import check_seed
 from mock_platform.world.store.interface import Record
 from mock_platform.world.store.memory import Base, Relative
 
 _LOG = logging.getLogger(__name__)
+MAKE, _SEED = "_make", "seed"
+"""In place of a record: how many are made with its other fields, and from which seed."""
 _MAX_FILE_BYTES = 256 * 1024 * 1024
 
 
@@ -75,6 +82,8 @@ class _Loader:
         self.relative: dict[tuple[str, str], list[Relative]] = {}
         self.records: dict[str, dict[str, Record]] = {name: {} for name in tables}
         self.sources: dict[tuple[str, str], _Source] = {}
+        self.wanted: list[tuple[Table, _Source, Record]] = []
+        """Objects in place of which records are made."""
         self.complaints: list[FixtureComplaint] = []
         self.warnings: list[FixtureComplaint] = []
 
@@ -136,6 +145,9 @@ class _Loader:
         if not isinstance(record, dict):
             self._complain(source, "", f"a record is an object, got {json.dumps(record)[:60]}")
             return
+        if MAKE in record:
+            self.wanted.append((table, source, record))
+            return
         moments, counted = self._count_moments(table, record)
         loaded, faults = table.load(record | counted)
         for field, text in faults:
@@ -162,6 +174,36 @@ class _Loader:
         # from the time of loading first; each world later counts it again from its own clock.
         moments = _find_relative_moments(table, record)
         return moments, {each.field: each.form(self.now + each.since) for each in moments}
+
+    def make_wanted(self) -> None:
+        """Make the records of `_make`, those that others may refer to first."""
+        from mock_platform.core.tables.known import KnownRecords  # few folders need these
+        from mock_platform.core.tables.making import Maker, list_by_depth
+
+        def get(name: str, key: str) -> Record | None:
+            return self.records[name].get(key)
+
+        order = list_by_depth(self.tables)
+        for table, source, record in sorted(
+            self.wanted, key=lambda each: order.index(each[0].name)
+        ):
+            fields = {name: value for name, value in record.items() if name not in {MAKE, _SEED}}
+            try:
+                seed = check_seed(record.get(_SEED))
+                seed = source.index if seed is None else seed
+                known = KnownRecords(
+                    self.tables, get, lambda name: self.records[name].values(), self.now, seed
+                )
+                made = Maker(known).make(table.name, record[MAKE], fields)
+            except (TypeError, ValueError) as fault:
+                found = fault.faults if isinstance(fault, BadRecord) else []
+                for each in found:
+                    self._complain(source, MAKE if each.field == "count" else each.field, each.text)
+                if not found:
+                    self._complain(source, _SEED, str(fault))
+                continue
+            for name, records in made.records.items():
+                self.records[name].update(records)
 
     def check_references(self) -> None:
         for (name, key), source in self.sources.items():
@@ -254,6 +296,8 @@ def _read_folders(
             loader.read_file(folder, folder.parent)
         else:
             loader.read_folder(folder)
+    if loader.wanted and not loader.complaints:
+        loader.make_wanted()
     if not loader.complaints:
         loader.check_references()
     return loader

@@ -7,9 +7,9 @@ this. Records go in and out as copies: changing a copy changes nothing in the wo
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 
@@ -37,6 +37,9 @@ from mock_platform.core.tables.table import (
 from mock_platform.world.store.interface import Record, SavedWorld
 from mock_platform.world.store.memory import MemoryStore
 from mock_platform.world.world import World
+
+if TYPE_CHECKING:
+    from mock_platform.names import OwnName, TableName
 
 _LOG = logging.getLogger(__name__)
 
@@ -74,9 +77,9 @@ class TableState:
         self._tables = tables
 
     @property
-    def name(self) -> str:
+    def name(self) -> TableName:
         """The table's name, as in fixture files."""
-        return self._table.name
+        return cast("TableName", self._table.name)
 
     def all(self) -> list[Record]:
         """Return every record, in the order of creation."""
@@ -262,7 +265,7 @@ class TableState:
         return UnknownRecord(self.name, key, keys)
 
 
-class State(Mapping[str, TableState]):
+class State(Mapping["TableName | OwnName", TableState]):
     """All tables of one world by name, and the whole world as one JSON document."""
 
     def __init__(self, world: World, tables: Tables) -> None:
@@ -280,8 +283,8 @@ class State(Mapping[str, TableState]):
             raise UnknownTable(name, self._tables)
         return TableState(self._world, table, self._tables)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tables)
+    def __iter__(self) -> Iterator[TableName]:
+        return iter(cast("Iterable[TableName]", self._tables))
 
     def __len__(self) -> int:
         return len(self._tables)

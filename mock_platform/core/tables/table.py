@@ -43,6 +43,12 @@ class Reference(Struct, frozen=True):
     table: str
     or_table: str | None = None
     """A second table in which the key may be."""
+    count: str | None = None
+    """A field of the record that it leads to: how many records refer to it."""
+    unless: tuple[str, str] | None = None
+    """Another reference, and a flag of what that leads to: with it, the record is not counted."""
+    share: int | None = None
+    """Records made in bulk lead to new ones, each shared by so many; `None`: to those there are."""
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -116,8 +122,21 @@ class Table(Struct, frozen=True, dict=True):
     """How recorded answers under `/2` show its records; those of other answers have its schema."""
     unlink: Callable[[Any, str, str], None] | None = None
     """Ends in a world what its records say about a record of a table, which is deleted then."""
+    due: tuple[str, Callable[[Record], datetime | str | None]] | None = None
+    """What a moment does to a record by itself, such as `expiry`, and the function that returns it.
+    """
     made_up: tuple[str, str] | None = None
     """A field and a noun that name a record which others refer to, and which no answer shows."""
+    draw: Callable[[Any], Record] | None = None
+    """Takes a `Draft`, returns fields of a record that is made in bulk; moments are datetimes.
+
+    With `None` the records of the default fixtures are models. What the caller gives wins."""
+    once: tuple[str, ...] = ()
+    """References whose combination no two records have."""
+    unique: tuple[str, ...] = ()
+    """Fields with short texts that no two records have alike, ignoring case."""
+    is_scope: bool = False
+    """Whether records made in bulk all refer to the first one, such as the first account."""
 
     @cached_property
     def _loader(self) -> Schema:
@@ -139,6 +158,19 @@ class Table(Struct, frozen=True, dict=True):
     def fields(self) -> tuple[str, ...]:
         """Names of all fields, those on the wire and the mock's own."""
         return tuple(self._by_name)
+
+    @cached_property
+    def needed_fields(self) -> frozenset[str]:
+        """Names of the fields that every record has."""
+        return frozenset(name for name, field in self._by_name.items() if field.required)
+
+    def find_field(self, name: str) -> Field[Any]:
+        """Return the field with a name."""
+        return self._by_name[name]
+
+    def is_list(self, name: str) -> bool:
+        """Whether a field holds several values."""
+        return isinstance(self._by_name[name], List)
 
     @cached_property
     def instants(self) -> Mapping[str, Instant]:
@@ -247,12 +279,15 @@ class Table(Struct, frozen=True, dict=True):
                 if part.get(AS) != RECORDED or name.startswith("_"):
                     yield name, self._explain_unknown_key(name)
             elif value is not None and not isinstance(value, dict):
-                try:
-                    self._fields_of_instance[name].deserialize(value, name, part)
-                except ValidationError as fault:
-                    yield from (
-                        (at, text.explanation) for at, text in flatten({name: fault.messages})
-                    )
+                yield from self.read_value(name, value)[1]
+
+    def read_value(self, name: str, value: Any) -> tuple[Any, list[tuple[str, str]]]:
+        """Return the value of a field as it is stored, and its faults."""
+        try:
+            return self._fields_of_instance[name].deserialize(value, name, {name: value}), []
+        except ValidationError as fault:
+            found = flatten({name: fault.messages})
+            return value, [(at, text.explanation) for at, text in found]
 
     def _find_refused_keys(self, record: Record, *, recorded: bool) -> Iterator[str]:
         """Yield unknown keys of a record; of a recorded one, only those with an underscore."""

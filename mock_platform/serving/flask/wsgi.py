@@ -16,7 +16,7 @@ from threading import get_ident
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, unquote
 
-from mock_platform.control.plane import ANYWHERE, HEALTH, ControlPlane
+from mock_platform.control.plane import AGENTS, ANYWHERE, HEALTH, ControlPlane
 from mock_platform.control.route import ORIGIN, WORLD
 from mock_platform.core.address import (
     SANDBOX,
@@ -203,6 +203,10 @@ class Edge:
             return unquote(path.removeprefix(_WORLD_PATH))
         if world is None:
             world = self._names.find(request, _WORLD_HEADER)
+        if world is None and path == AGENTS:  # the arguments of its tools name one
+            from mock_platform.core.mcp import find_world
+
+            world = find_world(request.body)
         if world is not None:
             return world
         owners = self.platform.worlds.owners

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _CHUNK = 64 * 1024
 _CONNECTIONS = 10
 _NO_BODY = frozenset({204, 304})
-_SERVER = f"mock-platform/{__version__}"
+SERVER = f"mock-platform/{__version__}"
 
 
 class ApplicationFault(Exception):
@@ -136,7 +136,7 @@ class _Connection:
         # on a socket. If it took the connection for itself, what it wrote is parsed as HTTP, by the
         # same reader that would read it from a socket; so a scenario that sends nonsense raises
         # what a real client would see.
-        line = _CallerConnection(self.timeout)
+        line = CallerConnection(self.timeout)
         method = self._asked["request_method"]
         answer = _Answer(self._run(line), line, method)
         read: client.HTTPResponse
@@ -159,7 +159,7 @@ class _Connection:
             **self._asked,
         )
 
-    def _run(self, line: _CallerConnection) -> Callable[[StartResponse], Iterable[Any]]:
+    def _run(self, line: CallerConnection) -> Callable[[StartResponse], Iterable[Any]]:
         """Return a function that answers the request, if possible without a WSGI environ."""
         origin = self._scheme, self.host, self.port
         request = None if self._at_once is None else read_request(origin, *self._sent)
@@ -178,7 +178,7 @@ class _Connection:
         """Do nothing: an answer closes itself."""
 
 
-class _CallerConnection:
+class CallerConnection:
     """The connection for the application: what the application does to it happens to the caller."""
 
     pauses = False
@@ -276,7 +276,7 @@ class _Answer(io.RawIOBase):
     def __init__(
         self,
         run: Callable[[StartResponse], Iterable[Any]],
-        line: _CallerConnection,
+        line: CallerConnection,
         method: str,
     ) -> None:
         super().__init__()
@@ -375,8 +375,8 @@ class _Read(client.HTTPResponse):
         length = headers.get("Content-Length", "")
         if answer.chunked:
             headers["Transfer-Encoding"] = "chunked"
-        headers.setdefault("Date", _format_date(machine_now().replace(microsecond=0)))
-        headers.setdefault("Server", _SERVER)
+        headers.setdefault("Date", format_date(machine_now().replace(microsecond=0)))
+        headers.setdefault("Server", SERVER)
         # The attributes below are those that begin() sets.
         self.version = 11
         self.status, self.reason = answer.status, answer.reason
@@ -389,7 +389,7 @@ class _Read(client.HTTPResponse):
 
 
 @lru_cache(maxsize=1)
-def _format_date(at: datetime) -> str:
+def format_date(at: datetime) -> str:
     """Return the header `Date` of all answers of one second."""
     return format_datetime(at, usegmt=True)
 

@@ -64,7 +64,7 @@ class AllowedHosts:
             [
                 f"let your client call {self._base_url} (the base address of the sandbox)",
                 *(text.format(origin=f"{parts.scheme}://{host}") for text in remedies),
-                f"or, if {host} really is to be called, use session(passthrough=[{host!r}])",
+                f"or, if {host} really is to be called, open it with passthrough=[{host!r}]",
             ]
         )
         raise ForeignHost(

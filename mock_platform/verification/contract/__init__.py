@@ -6,7 +6,7 @@ kind of change is, `compare` finds the changes, those of schemas with `schemas`.
 
 from __future__ import annotations
 
-from mock_platform.verification.contract.compare import compare_contracts
+from mock_platform.verification.contract.compare import compare_contracts, compare_dates
 from mock_platform.verification.contract.document import (
     BadContract,
     Contract,
@@ -35,6 +35,7 @@ __all__ = [
     "Format",
     "Level",
     "compare_contracts",
+    "compare_dates",
     "make_contract",
     "read_contract",
     "read_contract_file",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
+from mock_platform.core.operation import Operation
 from mock_platform.verification.contract.document import (
     Contract,
     DescribedOperation,
@@ -281,6 +283,44 @@ def compare_contracts(old: Contract, new: Contract) -> list[ContractChange]:
         dict.fromkeys(found),
         key=_rank,
     )
+
+
+# What changes between two dates of the release history.
+
+_REVERSED: Mapping[str, str] = {
+    "operation-added": "operation-removed",
+    "operation-deprecated": "operation-restored",
+    "authentication-added": "authentication-removed",
+    "sent-key-added": "sent-key-removed",
+    "sent-value-accepted": "sent-value-refused",
+    "failure-added": "failure-removed",
+    "answer-value-added": "answer-value-removed",
+}
+_BACK = {**_REVERSED, **{new: old for old, new in _REVERSED.items()}}
+"""What a change is from the newer contract to the older one; others are the same change."""
+_EXISTENCE = ("operation-added", "operation-removed")
+
+
+def compare_dates(
+    operations: Iterable[Operation], old: datetime, new: datetime
+) -> list[ContractChange]:
+    """Return what the release history changes of operations from one moment to another.
+
+    The second one may be before the first. Of an operation that exists at one of them alone, only
+    that is a change.
+    """
+    found = []
+    for operation in operations:
+        exists = [operation.exists_at(moment) for moment in (old, new)]
+        for each in operation.history:
+            if not min(old, new) < each.at <= max(old, new) or not any(exists):
+                continue
+            if exists[0] is not exists[1] and each.rule not in _EXISTENCE:
+                continue
+            sides = (each.old, each.new) if old < new else (each.new, each.old)
+            rule = each.rule if old < new else _BACK.get(each.rule, each.rule)
+            found.append(ContractChange(rule, operation.id, each.place, *sides))
+    return sorted(found, key=_rank)
 
 
 def _rank(change: ContractChange) -> tuple[bool, str, int, str, str]:

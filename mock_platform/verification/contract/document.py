@@ -21,8 +21,8 @@ from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.core.jsonio import BadJson, dumps, loads
 from mock_platform.core.operation import Limit, Operation
 from mock_platform.platform import Platform
+from mock_platform.scenario.outcomes import list_documented
 from mock_platform.settings import Settings
-from mock_platform.verification.coverage.outcomes import list_documented
 from mock_platform.version import __version__
 
 FORMAT = 1

@@ -66,6 +66,7 @@ _DANGEROUS: Mapping[str, str] = {
     "sent-pattern-changed": "a text must have another form; which one is wider is not known",
     "sent-default-changed": "without the key, something else is assumed",
     "sent-condition-changed": "keys of the body depend on each other otherwise",
+    "behaviour-changed": "the same request has another effect or answer",
     "success-added": "a second status of success",
     "answer-value-added": "a new value of an enumeration",
     "answer-limit-widened": "a value of the answer has a wider bound",

@@ -10,15 +10,17 @@ from typing import Any
 
 from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.core.operation import Operation
-from mock_platform.settings import Settings
-from mock_platform.verification.coverage.outcomes import (
+from mock_platform.scenario.outcomes import (
     Outcome,
-    Recorder,
-    Tally,
     find_match,
     list_documented,
-    list_outcomes,
     list_parameters,
+)
+from mock_platform.settings import Settings
+from mock_platform.verification.coverage.outcomes import (
+    Recorder,
+    Tally,
+    list_outcomes,
 )
 
 CoverageDocument = dict[str, Any]

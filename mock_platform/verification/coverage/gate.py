@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from msgspec import Struct, field
 
+from mock_platform.core.jsonio import loads
+from mock_platform.core.operation_patterns import matches, read_patterns
 from mock_platform.verification.coverage.document import CoverageDocument, add_totals
 
 # The scope of a coverage: the operations that a suite is about, by patterns of their ids.
-
-
-class BadPatterns(ValueError):
-    """Patterns that match no operation."""
 
 
 class CoverageScope(Struct, frozen=True):
@@ -32,21 +29,11 @@ class CoverageScope(Struct, frozen=True):
         Raises:
             BadPatterns: There is no pattern, or one matches none of these operations.
         """
-        patterns = tuple(part.strip() for part in text.split(",") if part.strip())
-        if not patterns:
-            raise BadPatterns("no pattern is given; write one such as 'line_items.*,oauth*'")
-        faults = [
-            f"{pattern!r} matches no operation{_suggest(pattern, operations)}"
-            for pattern in patterns
-            if not any(fnmatchcase(operation, pattern) for operation in operations)
-        ]
-        if faults:
-            raise BadPatterns(f"{'; '.join(faults)} (`mock-platform operations` lists them)")
-        return cls(patterns)
+        return cls(read_patterns(text, operations))
 
     def includes(self, operation: str) -> bool:
         """Whether an operation is in the scope."""
-        return not self.patterns or any(fnmatchcase(operation, each) for each in self.patterns)
+        return not self.patterns or matches(operation, self.patterns)
 
     def restrict(self, found: CoverageDocument) -> CoverageDocument:
         """Return the coverage of the scope alone, with its own totals.
@@ -63,23 +50,6 @@ class CoverageScope(Struct, frozen=True):
         )
 
 
-def _suggest(pattern: str, operations: Collection[str]) -> str:
-    near = next(_find_near(pattern, operations), None)
-    return "" if near is None else f"; did you mean {near!r}?"
-
-
-def _find_near(pattern: str, operations: Collection[str]) -> Iterator[str]:
-    """Yield what a pattern may have meant: an operation, or all of a family."""
-    family, dot, rest = pattern.partition(".")
-    families = sorted({operation.partition(".")[0] for operation in operations})
-    if not dot or rest == "*":
-        for name in get_close_matches(family.rstrip("*"), families, 1):
-            yield f"{name}.*"
-    yield from get_close_matches(pattern, operations, 1)
-    for name in get_close_matches(family, families, 1):
-        yield f"{name}.*"
-
-
 _HEAD = """\
 # The documented outcomes that the tests exercised: operation, status, code.
 # A run that names this file as its baseline fails if it loses one of them: --mock-coverage-baseline
@@ -88,6 +58,12 @@ _HEAD = """\
 _LINE = re.compile(r"(\S+) +([1-5]\d\d)(?: +(\S.*))?", re.ASCII)
 _Point = tuple[str, int, str]
 """An operation, a status and a code."""
+
+
+_WRITTEN_BY = (
+    "Write it with `pytest --mock-coverage=FILE` or `mock-platform run --coverage=FILE`; its name "
+    "ends in .json or .baseline."
+)
 
 
 class BadBaseline(ValueError):
@@ -133,6 +109,25 @@ def read_baseline(text: str, name: str, operations: Collection[str]) -> Baseline
     if faults:
         raise BadBaseline("\n".join(faults))
     return Baseline(name, frozenset(points))
+
+
+def read_called(file: Path, operations: Collection[str]) -> frozenset[str]:
+    """Return the operations that a coverage file says were called: a baseline, or JSON.
+
+    Raises:
+        BadBaseline: It cannot be read, or is neither.
+    """
+    try:
+        text = file.read_text("utf-8")
+        if file.suffix == ".json":
+            rows = loads(text.encode())["operations"]
+            return frozenset(row["id"] for row in rows if row["requests"])
+    except (OSError, ValueError) as fault:
+        reason = fault.strerror if isinstance(fault, OSError) else fault
+        raise BadBaseline(f"{file} cannot be read: {reason}. {_WRITTEN_BY}") from fault
+    except (KeyError, TypeError) as fault:
+        raise BadBaseline(f"{file} is no coverage file. {_WRITTEN_BY}") from fault
+    return frozenset(point[0] for point in read_baseline(text, str(file), operations).points)
 
 
 def render_baseline(found: CoverageDocument) -> str:

@@ -75,7 +75,7 @@ class Judge:
     def judge(self, method: str, url: str) -> CallVerdict | None:
         """Return the verdict on a request, `None` if it is not for the platform.
 
-        `{name}` in the address is in the place of what is not known; so is a `method` that is empty.
+        `{name}` in the address is in the place of what is not known; `method` may be empty.
         """
         host, path = _split(url)
         path = _NAMED_PART.sub(r"/{\1}", path)

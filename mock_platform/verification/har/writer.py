@@ -36,8 +36,11 @@ class Secrets:
 
     def __init__(self) -> None:
         self._placeholders: dict[str, str] = {}
-        self._order: list[str] = []
+        self._plain: re.Pattern[str] | None = None
+        """Finds all secrets that have no character escaped; made when it is needed."""
         self._patterns: dict[str, re.Pattern[str]] = {}
+        self._flat: dict[str, str] = {}
+        """The secrets as `_flatten` leaves them, the longest first."""
         self.finder = redact.Redactor(self.learn)
         """Learns each secret of a text, a header or an address."""
 
@@ -59,19 +62,79 @@ class Secrets:
             if value.startswith(redact.MASK[:-1]):
                 return redact.MASK
             self._placeholders[value] = f"[redacted-{len(self._placeholders) + 1}]"
-            self._order = sorted(self._placeholders, key=len, reverse=True)
-            self._patterns[value] = _make_pattern(value)
+            self._plain = None
         return self._placeholders[value]
+
+    def knows(self, value: str) -> bool:
+        """Whether a value is one of the secrets."""
+        return value in self._placeholders
+
+    def occur_in(self, text: str) -> bool:
+        """Whether a text has a secret, perhaps escaped; a fast look, which is sometimes wrong."""
+        self._prepare()
+        if any(secret in text for secret in self._placeholders):
+            return True
+        flat = _flatten(text) if _has_escape(text) else ""
+        return any(bare in flat for bare in self._flat.values())
 
     def hide(self, text: str) -> str:
         """Return a text with the placeholders of all known secrets in their place."""
-        is_escaped = "%" in text or "\\" in text or "&#" in text
-        for secret in self._order:
-            if secret in text:
-                text = text.replace(secret, self._placeholders[secret])
-            if is_escaped:
-                text = self._patterns[secret].sub(self._placeholders[secret], text)
+        if not self._placeholders:
+            return text
+        plain = self._prepare()
+        text = plain.sub(lambda found: self._placeholders[found[0]], text)
+        if _has_escape(text):
+            # The patterns take long, and nearly no text has an escaped secret.
+            flat = _flatten(text)
+            for secret, bare in self._flat.items():
+                if bare in flat:
+                    pattern = self._patterns.get(secret)
+                    if pattern is None:
+                        pattern = self._patterns[secret] = _make_pattern(secret)
+                    text = pattern.sub(self._placeholders[secret], text)
         return text
+
+    def _prepare(self) -> re.Pattern[str]:
+        if self._plain is None:
+            order = sorted(self._placeholders, key=len, reverse=True)
+            self._plain = re.compile("|".join(map(re.escape, order)))
+            self._flat = {secret: _flatten(secret) for secret in order}
+        return self._plain
+
+
+def _has_escape(text: str) -> bool:
+    return "%" in text or "\\" in text or "&#" in text
+
+
+_ESCAPE = re.compile(
+    r"%(?:25)*([0-9A-Fa-f]{2})|\\*u([0-9A-Fa-f]{4})|&#(?:([0-9]+)|[xX]([0-9A-Fa-f]+));|[\\+ ]"
+)
+
+
+def _flatten(text: str) -> str:
+    """Return a text with no character escaped, in whatever way, for a first look.
+
+    Bytes of UTF-8 stay one character each; blanks, plus signs and backslashes are left out.
+    """
+    found = text.encode("utf-8", "replace").decode("latin-1")
+    for _ in range(_MAX_LAYERS):
+        before, found = found, _ESCAPE.sub(_unescape, found)
+        if found == before:
+            break
+    return found
+
+
+_MAX_LAYERS = 40
+
+
+def _unescape(found: re.Match[str]) -> str:
+    byte, point, decimal, digits = found.groups()
+    if byte is not None:
+        return chr(int(byte, 16))
+    number = int(point or digits or "0", 16) if decimal is None else int(decimal[:9])
+    if not number or number > 0x10FFFF:
+        return ""
+    return chr(number).encode("utf-8", "replace").decode("latin-1")
 
 
 def _make_pattern(secret: str) -> re.Pattern[str]:
@@ -199,6 +262,14 @@ def make_entry(
     With `secrets`, those become placeholders that show which ones are the same.
     """
     return _EntryMaker(exchange, max_body_bytes, secrets).make()
+
+
+def make_entries(
+    exchanges: Iterable[RecordedExchange], max_body_bytes: int, secrets: Secrets
+) -> list[JsonObject]:
+    """Return entries without the secrets of any of them, also of later ones."""
+    makers = [_EntryMaker(each, max_body_bytes, secrets) for each in exchanges]
+    return [maker.make() for maker in makers]
 
 
 class _EntryMaker:

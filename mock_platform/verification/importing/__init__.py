@@ -7,6 +7,7 @@ recorded one, a rule answers with the recorded one, so that what was recorded is
 from __future__ import annotations
 
 from mock_platform.verification.importing.folder import FolderInUse, ImportOptions, import_har
+from mock_platform.verification.importing.persons import RemainsOfPersons
 from mock_platform.verification.importing.result import ImportReport
 
-__all__ = ["FolderInUse", "ImportOptions", "ImportReport", "import_har"]
+__all__ = ["FolderInUse", "ImportOptions", "ImportReport", "RemainsOfPersons", "import_har"]

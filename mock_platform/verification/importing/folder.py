@@ -25,6 +25,7 @@ from mock_platform.scenario.writing import write_document
 from mock_platform.settings import NamesMode, Settings
 from mock_platform.verification.har import NamesChoice, read_har, recognize_names, show_progress
 from mock_platform.verification.importing.ids import IdTranslation, list_owned, make_fresh
+from mock_platform.verification.importing.persons import PersonTranslation, RemainsOfPersons
 from mock_platform.verification.importing.recorded import (
     KeptCalls,
     Player,
@@ -51,6 +52,7 @@ from mock_platform.verification.importing.rules import (
     make_exact_rules,
     make_failure,
 )
+from mock_platform.world.store.interface import Record
 
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _ROUNDS = 4
@@ -77,6 +79,8 @@ class ImportOptions(Struct, frozen=True):
     overwrite: bool = False
     ids: IdChoice = "keep"
     """Whether records keep their ids, or get fresh ones of the sandbox's form."""
+    anonymise: bool = False
+    """Whether what says something about persons becomes made up."""
 
 
 def import_har(
@@ -92,6 +96,7 @@ def import_har(
     Raises:
         BadHar: The file is no archive, or damaged.
         FolderInUse: The folder is not empty.
+        RemainsOfPersons: With `anonymise`, something of a person would be left.
         OSError: A file cannot be read or written.
     """
     options = options or ImportOptions()
@@ -119,7 +124,8 @@ class _Import:
         self._open = ExitStack()
         self._calls = self._make_kept()
         self._deliveries = self._make_kept()
-        self._collection = RecordCollection()
+        self._persons = PersonTranslation() if options.anonymise else None
+        self._collection = RecordCollection(rewrite=self._rewrite_default)
         self._notes: list[Note] = []
         self._record_notes: list[Note] = []
         self._foreign: Counter[str] = Counter()
@@ -132,6 +138,8 @@ class _Import:
         """Read the archive, and write the folder."""
         with self._open:
             self._read()
+            if self._persons is not None:
+                self._anonymise(self._persons)
             noted = len(self._notes)
             self._collect()
             if self._options.ids == "map":
@@ -141,8 +149,35 @@ class _Import:
             (self._folder / SCENARIOS).mkdir()
             self._write_failures()
             self._write_exact_rules()
+        if self._persons is not None and (left := self._persons.find_remains(self._folder)):
+            raise RemainsOfPersons(left)
         self._report_notes()
         return self.report
+
+    def _anonymise(self, persons: PersonTranslation) -> None:
+        """Write the exchanges again without what says something about persons."""
+        for each in chain(self._calls, self._deliveries):
+            persons.learn(each.exchange)
+        persons.prepare()
+
+        def rewrite(each: RecordedCall) -> RecordedCall:
+            return make_recorded(persons.rewrite(each.exchange))
+
+        self._calls = self._keep_again(self._calls, rewrite)
+        self._deliveries = self._keep_again(self._deliveries, rewrite)
+        self._notes = [
+            (label and replace(label, path=persons.rewrite_url(label.path)), text)
+            for label, text in self._notes
+        ]
+        self._collection = RecordCollection(rewrite=self._rewrite_default)
+        self.report.replaced = len(persons.found)
+
+    def _rewrite_default(self, record: Record) -> Record:
+        """Return a record of the default fixtures; if persons are replaced, without theirs."""
+        if self._persons is None:
+            return record
+        rewritten: Record = self._persons.rewrite_value(record)
+        return rewritten
 
     def _make_kept(self) -> KeptCalls:
         kept = KeptCalls(self._folder)
@@ -241,7 +276,7 @@ class _Import:
             self._deliveries, lambda each: make_recorded(translation.rewrite(each.exchange))
         )
         self.report.ids = translation.fresh
-        self._collection = RecordCollection()
+        self._collection = RecordCollection(rewrite=self._rewrite_default)
         self._collect()
 
     def _write_records(self) -> None:

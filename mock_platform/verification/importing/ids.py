@@ -1,8 +1,7 @@
 """`--ids map`: fresh ids for the records of a recording, wherever the recording names them.
 
-The exchanges are rewritten before anything is made of them, so records, references, scenarios,
-events and the recorded requests have the same new ids. Ids of what everybody shares (categories,
-targeting options, the published apps and users of the sandbox) stay.
+Ids of what everybody shares (categories, targeting options, the published apps and users of the
+sandbox) stay.
 """
 
 from __future__ import annotations
@@ -10,16 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import quote, unquote, urlencode, urlsplit
 
-from msgspec.structs import replace
-
-from mock_platform.core.call import FORM
-from mock_platform.core.jsonio import BadJson, dumps, loads
-from mock_platform.core.pairs import decode_pairs
 from mock_platform.core.tables.table import Table
-from mock_platform.verification.har import HarExchange
-from mock_platform.verification.importing.recorded import MAX_NESTING
+from mock_platform.verification.importing.rewriting import Rewriting
 from mock_platform.world.ids import Ids
 
 _MEDIA_KEY = re.compile(r"([0-9]+)_[0-9]+", re.ASCII)
@@ -71,58 +63,24 @@ def make_fresh(known: Iterable[tuple[str, str]], examples: Mapping[str, str]) ->
     return fresh
 
 
-class IdTranslation:
+class IdTranslation(Rewriting):
     """Rewrites exchanges, so that old ids become new ones."""
 
     def __init__(self, fresh: FreshIds) -> None:
         self.fresh = fresh
         self._sure = {old: new for old, new in fresh.items() if _is_sure(old)}
 
-    def rewrite(self, exchange: HarExchange, places: Iterable[int] = ()) -> HarExchange:
-        """Return an exchange with new ids; `places` are the path's segments that name records."""
-        request, response = exchange.request, exchange.response
-        headers = tuple(
-            (name, self.rewrite_url(value) if name.lower() == "location" else value)
-            for name, value in response.headers
-        )
-        kind = (request.header("content-type") or "").partition(";")[0].strip().lower()
-        return replace(
-            exchange,
-            request=replace(
-                request,
-                url=self.rewrite_url(request.url, places),
-                body=self._rewrite_form(request.body)
-                if kind == FORM
-                else self.rewrite_body(request.body),
-            ),
-            response=replace(response, headers=headers, body=self.rewrite_body(response.body)),
-        )
+    def rewrite_plain(self, text: str) -> str:
+        """Return a text with new ids where a word is surely an old one."""
+        return _replace_words(text, self._sure)
 
-    def rewrite_url(self, url: str, places: Iterable[int] = ()) -> str:
-        """Return an address with new ids in its path and query."""
-        parts = urlsplit(url)
-        wanted = set(places)
-        segments = [
-            self._rewrite_segment(segment, sure=position not in wanted)
-            for position, segment in enumerate(parts.path.split("/"))
-        ]
-        query = self._rewrite_pairs(parts.query)
-        return parts._replace(path="/".join(segments), query=query).geturl()
+    def rewrite_segment(self, text: str, before: str, *, is_parameter: bool) -> str:
+        """Return a segment of a path with a new id."""
+        return self.rewrite_pair("id" if is_parameter else "", text)
 
-    def rewrite_body(self, body: bytes) -> bytes:
-        """Return a body with new ids: JSON by its keys, other text where an id is a word."""
-        if not body:
-            return body
-        try:
-            value = loads(body, max_nesting=MAX_NESTING)
-        except BadJson:
-            try:
-                text = body.decode()
-            except UnicodeDecodeError:
-                return body
-            return _replace_words(text, self._sure).encode()
-        new = self.rewrite_value(value)
-        return body if new == value else dumps(new)
+    def rewrite_pair(self, name: str, value: str) -> str:
+        """Return a text at a key of this name with new ids."""
+        return _replace_words(value, self.fresh if _names_id(name) else self._sure)
 
     def rewrite_value(self, value: Any, name: str = "") -> Any:
         """Return a JSON value at a key of this name with new ids."""
@@ -138,26 +96,7 @@ class IdTranslation:
         if isinstance(value, int):
             new = (self.fresh if _names_id(name) else self._sure).get(str(value), "")
             return int(new) if new.isdecimal() else value
-        return self._rewrite_text(value, name) if isinstance(value, str) else value
-
-    def _rewrite_text(self, text: str, name: str) -> str:
-        return _replace_words(text, self.fresh if _names_id(name) else self._sure)
-
-    def _rewrite_segment(self, segment: str, *, sure: bool) -> str:
-        text = unquote(segment)
-        new = self._rewrite_text(text, "" if sure else "id")
-        return segment if new == text else quote(new, safe="")
-
-    def _rewrite_form(self, body: bytes) -> bytes:
-        try:
-            return self._rewrite_pairs(body.decode()).encode()
-        except UnicodeDecodeError:
-            return body
-
-    def _rewrite_pairs(self, text: str) -> str:
-        pairs = decode_pairs(text)
-        new = [(name, self._rewrite_text(value, name)) for name, value in pairs]
-        return text if new == pairs else urlencode(new, quote_via=quote, safe="")
+        return self.rewrite_pair(name, value) if isinstance(value, str) else value
 
 
 def _names_id(name: str) -> bool:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from mock_platform.api.served import ORIGINAL_NAMES, TABLES
-from mock_platform.core import installed
-from mock_platform.core.jsonio import loads, pretty
+from mock_platform.core.jsonio import pretty
 from mock_platform.core.operation import Operation
 from mock_platform.core.original_names.translation import Reading
+from mock_platform.core.tables.known import read_shipped
 from mock_platform.core.tables.table import AS, RECORDED, Shown, Table
 from mock_platform.settings import NamesMode
 from mock_platform.verification.importing.recorded import CallLabel, RecordedCall
@@ -150,9 +150,15 @@ Note = tuple[CallLabel | None, str]
 class RecordCollection:
     """The records of a folder, by table and key, and why others could not become records."""
 
-    def __init__(self, *, with_made: bool = False) -> None:
-        """`with_made`: also take the records that a recorded request made."""
+    def __init__(
+        self, *, with_made: bool = False, rewrite: Callable[[Record], Record] = dict
+    ) -> None:
+        """`with_made`: also take the records that a recorded request made.
+
+        `rewrite` is what becomes of records of the default fixtures.
+        """
         self._with_made = with_made
+        self._rewrite = rewrite
         self.made: dict[tuple[str, str], CallLabel] = {}
         """By table and key, the request that made a record; it was not there before."""
         self.tables: dict[str, Table] = {table.name: table for table in TABLES}
@@ -363,11 +369,8 @@ class RecordCollection:
     def read_defaults(self, name: str) -> Mapping[str, Record]:
         """Return the records of a table of the default fixtures, by key."""
         if name not in self._defaults:
-            file = installed.folder("fixtures") / f"{name}.json"
-            records = loads(file.read_bytes()) if file.exists() else []
-            table = self.tables[name]
-            keyed = ((table.key_of(table.from_public(dict(each))), each) for each in records)
-            self._defaults[name] = {key: record for key, record in keyed if key is not None}
+            found = read_shipped(self.tables[name]).items()
+            self._defaults[name] = {key: self._rewrite(record) for key, record in found}
         return self._defaults[name]
 
 

@@ -120,6 +120,8 @@ class ImportReport(Struct):
     """The names that the recorded service used."""
     ids: dict[str, str] = field(default_factory=dict)
     """The new id for each old one, if ids were mapped."""
+    replaced: int = 0
+    """Values of persons that became made up, and of which nothing is left."""
     scenarios: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -142,6 +144,11 @@ def describe(report: ImportReport) -> Iterator[str]:
     yield f"Records: {made or 'no'}."
     if report.ids:
         yield f"Ids that were replaced by fresh ones: {len(report.ids):,}."
+    if report.replaced:
+        yield (
+            f"Values of persons that were replaced by made-up ones: {report.replaced:,}. None of "
+            "them is in the folder."
+        )
     yield f"Rules for exactly the recorded requests: {report.rules:,}."
     yield f"Scenarios with a failure: {len(report.failures):,}."
     yield f"Requests that the folder answers as recorded: {report.answered:,}."
@@ -161,6 +168,7 @@ def report_as_json(report: ImportReport) -> dict[str, Any]:
         "names": report.names,
         "records": report.records,
         "ids": report.ids,
+        "replaced": report.replaced,
         "rules": report.rules,
         "failures": report.failures,
         "answered": report.answered,

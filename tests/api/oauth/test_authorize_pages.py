@@ -8,6 +8,7 @@ import pytest
 import requests
 
 from mock_platform.api.oauth.consent import tokens
+from mock_platform.api.oauth.records import REQUEST_TOKEN_SECONDS
 from mock_platform.core.auth import session as sessions
 from mock_platform.world.clock import machine_now
 from tests.oauth_steps import CALLBACK, begun, exchange, granted, last, visitor
@@ -301,7 +302,7 @@ def test_a_token_that_another_user_allowed_cannot_be_answered(box: Sandbox) -> N
 
 @pytest.mark.parametrize(
     ("age", "status"),
-    [(tokens.LIFETIME_SECONDS - 1, 200), (tokens.LIFETIME_SECONDS, 410)],
+    [(REQUEST_TOKEN_SECONDS - 1, 200), (REQUEST_TOKEN_SECONDS, 410)],
 )
 def test_a_request_token_expires(age: int, status: int) -> None:
     """Just inside its lifetime on the world's clock the page asks, just outside it refuses."""

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 from oauthlib.oauth1 import Client
 
-from mock_platform.api.oauth.consent import tokens
+from mock_platform.api.oauth.records import REQUEST_TOKEN_SECONDS
 from mock_platform.serving.app import create_app
 from mock_platform.world.clock import machine_now
 from tests.oauth_steps import APP, CALLBACK, begun, code, exchange, granted, last, pairs, visitor
@@ -189,7 +189,7 @@ def test_access_token_is_signed_with_the_request_tokens_secret(box: Sandbox) -> 
 
 @pytest.mark.parametrize(
     ("age", "status"),
-    [(tokens.LIFETIME_SECONDS - 1, 200), (tokens.LIFETIME_SECONDS, 401)],
+    [(REQUEST_TOKEN_SECONDS - 1, 200), (REQUEST_TOKEN_SECONDS, 401)],
 )
 def test_a_request_token_expires_on_the_worlds_clock(age: int, status: int) -> None:
     """Just inside its lifetime it can be exchanged, just outside no longer."""

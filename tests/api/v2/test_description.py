@@ -17,17 +17,17 @@ from mock_platform.api.served import OPERATIONS
 from mock_platform.control.examples import sample
 from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import MINUTE, Operation
-from mock_platform.settings import NamesMode
+from mock_platform.settings import NamesMode, WireMode
 from tests.support import Sandbox, sandbox
 from tests.test_kept_worlds import NOON
 
-NAMES: tuple[NamesMode, ...] = ("neutral", "original")
+WIRES = (("neutral", "spec"), ("original", "spec"), ("original", "recorded"))
 
 
 @cache
-def open_box(names: NamesMode) -> tuple[Sandbox, Mapping[str, Any]]:
-    """A sandbox with these names, and the description that it serves."""
-    box = sandbox(freeze=NOON, limits="off", names=names)
+def open_box(names: NamesMode, wire: WireMode) -> tuple[Sandbox, Mapping[str, Any]]:
+    """A sandbox with these names and this wire, and the description that it serves."""
+    box = sandbox(freeze=NOON, limits="off", names=names, wire=wire)
     return box, box.call("GET", "/2/openapi.json", keys=None).get_json()
 
 
@@ -63,11 +63,13 @@ def list_all_fields(described: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("names", NAMES)
+@pytest.mark.parametrize(("names", "wire"), WIRES)
 @pytest.mark.parametrize("operation", list(list_answered()), ids=lambda each: each.id)
-def test_answers_are_valid_under_the_description(operation: Operation, names: NamesMode) -> None:
+def test_answers_are_valid_under_the_description(
+    operation: Operation, names: NamesMode, wire: WireMode
+) -> None:
     """A client that checks what it gets, or was generated, reads every answer."""
-    box, document = open_box(names)
+    box, document = open_box(names, wire)
     box.world.reset()
     asked = sample(operation, credentials(box.world))
     body = None if asked.body is None else asked.body.replace(MINUTE, "202603011159")
@@ -84,12 +86,36 @@ def test_answers_are_valid_under_the_description(operation: Operation, names: Na
         assert [f"{each.json_path}: {each.message}" for each in faults] == []
 
 
-@pytest.mark.parametrize("names", NAMES)
-def test_descriptions_are_valid(names: NamesMode) -> None:
+@pytest.mark.parametrize(("names", "wire"), WIRES)
+def test_descriptions_are_valid(names: NamesMode, wire: WireMode) -> None:
     """The document follows OpenAPI, and refers to nothing that it does not have."""
-    _, document = open_box(names)
+    _, document = open_box(names, wire)
 
     validate(document)
     assert names == "neutral" or not re.search(
         r'"(?:repost_count|edit_history_post_ids)"', str(document)
     )
+
+
+@pytest.mark.parametrize("path", ["users/99", "users/x", "users/by/username/gone", "lists/1"])
+def test_refusals_of_the_recorded_wire_are_described(path: str) -> None:
+    """They are JSON like everything else there, and their status may be missing."""
+    box, document = open_box("original", "recorded")
+
+    answer = box.call("GET", f"/2/{path}")
+
+    described = find_described(document)["users.get"]["responses"]["default"]["content"]
+    assert ({"application/json"}, "application/json") == ({*described}, answer.mimetype)
+    form = {**described["application/json"]["schema"], "components": document["components"]}
+    faults = Draft202012Validator(form).iter_errors(answer.get_json())
+    assert [] == [each.message for each in faults]
+
+
+@pytest.mark.parametrize(("wire", "status"), [("spec", "x-mock-recorded"), ("recorded", "201")])
+def test_what_is_recorded_otherwise_is_described(wire: WireMode, status: str) -> None:
+    """Rules that are made answer 201 there; elsewhere the description says that they would."""
+    _, document = open_box("original", wire)
+
+    described = document["paths"]["/2/tweets/search/stream/rules"]["post"]["responses"]
+
+    assert {"200", "default", status} == {*described}

@@ -21,6 +21,8 @@ def test_markers_are_registered(pytester: pytest.Pytester) -> None:
         "@pytest.mark.mock_strict: refuse what the specification does not show.",
         "@pytest.mark.mock_names(names): let the test's clients use and get 'original' or "
         "'neutral' names.",
+        "@pytest.mark.mock_as_of(date): let the contract of the test's world be that of this date, "
+        "ISO 8601.",
     ] == told
 
 
@@ -157,6 +159,32 @@ def test_names_are_chosen_for_a_test(wherever: Run) -> None:
     result.stdout.fnmatch_lines(
         ["*mock_names(names): names is 'neutral' or 'original', not 'old'*"]
     )
+
+
+def test_the_contract_of_a_date_is_chosen_for_a_test(wherever: Run) -> None:
+    """With `mock_as_of` one test has the contract of a date; a wrong value is refused."""
+    result = wherever(
+        """
+        import pytest
+
+        @pytest.mark.mock_as_of("2025-11-18")
+        def test_old(mock_platform):
+            answer = mock_platform.session("bearer").get("/2/news/search?query=coffee")
+            assert answer.status_code == 404
+            assert answer.headers["X-Mock-As-Of"] == "2025-11-18"
+
+        def test_new(mock_platform):
+            answer = mock_platform.session("bearer").get("/2/news/search?query=coffee")
+            assert answer.status_code == 200
+
+        @pytest.mark.mock_as_of("soon")
+        def test_wrong(mock_platform):
+            pass
+        """
+    )
+
+    result.assert_outcomes(passed=2, errors=1)
+    result.stdout.fnmatch_lines(["*mock_as_of(date): as_of: *; a date is 2026-03-01*"])
 
 
 def test_fixtures_count_from_the_clock_as_well(pytester: pytest.Pytester, wherever: Run) -> None:

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from mock_platform import pytest_plugin
+from mock_platform import MockPlatform, pytest_plugin
 from mock_platform.verification.coverage.pages import SUFFIXES
 from tests.client.testing.conftest import Run
 from tests.client.testing.reading import headings, section
@@ -236,3 +236,45 @@ def test_a_bad_option_is_told(run: Run, option: str, told: str) -> None:
 
     assert pytest.ExitCode.USAGE_ERROR == result.ret
     assert f"pytest.main(): error: {told}" in result.stderr.lines
+
+
+# -- cases ---------------------------------------------------------------------------------------
+
+FAILING = """
+import pytest
+
+@pytest.mark.parametrize("name", ["a/b", "../c"])
+def test_it(mock_platform, name):
+    mock_platform.session("oauth1").post("/2/posts", json={"text": name})
+    assert name == "never"
+
+def test_sound(mock_platform):
+    pass
+
+def test_without():
+    assert not "a world"
+"""
+
+
+def test_failing_tests_leave_cases(wherever: Run, pytester: pytest.Pytester) -> None:
+    """Each that has a world leaves one file, and names the command that opens it."""
+    result = wherever(FAILING, "--mock-cases=out/deep")
+    files = sorted((pytester.path / "out" / "deep").iterdir())
+    named = [line for line in result.outlines if line.startswith("mock-platform open ")]
+
+    result.assert_outcomes(passed=1, failed=3)
+    assert 2 == len(files)
+    assert {f"mock-platform open {file}" for file in files} == set(named)
+    for file in files:
+        with MockPlatform.open_case(file) as again:
+            assert 1 == len(again.journal)
+            assert [] == again.differences
+
+
+def test_a_folder_for_cases_that_is_a_file(run: Run, pytester: pytest.Pytester) -> None:
+    """It is refused before any test runs."""
+    pytester.path.joinpath("taken").write_text("")
+    refused = run(FAILING, "--mock-cases=taken/more")
+
+    assert pytest.ExitCode.USAGE_ERROR == refused.ret
+    assert "is a file, not a folder" in str(refused.stderr)

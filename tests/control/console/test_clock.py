@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.control.console.support import done, show, submit
+from tests.control.console.support import done, refused, show, submit
 from tests.support import Sandbox
 
 MOMENT = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -31,6 +31,16 @@ def test_every_action(box: Sandbox) -> None:
     assert done(submit(box, f"{CLOCK}/freeze", to="2027-01-01T00:00:00Z"))
     assert (True, 2027) == (clock.frozen, clock.now().year)
     assert done(submit(box, f"{CLOCK}/freeze"))
+
+
+@pytest.mark.usefixtures("noon")
+def test_to_the_next_thing_that_is_due(box: Sandbox) -> None:
+    """The button moves the clock and says what happened; when nothing is due, it says that."""
+    box.world.windows.count(("search", "app"), 5, 60)
+    said = done(submit(box, f"{CLOCK}/next"))
+    assert ("2026-11-20T12:01:00Z: window search/app", 1) == (said, box.world.clock.now().minute)
+    box.world.clock.freeze(datetime(2100, 1, 1, tzinfo=UTC))
+    assert "Nothing is due in the world 'default'" in refused(submit(box, f"{CLOCK}/next"), 409)
 
 
 @pytest.mark.usefixtures("noon")

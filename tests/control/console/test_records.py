@@ -171,3 +171,23 @@ def test_unknown_tables_and_keys(box: Sandbox) -> None:
     assert "Did you mean 'line_items'?" in show(box, f"{RECORDS}/line_item", status=404)
     assert "has no record 'x'" in show(box, f"{RECORDS}/users/record?key=x", status=404)
     assert "key" in show(box, f"{RECORDS}/users/record", status=400)
+
+
+def test_records_are_made(box: Sandbox) -> None:
+    """The form of a table makes records and shows the last page, or says what is wrong."""
+    before = box.world.store.count("users")
+    table = f"{RECORDS}/users"
+
+    said = done(submit(box, table, count="60", seed="3", fields='{"location": "Lima"}'))
+
+    assert "60 users were made." == said
+    assert before + 60 == box.world.store.count("users")
+    for form, text in (
+        ({"count": "0"}, "a whole number from 1 to 100,000, got 0"),
+        ({"count": "x"}, "got 'x'"),
+        ({"fields": "{"}, "JSON"),
+        ({"fields": '{"nme": 1}'}, "Did you mean 'name'?"),
+        ({"seed": "x"}, "for seed"),
+    ):
+        assert text in refused(submit(box, table, **form), 422)
+    assert before + 60 == box.world.store.count("users")

@@ -10,13 +10,14 @@ from tests.control.support import call
 from tests.support import Sandbox
 
 WORLDS = "/console/worlds"
+CLOCK = "/console/clock"
 
 
 def test_make(box: Sandbox) -> None:
     """A world is made with all that a form can say about it."""
     answer = submit(
         box, WORLDS, name="qa-1", seed="7", freeze="2026-12-24T18:00:00Z", names="original",
-        warnings="error", own_credentials="on",
+        warnings="error", own_credentials="on", as_of="2026-03-01",
     )  # fmt: skip
     world = box.platform.worlds.get("qa-1")
     page = show(box, f"{WORLDS}/qa-1")
@@ -26,6 +27,10 @@ def test_make(box: Sandbox) -> None:
     assert (7, True, 2026) == (world.seed, world.clock.frozen, world.clock.now().year)
     assert ("original", True) == (world.names, world.refuses_warnings)
     assert "http://localhost/~qa-1/sandbox" in page
+    assert "Contract as of 2026-03-01" in page
+    assert "contract of 2026-03-01" in show(box, WORLDS)
+    assert "contract of 2026-03-01" in show(box, CLOCK, "qa-1")
+    assert "contract of" not in show(box, CLOCK)
     token = call(box, "GET", "/credentials", "qa-1").get_json()["bearer_token"]
     assert token in page
     assert token not in show(box, f"{WORLDS}/default")

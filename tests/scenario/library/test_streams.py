@@ -8,6 +8,7 @@ import pytest
 import requests
 
 from mock_platform import MockPlatform
+from mock_platform.core.call import FaultKind
 from tests.support_streams import KEEP_ALIVE, USER, Lines, StreamClient
 
 PROBLEMS = "http://localhost/2/problems"
@@ -77,7 +78,7 @@ def test_silent(client: StreamClient) -> None:
 
 
 @pytest.mark.parametrize("fault", ["truncate", "reset", "empty", "garbage"])
-def test_cut(fault: str) -> None:
+def test_cut(fault: FaultKind) -> None:
     """`stream-cut`: the client notices that the answer is not whole; the next one is as usual."""
     with MockPlatform.start(stream_keepalive=0.01) as platform:
         platform.activate("stream-cut", fault=fault)

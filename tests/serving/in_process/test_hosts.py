@@ -78,7 +78,7 @@ def test_the_refusal_names_the_remedies() -> None:
         "calls no other host. What to do: let your client call http://sandbox.test:8080 (the base "
         "address of the sandbox); or let the sandbox answer for that host: "
         "session.mount('https://api.example.com', WsgiAdapter(platform.wsgi)); or, if "
-        "api.example.com really is to be called, use session(passthrough=['api.example.com'])."
+        "api.example.com really is to be called, open it with passthrough=['api.example.com']."
     ) == str(raised.value)
 
 

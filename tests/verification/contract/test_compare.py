@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from openapi_spec_validator import validate
 
+from mock_platform.api.served import OPERATIONS
+from mock_platform.api.v2.release_history import RELEASES, Release
 from mock_platform.platform import Platform
 from mock_platform.verification.contract import (
     LEVELS,
     RULES,
     ContractChange,
     compare_contracts,
+    compare_dates,
     make_contract,
     read_contract,
 )
@@ -58,6 +63,8 @@ def test_every_rule_has_an_example() -> None:
     """No rule is without an edit that shows it."""
     shown = {rule for each in EXAMPLES for rule in (each.forward, each.backward)}
     shown |= {rule for _, _, rule in OTHER_EXAMPLES}
+
+    shown.add("behaviour-changed")  # which only dates of the release history bring
 
     assert set(RULES) == shown
 
@@ -139,3 +146,32 @@ def test_the_contract_of_the_package() -> None:
     assert [] == compare_contracts(read, read)
     validate(contract["openapi"])
     assert "3.1.0" == contract["openapi"]["openapi"]
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.id)
+def test_each_row_of_the_release_history_changes_operations(release: Release) -> None:
+    """What it changes is there the moment it takes effect, and is undone the other way round."""
+    before, then = release.effective - timedelta(seconds=1), release.effective
+    forth = compare_dates(OPERATIONS, before, then)
+    back = compare_dates(OPERATIONS, then, before)
+
+    assert forth
+    assert {(each.operation, each.place) for each in forth} == {
+        (each.operation, each.place) for each in back
+    }
+    assert {"operation-added", "operation-removed"} != {each.rule for each in forth}
+    assert {each.rule for each in (*forth, *back)} <= set(RULES)
+    assert not compare_dates(OPERATIONS, then, then)
+
+
+def test_of_an_operation_that_begins_or_ends_only_that_is_a_change() -> None:
+    """An announced end counts by itself, and not beside the end."""
+    announced, ended = (datetime(2026, 3, day, 20, tzinfo=UTC) for day in (20, 25))
+    before = datetime(2026, 3, 1, tzinfo=UTC)
+    replay = [each for each in OPERATIONS if not each.exists_at(ended)]
+
+    rules = [
+        [each.rule for each in compare_dates(replay, *dates)]
+        for dates in ((before, announced), (announced, before), (before, ended), (ended, ended))
+    ]
+    assert [["operation-deprecated"], ["operation-restored"], ["operation-removed"], []] == rules

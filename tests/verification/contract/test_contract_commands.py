@@ -183,3 +183,71 @@ def test_many_changes_at_once(run: Run, write: Callable[..., Path]) -> None:
 
     assert result.exit_code == 1
     assert {"items.create", "items.get", "the whole contract"} <= set(result.output.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("dates", "status", "lines"),
+    [
+        (("2025-11-18", "2025-11-19"), 0, ["harmless   a new operation: GET /2/news/search"]),
+        (("2025-11-19", "2025-11-18"), 1, ["breaking   the operation is gone: GET /2/news/search"]),
+        (("2025-11-19", "2025-11-30"), 0, []),
+        (("2026-05-03T23:59:59Z", "2026-05-04"), 0, [
+            "dangerous  answer 200: the same request has another effect or answer: "
+            "keyword searches find no reposts",
+            "harmless   query parameter query: a new value of an enumeration is accepted: "
+            "min_likes:, min_replies:, min_reposts:",
+        ]),
+    ],
+)  # fmt: skip
+def test_two_dates_are_compared_for_what_a_suite_calls(
+    run: Run, write: Callable[..., Path], dates: tuple[str, str], status: int, lines: list[str]
+) -> None:
+    """Of the release history what is between the dates, for the operations of either file."""
+    called = [{"id": "news.search", "requests": 2}, {"id": "post_search.all", "requests": 1}]
+    rows = [*called, {"id": "connections.list", "requests": 0}]
+    files = (
+        write("coverage.json", {"operations": rows}),
+        write("coverage.baseline", "news.search 200\npost_search.all 200\n"),
+    )
+    for file in files:
+        found = run("diff", "--as-of", dates[0], "--as-of", dates[1], "--coverage", file)
+
+        shown = [line.strip() for line in found.stdout.splitlines() if line.startswith("  ")]
+        assert (status, lines) == (found.exit_code, shown), found.output
+        assert f"as of {dates[0].removesuffix('T00:00:00Z')} -> as of " in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "OLD is missing: a file, or --as-of DATE twice"),
+        (("--as-of", "2026-01-01"), "two dates and no files"),
+        (("--as-of", "2026-01-01", "--as-of", "2026-01-02", "old.json"), "two dates and no files"),
+        (("--as-of", "soon"), "'soon' is not"),
+        (("old.json", "--coverage", "c.json"), "--coverage needs --as-of DATE, twice"),
+        (("--coverage", "empty.json"), "empty.json is no coverage file. Write it with"),
+        (("--coverage", "list.json"), "list.json is no coverage file. Write it with"),
+        (("--coverage", "cut.json"), "cut.json cannot be read: "),
+        (("--coverage", "none.json"), "none.json cannot be read: No such file"),
+        (("--coverage", "wrong.baseline"), "wrong.baseline:1: there is no operation 'news.serch'"),
+    ],
+)
+def test_dates_that_cannot_be_compared(
+    run: Run,
+    write: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    words: tuple[str, ...],
+    said: str,
+) -> None:
+    """The refusal names the option or the place, and what to do; nothing is compared."""
+    monkeypatch.chdir(tmp_path)
+    write("empty.json", {})
+    write("list.json", {"operations": [7]})
+    write("cut.json", "[1")
+    write("wrong.baseline", "news.serch 200\n")
+    dates = ("--as-of", "2026-01-01", "--as-of", "2026-01-02")
+    result = run("diff", *(dates if words[:1] == ("--coverage",) else ()), *words)
+
+    assert 2 == result.exit_code
+    assert said in " ".join(result.output.split())

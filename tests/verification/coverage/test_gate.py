@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from mock_platform.api.served import OPERATION_IDS
+from mock_platform.core.operation_patterns import BadPatterns
 from mock_platform.platform import Platform
 from mock_platform.verification.coverage.gate import (
     BadBaseline,
-    BadPatterns,
     CoverageScope,
     Gate,
     read_baseline,

@@ -27,6 +27,7 @@ TABLES = (
     *settings.TABLES,
     *users_and_apps.TABLES,
 )
+AGENT_TOOLS = {"accounts.list": "list_ads_accounts"}
 ORIGINAL_NAMES = Pairs(
     values={
         "promotable_user_type": {"REPOSTS_ONLY": "RETWEETS_ONLY"},

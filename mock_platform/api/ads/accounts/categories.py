@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from msgspec.structs import replace
 
@@ -203,9 +204,17 @@ def list_curated_categories(call: Call, world: World) -> PageOf:
     return replace(page, total_count=len(world.store.page(table, where=is_available)))
 
 
+@cache
+def _list_codes() -> list[str]:
+    return [f"IAB{whole}-{part}" for whole in range(1, 27) for part in range(1, 100)]
+
+
 TABLES = (
     Table(
-        "iab_categories", IabCategoryRecord, references=(Reference("parent_id", "iab_categories"),)
+        "iab_categories",
+        IabCategoryRecord,
+        references=(Reference("parent_id", "iab_categories"),),
+        draw=lambda draft: {"id": draft.find_unused(_list_codes()), "name": draft.title()},
     ),
     Table(
         "content_categories",

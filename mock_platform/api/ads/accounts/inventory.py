@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mock_platform.api.ads.accounts.records import PRODUCT_TYPES, PlacementsRecord
 from mock_platform.api.ads.conventions import Data, Many, Typed, ads
 from mock_platform.api.ads.lists import PageOf
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
+from mock_platform.core.codes import list_currencies
 from mock_platform.core.envelope import remove_internal_keys
 from mock_platform.core.fields import Choice, Flag, Integer, ListOf, Text
 from mock_platform.core.operation import Operation, Origin, locate_declaration
@@ -16,6 +17,9 @@ from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
+
+if TYPE_CHECKING:
+    from mock_platform.core.tables.drawing import Draft
 
 
 def declare_whole_list(
@@ -138,6 +142,10 @@ def list_bidding_rules(call: Call, world: World) -> dict[str, Any]:
     return {"data": rules, "total_count": len(rules)}
 
 
+def _draw_rule(draft: Draft) -> Record:
+    return {**draft.model(), "currency": draft.find_unused(sorted(list_currencies()))}
+
+
 TABLES = (
     Table(
         "publishers",
@@ -145,7 +153,7 @@ TABLES = (
         key="user_id",
         references=(Reference("content_category_ids", "content_categories"),),
     ),
-    Table("bidding_rules", BiddingRuleRecord, key="currency"),
+    Table("bidding_rules", BiddingRuleRecord, key="currency", draw=_draw_rule),
 )
 OPERATIONS: tuple[Operation, ...] = (
     declare_whole_list(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from mock_platform.api.ads.user_rights import COMPOSER, MAY_COMPOSE, PERMISSIONS
 from mock_platform.core.fields import Choice, Instant, Integer, Json, ListOf, Nested, Text
 from mock_platform.core.schema import Schema, Stamped
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.store.interface import Record
+
+if TYPE_CHECKING:
+    from mock_platform.core.tables.drawing import Draft
 
 ENTITIES = ("CAMPAIGN", "LINE_ITEM", "PROMOTED_POST", "TARGETING_CRITERIA", "PROMOTED_ACCOUNT")
 
@@ -133,16 +137,24 @@ def _check_access(record: Record) -> Iterator[tuple[str, str]]:
             yield "_user_access", f"{COMPOSER} needs one of {allowed} beside it"
 
 
+def _draw_account(draft: Draft) -> Record:
+    user = draft.first("users")
+    return {"name": draft.company(), "_users": [] if user is None else [user["id"]]}
+
+
 ACCOUNTS = Table(
     "accounts",
     AccountRecord,
     references=(Reference("_users", "users"),),
     check=_check_access,
+    draw=_draw_account,
+    is_scope=True,
 )
 PROMOTABLE_USERS = Table(
     "promotable_users",
     PromotableUserRecord,
     references=(Reference("_account_id", "accounts"), Reference("user_id", "users")),
+    once=("_account_id", "user_id"),
 )
 BUSINESS_CATEGORIES = Table("advertiser_business_categories", BusinessCategoryRecord)
 CURATED_CATEGORIES = Table("curated_categories", CuratedCategoryRecord)

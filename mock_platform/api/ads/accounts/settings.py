@@ -252,6 +252,7 @@ TABLES = (
         UserSettingsRecord,
         key="_id",
         references=(_OF_ACCOUNT, Reference("_user_id", "users")),
+        once=("_account_id", "_user_id"),
     ),
 )
 _FEATURES = "/12/accounts/:account_id/features"

@@ -20,6 +20,10 @@ OPERATIONS = (
 TABLES = (*records.TABLES,)
 KINDS = (*planned_posts.KINDS,)
 EXAMPLE_PATHS = {"scheduled_post_id": "1991600000000000203", "draft_post_id": "1991500000000000101"}
+AGENT_TOOLS = {
+    "posts.list": "list_account_posts",
+    "post.create": "create_ad_post",
+}
 ORIGINAL_NAMES = Pairs(
     names={
         **POST_OBJECT_NAMES,

@@ -89,6 +89,7 @@ def make_kind(published: Published) -> TransitionKind:
         pace=Pace("time", seconds=0.0),
         act=act,
         since="scheduled_at",
+        due_as="scheduled_post",
     )
 
 

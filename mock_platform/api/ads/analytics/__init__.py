@@ -17,6 +17,11 @@ EXAMPLE_PATHS = {
     "job_id": "1990000000000000777",
     "file_name": "q7Vd2mXk9TzR4bLw8HcN3sYf6JpG1aUe5KoQiDxBvMt.json.gz",
 }
+AGENT_TOOLS = {
+    "stats.get": "get_account_stats",
+    "stats.active_entities": "get_active_entities",
+    "stats.reach.campaigns": "get_campaign_reach",
+}
 ORIGINAL_NAMES = Pairs({"reposts": "retweets", "posts_send": "tweets_send"})
 SPEC_SENTENCES = {
     "stats": CAMPAIGN_MANAGEMENT,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -37,6 +37,9 @@ from mock_platform.core.tables.table import Table
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
+
+if TYPE_CHECKING:
+    from mock_platform.core.tables.drawing import Draft
 
 # Which metrics there are, by group and entity.
 
@@ -139,7 +142,23 @@ def _check(record: Record) -> Iterator[tuple[str, str]]:
             yield f"metrics.{name}", f"must be a whole number from 0 up, got {value!r}"
 
 
-PINNED_FIGURES = Table("pinned_figures", PinnedFiguresRecord, check=_check)
+def _draw(draft: Draft) -> Record:
+    item = draft.first("line_items") or {"id": "itttx"}
+    start = draft.moment.replace(minute=0, second=0, microsecond=0)
+    impressions = draft.draw_between(1000, 90_000)
+    return {
+        "entity": "LINE_ITEM",
+        "entity_id": item["id"],
+        "start_time": start - timedelta(hours=draft.draw_between(1, 48)),
+        "end_time": start,
+        "metrics": {
+            "impressions": impressions,
+            "clicks": impressions // draft.draw_between(40, 200),
+        },
+    }
+
+
+PINNED_FIGURES = Table("pinned_figures", PinnedFiguresRecord, check=_check, draw=_draw)
 
 
 # Which parameters a question has, and how it is answered.

@@ -16,6 +16,14 @@ TABLES = (
     *recommendations.TABLES,
 )
 EXAMPLE_PATHS = {"recommendation_id": "62ce8zza1q0w"}
+AGENT_TOOLS = {
+    "campaigns.list": "list_campaigns",
+    "campaigns.get": "get_campaign",
+    "campaigns.create": "create_campaign",
+    "campaigns.update": "update_campaign",
+    "campaigns.activate": "activate_campaign",
+    "funding_instruments.list": "list_funding_instruments",
+}
 ORIGINAL_NAMES = Pairs(values={"entity_type": {"promoted_posts": "promoted_tweets"}})
 SPEC_SENTENCES = {
     "campaigns": NOT_SHOWN,

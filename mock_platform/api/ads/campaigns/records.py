@@ -7,7 +7,7 @@ the public facts (section 7) so that references hold and rules can be checked.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from mock_platform.api.ads.accounts.records import PRODUCT_TYPES
 from mock_platform.core.fields import (
@@ -23,6 +23,9 @@ from mock_platform.core.fields import (
 from mock_platform.core.schema import Stamped
 from mock_platform.core.tables.table import Reference, Table, rename_fields
 from mock_platform.world.store.interface import Record
+
+if TYPE_CHECKING:
+    from mock_platform.core.tables.drawing import Draft
 
 OBJECTIVES = (
     "APP_ENGAGEMENTS", "APP_INSTALLS", "ENGAGEMENTS", "FOLLOWERS", "PREROLL_VIEWS", "REACH",
@@ -267,6 +270,50 @@ def _complete_line_item(record: Record) -> Record:
     return whole
 
 
+_PRODUCT_OF = {"FOLLOWERS": "PROMOTED_ACCOUNT", "PREROLL_VIEWS": "MEDIA"}
+_CURRENCY = "currency"
+
+
+def _draw_instrument(draft: Draft) -> Record:
+    return {"description": f"Card ending in {draft.draw_between(1000, 9999)}"}
+
+
+def _draw_campaign(draft: Draft) -> Record:
+    daily = draft.money(100, 900)
+    return {
+        "name": f"{draft.title()}, {draft.city()}",
+        _CURRENCY: draft.target("funding_instrument_id").get(_CURRENCY, "USD"),
+        "daily_budget_amount_local_micro": daily,
+        "total_budget_amount_local_micro": daily * draft.draw_between(40, 90),
+        "start_time": draft.after(most_hours=24),
+        "end_time": draft.after(least_hours=60 * 24, most_hours=90 * 24),
+    }
+
+
+def _draw_line_item(draft: Draft) -> Record:
+    objective = draft.record.get("objective") or draft.as_sibling(
+        "campaign_id", "objective", OBJECTIVES
+    )
+    product = draft.as_sibling(
+        "campaign_id", "product_type", (_PRODUCT_OF.get(objective, "PROMOTED_POSTS"),)
+    )
+    is_bid = draft.draw_below(3) == 0
+    daily = draft.money(20, 90)
+    return {
+        "name": f"{draft.title()}, {draft.city()}",
+        "objective": objective,
+        "product_type": product,
+        "placements": ["ALL_ON_PLATFORM"],
+        "bid_strategy": "MAX" if is_bid else "AUTO",
+        "bid_amount_local_micro": draft.draw_between(20, 600) * 10_000 if is_bid else None,
+        "daily_budget_amount_local_micro": daily,
+        "total_budget_amount_local_micro": daily * draft.draw_between(14, 42),
+        _CURRENCY: draft.target("campaign_id").get(_CURRENCY, "USD"),
+        "start_time": draft.after(least_hours=1, most_hours=72),
+        "end_time": draft.after(least_hours=14 * 24, most_hours=50 * 24),
+    }
+
+
 _ACCOUNT = Reference("_account_id", "accounts")
 _LINE_ITEM = Reference("line_item_id", "line_items")
 
@@ -276,22 +323,25 @@ FUNDING_INSTRUMENTS = Table(
     references=(_ACCOUNT,),
     from_public=rename_fields(("account_id", "_account_id")),
     made_up=("description", "Funding instrument"),
+    draw=_draw_instrument,
 )
 CAMPAIGNS = Table(
     "campaigns",
     CampaignRecord,
     references=(_ACCOUNT, Reference("funding_instrument_id", "funding_instruments")),
     made_up=("name", "Campaign"),
+    draw=_draw_campaign,
 )
 LINE_ITEMS = Table(
     "line_items",
     LineItemRecord,
     references=(
         _ACCOUNT,
-        Reference("campaign_id", "campaigns"),
+        Reference("campaign_id", "campaigns", share=20),
         Reference("funding_instrument_id", "funding_instruments"),
     ),
     complete=_complete_line_item,
+    draw=_draw_line_item,
 )
 PROMOTED_POSTS = Table(
     "promoted_posts",

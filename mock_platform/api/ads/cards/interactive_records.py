@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 from marshmallow import ValidationError, validates_schema
 
-from mock_platform.api.ads.cards.records import WebAddress
+from mock_platform.api.ads.cards.records import WebAddress, draw_card
 from mock_platform.api.v2.conventions import MediaKey
 from mock_platform.api.v2.media.records import compute_ratio
 from mock_platform.api.v2.objects.post_view import CARD_URI
@@ -224,11 +224,13 @@ POLL_CARDS = Table(
     PollCardRecord,
     references=(_ACCOUNT, Reference("_media_key", _LIBRARY)),
     check=_check_poll,
+    draw=draw_card,
 )
 VIDEO_CONVERSATION_CARDS = Table(
     "video_conversation_cards",
     VideoConversationCardRecord,
     references=(_ACCOUNT, Reference("media_key", _LIBRARY)),
     check=_check_conversation,
+    draw=draw_card,
 )
 TABLES = (POLL_CARDS, VIDEO_CONVERSATION_CARDS)

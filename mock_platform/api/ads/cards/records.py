@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from marshmallow import EXCLUDE, ValidationError, validates_schema
@@ -19,6 +19,9 @@ from mock_platform.core.fields import COUNTRY, Choice, CountryCode, Flag, Json, 
 from mock_platform.core.schema import Schema, Stamped
 from mock_platform.core.tables.table import AS, RECORDED, Reference, Table
 from mock_platform.world.store.interface import Record
+
+if TYPE_CHECKING:
+    from mock_platform.core.tables.drawing import Draft
 
 # Addresses of web pages, wherever the interface takes one.
 
@@ -410,11 +413,18 @@ def _read_recorded(record: Record) -> Record:
     return {**record, "_legacy": True} if is_legacy else dict(record)
 
 
+def draw_card(draft: Draft) -> Record:
+    """Return a card like one of the default fixtures, with an address of its own."""
+    id_ = draft.record.get("id") or draft.id()
+    return {**draft.model(), "id": id_, "card_uri": make_card_uri(id_)}
+
+
 CARDS = Table(
     "cards",
     CardRecord,
     references=(Reference("_account_id", "accounts"),),
     check=_check,
     from_public=_read_recorded,
+    draw=draw_card,
 )
 TABLES = (CARDS,)

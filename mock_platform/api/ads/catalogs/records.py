@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import SplitResult, urlsplit
 
 from marshmallow import EXCLUDE, ValidationError
@@ -25,6 +25,9 @@ from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.clock import parse_instant
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
+
+if TYPE_CHECKING:
+    from mock_platform.core.tables.drawing import Draft
 
 AVAILABILITIES = ("in stock", "available for order", "preorder", "out of stock", "discontinued")
 CONDITIONS = ("new", "used", "refurbished")
@@ -323,8 +326,29 @@ class ProductSetRecord(Schema):
     _catalog_id = Text(required=True)
 
 
+def _draw_product(draft: Draft) -> Record:
+    brand, key = draft.company(), draft.id()
+    title = f"{brand.partition(' ')[0]} {draft.title().lower()}"
+    price = f"{draft.draw_between(4, 240)}.{draft.pick(('00', '50', '90', '95', '99'))} USD"
+    return {
+        "product_key": key,
+        "id": f"SKU-{key[-9:]}",
+        "title": title,
+        "description": f"{title}, by {brand}.",
+        "availability": draft.pick(AVAILABILITIES[:1] * 4 + AVAILABILITIES[1:4]),
+        "condition": CONDITIONS[0],
+        "price": price,
+        "link": f"https://shop.example/p/{key}",
+        "image_link": f"https://shop.example/img/{key}.jpg",
+        "brand": brand,
+    }
+
+
 PRODUCT_CATALOGS = Table(
-    "product_catalogs", ProductCatalogRecord, references=(Reference("_user_id", "users"),)
+    "product_catalogs",
+    ProductCatalogRecord,
+    references=(Reference("_user_id", "users"),),
+    once=("_user_id",),
 )
 PRODUCTS = Table(
     "products",
@@ -332,6 +356,7 @@ PRODUCTS = Table(
     key="product_key",
     references=(Reference("_catalog_id", "product_catalogs"),),
     check=check_product,
+    draw=_draw_product,
 )
 PRODUCT_SETS = Table(
     "product_sets",

@@ -295,6 +295,7 @@ TABLES = (
         references=(Reference("product_catalog_id", "product_catalogs"),),
         complete=_complete,
         check=_check_record,
+        due=("feed", find_next_read),
     ),
 )
 _PATH = f"{BASE}/:product_catalog_id/scheduled_feeds"

@@ -13,6 +13,14 @@ KINDS = (
     *creatives.KINDS,
     *promotions.KINDS,
 )
+AGENT_TOOLS = {
+    "line_items.list": "list_line_items",
+    "line_items.create": "create_line_item",
+    "line_items.update": "update_line_item",
+    "line_items.activate": "activate_line_item",
+    "promoted_posts.list": "list_promoted_posts",
+    "promoted_posts.create": "promote_post",
+}
 ORIGINAL_NAMES = Pairs(
     names={
         "automatic_post_promotion": "automatic_tweet_promotion",

@@ -11,6 +11,13 @@ OPERATIONS = (
     *options.OPERATIONS,
 )
 TABLES = (*options.TABLES,)
+AGENT_TOOLS = {
+    "targeting_criteria.list": "list_targeting_criteria",
+    "targeting_criteria.create": "add_targeting_criterion",
+    "targeting_criteria.delete": "remove_targeting",
+    "targeting_options.interests": "search_targeting_interests",
+    "targeting_options.locations": "search_targeting_locations",
+}
 ORIGINAL_NAMES = Pairs({"post_volume": "tweet_volume", "top_posts": "top_tweets"})
 SPEC_SENTENCES = {
     "audience-estimate": "Audience estimate response shape: not shown",

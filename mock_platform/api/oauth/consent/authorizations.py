@@ -209,6 +209,13 @@ CODE_REUSED = expectation(
     "A code that comes a second time ends the consent: the tokens that it was exchanged for are "
     "revoked (RFC 6749, 4.1.2). A wrong redirect_uri or code_verifier does not use it up.",
 )
+ONE_GRANT_FOR_ADS = public_fact(
+    "oauth2.one-grant-for-ads",
+    "A user and an app have one consent with ads.read or ads.write: a second sign-in ends the "
+    "tokens of the first. Consents without these scopes, and tokens without an end such as the "
+    "published one, stay.",
+    "agents, section 2",
+)
 REVOKE_ENDS_CONSENT = expectation(
     "oauth2.revoke-ends-consent",
     "Revoking an access or a refresh token ends the whole consent (RFC 7009, 2.1): all its tokens. "
@@ -280,6 +287,21 @@ def end(world: World, token: Record) -> bool:
         match = {"authorization_id": token["authorization_id"], "app_id": token["app_id"]}
         found = [entry.record for entry in world.store.page("tokens", match)]
     return bool(_invalidate(world, found))
+
+
+def end_earlier_of_ads(world: World, code: Record) -> None:
+    """End the other consents of the same user and app for ads, if this one is such a consent."""
+    if not _is_for_ads(code):
+        return
+    match = {"app_id": code["app_id"], "user_id": code["user_id"], "state": "active"}
+    found = [entry.record for entry in world.store.page("tokens", match)]
+    kept = {t["authorization_id"] for t in found if t["kind"] == "oauth2" and not t["expires_at"]}
+    kept.add(code["authorization_id"])
+    _invalidate(world, [t for t in found if _is_for_ads(t) and t["authorization_id"] not in kept])
+
+
+def _is_for_ads(token: Record) -> bool:
+    return any(scope.startswith("ads.") for scope in token.get("scopes") or ())
 
 
 def end_all(world: World, app: Record, user: Record) -> list[str]:

@@ -58,6 +58,8 @@ _ABILITIES = {
     "timeline.read": "See your timeline",
     "broadcast.read": "See your broadcasts",
     "broadcast.write": "Broadcast in your name",
+    "ads.read": "See your ads accounts, campaigns and their figures",
+    "ads.write": "Create and change campaigns, and start them",
 }
 _NEVER = "See your password"
 

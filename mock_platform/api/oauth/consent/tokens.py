@@ -10,18 +10,16 @@ from datetime import timedelta
 from urllib.parse import quote, urlencode
 
 from mock_platform.api.oauth.consent.pages import OUT_OF_BAND
+from mock_platform.api.oauth.records import REQUEST_TOKEN_SECONDS
 from mock_platform.api.v2.activity.activities import FanOut, record_activity
 from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.world.clock import parse_instant, wire_seconds
 from mock_platform.world.store.interface import Entry, Record
 from mock_platform.world.world import World
 
-LIFETIME_SECONDS = 3600
-"""How long a request token can be answered and exchanged, on the world's clock."""
-
 REQUEST_TOKEN_LIFETIME = expectation(
     "oauth.request-token-lifetime",
-    f"A request token that was not exchanged within {LIFETIME_SECONDS} seconds on the world's "
+    f"A request token that was not exchanged within {REQUEST_TOKEN_SECONDS} seconds on the world's "
     "clock has expired; the spec states no lifetime. Access tokens do not expire.",
 )
 TOKEN_SHAPES = public_fact(
@@ -59,9 +57,9 @@ def issue_request_token(world: World, app: Record, callback: str, access: str) -
 
 
 def is_expired(world: World, token: Record) -> bool:
-    """Return whether a request token is older than `LIFETIME_SECONDS`."""
+    """Return whether a request token is older than `REQUEST_TOKEN_SECONDS`."""
     age = world.clock.now() - parse_instant(token["created_at"])
-    return age >= timedelta(seconds=LIFETIME_SECONDS)
+    return age >= timedelta(seconds=REQUEST_TOKEN_SECONDS)
 
 
 def grant(world: World, token: Record, user: Record) -> Record:

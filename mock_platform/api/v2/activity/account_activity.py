@@ -1,13 +1,14 @@
 """Account activity: subscriptions of webhooks to users, and the replay path that was retired.
 
 Document A names the product in its release history, and the replay path as well: announced as
-deprecated on 2026-03-20, removed on 2026-03-25 12:00 ET. The world's clock decides whether a call
-comes before or after that.
+deprecated on 2026-03-20, removed on 2026-03-25 12:00 ET. The date of the contract (the world's
+clock, or --as-of) decides whether a call comes before or after that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from email.utils import format_datetime
 from functools import partial
 from typing import Any
 
@@ -42,13 +43,13 @@ from mock_platform.api.v2.webhooks.event_log import (
     create_job,
 )
 from mock_platform.api.v2.webhooks.validation import NAMED_FAILURES, find_own_webhook
-from mock_platform.core.assumptions import public_fact, settled
+from mock_platform.core.assumptions import expectation, public_fact, settled
 from mock_platform.core.auth.authenticate import BEARER, Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import UnsupportedAuthentication
 from mock_platform.core.fields import Flag, Instant, ListOf, Nested, Text
-from mock_platform.core.operation import MINUTE, Example, Location, Operation, Origin
+from mock_platform.core.operation import MINUTE, Dated, Example, Location, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.world import World
@@ -77,13 +78,21 @@ REPLAY_SHAPE = public_fact(
 )
 REPLAY_RETIRED = settled(
     "account-activity.replay-retired",
-    "From 2026-03-25 16:00 UTC on the world's clock the retired replay path answers 410 with a "
-    "generic problem that names its successor.",
+    "From 2026-03-25 16:00 UTC on, by clock or --as-of, the retired replay path answers "
+    "410 with a generic problem that names its successor.",
     "A, Versioning: 2026-03-20",
+)
+DEPRECATION_HEADERS = expectation(
+    "account-activity.deprecation-headers",
+    "From its announcement on, answers of a path that the release history retires have the headers "
+    "Deprecation (RFC 9745), with the day of the announcement, and Sunset (RFC 8594), with the "
+    "moment at which it ends.",
 )
 SUCCESSOR = "POST /2/webhooks/replay"
 
 
+_RETIREMENT = find_release("replay-path-retired")
+_ANNOUNCED = _RETIREMENT.get_announcement()
 _OAUTH2 = "account-activity-oauth2"
 _USER = Auth(
     ("oauth1", "oauth2"),
@@ -147,7 +156,7 @@ def require_oauth2_release(
     """Refuse an OAuth 2.0 user token before the release history says that it is supported.
 
     Raises:
-        UnsupportedAuthentication: It is too early on the world's clock.
+        UnsupportedAuthentication: It is too early, by the date of the contract.
     """
     if call.caller.scheme == "oauth2" and not is_in_force(_OAUTH2, world):
         call.assume(OAUTH2_SINCE)
@@ -212,12 +221,17 @@ def refuse_when_retired(call: Call, world: World) -> None:
     Raises:
         ProblemFailure: 410 about:blank, which names the successor.
     """
-    retirement, now = find_release("replay-path-retired"), world.clock.now()
-    if retirement.is_in_force(now):
+    now = world.contract_now()
+    if now < _ANNOUNCED:
+        return
+    ends = format_datetime(_RETIREMENT.effective, usegmt=True)
+    since = f"@{_ANNOUNCED.timestamp():.0f}"
+    call.extra_headers += [("Deprecation", since), ("Sunset", ends)]
+    call.assume(DEPRECATION_HEADERS)
+    if _RETIREMENT.is_in_force(now):
         detail = f"This endpoint was retired on 2026-03-25 at 12:00 ET. Use {SUCCESSOR} instead."
         raise forbid(detail, REPLAY_RETIRED, status=410)
-    if f"{now:%Y-%m-%d}" >= retirement.date:
-        call.warn(f"this endpoint is deprecated and ends 2026-03-25 at 12:00 ET: use {SUCCESSOR}")
+    call.warn(f"this endpoint is deprecated and ends 2026-03-25 at 12:00 ET: use {SUCCESSOR}")
 
 
 def check_parameters(
@@ -239,6 +253,7 @@ def replay(call: Call, world: World) -> dict[str, Any]:
     }
 
 
+_REPLAY = "/2/account_activity/replay/webhooks/:webhook_id/subscriptions/all"
 _ALL = "/2/account_activity/webhooks/:webhook_id/subscriptions/all"
 _declare = partial(
     declare_named,
@@ -254,6 +269,7 @@ _declare_for_user = partial(
     rules=require_oauth2_release,
     returns=SubscribedAnswer,
     auth=_USER,
+    dated=(find_release(_OAUTH2).make_change("authentication-added", new="oauth2"),),
     errors=("invalid-request", "unsupported-authentication"),
 )
 OPERATIONS = (
@@ -307,7 +323,7 @@ OPERATIONS = (
     Operation(
         id="account_activity.replay",
         method="POST",
-        path="/2/account_activity/replay/webhooks/:webhook_id/subscriptions/all",
+        path=_REPLAY,
         handler=replay,
         summary="Create a replay job for a webhook (retired)",
         spec="A, Versioning: 2026-03-20",
@@ -321,8 +337,12 @@ OPERATIONS = (
         errors=("invalid-request", "resource-not-found", "conflict", "about:blank"),
         statuses=(400, 404, 409, 410),
         assumptions=(REPLAY_SHAPE, *CREATES),
-        may_assume=(REPLAY_RETIRED, *MAY_CREATE),
+        may_assume=(REPLAY_RETIRED, DEPRECATION_HEADERS, *MAY_CREATE),
         deprecated=True,
+        dated=(
+            Dated(_ANNOUNCED, "operation-deprecated"),
+            _RETIREMENT.make_change("operation-removed", old=f"POST {_REPLAY}", new=SUCCESSOR),
+        ),
         example=Example(query={"from_date": MINUTE, "to_date": MINUTE}, is_refused=True),
     ),
 )

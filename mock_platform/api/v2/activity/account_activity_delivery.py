@@ -18,7 +18,7 @@ from mock_platform.api.v2.objects.older_forms import (
 )
 from mock_platform.api.v2.objects.post_view import show_whole_post
 from mock_platform.api.v2.objects.relations import BLOCKS
-from mock_platform.api.v2.release_history import canonicalize_name
+from mock_platform.api.v2.release_history import canonicalize_name, is_in_force
 from mock_platform.api.v2.webhooks.event_log import log_event
 from mock_platform.api.v2.webhooks.validation import list_apps_of_owner, make_refusal
 from mock_platform.core.assumptions import public_fact, settled
@@ -350,6 +350,8 @@ def add_account_events(world: World, activity: Record) -> tuple[list[Record], li
     found = world.store.page(TABLE, {"user_id": user_id}) if user_id is not None else []
     if not found:
         return [], []
+    if not is_in_force("account-activity", world):
+        return [], [f"account activity is not launched yet, and {world.explain_too_early()}"]
     try:
         # The body is made once, before the subscriptions are looked at: if the activity has no form
         # in this product, none of them receives it, and there is one reason for all.

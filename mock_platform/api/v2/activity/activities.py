@@ -8,7 +8,7 @@ reads, written in the transaction of what happened.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -17,8 +17,10 @@ from mock_platform.api.v2.conventions import make_id_field
 from mock_platform.api.v2.filtered_stream.links import add_link_events
 from mock_platform.api.v2.release_history import (
     canonicalize_name,
+    explain_not_in_force,
     explain_unknown_name,
     find_event_name,
+    find_name_at,
 )
 from mock_platform.api.v2.usage.counting import count_post_event
 from mock_platform.api.v2.webhooks.event_log import PAYLOAD_MOMENTS, log_event
@@ -27,9 +29,12 @@ from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import Anything, Choice, Instant, ListOf, Nested, Text, Timed
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Shown, Table
-from mock_platform.world.clock import wire_millis
+from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
+
+if TYPE_CHECKING:
+    from mock_platform.core.tables.drawing import Draft
 
 AFFILIATE_BADGES = expectation(
     "activity.affiliate-badge",
@@ -177,8 +182,9 @@ def record_activity(
     # The index leads to the ones for this type and this user; whatever else a filter asks is
     # compared one by one.
     near = _find_near(world, activity)
+    early = _name_as_of(world, activity)
     for subscription in near:
-        reason = find_difference(subscription, activity)
+        reason = early or find_difference(subscription, activity)
         if reason is None:
             name = _choose_name(subscription, activity)
             activity["_matches"].append(_make_match(subscription) | {"event_type": name})
@@ -208,6 +214,17 @@ def record_activity(
         path = "POST /2/account_activity/webhooks/:webhook_id/subscriptions/all"
         reasons = [f"account activity: no webhook is subscribed to user {user_id}; {path} does it"]
     return FanOut(activity, events, world, near, why_not, [*reasons[:_MOST_REASONS], *unmatched])
+
+
+def _name_as_of(world: World, activity: Record) -> str | None:
+    """Give an activity the name of its type at its time; return why it has none yet."""
+    known = find_event_name(activity["event_type"])
+    if known is None or world.has_all_releases:
+        return None
+    at = world.as_of or parse_instant(activity["created_at"])
+    name = find_name_at(known.name, at)
+    activity["event_type"] = name or known.name
+    return None if name is not None else explain_not_in_force(known, at)
 
 
 def _count_post(world: World, app_id: str, activity: Record) -> str | None:
@@ -367,6 +384,17 @@ def _check_activity(record: Record) -> Iterator[tuple[str, str]]:
         yield "event_type", explain_unknown_name(record["event_type"])
 
 
+def _draw_activity(draft: Draft) -> Record:
+    user = draft.first("users") or {}
+    after = draft.sentence()
+    return {
+        "event_type": "profile.update.bio",
+        "event_uuid": draft.id(),
+        "user_id": user.get("id"),
+        "payload": {"before": user.get("description", ""), "after": after},
+    }
+
+
 def _check_subscription(record: Record) -> Iterator[tuple[str, str]]:
     yield from _check_activity(record)
     if "direction" in record["filter"] and not takes_direction(record["event_type"]):
@@ -387,6 +415,7 @@ ACTIVITIES = Table(
     ActivityRecord,
     references=(Reference("user_id", "users"),),
     check=_check_activity,
+    draw=_draw_activity,
 )
 SUBSCRIPTIONS = Table(
     "activity_subscriptions",
@@ -407,5 +436,7 @@ ACCOUNT_ACTIVITY_SUBSCRIPTIONS = Table(
     AccountActivitySubscriptionRecord,
     key="_id",
     references=(Reference("webhook_id", "webhooks"), Reference("user_id", "users")),
+    draw=lambda draft: {"_id": "{webhook_id}-{user_id}".format_map(draft.record)},
+    once=("webhook_id", "user_id"),
 )
 TABLES = (ACTIVITIES, SUBSCRIPTIONS, ACCOUNT_ACTIVITY_SUBSCRIPTIONS)

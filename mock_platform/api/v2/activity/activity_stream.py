@@ -18,6 +18,7 @@ from mock_platform.api.v2.activity.activities import (
 )
 from mock_platform.api.v2.conventions import declare_named, wrap_data
 from mock_platform.api.v2.objects.object_types import INCLUDES
+from mock_platform.api.v2.release_history import date_names
 from mock_platform.api.v2.streams.endpoint import StreamEndpoint
 from mock_platform.api.v2.streams.open_streams import OPENING, open_stream
 from mock_platform.api.v2.streams.stream import STREAM_ENDING, STREAM_WIRE, Stream
@@ -95,5 +96,6 @@ OPERATIONS = (
         errors=("invalid-request", "streaming-connection"),
         assumptions=(STREAM_SHAPE, STREAM_WIRE, FAN_OUT),
         may_assume=(*OPENING, STREAM_ENDING, COUNTED_EVENTS),
+        dated=date_names("answer-value-added", "answer 200: data.event_type"),
     ),
 )

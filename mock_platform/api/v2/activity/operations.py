@@ -22,10 +22,12 @@ from mock_platform.api.v2.pages import TOKEN_PAGES, PageMeta, TokenPageQuery, sh
 from mock_platform.api.v2.release_history import (
     DIRECTED_SINCE,
     canonicalize_name,
+    date_names,
     explain_not_in_force,
     explain_unknown_name,
     find_event_name,
     find_name_warnings,
+    find_release,
 )
 from mock_platform.api.v2.usage.counting import COUNTED_EVENTS
 from mock_platform.api.v2.webhooks.validation import find_webhook, make_refusal
@@ -86,7 +88,6 @@ _SCOPES = (
 """The scope that each type needs beside post.read, by the beginning of its name."""
 _NEWS = "news.new"
 _REVOKE = "oauth.revoke"
-_CLOCK = "Move the world's clock, or serve with --releases all"
 
 
 class NewSubscription(Schema):
@@ -171,10 +172,10 @@ def find_subscription_faults(
     if known is None:
         yield "event_type", explain_unknown_name(name)
         return
-    now = world.clock.now()
+    now = world.contract_now()
     early = None if world.has_all_releases else explain_not_in_force(known, now)
     if early is not None:
-        yield "event_type", f"{early}. {_CLOCK}"
+        yield "event_type", f"{early}: {world.explain_too_early()}"
     wanted = params.get("filter")
     if wanted is None:
         return
@@ -188,7 +189,7 @@ def find_subscription_faults(
         yield "filter", f"filter.direction is not allowed for {name}"
     elif "direction" in wanted and not world.has_all_releases and now < DIRECTED_SINCE:
         since = f"filter.direction exists from {DIRECTED_SINCE:%Y-%m-%d} on"
-        yield "filter", f"{since}, and it is {wire_millis(now)}. {_CLOCK}"
+        yield "filter", f"{since}, and {world.explain_too_early()}"
 
 
 def require_scope(call: Call, event_type: str) -> None:
@@ -273,7 +274,7 @@ def _check_new(call: Call, world: World, limit: int) -> int:
     app, params = get_app(call), call.params
     known = find_event_name(params["event_type"])
     assert known is not None
-    for text in find_name_warnings(known, world.clock.now()):
+    for text in find_name_warnings(known, world.contract_now()):
         call.warn(text)
     require_scope(call, params["event_type"])
     require_grant(call, world, params["event_type"], params["filter"].get("user_id"))
@@ -377,6 +378,10 @@ OPERATIONS = (
             MISSING_SCOPE,
             SCOPE_BY_TYPE,
             AFFILIATE_BADGES,
+        ),
+        dated=(
+            *date_names("sent-value-accepted", "body: event_type"),
+            find_release("event-names").make_change("sent-key-added", "body: filter.direction"),
         ),
         example=Example(
             json={

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from mock_platform.core.fields import Choice, Flag, Instant, Integer, Long, Text
 from mock_platform.core.schema import Schema
@@ -15,6 +16,9 @@ from mock_platform.core.tables.table import Reference, Shown, Table
 from mock_platform.world.clock import EARLIEST, LATEST, epoch_millis, parse_instant, wire_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
+
+if TYPE_CHECKING:
+    from mock_platform.core.tables.drawing import Draft
 
 SCHEDULED, RUNNING, ENDED = "Scheduled", "Running", "Ended"
 STATES = ("Created", SCHEDULED, RUNNING, ENDED)
@@ -193,6 +197,14 @@ def show_message(world: World, message: Record, fields: Collection[str]) -> Reco
 
 _USERS = Reference("user_id", "users")
 _BROADCAST = Reference("broadcast_id", BROADCASTS)
+
+
+def _draw_message(draft: Draft) -> Record:
+    id_ = draft.snowflake()
+    key = f"{draft.record['broadcast_id']}:{id_}"
+    return {"_id": key, "id": id_, "text": draft.sentence()}
+
+
 TABLES = (
     Table(
         BROADCASTS,
@@ -211,6 +223,13 @@ TABLES = (
         MessageRecord,
         key="_id",
         references=(_BROADCAST, Reference("author_id", "users")),
+        draw=_draw_message,
     ),
-    Table(MUTES, MuteRecord, key="_id", references=(_BROADCAST, _USERS)),
+    Table(
+        MUTES,
+        MuteRecord,
+        key="_id",
+        references=(_BROADCAST, _USERS),
+        once=("broadcast_id", "user_id"),
+    ),
 )

@@ -163,13 +163,23 @@ def _check_event(record: Record) -> Iterator[tuple[str, str]]:
 _IN_CONVERSATION = Reference("conversation_id", CONVERSATIONS)
 _BY_USER = Reference("_user_id", "users")
 TABLES = (
-    Table(CONVERSATIONS, ChatConversationRecord),
+    Table(
+        CONVERSATIONS,
+        ChatConversationRecord,
+        draw=lambda draft: {
+            "id": f"g{draft.snowflake()}",
+            "type": "group",
+            "group_name": draft.title(),
+            "_token": draft.secret(32),
+        },
+    ),
     Table(
         MEMBERS,
         ChatMemberRecord,
         key="_id",
         references=(_IN_CONVERSATION, Reference("user_id", "users")),
         from_public=_derive_key("conversation_id", "user_id"),
+        once=("conversation_id", "user_id"),
     ),
     Table(
         EVENTS,
@@ -183,8 +193,14 @@ TABLES = (
         key="_id",
         references=(_BY_USER,),
         from_public=_derive_key("_user_id", "public_key_version"),
+        draw=lambda draft: {**draft.model(), "public_key_version": draft.snowflake()},
     ),
-    Table(CHAT_MEDIA, ChatMediaRecord, references=(_IN_CONVERSATION, _BY_USER)),
+    Table(
+        CHAT_MEDIA,
+        ChatMediaRecord,
+        references=(_IN_CONVERSATION, _BY_USER),
+        due=("expiry", lambda media: media["expires_at"]),
+    ),
     Table(
         CHAT_MEDIA_PARTS,
         ChatMediaPartRecord,

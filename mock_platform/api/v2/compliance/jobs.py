@@ -409,7 +409,21 @@ def _describe(
     return {**shown, "reason": reason}
 
 
-TABLES = (Table(TABLE, ComplianceJobRecord, references=(Reference("_app_id", "apps"),)),)
+def _find_expiry(job: Record) -> datetime | None:
+    """Return when the address that a job has now is gone: for its ids, or for its results."""
+    upload, download = _find_ends(job)
+    return {CREATED: upload, COMPLETE: download}.get(job["status"])
+
+
+TABLES = (
+    Table(
+        TABLE,
+        ComplianceJobRecord,
+        references=(Reference("_app_id", "apps"),),
+        draw=lambda draft: {"type": draft.pick(TYPES), "_key": draft.secret(24)},
+        due=("expiry", _find_expiry),
+    ),
+)
 KINDS = (
     TransitionKind(
         KIND,

@@ -30,7 +30,7 @@ from mock_platform.api.v2.objects.answers import (
     read_selection,
 )
 from mock_platform.api.v2.objects.relations import may_see_posts_of
-from mock_platform.api.v2.release_history import find_release
+from mock_platform.api.v2.release_history import find_release, is_in_force
 from mock_platform.api.v2.search.subjects import Subject, make_object_subject, make_subject
 from mock_platform.api.v2.usage.counting import count_posts
 from mock_platform.api.v2.webhooks.event_log import log_event
@@ -282,6 +282,8 @@ def add_link_events(world: World, activity: Record) -> tuple[list[Record], list[
     events: list[Record] = []
     why_not: list[str] = []
     links = [entry.record for entry in world.store.page(TABLE)] if is_of_post(activity) else []
+    if links and not is_in_force("filtered-stream-webhooks", world):
+        return [], [f"filtered stream: it has no webhooks yet, and {world.explain_too_early()}"]
     for link in links:
         event, reason = _add_event(world, link, activity)
         events += event

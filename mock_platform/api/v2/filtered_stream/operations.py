@@ -368,13 +368,14 @@ def count(call: Call, world: World) -> dict[str, Any]:
 
 
 class _Changed(Flat, frozen=True):
-    """The answer to a change of rules: on the recorded wire, 201 if any was made."""
+    """The answer to a change of rules: on the recorded wire, another status if any was made."""
 
     def reply(self, call: Call, result: Any) -> Reply:
         reply = super().reply(call, result)
-        if call.wire == "recorded" and result["meta"]["summary"].get("created"):
+        created = result["meta"]["summary"].get("created")
+        if self.recorded_status is not None and call.wire == "recorded" and created:
             call.assume(RECORDED_STATUSES)
-            reply.status = 201
+            reply.status = self.recorded_status
         return reply
 
 
@@ -442,7 +443,7 @@ OPERATIONS = (
         in_query=("dry_run", "delete_all"),
         rules=find_change_faults,
         also=(f"{_OLDER}/rules",),
-        returns=_Changed(RulesAnswer),
+        returns=_Changed(RulesAnswer, recorded_status=201),
         limit=100,
         errors=("invalid-request", "rule-cap", "invalid-rules", "duplicate-rules"),
         assumptions=(RULE_SHAPES, PARTIAL_SUCCESS, AT_ONCE, RULE_LANGUAGE, RULE_NESTING),

@@ -21,7 +21,6 @@ from mock_platform.api.v2.objects.object_types import LIST_OBJECT
 from mock_platform.api.v2.objects.relations import (
     End,
     Relation,
-    add_to_count,
     count_at_least,
 )
 from mock_platform.core.assumptions import expectation, public_fact
@@ -80,18 +79,11 @@ MOST_LISTS, MOST_MEMBERS, MOST_PINS, MOST_POSTS = 1_000, 5_000, 5, 800
 LIST_FIELDS = tuple(LIST_OBJECT.keys)
 
 
-def _count_public_membership(world: World, edge: Record, step: int) -> None:
-    """Change how many public lists have a user as a member."""
-    if not (world.store.get("lists", edge["list_id"]) or {"private": True})["private"]:
-        add_to_count(world, "users", edge["user_id"], "listed_count", step)
-
-
 LIST_MEMBERS = Relation(
     "list_members",
     "A user is a member of a list.",
     End("list_id", "lists", "member_count"),
-    End("user_id", "users"),
-    _count_public_membership,
+    End("user_id", "users", "listed_count", unless="private"),
 )
 LIST_FOLLOWERS = Relation(
     "list_followers",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import gcd
 from posixpath import splitext
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from mock_platform.api.v2.conventions import MediaKey, make_id_field
 from mock_platform.api.v2.media.uploads import (
@@ -35,6 +35,9 @@ from mock_platform.core.tables.table import Reference, Shown, Table
 from mock_platform.world.clock import wire_seconds
 from mock_platform.world.ids import find_moment
 from mock_platform.world.store.interface import Record
+
+if TYPE_CHECKING:
+    from mock_platform.core.tables.drawing import Draft
 
 MEDIA_TYPES = ("GIF", "IMAGE", "VIDEO")
 MEDIA_CATEGORIES = ("POST_IMAGE", "POST_GIF", "POST_VIDEO", "AMPLIFY_VIDEO")
@@ -253,6 +256,17 @@ def _check_uploaded(record: Record) -> Iterator[tuple[str, str]]:
         yield "_account_id", "media belongs to an account (_account_id) or a user (_user_id)"
 
 
+_PREFIXES = {"IMAGE": 3, "VIDEO": 7, "GIF": 16}
+
+
+def _draw_media(draft: Draft) -> Record:
+    found = draft.model()
+    found["media_key"] = f"{_PREFIXES.get(found['media_type'], 3)}_{draft.snowflake()}"
+    if not draft.record.get("_account_id") and not draft.record.get("_user_id"):
+        found["_user_id"] = (draft.first("users") or {}).get("id")
+    return found
+
+
 _ACCOUNT = Reference("_account_id", "accounts")
 _USER = Reference("_user_id", "users")
 MEDIA = Table(
@@ -261,10 +275,17 @@ MEDIA = Table(
     key="media_key",
     references=(_ACCOUNT, _USER),
     check=_check_uploaded,
+    draw=_draw_media,
     from_public=_read_v2_object,
+    due=("expiry", lambda media: media.get("_expires_at")),
     shown=Shown(("type",), "media.fields", ("media.get", "media.get_many"), key="media_key"),
 )
-UPLOADS = Table("uploads", UploadRecord, references=(_USER,))
+UPLOADS = Table(
+    "uploads",
+    UploadRecord,
+    references=(_USER,),
+    due=("expiry", lambda upload: upload["expires_at"]),
+)
 MEDIA_CONTENTS = Table("media_contents", MediaContentRecord, key="_id")
 MEDIA_LIBRARY = Table(
     "media_library",
@@ -273,5 +294,6 @@ MEDIA_LIBRARY = Table(
     references=(_ACCOUNT,),
     complete=_complete_library,
     check=_check_library,
+    draw=_draw_media,
 )
 TABLES = (MEDIA, UPLOADS, MEDIA_CONTENTS, MEDIA_LIBRARY)

@@ -7,7 +7,7 @@ when `participant_ids` is shown.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -34,6 +34,9 @@ from mock_platform.core.tables.table import Reference, Shown, Table
 from mock_platform.world.clock import epoch_millis, parse_instant, wire_millis
 from mock_platform.world.store.interface import Order, Record
 from mock_platform.world.world import World
+
+if TYPE_CHECKING:
+    from mock_platform.core.tables.drawing import Draft
 
 TABLE = "direct_messages"
 MESSAGE = "MessageCreate"
@@ -321,6 +324,18 @@ def _check(record: Record) -> Iterator[tuple[str, str]]:
         yield "dm_conversation_id", "the smaller of the two user ids comes first"
 
 
+def _draw_message(draft: Draft) -> Record:
+    sender = draft.record["sender_id"]
+    others = [user["id"] for user in draft.usable("users") if user["id"] != sender] or [sender]
+    other = draft.pick(others)
+    return {
+        "id": draft.id(dated=True),
+        "dm_conversation_id": name_conversation(sender, other),
+        "_participants": [sender, other],
+        "text": draft.sentence(),
+    }
+
+
 def _add_participants(message: Record) -> Record | str:
     """Return a recorded message with those who see it; of a group, an answer has to name them."""
     pair = message["dm_conversation_id"].split("-")
@@ -353,6 +368,7 @@ TABLES = (
             Reference("_app_id", "apps"),
         ),
         check=_check,
+        draw=_draw_message,
         shown=Shown(
             ("event_type", "dm_conversation_id", "sender_id", "created_at"),
             "dm_event.fields",

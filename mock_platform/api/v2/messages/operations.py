@@ -37,6 +37,7 @@ from mock_platform.api.v2.messages.conversations import (
     take_media_key,
 )
 from mock_platform.api.v2.objects.answers import (
+    DATED_FIELDS,
     FIELD_SELECTION,
     MEDIA_FIELDS,
     PARTIAL_ERRORS,
@@ -79,7 +80,7 @@ _DEFAULTS = {"id", "event_type", "text"}
 class DirectMessageSelectionQuery(Schema):
     """What a client wants to see of events, and of what they refer to."""
 
-    find_faults = staticmethod(find_early_fields)
+    find_faults, dated = staticmethod(find_early_fields), DATED_FIELDS
     dm_event_fields = make_names_field(FIELDS, data_key="dm_event.fields")
     expansions = make_names_field(_EXPANSIONS)
     post_fields = make_names_field(POST_FIELDS, data_key="post.fields")

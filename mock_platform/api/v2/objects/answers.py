@@ -132,15 +132,30 @@ def find_early_fields(
                 continue
             known = [one for one in POST_FIELDS if one != value]
             since = f"The release history adds it on {find_release(row).date}"
-            hint = f"{since}, after the world's clock; --releases all knows it always"
+            hint = f"{since}, and {world.explain_too_early()}"
             fault = unlisted(known, value).naming(name)
             yield name, Fault(fault, hint=hint, said=fault.said)
+
+
+DATED_FIELDS = (
+    *(
+        find_release(row).make_change(
+            "sent-value-accepted", "query parameter post.fields", new=name
+        )
+        for name, row in _DATED.items()
+    ),
+    find_release("affiliation-array").make_change(
+        "answer-type-changed", "answer 200: affiliation.user_id", "string", "array"
+    ),
+)
+"""What the release history changes of operations that show posts and users."""
 
 
 class _CommonFields(Schema):
     """The lists that all selections have."""
 
     find_faults = staticmethod(find_early_fields)
+    dated = DATED_FIELDS
 
     post_fields = make_names_field(POST_FIELDS, data_key="post.fields")
     older_post_fields = make_names_field(POST_FIELDS, data_key="tweet.fields")

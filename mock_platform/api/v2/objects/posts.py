@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mock_platform.api.v2.conventions import MediaKey, make_id_field
 from mock_platform.api.v2.objects.older_forms import (
@@ -43,6 +43,9 @@ from mock_platform.world.clock import parse_instant, wire_millis
 from mock_platform.world.ids import find_moment
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
+
+if TYPE_CHECKING:
+    from mock_platform.core.tables.drawing import Draft
 
 # Reads posts as either interface serves them, and returns them as they are stored.
 
@@ -360,6 +363,18 @@ def _check(record: Record) -> Iterator[tuple[str, str]]:
         yield "_edit_history", f"_edit_history must contain the post's own id, {record['id_str']}"
 
 
+def _draw_post(draft: Draft) -> Record:
+    number = draft.record.get("id_str") or draft.id(dated=True)
+    return {
+        "id": int(number) if number.isdecimal() else number,
+        "id_str": number,
+        "post_id": number,
+        "full_text": draft.sentence(),
+        "nullcast": False,
+        "scopes": {"followers": True},
+    }
+
+
 _UNKNOWN_AUTHOR = "1"
 
 
@@ -373,9 +388,13 @@ POSTS = Table(
     "posts",
     PostRecord,
     key="id_str",
-    references=(Reference("_account_id", "accounts"), Reference("_user_id", "users")),
+    references=(
+        Reference("_account_id", "accounts"),
+        Reference("_user_id", "users", count="statuses_count"),
+    ),
     complete=_complete,
     check=_check,
+    draw=_draw_post,
     from_public=to_stored_form,
     shown=Shown(
         ("text",), "post.fields", known_by="text", kept=KEPT_AS_RECORDED, complete=_complete_shown

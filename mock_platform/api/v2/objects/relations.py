@@ -35,6 +35,8 @@ class End(Struct, frozen=True):
     field: str
     table: str
     count: str | None = None
+    unless: str | None = None
+    """A flag of the record at the other end: with it, the edge is not counted here."""
 
 
 class Relation(Struct, frozen=True, dict=True):
@@ -50,8 +52,6 @@ class Relation(Struct, frozen=True, dict=True):
     """What one edge says; the text of the page of tables."""
     source: End
     target: End
-    count: Callable[[World, Record, int], None] | None = None
-    """Counts an edge elsewhere, too: one more or one less."""
 
     @cached_property
     def table(self) -> Table:
@@ -64,12 +64,20 @@ class Relation(Struct, frozen=True, dict=True):
         }
         schema = Schema.from_dict(parts, name=f"{self.name.title().replace('_', '')}Record")
         schema.__doc__ = self.text
-        ends = (self.source, self.target)
         return Table(
             self.name,
             cast("type[Schema]", schema),
             key="id",
-            references=tuple(Reference(end.field, end.table) for end in ends),
+            references=tuple(
+                Reference(
+                    end.field,
+                    end.table,
+                    count=end.count,
+                    unless=None if end.unless is None else (other.field, end.unless),
+                )
+                for end, other in self._pairs
+            ),
+            once=(self.source.field, self.target.field),
             from_public=self._add_key,
             unlink=self._unlink,
         )
@@ -149,11 +157,19 @@ class Relation(Struct, frozen=True, dict=True):
             self.remove_all(world, target=key)
 
     def _count(self, world: World, edge: Record, step: int) -> None:
-        for end in (self.source, self.target):
-            if end.count is not None:
-                add_to_count(world, end.table, edge[end.field], end.count, step)
-        if self.count is not None:
-            self.count(world, edge, step)
+        for end, other in self._pairs:
+            if end.count is None:
+                continue
+            if end.unless is not None:
+                record = world.store.get(other.table, edge[other.field])
+                if (record or {end.unless: True}).get(end.unless):
+                    continue
+            add_to_count(world, end.table, edge[end.field], end.count, step)
+
+    @property
+    def _pairs(self) -> tuple[tuple[End, End], ...]:
+        """Each end with the other one."""
+        return ((self.source, self.target), (self.target, self.source))
 
     def _add_key(self, record: Record) -> Record:
         ends = [record.get(end.field) for end in (self.source, self.target)]

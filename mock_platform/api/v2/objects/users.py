@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mock_platform.api.v2.conventions import make_id_field
 from mock_platform.api.v2.objects.older_forms import (
@@ -44,6 +44,9 @@ from mock_platform.core.tables.table import AS, RECORDED, Shown, Table
 from mock_platform.world.clock import parse_instant, wire_millis, wire_seconds
 from mock_platform.world.store.interface import Order, Record
 from mock_platform.world.world import World
+
+if TYPE_CHECKING:
+    from mock_platform.core.tables.drawing import Draft
 
 NEWEST_FIRST = Order("created_at", descending=True)
 SUBSCRIPTION_TYPES = ("None", "Basic", "Premium", "PremiumPlus")
@@ -133,9 +136,22 @@ def _to_stored_form(record: Record) -> Record:
     return own
 
 
+def _draw_user(draft: Draft) -> Record:
+    is_person = draft.draw_below(4) > 0
+    name = draft.person() if is_person else draft.company()
+    return {
+        "name": name,
+        "screen_name": name.replace(" ", "_").lower()[:15],
+        "description": draft.sentence(),
+        "location": draft.city(),
+    }
+
+
 USERS = Table(
     "users",
     UserRecord,
+    draw=_draw_user,
+    unique=("screen_name",),
     from_public=_to_stored_form,
     shown=Shown(
         ("name", "username"),

@@ -97,6 +97,18 @@ _OLDER_QUOTE = "quote_tweet_id"
 _CONTENTS = ("media", "poll", "quote_post_id", "card_uri")
 
 
+DATED = (
+    *(
+        find_release(row).make_change("sent-key-added", f"body: {name}")
+        for name, row in _DATED.items()
+    ),
+    find_release("programmatic-replies").make_change(
+        "failure-added", "failure about:blank", new="403 without a mention or a quote by the author"
+    ),
+)
+"""What the release history changes of making a post."""
+
+
 def read_known_keys(call: Call, world: World, settings: Settings) -> dict[str, Any]:
     """Return the parameters of a new post without the keys that are not known yet.
 
@@ -108,8 +120,8 @@ def read_known_keys(call: Call, world: World, settings: Settings) -> dict[str, A
         if name not in params or is_in_force(row, world):
             continue
         del params[name]
-        since = f"the release history adds it on {release.date}, after the world's clock"
-        text = f"key {name!r} is unknown and was ignored: {since}; --releases all knows it always"
+        since = f"the release history adds it on {release.date}, and {world.explain_too_early()}"
+        text = f"key {name!r} is unknown and was ignored: {since}"
         found = Finding(UNKNOWN_KEY, text, f"the key {name!r} before {release.date}")
         report(call, [found], strict=settings.strict)
     if "auto_populate_reply_metadata" in params.get("reply", {}):

@@ -56,6 +56,7 @@ from mock_platform.api.v2.posts.changes import (
 )
 from mock_platform.api.v2.posts.creation import (
     ANY_PLACE,
+    DATED,
     KNOWN_COMMUNITY,
     POST_REFUSALS,
     SUMMONED_REPLIES,
@@ -388,6 +389,7 @@ OPERATIONS = (
             USABLE_MEDIA,
             MEDIA_DETAILS,
         ),
+        dated=DATED,
         example=Example(json={"text": "Fresh from the roaster"}),
         price=POST_CREATE,
     ),

@@ -47,6 +47,7 @@ from mock_platform.api.v2.search.search import (
     FOUND_POSTS,
     GRANULARITIES,
     IDS_BESIDE_TIMES,
+    INDEX_CHANGES,
     NEW_INDEX,
     QUERY_LENGTHS,
     SEARCH_WINDOW,
@@ -307,6 +308,7 @@ def _declare(
         errors=("invalid-request", "usage-capped"),
         assumptions=(*_COMMON, *about_family),
         may_assume=(ACCEPTED_ONLY, COUNTED_ONCE, IDS_BESIDE_TIMES),
+        dated=INDEX_CHANGES,
         **options,
     )
 

@@ -17,7 +17,7 @@ from mock_platform.api.v2.objects.post_text import find_user
 from mock_platform.api.v2.objects.post_view import COUNTS, list_versions
 from mock_platform.api.v2.objects.relations import make_sight_of
 from mock_platform.api.v2.objects.users import NEWEST_FIRST
-from mock_platform.api.v2.release_history import is_in_force
+from mock_platform.api.v2.release_history import find_release, is_in_force
 from mock_platform.api.v2.search.matching import compile_rule, find_required_keys
 from mock_platform.api.v2.search.operators import COUNTED
 from mock_platform.api.v2.search.query import (
@@ -188,6 +188,16 @@ class Window(Struct, frozen=True, dict=True):
         first, stop = self.times
         made: str = post["created_at"]
         return first <= made < stop
+
+
+_INDEX = find_release("search-index")
+INDEX_CHANGES = (
+    _INDEX.make_change(
+        "sent-value-accepted", "query parameter query", new=", ".join(f"{x}:" for x in COUNTED)
+    ),
+    _INDEX.make_change("behaviour-changed", "answer 200", new="keyword searches find no reposts"),
+)
+"""What the release history changes of searches and counts."""
 
 
 def read_query(

@@ -195,13 +195,16 @@ class UsageQuery(Schema):
     usage_fields = CommaList(Choice((*_USUAL, *_DAILY)), data_key="usage.fields")
 
 
+_TEXT = {"x-mock-recorded": {"type": "string"}}
+
+
 class _Day(Schema):
     date = Instant(millis=True, required=True)
-    usage = Integer(required=True)
+    usage = Integer(required=True, metadata=_TEXT)
 
 
 class _ProjectDays(Schema):
-    project_id = Integer(required=True)
+    project_id = Integer(required=True, metadata=_TEXT)
     usage = ListOf(Nested(_Day), required=True)
 
 
@@ -214,9 +217,9 @@ class _AppDays(Schema):
 UsageAnswer = wrap_data(
     "UsageAnswer",
     cap_reset_day=Integer(),
-    project_cap=Integer(),
+    project_cap=Integer(metadata=_TEXT),
     project_id=Text(),
-    project_usage=Integer(),
+    project_usage=Integer(metadata=_TEXT),
     daily_project_usage=Nested(_ProjectDays),
     daily_client_app_usage=ListOf(Nested(_AppDays)),
 )

@@ -262,6 +262,11 @@ TABLES = (
         "replay_jobs",
         ReplayJobRecord,
         references=(Reference("webhook_id", "webhooks"), Reference("_app_id", "apps")),
+        draw=lambda draft: {
+            "from_date": f"{draft.moment - timedelta(hours=draft.draw_between(2, 20)):%Y%m%d%H%M}",
+            "to_date": f"{draft.moment - timedelta(hours=1):%Y%m%d%H%M}",
+            "state": "COMPLETE",
+        },
     ),
 )
 RUNNING = "_replays"

@@ -107,12 +107,22 @@ def _check_url(record: Record) -> Iterator[tuple[str, str]]:
         yield "url", f"url must be an http or https address, got {record['url']!r}"
 
 
+def find_next_challenge(webhook: Record) -> datetime | None:
+    """Return when a webhook is to be challenged again; `None` if it is not."""
+    if not webhook["valid"] or webhook.get("_passed_at") is None:
+        return None
+    passed = parse_instant(webhook["_passed_at"])
+    tried = parse_instant(webhook.get("_challenged_at") or webhook["_passed_at"])
+    return max(passed + _TRUST, tried + _REPEAT)
+
+
 TABLES = (
     Table(
         "webhooks",
         WebhookRecord,
         references=(Reference("_app_id", "apps"),),
         check=_check_url,
+        due=("challenge", find_next_challenge),
         shown=Shown(("url", "created_at"), operations=("webhooks.list",), is_of_app=True),
     ),
 )
@@ -248,15 +258,6 @@ def apply_challenge(webhook: Record, now: datetime, *, passed: bool | None) -> R
         if passed:
             changed["_passed_at"] = wire_millis(now)
     return changed
-
-
-def find_next_challenge(webhook: Record) -> datetime | None:
-    """Return when a webhook is to be challenged again; `None` if it is not."""
-    if not webhook["valid"] or webhook.get("_passed_at") is None:
-        return None
-    passed = parse_instant(webhook["_passed_at"])
-    tried = parse_instant(webhook.get("_challenged_at") or webhook["_passed_at"])
-    return max(passed + _TRUST, tried + _REPEAT)
 
 
 def delete_webhook(world: World, webhook_id: str) -> None:

@@ -1,0 +1,50 @@
+// What a receiver of webhooks takes, refuses and says when nothing comes.
+
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import test from "node:test";
+
+import { WebhookReceiver } from "mock-platform";
+
+const SECRET = "a consumer secret";
+const sign = (body) => `sha256=${createHmac("sha256", SECRET).update(body).digest("base64")}`;
+
+async function open(t) {
+  const receiver = await WebhookReceiver.start(SECRET);
+  t.after(() => receiver.stop());
+  const send = async (body, signature = sign(body)) => {
+    const headers = { "x-platform-webhooks-signature": signature };
+    return (await fetch(receiver.url, { method: "POST", body, headers })).status;
+  };
+  return { receiver, send };
+}
+
+test("a challenge is answered with the secret", async (t) => {
+  const { receiver } = await open(t);
+
+  const answer = await fetch(`${receiver.url}?crc_token=abc`);
+
+  assert.deepEqual(await answer.json(), { response_token: sign("abc") });
+  assert.deepEqual(receiver.challenges, ["abc"]);
+});
+
+test("deliveries are collected, with the statuses that the test chose", async (t) => {
+  const { receiver, send } = await open(t);
+  receiver.answerNext(500);
+
+  const waiting = receiver.wait(2);
+  assert.deepEqual([await send('{"n":1}'), await send('{"n":2}')], [500, 200]);
+
+  assert.deepEqual((await waiting).map((each) => each.json().n), [1, 2]);
+});
+
+test("a foreign signature is refused and kept apart", async (t) => {
+  const { receiver, send } = await open(t);
+
+  assert.equal(await send("{}", "sha256=wrong"), 403);
+
+  assert.equal(receiver.refused.length, 1);
+  const told = /received 0\. 1 more had another signature[^]*never challenged/;
+  await assert.rejects(receiver.wait(1, 0), told);
+  await assert.rejects(WebhookReceiver.start(), { name: "TypeError", message: /consumer secret/ });
+});
