@@ -38,6 +38,8 @@ class BuildHook(BuildHookInterface[Any]):
                 # Beside the README, which has its name.
                 place = "index.md" if place == "docs/README.md" else place.removeprefix("docs/")
                 build_data["force_include"][str(file)] = f"mock_platform/docs/{place}"
+        if (root / "AGENTS.md").is_file():
+            build_data["force_include"][str(root / "AGENTS.md")] = "mock_platform/AGENTS.md"
         site = root / "build" / "site"
         if (site / "index.html").is_file():
             build_data["force_include"][str(site)] = "mock_platform/docs/site"

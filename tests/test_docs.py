@@ -17,7 +17,7 @@ from tests.live.pages import ROOT, Page
 
 DOCS = Path(__file__).parent.parent / "docs"
 FRONT = (
-    "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md",
+    "README.md", "AGENTS.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md",
     "clients/javascript/README.md",
 )  # fmt: skip
 

@@ -79,6 +79,18 @@ def test_the_wheel_takes_the_pages(hatch_build: ModuleType) -> None:
     assert [place for place in placed.values() if "generators" in place] == []
 
 
+def test_the_wheel_takes_what_agents_read(hatch_build: ModuleType) -> None:
+    """The skill is a page; the file that agents look for is beside the code."""
+    hook = hatch_build.BuildHook()
+    hook.root = str(ROOT)
+    build_data: dict[str, Any] = {"force_include": {}}
+
+    hook.initialize("standard", build_data)
+
+    places = set(build_data["force_include"].values())
+    assert {"mock_platform/docs/SKILL.md", "mock_platform/AGENTS.md"} < places
+
+
 def test_a_build_without_pages_is_possible(hatch_build: ModuleType, tmp_path: Path) -> None:
     """An image is built from the package alone."""
     hook = hatch_build.BuildHook()

@@ -11,6 +11,8 @@ _ROOT_PAGES = ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")
 _SELF = "docs/README"
 _MADE = "Made by `make docs`"
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n+", re.DOTALL)
+"""What tools for agents read of a page before its text."""
 _BLOCK = re.compile(r"^```.*?^```\n", re.DOTALL | re.MULTILINE)
 _INTRODUCTION = """\
 # All pages
@@ -37,7 +39,8 @@ def write_page() -> str:
 
 
 def _write_row(page: str) -> str:
-    head, *paragraphs = _BLOCK.sub("", (ROOT / f"{page}.md").read_text("utf-8")).split("\n\n")
+    text = _FRONT_MATTER.sub("", (ROOT / f"{page}.md").read_text("utf-8"))
+    head, *paragraphs = _BLOCK.sub("", text).split("\n\n")
     text = next(each for each in paragraphs if each and not each.startswith((_MADE, "#", "|", "!")))
     sentence = _LINK.sub(r"\1", " ".join(text.split())).split(". ")[0].rstrip(":.") + "."
     title = head.removeprefix("# ").strip()

@@ -1,4 +1,4 @@
-"""`check` and `coverage`: faults of files with their places, and what clients exercised."""
+"""`check`, `coverage` and `fit`: faults of files, what clients exercised, what a project calls."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from mock_platform.cli.serving_commands import run, serve
 from mock_platform.client.remote.control import read_authority
 from mock_platform.control.mistakes import TOKEN_HEADER
 from mock_platform.core import installed as shipped
+from mock_platform.core.jsonio import pretty
 from mock_platform.core.settings_file import FILE_NAME, BadSettingsFile, read_settings_file
 from mock_platform.core.tables import fixtures
 from mock_platform.platform import Platform
@@ -169,3 +170,19 @@ def _fetch_coverage(url: str, token: str | None, ca: Path | None) -> CoverageDoc
         raise CheckFailed(f"{url} answers {answer.status_code}: {detail or 'no coverage'}")
     found: CoverageDocument = body
     return found
+
+
+def show_fit(path: Path, form: Literal["text", "json"]) -> None:
+    """Print which calls of the platform a project makes, and whether they are served.
+
+    Raises:
+        CheckFailed: A call is not served.
+    """
+    from mock_platform.verification.fit.project import read_project
+    from mock_platform.verification.fit.report import as_json, write_text
+
+    reading = read_project(path)
+    click.echo(pretty(as_json(reading)) if form == "json" else write_text(reading))
+    missing = sum(each.verdict.status == "missing" for each in reading.found)
+    if missing:
+        raise CheckFailed(f"{missing} of {len(reading.found)} calls are not served.")

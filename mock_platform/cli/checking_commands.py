@@ -215,5 +215,20 @@ def pact(
     write_pact(har, names, Parties(consumer, provider), out, server)
 
 
-CHECKING_COMMANDS: tuple[click.Command, ...] = (check, coverage, contract, pact)
+@click.command("fit", cls=CheckedCommand)
+@click.argument("path", type=click.Path(path_type=Path, exists=True))
+@make_format_option("text", "json", help="For people, or for programs.")
+def fit(*, path: Path, format: Literal["text", "json"]) -> None:
+    """List which calls of the platform a project makes, and whether the sandbox answers each.
+
+    PATH is a folder or a file: Python, JavaScript, TypeScript, or an HTTP archive (.har). No code
+    of it is run. How to lead the project to the sandbox, and a first test, come after the calls.
+    Exit status 1 if a call is not served.
+    """
+    from mock_platform.cli.checking import show_fit
+
+    show_fit(path, format)
+
+
+CHECKING_COMMANDS: tuple[click.Command, ...] = (check, coverage, contract, pact, fit)
 """The commands of this module."""

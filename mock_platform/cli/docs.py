@@ -95,7 +95,7 @@ def _find_pages() -> Mapping[str, Path]:
         found[name.lower()] = beside if beside.is_file() else docs / f"{name}.md"
     for file in sorted(docs.glob("*.md")):
         if file not in found.values():
-            found[_INDEX if file.stem == "README" else file.stem] = file
+            found[_INDEX if file.stem == "README" else file.stem.lower()] = file
     return {name: file for name, file in found.items() if file.is_file()}
 
 

@@ -22,7 +22,7 @@ _SECTIONS = (
     ("Break something, and undo it", ("scenarios", "on", "off", "clock", "reset")),
     ("For agents", ("mcp",)),
     ("Data", ("make", "credentials", "record", "import")),
-    ("Check", ("check", "coverage", "diff", "fidelity")),
+    ("Check", ("check", "fit", "coverage", "diff", "fidelity")),
     ("The contract", ("operations", "where", "openapi", "assumptions", "contract", "pact")),
     ("Help and set-up", ("docs", "hosts")),
 )

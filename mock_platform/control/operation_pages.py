@@ -294,6 +294,7 @@ def _list_allowed(field: Any) -> str:
 
 TEXT = "text/plain; charset=utf-8"
 _PAGES = {
+    "SKILL": "start here: everything that an agent needs, with commands that work as they stand",
     "any-language": "start a sandbox, get credentials, make worlds, fail on command, with curl",
     "for-test-authors": "pytest fixtures and markers",
     "for-javascript": "the npm package, with node:test, vitest and jest",

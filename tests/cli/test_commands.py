@@ -74,7 +74,7 @@ def test_the_commands_are_the_promised_ones() -> None:
         "serve", "run", "operations", "where", "check", "credentials", "openapi",
         "assumptions", "failures", "scenarios", "coverage", "diff", "on", "off", "reset", "clock",
         "requests", "costs", "case", "open", "make", "worlds", "docs", "hosts", "contract",
-        "record", "import", "pact", "verify", "fidelity", "mcp",
+        "record", "import", "pact", "verify", "fidelity", "mcp", "fit",
     }  # fmt: skip
 
     assert promised == set(group.commands)

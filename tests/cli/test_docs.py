@@ -22,8 +22,8 @@ def test_every_page_is_listed_with_its_title() -> None:
     status, listed = _run()
 
     names = [line.split()[0] for line in listed.splitlines()[1:]]
-    pages = [file.stem for file in sorted(ROOT.joinpath("docs").glob("*.md"))]
-    pages[pages.index("README")] = "index"
+    pages = [file.stem.lower() for file in sorted(ROOT.joinpath("docs").glob("*.md"))]
+    pages[pages.index("readme")] = "index"
     assert (0, ["readme", "changelog", "contributing", "security", *pages]) == (status, names)
     assert all(len(line.split()) > 1 for line in listed.splitlines())
 
@@ -35,6 +35,19 @@ def test_a_page_is_printed(name: str) -> None:
 
     assert 0 == status
     assert ROOT.joinpath("docs", "for-qa.md").read_text("utf-8").strip() == text.strip()
+
+
+def test_agents_have_a_page_of_their_own() -> None:
+    """It is short, begins with what tools read of a skill, and names what an agent needs."""
+    status, text = _run("skill")
+
+    assert 0 == status
+    assert text.startswith("---\nname: mock-platform\ndescription: ")
+    assert len(text.splitlines()) < 200
+    headings = {"Start", "Credentials", "Worlds", "Failures", "Time", "Why", "Costs"}
+    assert headings < {line[3:] for line in text.splitlines() if line.startswith("## ")}
+    assert "`mock-platform mcp`" in text
+    assert "mock-platform docs skill" in ROOT.joinpath("AGENTS.md").read_text("utf-8")
 
 
 def test_a_misspelt_page_is_explained() -> None:

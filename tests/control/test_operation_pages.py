@@ -97,6 +97,7 @@ def test_every_link_of_the_list_is_answered(box: Sandbox, path: str) -> None:
     assert {f"/_mock/operations/{each.id}.txt" for each in OPERATIONS} < set(links)
     pages = [link for link in links if link.startswith("/_mock/pages/")]
     assert len(pages) >= 10
+    assert "/_mock/pages/SKILL.md" == pages[0]
     assert {200} == {box.client.get(link).status_code for link in [*pages, links[-1]]}
 
 

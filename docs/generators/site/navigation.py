@@ -30,6 +30,7 @@ KINDS = (
             "docs/for-qa",
             "docs/click-lesson",
             "docs/any-language",
+            "docs/SKILL",
         ),
     ),
     Kind(
@@ -38,6 +39,7 @@ KINDS = (
         (
             "docs/install",
             "docs/problems",
+            "docs/fit",
             "docs/test-recipes",
             "docs/failures-in-turn",
             "docs/types-and-async",
