@@ -16,6 +16,7 @@ LANES: tuple[tuple[str, ...], ...] = (
         "live/test_for_javascript.py",
         "live/test_github_actions.py",
         "live/test_node_ads.py",
+        "live/test_fit.py",
         "live/test_oauth_clients.py",
         "live/test_pages.py",
     ),
