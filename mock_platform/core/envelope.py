@@ -73,6 +73,8 @@ class Flat(Struct, frozen=True):
     headers: tuple[tuple[str, str], ...] = ()
     recorded_status: int | None = None
     """The status on the recorded wire, if it may be another one there."""
+    recorded_in_data: bool = False
+    """Whether what is answered is under `data` on the recorded wire."""
     is_verbatim: bool = False
     """Whether the data have the names that the client asks for already."""
 
@@ -82,6 +84,8 @@ class Flat(Struct, frozen=True):
 
     def reply(self, call: Call, result: Any) -> Reply:
         """Return the reply for a JSON object."""
+        if self.recorded_in_data and call.wire == "recorded" and "data" not in result:
+            result = {"data": result}
         headers = [("Content-Type", JSON), *self.headers]
         return Reply(self.status, dumps(result), headers, is_verbatim=self.is_verbatim)
 

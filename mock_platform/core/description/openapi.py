@@ -431,7 +431,11 @@ class _Writer:
             returns = declared
         success: JsonObject = {"description": operation.summary}
         data = {} if returns.schema is None else self._converter.reference(returns.schema)
-        success["content"] = {returns.media_type: {"schema": returns.describe_body(data)}}
+        media: JsonObject = {"schema": returns.describe_body(data)}
+        success["content"] = {returns.media_type: media}
+        if isinstance(returns, Flat) and returns.recorded_in_data:
+            wrapped = {"type": "object", "required": ["data"], "properties": {"data": data}}
+            media[RECORDED] = {"schema": wrapped}
         responses: JsonObject = {str(returns.status): success, **self._failures(operation)}
         if isinstance(returns, Flat) and returns.recorded_status is not None:
             responses[RECORDED] = {str(returns.recorded_status): success}

@@ -215,7 +215,7 @@ OPERATIONS = (
         location=Location.JSON,
         rules=find_address_faults,
         challenge=challenge_new,
-        returns=Webhook,
+        returns=Flat(Webhook, recorded_in_data=True),
         assumptions=(
             WEBHOOK_SHAPES,
             ALLOWED_ADDRESS,

@@ -27,8 +27,9 @@ from mock_platform.world.world import World
 WEBHOOK_SHAPES = public_fact(
     "webhooks.shapes",
     "The endpoints that create, list, validate and delete webhooks have their public shapes; the "
-    "spec only names them. POST answers with the flat record, or with --webhook-envelope data with "
-    "the record under data; PUT answers with attempted and valid.",
+    "spec only names them. POST answers with the flat record, or with --webhook-envelope data and "
+    "on the recorded wire with the record under data, as the newer description has it; PUT answers "
+    "with attempted and valid.",
     "section 2 of the named endpoints",
     gap=True,
 )

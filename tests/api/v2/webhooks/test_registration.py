@@ -58,9 +58,14 @@ def test_register(client: Client, receiver: Receiver) -> None:
     assert "webhooks.shapes" in answer.headers["X-Mock-Assumptions"].split(",")
 
 
-def test_register_with_envelope(receiver: Receiver) -> None:
-    """With --webhook-envelope data the record is under data."""
-    with Desk(webhook_envelope="data") as desk:
+@pytest.mark.parametrize(
+    "settings",
+    [{"webhook_envelope": "data"}, {"wire": "recorded"},
+     {"wire": "recorded", "webhook_envelope": "data"}],
+)  # fmt: skip
+def test_register_with_envelope(settings: dict[str, Any], receiver: Receiver) -> None:
+    """With --webhook-envelope data, and on the recorded wire, the record is under data."""
+    with Desk(**settings) as desk:
         body = Client(desk).register(receiver.url).get_json()
 
         assert {"data"} == set(body)
@@ -377,7 +382,11 @@ def test_deliveries_have_the_names_of_who_registered(
     with Desk(names=world) as desk:
         made = Client(desk).register(receiver.url, base_url=f"https://{host}").get_json()
         payload = {"id": "7", "in_reply_to_post_id": "6"}
-        given = {"webhook_id": made["id"], "event_type": "post.create", "payload": payload}
+        given = {
+            "webhook_id": made.get("data", made)["id"],
+            "event_type": "post.create",
+            "payload": payload,
+        }
         add_event(desk.world, given)
         desk.wait()
 
