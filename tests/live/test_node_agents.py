@@ -1,6 +1,6 @@
-"""The servers for agents with the official SDK for TypeScript, and the protocol's own tests.
+"""The servers for agents with two clients for node, and the protocol's own tests.
 
-The client runs at the platform's real addresses, in a world of its own.
+The clients run at the platform's real addresses, in a world of its own.
 """
 
 from __future__ import annotations
@@ -33,13 +33,14 @@ def platform() -> Iterator[MockPlatform]:
         yield started
 
 
-def test_ten_stories(platform: MockPlatform, tool: Tool, node_modules: Path) -> None:
+@pytest.mark.parametrize("client", ["official", "ai"])
+def test_ten_stories(platform: MockPlatform, tool: Tool, node_modules: Path, client: str) -> None:
     """Each ends as it would there; the names are the original ones, by the hosts."""
-    world = platform.world("stories")
+    world = platform.world(f"stories-{client}")
     own = {"NODE_PATH": str(node_modules), "CONTROL": world.control_url}
     with world.intercept():
         env = {**os.environ, **environment(world.credentials), **own}
-        ran = finished([tool("node"), str(PROGRAM)], env=env, check=True)
+        ran = finished([tool("node"), str(PROGRAM), client], env=env, check=True)
 
     assert {
         "search": ["xmcp", 148, True],

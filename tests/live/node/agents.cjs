@@ -1,5 +1,6 @@
-// Ten stories with the official SDK, at the platform's real addresses; prints as JSON what each saw:
-//   node agents.cjs   {"STORY": …}
+// Ten stories at the platform's real addresses; prints as JSON what each saw:
+//   node agents.cjs [official|ai]   {"STORY": …}
+// "official" is the SDK of the protocol, "ai" the client of another vendor, with code of its own.
 // CONTROL is the control plane of the world.
 "use strict";
 
@@ -27,7 +28,8 @@ class Provider {
   signIns = 0;
 
   clientInformation() {
-    return { client_id: get("CLIENT_ID"), client_secret: get("CLIENT_SECRET") };
+    const issuer = ADS.origin; // "ai" gives secrets only to a server that the app names
+    return { client_id: get("CLIENT_ID"), client_secret: get("CLIENT_SECRET"), issuer };
   }
 
   tokens() {
@@ -36,6 +38,14 @@ class Provider {
 
   saveTokens(tokens) {
     this.saved = tokens;
+  }
+
+  authorizationServerInformation() {
+    return this.server;
+  }
+
+  saveAuthorizationServerInformation(server) {
+    this.server = server;
   }
 
   saveCodeVerifier(verifier) {
@@ -53,13 +63,47 @@ class Provider {
   }
 }
 
+/** How each client connects (it gets headers or a provider), and how a sign-in ends. */
+const CLIENTS = {
+  official: {
+    async connect(address, { headers, authProvider }) {
+      const client = new Client({ name: "stories", version: "1.0.0" });
+      await client.connect(new StreamableHTTPClientTransport(address, { requestInit: { headers }, authProvider }));
+      return {
+        name: client.getServerVersion().name,
+        tools: (await client.listTools()).tools,
+        call: (name, given) => client.callTool({ name, arguments: given }),
+        close: () => client.close(),
+      };
+    },
+    signIn: (address, authProvider) =>
+      new StreamableHTTPClientTransport(address, { authProvider }).finishAuth(authProvider.code),
+  },
+  ai: {
+    async connect(address, { headers, authProvider }) {
+      const { createMCPClient } = require("@ai-sdk/mcp");
+      const transport = { type: "http", url: String(address), headers, authProvider };
+      const client = await createMCPClient({ transport });
+      const tools = await client.tools();
+      return {
+        name: client.serverInfo.name,
+        tools: Object.keys(tools),
+        call: (name, given) => tools[name].execute(given, { toolCallId: "1", messages: [] }),
+        close: () => client.close(),
+      };
+    },
+    signIn: (address, authProvider) =>
+      require("@ai-sdk/mcp").auth(authProvider, { serverUrl: address, authorizationCode: authProvider.code }),
+  },
+};
+const CLIENT = CLIENTS[process.argv[2] ?? "official"];
+
 /** Connects, calls `story` with a function that calls tools, and disconnects. */
 async function talk(address, options, story) {
-  const client = new Client({ name: "stories", version: "1.0.0" });
-  await client.connect(new StreamableHTTPClientTransport(address, options));
+  const client = await CLIENT.connect(address, options);
   const call = async (name, given = {}) => {
-    const result = await client.callTool({ name, arguments: given });
-    return { refused: result.isError, ...JSON.parse(result.content[0].text) };
+    const result = await client.call(name, given);
+    return { refused: result.isError ?? false, ...JSON.parse(result.content[0].text) };
   };
   try {
     return await story(call, client);
@@ -68,15 +112,14 @@ async function talk(address, options, story) {
   }
 }
 
-const withToken = (token) => ({ requestInit: { headers: { Authorization: `Bearer ${token}` } } });
+const withToken = (token) => ({ headers: { Authorization: `Bearer ${token}` } });
 const asUser = withToken(get("OAUTH2_ACCESS_TOKEN"));
 
 const stories = {
   search: () => talk(V2, asUser, async (call, client) => {
-    const { tools } = await client.listTools();
     const found = await call("searchPostsRecent", { query: "coffee" });
     const read = await call("getPostsById", { id: found.data[0].id, "tweet.fields": ["author_id"] });
-    return [client.getServerVersion().name, tools.length, "author_id" in read.data];
+    return [client.name, client.tools.length, "author_id" in read.data];
   }),
   post: () => talk(V2, asUser, async (call) => {
     const made = await call("createPosts", { text: "From node" });
@@ -91,14 +134,13 @@ const stories = {
     return kept.data[0].id === made.data.id;
   }),
   campaign: () => talk(ADS, asUser, async (call, client) => {
-    const { tools } = await client.listTools();
     const mine = { account_id: get("ACCOUNT_ID") };
     const funds = await call("list_funding_instruments", mine);
     const paid = { funding_instrument_id: funds.data[0].id };
     const campaign = await call("create_campaign", { ...mine, ...paid, name: "Spring", entity_status: "ACTIVE" });
     const key = { ...mine, campaign_id: campaign.data.id };
     const started = await call("activate_campaign", key);
-    return [tools.length, campaign.data.entity_status, started.data.entity_status];
+    return [client.tools.length, campaign.data.entity_status, started.data.entity_status];
   }),
   statistics: () => talk(ADS, asUser, async (call) => {
     const mine = { account_id: get("ACCOUNT_ID") };
@@ -121,10 +163,9 @@ const stories = {
     try {
       await talk(ADS, options, () => null);
     } catch (fault) {
-      if (!(fault instanceof UnauthorizedError)) throw fault;
+      if (fault.name !== "UnauthorizedError" && !(fault instanceof UnauthorizedError)) throw fault;
     }
-    const transport = new StreamableHTTPClientTransport(ADS, options);
-    await transport.finishAuth(provider.code);
+    await CLIENT.signIn(ADS, provider);
     const seen = await talk(ADS, options, async (call) => {
       const before = (await call("list_ads_accounts")).data.length;
       const first = provider.saved;
@@ -161,7 +202,7 @@ const stories = {
     try {
       return await talk(V2, bad, () => "connected");
     } catch (fault) {
-      return fault.code ?? fault.name;
+      return fault.code ?? fault.statusCode ?? fault.name;
     }
   },
   // The last one: the new token ends the one from before.
