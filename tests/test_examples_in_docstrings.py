@@ -11,6 +11,7 @@ import pytest
 
 import mock_platform
 from mock_platform import testing
+from tests.waits import in_thread
 
 ROOT = Path(mock_platform.__file__).parent
 PARTS = ("ClockFace", "JournalFace", "EntryFace", "ChangeFace", "StateFace", "TableFace")
@@ -57,7 +58,7 @@ def test_examples_run(example: doctest.DocTest) -> None:
     report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
 
-    result = runner.run(example, out=report.append)
+    result = in_thread(lambda: runner.run(example, out=report.append))
 
     assert (0, len(example.examples)) == (result.failed, result.attempted), "".join(report)
 

@@ -583,4 +583,14 @@ def message_form(_platform: Platform, _converter: Converter) -> dict[str, Any]:
     }
 
 
-ROUTES = (Route("POST", "/mcp", post_message, body=None, body_form=message_form, raw=True),)
+ROUTES = (
+    Route(
+        "POST",
+        "/mcp",
+        post_message,
+        body=None,
+        body_form=message_form,
+        raw=True,
+        also=("text/event-stream",),
+    ),
+)

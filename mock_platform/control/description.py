@@ -148,6 +148,9 @@ def _describe_body(route: Route, converter: Converter, platform: Platform) -> di
     return {"required": required, "content": content}
 
 
+_OBJECTS = frozenset({"application/json", "text/event-stream"})
+
+
 def _add_route(
     spec: APISpec,
     converter: Converter,
@@ -159,13 +162,15 @@ def _add_route(
     if route.status != 204:
         schema = {} if route.returns is None else converter.reference(route.returns)
         success["content"] = {
-            media_type: {"schema": schema if media_type == "application/json" else _TEXTUAL}
+            media_type: {"schema": schema if media_type in _OBJECTS else _TEXTUAL}
             for media_type in (route.media_type, *route.also)
         }
-    problem = {
+    problem: dict[str, Any] = {
         "description": "The request was refused; `detail` says what to do.",
         "content": {MEDIA_TYPE: {"schema": converter.reference(ControlProblem)}},
     }
+    if route.raw:  # it refuses in the form of its own protocol as well
+        problem["content"]["application/json"] = {"schema": {}}
     entry: dict[str, Any] = {
         "operationId": f"control.{route.id}",
         "summary": route.summary,

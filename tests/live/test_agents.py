@@ -5,7 +5,6 @@ It is imported where it is used: that takes half a second, in each process that 
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -18,6 +17,7 @@ import pytest
 
 from mock_platform import MockPlatform
 from mock_platform.client.interface import WorldFace
+from tests.waits import run_async
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -116,7 +116,7 @@ def tell(story: Story, world: WorldFace, path: str, auth: Any = None) -> None:
         async with connected(f"{world.base_url}{path}", token) as agent:
             await story(agent, world)
 
-    asyncio.run(run())
+    run_async(run())
 
 
 def make_provider(world: WorldFace, storage: Storage, scopes: list[str]) -> OAuthClientProvider:
@@ -350,5 +350,5 @@ def test_an_agent_that_starts_the_command(world: WorldFace) -> None:
 
     before = world.clock.now()
 
-    assert f"The clock of world {world.name} is at" in asyncio.run(run())
+    assert f"The clock of world {world.name} is at" in run_async(run())
     assert world.clock.now() - before > timedelta(hours=23)

@@ -34,7 +34,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import USER
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import NumericFailure
-from mock_platform.core.fields import Flag, Integer, Json, ListOf, Text
+from mock_platform.core.fields import Anything, Flag, Integer, Json, ListOf, Text
 from mock_platform.core.operation import Handler
 from mock_platform.core.tables.table import AS, RECORDED
 from mock_platform.core.unread import NO_EFFECT
@@ -105,7 +105,7 @@ class IdPage(older.Cursors):
     """A page of ids of users."""
 
     component_name = "OlderIdPage"
-    ids = ListOf(Json(), required=True)
+    ids = ListOf(Anything(metadata={"type": ["integer", "string"]}), required=True)
     total_count = Integer(allow_none=True)
 
 

@@ -14,7 +14,7 @@ import pytest
 from mock_platform import MockPlatform
 from mock_platform.core.call import FaultKind
 from mock_platform.serving.in_process.asgi import AsgiApplication
-from tests.waits import PATIENCE
+from tests.waits import PATIENCE, run_async
 
 Message = dict[str, Any]
 LEFT = {"type": "http.disconnect"}
@@ -75,7 +75,7 @@ def call(
         await asyncio.wait_for(application(announced, receive, send), PATIENCE)
         return sent
 
-    return asyncio.run(run())
+    return run_async(run())
 
 
 def body(sent: Iterable[Message]) -> bytes:
@@ -178,7 +178,7 @@ def test_faults_raise_what_httpx_raises(
             await client.get("/12/accounts")
 
     with pytest.raises(error, match=text):
-        asyncio.run(ask())
+        run_async(ask())
     with pytest.MonkeyPatch.context() as patch:
         patch.delitem(sys.modules, "httpx")
         with pytest.raises(OSError, match=text):
@@ -263,4 +263,4 @@ def test_what_a_thread_made_for_a_client_that_left_is_closed() -> None:
         go_on.set()
         assert await asyncio.to_thread(closed.wait, PATIENCE)
 
-    asyncio.run(leave())
+    run_async(leave())

@@ -17,7 +17,7 @@ from mock_platform.core.errors import MissingCredentials
 from mock_platform.core.installed import MissingExtra
 from mock_platform.serving.in_process.session import AuthScheme, ForeignHost
 from mock_platform.world.clock import UPTIME
-from tests.waits import PATIENCE
+from tests.waits import PATIENCE, run_async
 
 T = TypeVar("T")
 FAULTS: list[FaultKind] = ["reset", "empty", "truncate", "garbage", "timeout"]
@@ -72,7 +72,7 @@ def use(
         async with world.async_client(auth, sandbox=sandbox) as client:
             return await act(client)
 
-    return asyncio.run(run())
+    return run_async(run())
 
 
 @pytest.mark.parametrize("auth", ["oauth1", "oauth2", "bearer", None])
