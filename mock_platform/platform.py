@@ -249,8 +249,7 @@ class Platform:
             world, refused = self.worlds.default, error
         # The moment of the request is read before it is answered: an answer that moves the clock,
         # or waits, is journalled at the time at which the request came.
-        at = world.clock.now()
-        call.came = at, world.clock.jumps
+        call.came = world.clock.now(), world.clock.jumps
         changes: Sequence[Change] = ()
         failed: str | None = None
         try:
@@ -293,10 +292,10 @@ class Platform:
             reply.headers += make_markers(call, assumptions, why)
         milliseconds = (UPTIME() - started) * 1000
         turn = world.count_request() if call.turn is None else call.turn
+        at = call.came[0]
         reply.entry = entry = make_entry(
-            call, reply, world.name, at, milliseconds, assumptions, changes, failed, why,
-            turn,
-        )  # fmt: skip
+            call, reply, world.name, at, milliseconds, assumptions, changes, failed, why, turn
+        )
         self._record(entry, call, world)
         if call.tool is not None:
             call.tool.frame(call, reply)

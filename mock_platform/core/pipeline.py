@@ -204,7 +204,9 @@ def work(call: Call, world: World, answer: Answer) -> tuple[Reply, Sequence[Chan
     if call.as_of is not None:
         answer = _answer_as_of(answer)
     with world.work() as changes:
-        call.turn = world.take_turn(*call.came)
+        came, jumps = call.came
+        call.turn, came = world.take_turn(came, jumps)
+        call.came = came, jumps
         try:
             reply = answer(call, world)
         except Failure as failure:

@@ -170,6 +170,7 @@ class Clock:
         # One value that is replaced as a whole: a reader during a jump sees the old or the new one.
         self._state: ClockState = (timedelta(), None if frozen_at is None else _utc(frozen_at))
         self._held: datetime | None = None
+        self._latest: tuple[int, datetime] = (-1, EARLIEST)
         self.jumps = 0
         """How often it was frozen, set, moved or started."""
         self._lock = lock or threading.Lock()
@@ -184,14 +185,22 @@ class Clock:
         offset, frozen = self._state
         return machine_now() + offset if frozen is None else frozen
 
-    def hold(self, moment: datetime, jumps: int) -> None:
-        """Be at a moment until `let_go`: a request happens at one, that at which it came.
+    def hold(self, moment: datetime, jumps: int) -> datetime:
+        """Be at a moment until `let_go`, and return it: a request happens at that at which it came.
 
         It is the current moment if the clock has jumped since it had that number of `jumps`. Called
         under the world's lock. A jump ends it.
         """
+        # One that waited for the lock comes after those that were answered meanwhile: else its
+        # records would be older than theirs, and who asks for what is new would never see them.
         self._held = None
-        self._held = moment if jumps == self.jumps else self.now()
+        held = moment if jumps == self.jumps else self.now()
+        jumped, latest = self._latest
+        if jumped == self.jumps and latest > held:
+            held = latest
+        self._latest = self.jumps, held
+        self._held = held
+        return held
 
     def let_go(self) -> None:
         """Follow the time again."""

@@ -163,17 +163,17 @@ class World:
         """
         return self._work
 
-    def take_turn(self, came: datetime, jumps: int) -> int:
-        """Give the request that `work()` answers its number, and return it.
+    def take_turn(self, came: datetime, jumps: int) -> tuple[int, datetime]:
+        """Give the request that `work()` answers its number and its moment, and return both.
 
         `came` is when it came, and `jumps` how often the clock had jumped until then. The clock
         does not move until the end of the work. So the same request at the same moment, after the
         same ones, gets the same answer.
         """
         self._is_request = True
-        self.clock.hold(came, jumps)
+        moment = self.clock.hold(came, jumps)
         self.history.turn += 1
-        return self.history.turn
+        return self.history.turn, moment
 
     def count_request(self) -> int:
         """Return the number of a request that needed no work, because nothing answered it."""

@@ -112,3 +112,14 @@ def test_a_request_happens_at_one_moment(world: World) -> None:
     assert after > came
     assert MARCH <= moved < MARCH + timedelta(hours=1)
     assert MARCH + timedelta(days=9) == within
+
+
+def test_a_request_that_waited_is_not_before_those_answered_meanwhile(world: World) -> None:
+    """So what it makes is newer than what they made."""
+    jumps = world.clock.jumps
+    with world.work():
+        first = world.take_turn(MARCH + timedelta(seconds=1), jumps)
+    with world.work():
+        waited = world.take_turn(MARCH, jumps)
+
+    assert [(1, MARCH + timedelta(seconds=1)), (2, MARCH + timedelta(seconds=1))] == [first, waited]
