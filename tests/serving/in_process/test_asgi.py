@@ -14,7 +14,7 @@ import pytest
 from mock_platform import MockPlatform
 from mock_platform.core.call import FaultKind
 from mock_platform.serving.in_process.asgi import AsgiApplication
-from tests.waits import PATIENCE, run_async
+from tests.waits import PATIENCE, in_thread, run_async
 
 Message = dict[str, Any]
 LEFT = {"type": "http.disconnect"}
@@ -212,7 +212,7 @@ def test_another_kind_of_loop_is_told_what_to_do(platform: MockPlatform) -> None
 
     called: Any = platform.asgi(scope(), receive, send)
     with pytest.raises(RuntimeError, match="With trio, call `base_url`"):
-        called.send(None)
+        in_thread(lambda: called.send(None))
 
 
 def test_an_application_that_does_not_answer_is_an_error() -> None:
