@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -198,9 +199,22 @@ class Unreachable(RuntimeError):
 
 
 def did_you_mean(value: str, known: Iterable[str]) -> str:
-    """Return ` Did you mean 'x'?`, or an empty text if no known value is near."""
-    near = get_close_matches(value, list(known), 1)
+    """Return ` Did you mean 'x'?`, or an empty text if no known value is near.
+
+    Nearest is what has the same words in another order: `answer-lost` for `lost-answer`.
+
+    Example:
+        >>> did_you_mean("lost-answer", ["answer-lost", "rate-limited"])
+        " Did you mean 'answer-lost'?"
+    """
+    names, words = list(known), _split(value)
+    turned = [name for name in names if len(words) > 1 and _split(name) == words]
+    near = turned or get_close_matches(value, names, 1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def _split(name: str) -> list[str]:
+    return sorted(re.split(r"[\W_]+", name.lower()))
 
 
 class CaseTooLarge(ValueError):

@@ -19,7 +19,8 @@ const KEPT_LINES = 50;
 /** A line of the log for a request: failures on command are no news for this process. */
 const REQUEST = /^\S+ (\d{3}|---) [A-Z]+ /;
 const INSTALL =
-  "Install it with `pip install mock-platform`, or name the command in the option `command` or " +
+  "Install it with `pip install mock-platform`, or from a clone with `pip install PATH`, or name the " +
+  "command in the option `command` or " +
   `the variable ${COMMAND}, such as '/project/.venv/bin/mock-platform'.`;
 
 /** What `serve` has besides settings. */
