@@ -29,6 +29,7 @@ from mock_platform.api.v2.compliance.causes import record_changes
 from mock_platform.api.v2.streams.open_streams import OpenStreams
 from mock_platform.api.v2.user_relations.changes import accept_when_public
 from mock_platform.core import installed as shipped
+from mock_platform.core.address import may_be_of_agent
 from mock_platform.core.assumptions import Assumption, register
 from mock_platform.core.auth.authenticate import CORE_ASSUMPTIONS
 from mock_platform.core.auth.lookup import WorldCredentials, credential_hints
@@ -319,9 +320,10 @@ class Platform:
             # only if there is none either is it unknown.
             found = self._routes.find(call)
             if found.target is None:
-                for_agent = self._agents.answer(call, world)
-                if for_agent is not None:
-                    return for_agent
+                if may_be_of_agent(call.path):
+                    for_agent = self._agents.answer(call, world)
+                    if for_agent is not None:
+                        return for_agent
                 allowed = found.allowed
                 return self._custom.answer(
                     call, world, lambda: self.unanswered_requests.failure(call, allowed)

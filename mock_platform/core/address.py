@@ -69,3 +69,8 @@ def _is_bracketed(host: str) -> bool:
         return found is not None and ip_address(found[1]) is not None
     except ValueError:
         return False
+
+
+def may_be_of_agent(path: str) -> bool:
+    """Whether the servers for agents may answer at a path: messages, or how to sign in."""
+    return path in AGENT_PATHS or "/.well-known/" in path
