@@ -197,12 +197,12 @@ class LocalWorld(WorldFace):
         seed: int | None = None,
         **fields: Any,
     ) -> dict[str, Any]:
-        from mock_platform.control.making import MAX_IDS
+        from mock_platform.control.making import describe_made
         from mock_platform.core.tables.making import make_records
 
         given = describe_fields(fields)
         keys = make_records(self._world, self._platform.tables, table, count, given, seed)
-        return {"table": table, "made": len(keys), "ids": keys[:MAX_IDS]}
+        return describe_made(table, keys)
 
     def emit(
         self,

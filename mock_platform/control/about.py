@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from flask import Response
 from marshmallow import fields
@@ -19,9 +19,11 @@ from mock_platform.core.schema import Schema
 from mock_platform.core.warning_counts import WarningDocument, merge_warnings
 from mock_platform.core.wire import NAMES_HEADER, WIRE_HEADER
 from mock_platform.platform import Platform
-from mock_platform.settings import NAMES, WIRES, NamesMode, WireMode
+from mock_platform.settings import NAMES, WIRES
 from mock_platform.version import __version__
 from mock_platform.world.clock import UPTIME
+
+_Mode = TypeVar("_Mode", bound=str)
 
 
 def health(request: ControlRequest) -> dict[str, Any]:
@@ -74,11 +76,17 @@ def metrics(request: ControlRequest) -> Response:
 
 def describe(request: ControlRequest) -> dict[str, Any]:
     """Return the OpenAPI description of all that is served, in names and wire of the world."""
-    asked = request.flask.headers.get(NAMES_HEADER, request.world.names)
-    names: NamesMode = next((each for each in NAMES if each == asked), "neutral")
-    asked = request.flask.headers.get(WIRE_HEADER, request.world.wire)
-    wire: WireMode = next((each for each in WIRES if each == asked), "spec")
+    names = _choose(request, NAMES_HEADER, request.world.names, NAMES)
+    wire = _choose(request, WIRE_HEADER, request.world.wire, WIRES)
     return request.services.description.at(request.base_url, names, wire)
+
+
+def _choose(
+    request: ControlRequest, header: str, own: _Mode | None, known: tuple[_Mode, ...]
+) -> _Mode:
+    """Return what a header asks for, else the world's own mode, else the first that is known."""
+    asked = request.flask.headers.get(header, own)
+    return next((each for each in known if each == asked), known[0])
 
 
 def operations(platform: Platform) -> dict[str, Any]:

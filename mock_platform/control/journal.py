@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from mock_platform.control.questions import ENTRY, find_world_of_entry
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
@@ -221,19 +223,12 @@ def archive(entries: Sequence[JournalEntry], dropped: int) -> dict[str, Any]:
         reasons = {key: value for key, value in entry.summary().items() if key not in _FRAME}
         ending = entry.ending or COMPLETE
         unanswered = ending.how in _UNANSWERED and ending.bytes == 0
-        exchange = RecordedExchange(
-            started=entry.at,
-            milliseconds=entry.milliseconds,
-            method=entry.method,
-            url=entry.url,
-            request_headers=entry.request_headers,
-            request_body=entry.request_body,
-            status=0 if unanswered else entry.status,
-            reason=None if unanswered else entry.reason,
-            response_headers=() if unanswered else entry.response_headers,
+        exchange = replace(
+            RecordedExchange.from_entry(entry, {"_mock": reasons}),
             response_body=entry.response_body[: ending.bytes],
-            own={"_mock": reasons},
         )
+        if unanswered:
+            exchange = replace(exchange, status=0, reason=None, response_headers=())
         return make_entry(exchange, MAX_BODY_BYTES)
 
     comment = "All moments are on the world's clock."

@@ -70,6 +70,11 @@ def make_answer(
     except BadRecord as fault:
         faults = [each.as_json() for each in fault.faults]
         raise ControlRefusal(422, f"Nothing was made: {fault}", faults=faults) from fault
+    return describe_made(table, keys)
+
+
+def describe_made(table: str, keys: list[str]) -> dict[str, Any]:
+    """Return the answer for records with these keys."""
     return {"table": table, "made": len(keys), "ids": keys[:MAX_IDS]}
 
 

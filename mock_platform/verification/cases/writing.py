@@ -265,19 +265,7 @@ def _make_exchange(entry: JournalEntry) -> RecordedExchange:
     basic = _find_basic_name(entry)
     if basic is not None:
         own["_basic"] = basic
-    return RecordedExchange(
-        started=entry.at,
-        milliseconds=entry.milliseconds,
-        method=entry.method,
-        url=entry.url,
-        request_headers=entry.request_headers,
-        request_body=entry.request_body,
-        status=entry.status,
-        reason=entry.reason,
-        response_headers=entry.response_headers,
-        response_body=entry.response_body,
-        own=own,
-    )
+    return RecordedExchange.from_entry(entry, own)
 
 
 def _find_basic_name(entry: JournalEntry) -> str | None:

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import parse_qsl
 
 from msgspec import Struct, field
@@ -23,6 +23,7 @@ from mock_platform.core.jsonio import dumps
 from mock_platform.version import __version__
 from mock_platform.world import redact
 from mock_platform.world.clock import wire_millis
+from mock_platform.world.journal import JournalEntry
 
 _LEAST = 6
 """Minimum length of a value that is replaced wherever it occurs; shorter ones are usual words."""
@@ -197,6 +198,23 @@ class RecordedExchange(Struct, frozen=True):
     """The whole size, if the body is only its beginning."""
     own: Mapping[str, Any] = field(default_factory=dict)
     """Keys that begin with an underscore."""
+
+    @classmethod
+    def from_entry(cls, entry: JournalEntry, own: Mapping[str, Any]) -> Self:
+        """Return the exchange of an entry of the journal, as the sandbox made its answer."""
+        return cls(
+            started=entry.at,
+            milliseconds=entry.milliseconds,
+            method=entry.method,
+            url=entry.url,
+            request_headers=entry.request_headers,
+            request_body=entry.request_body,
+            status=entry.status,
+            reason=entry.reason,
+            response_headers=entry.response_headers,
+            response_body=entry.response_body,
+            own=own,
+        )
 
 
 def make_log(entries: Iterable[JsonObject], comment: str) -> JsonObject:
