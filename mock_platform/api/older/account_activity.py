@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from mock_platform.api.older import conventions as older
-from mock_platform.api.older.conventions import declare, number_refusals, run
+from mock_platform.api.older.conventions import declare, number_refusals, require, run
 from mock_platform.api.v2.activity import account_activity
 from mock_platform.api.v2.activity import account_activity_delivery as subscriptions
 from mock_platform.api.v2.conventions import Rates, get_app, get_user_id, make_schema
@@ -36,24 +36,15 @@ ONE_ENVIRONMENT = expectation(
 OlderWebhook = make_schema(
     "OlderWebhook",
     valid=Flag(required=True),
-    **{name: Text(required=True) for name in ("id", "url", "created_timestamp")},
+    **require(Text, "id", "url", "created_timestamp"),
 )
 Environments = make_schema("OlderEnvironments", environments=ListOf(Json(), required=True))
-SubscriptionCount = make_schema(
-    "OlderSubscriptionCount",
-    **{
-        name: Text(required=True)
-        for name in (
-            "account_name", "provisioned_count", "subscriptions_count_all",
-            "subscriptions_count_direct_messages",
-        )
-    },
-)  # fmt: skip
+_COUNTS = ("provisioned_count", "subscriptions_count_all", "subscriptions_count_direct_messages")
+SubscriptionCount = make_schema("OlderSubscriptionCount", **require(Text, "account_name", *_COUNTS))
 Subscribers = make_schema(
     "OlderSubscribers",
-    environment=Text(required=True),
-    application_id=Text(required=True),
     subscriptions=ListOf(Json(), required=True),
+    **require(Text, "environment", "application_id"),
 )
 
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from marshmallow import fields, pre_load
 
-from mock_platform.api.v2.conventions import Rates, declare_named, make_id_field
+from mock_platform.api.v2.conventions import Rates, declare_named, make_id_field, make_schema
 from mock_platform.api.v2.objects.post_text import find_user
 from mock_platform.api.v2.objects.relations import is_present
 from mock_platform.api.v2.pages import TokenForm
@@ -50,39 +50,27 @@ WRITE_ACCESS = public_fact(
     "A token or an app that may only read is refused with code 261 where something is changed.",
     "developer pages of version 1.1, error codes",
 )
+
+
+def _respell(*texts: str) -> dict[str, str]:
+    """Return the original spelling of names and sentences, which have tweet for post."""
+    return {text: text.replace("post", "tweet").replace("Post", "Tweet") for text in texts}
+
+
 ORIGINAL_NAMES = Pairs(
-    {
-        "post_mode": "tweet_mode",
-        "repost_count": "retweet_count",
-        "reposted": "retweeted",
-        "reposted_status": "retweeted_status",
-        "include_my_repost": "include_my_retweet",
-        "want_reposts": "want_retweets",
-        "post_volume": "tweet_volume",
-    },
-    values={
-        "media_category": {f"post_{kind}": f"tweet_{kind}" for kind in ("image", "gif", "video")}
-    },
-    segments={
-        "posts": "tweets",
-        "repost": "retweet",
-        "reposts": "retweets",
-        "unrepost": "unretweet",
-    },
+    _respell("post_mode", "repost_count", "reposted", "reposted_status", "include_my_repost",
+             "want_reposts", "post_volume"),
+    values={"media_category": _respell("post_image", "post_gif", "post_video")},
+    segments=_respell("posts", "repost", "reposts", "unrepost"),
     spoken=frozenset({"message"}),
-    sentences={
-        "Post needs to be a bit shorter.": "Tweet needs to be a bit shorter.",
-        "You have already reposted this Post.": "You have already retweeted this Tweet.",
-        **{
-            text.format("Post"): text.format("Tweet")
-            for text in (
-                "The {} exceeds the number of allowed attachment types.",
-                "You attempted to reply to a {} that is deleted or not visible to you.",
-                "The original {0} author restricted who can reply to this {0}.",
-                "You have been blocked from the author of this {}.",
-            )
-        },
-    },
+    sentences=_respell(
+        "Post needs to be a bit shorter.",
+        "You have already reposted this Post.",
+        "The Post exceeds the number of allowed attachment types.",
+        "You attempted to reply to a Post that is deleted or not visible to you.",
+        "The original Post author restricted who can reply to this Post.",
+        "You have been blocked from the author of this Post.",
+    ),
     free=frozenset({"entities", "extended_entities", "geo", "place", "coordinates", "apps"}),
 )  # fmt: skip
 
@@ -97,17 +85,15 @@ class Switch(Flag):
         return str(value).lower() in {"true", "t", "1"}
 
 
-class NumberOrText(Text):
-    """An id in JSON, which some programs send as a number."""
+class JsonId(Text):
+    """An id in JSON: 1 to 19 digits, which some programs send as a number."""
+
+    def __init__(self) -> None:
+        super().__init__(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         is_number = isinstance(value, int) and not isinstance(value, bool)
         return super()._deserialize(str(value) if is_number else value, attr, data, **kwargs)
-
-
-def make_json_id() -> NumberOrText:
-    """Return the field of an id in JSON: 1 to 19 digits."""
-    return NumberOrText(required=True, pattern=r"[0-9]{1,19}", pattern_text="1 to 19 digits")
 
 
 class OlderParameters(Schema):
@@ -166,6 +152,11 @@ class PostRangeQuery(FormQuery):
     include_rts = Switch(load_default=True)
 
 
+def require(kind: type[fields.Field[Any]], *names: str) -> dict[str, fields.Field[Any]]:
+    """Return required fields of one kind, for the schema of an answer."""
+    return {name: kind(required=True) for name in names}
+
+
 def add_fields(*bases: type[Schema], **parts: fields.Field[Any]) -> type[Schema]:
     """Return a schema of parameters with the fields of others and with these."""
     return cast("type[Schema]", type("OlderQuery", bases or (OlderParameters,), parts))
@@ -200,44 +191,37 @@ class Empty(Flat, frozen=True):
 NOTHING = Empty(NoContent, status=204)
 
 
-class Cursors(Schema):
-    """The places of the next and of the previous page, each as a number and as a text."""
-
-    next_cursor = Integer(required=True)
-    next_cursor_str = Text(required=True)
-    previous_cursor = Integer(required=True)
-    previous_cursor_str = Text(required=True)
+def make_page(name: str, **parts: fields.Field[Any]) -> type[Schema]:
+    """Return the schema of a page: with the places of the next and of the previous one."""
+    numbers, texts = ("next_cursor", "previous_cursor"), ("next_cursor_str", "previous_cursor_str")
+    return make_schema(name, **parts, **require(Integer, *numbers), **require(Text, *texts))
 
 
 # -- what the v2 interface does, and its refusals as numbers -----------------------------------
 
 _CODES_OF_KINDS = {"user": 50, "post": 144, "list": 34, "media": 325}
-_CODES = {
-    "media.media_ids": 324,
-    "attachments": 324,
-    "reply.in_reply_to_post_id": 385,
-    "quote_post_id": 44,
-    "card_uri": 44,
-    "query": 195,
-    "pagination_token": 44,
-    "You are not allowed to create a Post with duplicate": 187,
-    "Your Post is too long": 186,
-    "Reply to this conversation": 433,
-    "You are not permitted to perform": 136,
-    "You are not authorized to delete this Post": 183,
-    "You cannot repost a Post": 327,
-    "Sorry, you are not authorized to see": 179,
-    "You cannot follow yourself": 158,
-    "You cannot follow an account": 162,
-    "You do not have permission to DM": 349,
-    "You are not allowed to add members": 104,
-    "WebhookIdInvalid": 34,
-    "DuplicateUrlFailed": 214,
-    "WebhookLimitExceeded": 214,
-    "CrcValidationFailed": 214,
-    "SubscriptionLimitExceeded": 214,
-}
-"""The number for a parameter at fault, or for the beginning of what is said."""
+_REFUSALS = {
+    34: ("WebhookIdInvalid",),
+    44: ("quote_post_id", "card_uri", "pagination_token"),
+    104: ("You are not allowed to add members",),
+    136: ("You are not permitted to perform",),
+    158: ("You cannot follow yourself",),
+    162: ("You cannot follow an account",),
+    179: ("Sorry, you are not authorized to see",),
+    183: ("You are not authorized to delete this Post",),
+    186: ("Your Post is too long",),
+    187: ("You are not allowed to create a Post with duplicate",),
+    195: ("query",),
+    214: ("DuplicateUrlFailed", "WebhookLimitExceeded", "CrcValidationFailed",
+          "SubscriptionLimitExceeded"),
+    324: ("media.media_ids", "attachments"),
+    327: ("You cannot repost a Post",),
+    349: ("You do not have permission to DM",),
+    385: ("reply.in_reply_to_post_id",),
+    433: ("Reply to this conversation",),
+}  # fmt: skip
+"""The numbers, each for parameters at fault, or for the beginning of what is said."""
+_CODES = {text: code for code, texts in _REFUSALS.items() for text in texts}
 _SPOKEN = {87, 214}
 """Numbers whose text is what the v2 interface says."""
 _LARGEST = 1 << 63
@@ -354,12 +338,15 @@ def clamp(call: Call, usual: int, most: int) -> int:
 
 
 def run_page(
-    handler: Handler, form: TokenForm, usual: int, most: int, call: Call, world: World, key: str
+    handler: Handler, form: TokenForm, usual: int, most: int, call: Call, world: World,
+    key: str | None = None,
 ) -> tuple[list[Record], Record]:  # fmt: skip
     """Return what a list of the v2 interface has on the page that was asked for, and the cursors.
 
-    `form` is that of its tokens, whose numbers are the cursors; `key` is the id in its path.
+    `form` is that of its tokens, whose numbers are the cursors; `key` is the id in its path, by
+    default that of the user whom the parameters name.
     """
+    key = key or find_named_user(call, world)["id"]
     asked: dict[str, Any] = {"max_results": clamp(call, usual, most)}
     cursor = call.params["cursor"]
     if cursor not in {-1, 0}:
@@ -430,15 +417,9 @@ def declare(
     auth = options.setdefault("auth", APP_OR_USER if reads else USER)
     if configure is not None:
         options["configure"] = lambda settings: number_refusals(configure(settings))
-    form = query if method == "POST" and json is None else None
-    example = Example(
-        path=path or {},
-        query=query if form is None else {},
-        form=form,
-        json=json,
-        before=before,
-        is_refused="bearer" not in auth.schemes,  # examples are not signed
-    )
+    is_form = query is not None and method == "POST" and json is None
+    sent, form = ({}, query) if is_form else (query, None)
+    is_refused = "bearer" not in auth.schemes  # examples are not signed
     return declare_named(
         f"{prefix}{id_ or '.'.join(names)}",
         f"{method} /1.1/{rest}",
@@ -455,6 +436,6 @@ def declare(
         assumptions=(OLDER_INTERFACE, OLDER_RULES, *facts),
         may_assume=(failures.OAUTH_CODES, WRITE_ACCESS),
         also=(*_list_paths(f"/1.1/{rest}"), *also),
-        example=example,
+        example=Example(path or {}, sent, json, form, before=before, is_refused=is_refused),
         **options,
     )

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from mock_platform.api.older import conventions as older
-from mock_platform.api.older.conventions import Switch, add_fields, declare, run
+from mock_platform.api.older.conventions import Switch, add_fields, declare, make_page, require, run
 from mock_platform.api.older.objects import (
     OlderPost,
     OlderUser,
@@ -46,20 +46,13 @@ _TEXTS = ("id_str", "name", "uri", "description", "slug", "full_name", "created_
 OlderList = make_schema(
     "OlderList",
     id=Long(required=True),
-    subscriber_count=Integer(required=True),
-    member_count=Integer(required=True),
     mode=Choice(("public", "private"), required=True),
     following=Flag(required=True),
     user=Nested(OlderUser, required=True),
-    **{name: Text(required=True) for name in _TEXTS},
+    **require(Integer, "subscriber_count", "member_count"),
+    **require(Text, *_TEXTS),
 )
-
-
-class ListPage(older.Cursors):
-    """A page of lists."""
-
-    component_name = "OlderListPage"
-    lists = ListOf(Nested(OlderList), required=True)
+ListPage = make_page("OlderListPage", lists=ListOf(Nested(OlderList), required=True))
 
 
 class OneListQuery(older.FormQuery):
@@ -170,8 +163,7 @@ def list_users(handler: Handler, call: Call, world: World) -> Record:
 
 def list_lists(handler: Handler, call: Call, world: World) -> Record:
     """Return the page of lists that belong to a user, or that have the user."""
-    key = older.find_named_user(call, world)["id"]
-    found, cursors = older.run_page(handler, NUMBERS, 20, 1000, call, world, key)
+    found, cursors = older.run_page(handler, NUMBERS, 20, 1000, call, world)
     return {"lists": [show_list(call, world, each["id"]) for each in found], **cursors}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mock_platform.api.older.conventions import Cursors
+from mock_platform.api.older.conventions import make_page
 from mock_platform.api.v2.conventions import get_app
 from mock_platform.api.v2.objects.answers import get_viewer_id, may_see
 from mock_platform.api.v2.objects.media_view import find_any_media, show_media
@@ -71,11 +71,7 @@ class OlderPost(CreatedPost):
     possibly_sensitive = Flag()
 
 
-class UserPage(Cursors):
-    """A page of users."""
-
-    component_name = "OlderUserPage"
-    users = ListOf(Nested(OlderUser), required=True)
+UserPage = make_page("OlderUserPage", users=ListOf(Nested(OlderUser), required=True))
 
 
 def require_post(call: Call, world: World, post_id: str) -> Record:
