@@ -197,6 +197,11 @@ def make_page(name: str, **parts: fields.Field[Any]) -> type[Schema]:
     return make_schema(name, **parts, **require(Integer, *numbers), **require(Text, *texts))
 
 
+def spell(**numbers: int) -> Record:
+    """Return numbers, each as a number and as a text."""
+    return numbers | {f"{name}_str": str(number) for name, number in numbers.items()}
+
+
 # -- what the v2 interface does, and its refusals as numbers -----------------------------------
 
 _CODES_OF_KINDS = {"user": 50, "post": 144, "list": 34, "media": 325}
@@ -354,9 +359,7 @@ def run_page(
     answer = require_shown(run(handler, call, world, {"id": key}, **asked))
     tokens = [answer.get("meta", {}).get(name) for name in ("next_token", "previous_token")]
     following, previous = (0 if token is None else form.read(token) for token in tokens)
-    places = {"next_cursor": following, "previous_cursor": -previous}
-    texts = {f"{name}_str": str(place) for name, place in places.items()}
-    return answer.get("data", []), places | texts
+    return answer.get("data", []), spell(next_cursor=following, previous_cursor=-previous)
 
 
 def require_shown(answer: Record) -> Record:
@@ -401,7 +404,8 @@ def declare(
     params: type[Schema] | None = FormQuery, *,
     id_: str = "", prefix: str = "older.", also: Sequence[str] = (), errors: str = "",
     facts: Sequence[Assumption] = (),
-    limit: Rates | tuple[Limit, ...] = (), gates: tuple[Gate, ...] = (), reads: bool | None = None,
+    rates: tuple[int | None, int] | None = None, limit: Rates | tuple[Limit, ...] = (),
+    gates: tuple[Gate, ...] = (), reads: bool | None = None,
     query: Mapping[str, str] | None = None, path: Mapping[str, str] | None = None,
     json: Any = None, before: tuple[str, str] | None = None,
     configure: Callable[[Settings], Handler] | None = None, **options: Any,
@@ -409,7 +413,8 @@ def declare(
     """Return an operation of the older interface: `route` is its method, and its path below `/1.1`.
 
     Its id follows from the path. One that reads (by default each GET) is for apps and users, others
-    for users that may write. `query`, `path` and `json` are those of its example.
+    for users that may write. `rates` are the requests of an app and of a user in 15 minutes;
+    `limit` is for other windows. `query`, `path` and `json` are those of its example.
     """
     method, _, rest = route.partition(" ")
     names = [segment for segment in rest.split("/") if not segment.startswith(":")]
@@ -430,7 +435,7 @@ def declare(
         since=None,
         params=params,
         returns=returns,
-        limit=limit,
+        limit=limit if rates is None else Rates(*rates),
         gates=(_drop_ending, *(() if reads else (require_write_access,)), *gates),
         errors=tuple(errors.split()),
         assumptions=(OLDER_INTERFACE, OLDER_RULES, *facts),

@@ -148,7 +148,7 @@ _NamedMessage = add_fields(id=make_id_field("a message id of ", required=True))
 _OWN = {"id": "1990181773551677440"}
 _write = partial(declare, gates=(conversations.require_write_permission,))
 _read = partial(declare, auth=USER, gates=(conversations.require_read_permission,),
-                limit=Rates(user=15), facts=(MESSAGE_LISTS,))  # fmt: skip
+                rates=(None, 15), facts=(MESSAGE_LISTS,))  # fmt: skip
 OPERATIONS = (
     _write(f"POST {_EVENTS}/new", send, "Send a direct message", MessageAnswer, NewEvent,
            location=Location.JSON, limit=Rates(user_daily=1000), errors="25 50 93 324 349 354",

@@ -283,17 +283,14 @@ def _read_query(call: Call) -> tuple[str, dict[str, Any]]:
 
 def _describe_search(call: Call, shown: list[Record]) -> Record:
     ids, count = [post["id"] for post in shown], older.clamp(call, 15, 100)
-    newest, since = max(ids, default=0), int(call.params.get("since_id", 0))
+    newest = max(ids, default=0)
     about = {"q": call.params["q"], "include_entities": 1}
     described: Record = {
         "completed_in": 0.01,
-        "max_id": newest,
-        "max_id_str": str(newest),
         "query": urlencode({"q": call.params["q"]})[2:],
         "refresh_url": f"?{urlencode({'since_id': newest, **about})}",
         "count": count,
-        "since_id": since,
-        "since_id_str": str(since),
+        **older.spell(max_id=newest, since_id=int(call.params.get("since_id", 0))),
     }
     if len(ids) == count:
         following = urlencode({"max_id": min(ids) - 1, "count": count, **about})
@@ -318,17 +315,17 @@ OPERATIONS = (
              path={"id": _POST}),
     _declare("GET statuses/show", show, "Read a post", OlderPost,
              older.add_fields(older.FormQuery, id=_id(), include_my_repost=Switch()),
-             also=("/1.1/statuses/show/:id",), limit=Rates(app=900, user=900), errors="144 179",
+             also=("/1.1/statuses/show/:id",), rates=(900, 900), errors="144 179",
              query={"id": _POST}),
     *(_declare(f"{method} statuses/lookup", look_up, "Read several posts",
                older.Listing(OlderPost, by_id=True),
                older.add_fields(older.FormQuery, map=Switch(load_default=False),
                                 id=CommaList(_id(), most=100, required=True)),
-               id_=name, limit=Rates(app=300, user=900), query={"id": _POST}, reads=True)
+               id_=name, rates=(300, 900), query={"id": _POST}, reads=True)
       for method, name in (("GET", "statuses.lookup"), ("POST", "statuses.lookup_by_post"))),
     _declare("GET statuses/reposts/:id", list_reposts, "List the reposts of a post", _POSTS,
              older.add_fields(older.FormQuery, count=Integer(low=0)),
-             limit=Rates(app=300, user=75), errors="144 179", path={"id": _POST}),
+             rates=(300, 75), errors="144 179", path={"id": _POST}),
     _declare("POST statuses/repost/:id", repost, "Repost a post", OlderPost, limit=_UPDATES,
              errors="136 144 179 327", facts=_NAMED, path={"id": _OTHERS_POST}),
     _declare("POST statuses/unrepost/:id", partial(change, reposts.delete), "Take back a repost",
@@ -336,20 +333,20 @@ OPERATIONS = (
     _declare("GET statuses/user_timeline", partial(list_timeline, timelines.list_posts),
              "List the posts of a user", _POSTS,
              older.add_fields(_TimelineQuery, older.OneUserQuery),
-             limit=Rates(app=1500, user=900), errors="25 50 63 179",
+             rates=(1500, 900), errors="25 50 63 179",
              query={"screen_name": "northbike_co"}),
     _declare("GET statuses/home_timeline", partial(list_timeline, timelines.list_home),
              "List the posts of those whom the caller follows", _POSTS, _TimelineQuery,
-             auth=USER, limit=Rates(user=15)),
+             auth=USER, rates=(None, 15)),
     _declare("GET statuses/mentions_timeline", partial(list_timeline, timelines.list_mentions),
              "List the posts that mention the caller", _POSTS, _TimelineQuery, auth=USER,
-             limit=Rates(user=75)),
+             rates=(None, 75)),
     _declare("GET search/posts", make_find(Settings()), "Search posts", FoundStatuses,
              older.add_fields(
                  older.PostRangeQuery, q=Text(required=True, min_length=1, max_length=500),
                  until=Text(), lang=Text(), locale=Text(), geocode=Text(),
                  result_type=Choice(("mixed", "recent", "popular"), load_default="mixed")),
-             configure=make_find, limit=Rates(app=450, user=180), errors="195",
+             configure=make_find, rates=(450, 180), errors="195",
              facts=(objects.POST_FORMS, SEARCH_OPERATORS), query={"q": "coffee"}),
     _declare("POST favorites/create", partial(change, likes.create), "Like a post", OlderPost,
              _NamedPost, limit=Rates(user_daily=1000), errors="139 144 179", facts=_LIKED,
@@ -358,6 +355,6 @@ OPERATIONS = (
              OlderPost, _NamedPost, errors="144 179", facts=_LIKED, query={"id": _OTHERS_POST}),
     _declare("GET favorites/list", list_likes, "List the posts that a user likes", _POSTS,
              older.add_fields(older.PostRangeQuery, older.OneUserQuery),
-             limit=Rates(app=75, user=75), errors="25 50 63",
+             rates=(75, 75), errors="25 50 63",
              facts=(objects.POST_FORMS, PRIVATE_LIKES), query={"screen_name": "harbor_roasters"}),
 )  # fmt: skip

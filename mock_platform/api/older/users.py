@@ -6,6 +6,7 @@ the `as_user_id` of a name (`users.show`).
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 from urllib.parse import quote_plus
 
@@ -206,27 +207,26 @@ def show_friendship(call: Call, world: World) -> Record:
                   for name in ("source", "target"))  # fmt: skip
     seen, back = (relations.find_connections(world, first["id"], second["id"])
                   for first, second in ((one, other), (other, one)))  # fmt: skip
-    source, target = (
-        {
-            "id": int(user["id"]),
-            "id_str": user["id"],
-            "screen_name": user["screen_name"],
-            "following": "following" in found,
-            "followed_by": "followed_by" in found,
-            "following_received": "follow_request_received" in found,
-            "following_requested": "follow_request_sent" in found,
-        }
-        for user, found in ((one, seen), (other, back))
-    )
+    source, target = _show_side(one, seen), _show_side(other, back)
+    source |= {name: name in seen for name in ("blocking", "muting")}
     source |= {
         "can_dm": relations.takes_messages_of(world, other, one["id"]),
-        "blocking": "blocking" in seen,
         "blocked_by": "blocking" in back,
-        "muting": "muting" in seen,
         "want_reposts": "following" in seen,
         **dict.fromkeys(_NEVER, False),
     }
     return {"relationship": {"source": source, "target": target}}
+
+
+def _show_side(user: Record, found: Collection[str]) -> Record:
+    """Return one of two users, and what was `found` that the other is to this one."""
+    asked = {"following_received": "received", "following_requested": "sent"}
+    return {
+        **older.spell(id=int(user["id"])),
+        "screen_name": user["screen_name"],
+        **{name: name in found for name in ("following", "followed_by")},
+        **{name: f"follow_request_{way}" in found for name, way in asked.items()},
+    }
 
 
 def show_settings(call: Call, _world: World) -> Record:
@@ -287,8 +287,8 @@ _NAMED = {"screen_name": "northbike_co"}
 _USERS = older.Listing(OlderUser)
 _user_id = partial(v2.make_id_field, "a user id of ")
 _off = partial(Switch, load_default=False)
-_OF_USER = {"limit": Rates(app=15, user=15), "errors": "25 44 50 63 179", "query": _NAMED}
-_OWN = {"auth": USER, "limit": Rates(user=15)}
+_OF_USER = {"rates": (15, 15), "errors": "25 44 50 63 179", "query": _NAMED}
+_OWN = {"auth": USER, "rates": (None, 15)}
 _OwnQuery = add_fields(older.FormQuery, older.CursorQuery)
 _LISTS = (
     ("followers", "followers", USERS, "a user's followers", older.UserListQuery, _OF_USER),
@@ -314,12 +314,12 @@ OPERATIONS = (
             errors="25 50 63",
             facts=(OLDER_SHAPES, OLDER_LIMITS, OLDER_LOOKUP), query=_NAMED),
     *(declare(f"{method} users/lookup", look_up, "Read several users", _USERS, older.UsersQuery,
-              id_=name, limit=Rates(app=300, user=900), errors="17 25", query=_NAMED, reads=True)
+              id_=name, rates=(300, 900), errors="17 25", query=_NAMED, reads=True)
       for method, name in (("GET", "users.lookup"), ("POST", "users.lookup_by_post"))),
     declare("GET users/search", find, "Search users by name", _USERS,
             add_fields(older.FormQuery, q=Text(required=True, min_length=1, max_length=50),
                        page=Integer(load_default=1), count=Integer(low=0)),
-            auth=USER, limit=Rates(user=900), facts=(SEARCH_MATCHES,), query={"q": "harbor"}),
+            auth=USER, rates=(None, 900), facts=(SEARCH_MATCHES,), query={"q": "harbor"}),
     *(declare(f"GET {kind}/{form}", partial(list_, _RELATIONS[f"{name}.list"], tokens),
               f"{verb} {text}", page, add_fields(query, more), **options)
       for kind, name, tokens, text, query, options in _LISTS
@@ -337,15 +337,15 @@ OPERATIONS = (
             Friendship,
             add_fields(source_id=_user_id(), source_screen_name=Text(),
                        target_id=_user_id(), target_screen_name=Text()),
-            limit=Rates(app=15, user=180), errors="25 50 63", facts=(FRIENDSHIP_RULES,),
+            rates=(15, 180), errors="25 50 63", facts=(FRIENDSHIP_RULES,),
             query={"source_id": "2244994945", "target_screen_name": "northbike_co"}),
     declare("GET account/settings", show_settings, "Read the settings of the caller",
-            AccountSettings, None, auth=USER, limit=Rates(user=15), facts=(FIXED_SETTINGS,)),
+            AccountSettings, None, auth=USER, rates=(None, 15), facts=(FIXED_SETTINGS,)),
     declare("GET trends/available", list_places, "List the places that have trends",
-            older.Listing(TrendPlace), add_fields(), limit=Rates(app=75, user=75),
+            older.Listing(TrendPlace), add_fields(), rates=(75, 75),
             facts=(TREND_RECORDS, TREND_PLACES)),
     declare("GET trends/place", list_trends, "List the trends of a place",
             older.Listing(PlaceTrends),
-            add_fields(id=Integer(required=True), exclude=Text()), limit=Rates(app=75, user=75),
+            add_fields(id=Integer(required=True), exclude=Text()), rates=(75, 75),
             errors="34", facts=(TREND_RECORDS,), query={"id": "1"}),
 )  # fmt: skip
