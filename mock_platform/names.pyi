@@ -262,7 +262,7 @@ ErrorCode: TypeAlias = Literal[
   "UNKNOWN_CRITERIA_TYPE", "UNSUPPORTED_MEDIA_TYPE", "USER_NOT_FOUND", "WEB_EVENT_TAG_NOT_FOUND",
   17, 25, 32, 34, 38, 44, 50, 63, 64, 68, 87, 88, 89, 92, 93, 99, 104, 108, 109, 112, 130, 131,
   135, 136, 139, 144, 158, 160, 161, 162, 170, 179, 183, 185, 186, 187, 195, 214, 215, 220, 226,
-  231, 251, 261, 324, 325, 326, 327, 349, 354, 355, 385, 386, 407, 415, 416, 417, 433
+  231, 251, 261, 271, 272, 324, 325, 326, 327, 349, 354, 355, 385, 386, 407, 415, 416, 417, 433
 ]
 """The codes of failures: words on the advertising interface, else numbers."""
 

@@ -116,7 +116,7 @@ def _require_subscriptions(call: Call, world: World) -> list[Record]:
     """Return the subscriptions of the user in the path, or of the calling one.
 
     Raises:
-        NumericFailure: There is none (34).
+        NumericFailure: There is no subscription (34).
     """
     user_id = call.path_params.get("user_id") or get_user_id(call)
     found = _find_subscriptions(call, world, user_id)

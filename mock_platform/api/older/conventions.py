@@ -22,7 +22,9 @@ from mock_platform.core.call import Call, Reply
 from mock_platform.core.envelope import Flat, Returns
 from mock_platform.core.failures import errors as failures
 from mock_platform.core.failures.errors import InvalidParameters, NumericFailure, ProblemFailure
+from mock_platform.core.faults import MISSING
 from mock_platform.core.fields import Choice, CommaList, Flag, Integer, Text
+from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Example, Gate, Handler, Limit, Operation, Origin
 from mock_platform.core.original_names.translation import Pairs
 from mock_platform.core.schema import Schema
@@ -41,9 +43,10 @@ OLDER_INTERFACE = public_fact(
 OLDER_RULES = expectation(
     "older.rules",
     "What the v2 interface refuses is refused here, with the nearest number: 87 where none is "
-    "published. A count above the highest one is taken as that one. Words other than true, t and 1 "
-    "mean false. In paths and names the neutral words are posts and repost; the original paths are "
-    "taken as well.",
+    "published. A parameter that is missing is refused with code 38, one that is invalid with code "
+    "44, and X-Mock-Why says what is wrong with it. A count above the highest one is taken as that "
+    "one. Words other than true, t and 1 mean false. In paths and names the neutral words are "
+    "posts and repost; the original paths are taken as well.",
 )
 WRITE_ACCESS = public_fact(
     "older.write-access",
@@ -207,7 +210,6 @@ def spell(**numbers: int) -> Record:
 _CODES_OF_KINDS = {"user": 50, "post": 144, "list": 34, "media": 325}
 _REFUSALS = {
     34: ("WebhookIdInvalid",),
-    44: ("quote_post_id", "card_uri", "pagination_token"),
     104: ("You are not allowed to add members",),
     136: ("You are not permitted to perform",),
     158: ("You cannot follow yourself",),
@@ -219,6 +221,7 @@ _REFUSALS = {
     195: ("query",),
     214: ("DuplicateUrlFailed", "WebhookLimitExceeded", "CrcValidationFailed",
           "SubscriptionLimitExceeded"),
+    271: ("You cannot mute yourself",),
     324: ("media.media_ids", "attachments"),
     327: ("You cannot repost a Post",),
     349: ("You do not have permission to DM",),
@@ -227,6 +230,8 @@ _REFUSALS = {
 }  # fmt: skip
 """The numbers, each for parameters at fault, or for the beginning of what is said."""
 _CODES = {text: code for code, texts in _REFUSALS.items() for text in texts}
+_SENT_AS = {"quote_post_id": "attachment_url", "pagination_token": "cursor"}
+"""Parameters of the v2 interface, and what clients of this one sent for them."""
 _SPOKEN = {87, 214}
 """Numbers whose text is what the v2 interface says."""
 _LARGEST = 1 << 63
@@ -276,6 +281,16 @@ def _find_number(failure: ProblemFailure | InvalidParameters) -> failures.Failur
     said = [problem.detail, *(item["message"] for item in problem.extra.get("errors", ()))]
     code = next((_CODES[each] for each in _CODES for text in said if text.startswith(each)), 87)
     return NumericFailure(code, said[-1] if code in _SPOKEN else None)
+
+
+def _name_invalid(_call: Call, failure: failures.Failure, reply: Reply) -> Reply:
+    """Return the reply to a parameter that is not missing but invalid: code 44 with its name."""
+    invalid = failure.faults if isinstance(failure, InvalidParameters) else ()
+    names = [name for name, fault in invalid if fault.code != MISSING]
+    if names:
+        text = f"{_SENT_AS.get(names[0], names[0])} parameter is invalid."
+        reply.body = dumps({"errors": [{"code": 44, "message": text}]})
+    return reply
 
 
 def find_named_user(call: Call, world: World, missing: int = 50, prefix: str = "") -> Record:
@@ -436,6 +451,7 @@ def declare(
         params=params,
         returns=returns,
         limit=limit if rates is None else Rates(*rates),
+        dress=_name_invalid,
         gates=(_drop_ending, *(() if reads else (require_write_access,)), *gates),
         errors=tuple(errors.split()),
         assumptions=(OLDER_INTERFACE, OLDER_RULES, *facts),

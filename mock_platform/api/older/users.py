@@ -192,8 +192,14 @@ def follow(call: Call, world: World) -> Record:
 
 
 def change(handler: Handler, call: Call, world: World) -> Record:
-    """Unfollow a user, or begin or end to mute or block one; return the user."""
-    target = older.require_target(call, world, 50, 108)
+    """Unfollow a user, or begin or end to mute or block one; return the user.
+
+    Raises:
+        NumericFailure: The caller does not mute the user whom to unmute (272).
+    """
+    target, unmute = older.require_target(call, world, 50, 108), _RELATIONS["muting.delete"]
+    if handler is unmute and not relations.MUTES.find(world, v2.get_user_id(call), target["id"]):
+        raise NumericFailure(272)
     named = {"target_user_id": target["id"]}
     run(handler, call, world, named, **named)
     return show_user(call, world, world.store.get("users", target["id"]) or target)
@@ -300,7 +306,10 @@ _FORMS = (
     ("ids", list_ids, "List the ids of", IdPage, add_fields(stringify_ids=_off())),
     ("list", list_users, "List", UserPage, older.OlderParameters),
 )
-_SEPARATIONS = (("blocks", "blocking", "block"), ("mutes/users", "muting", "mute"))
+_SEPARATIONS = (
+    ("blocks", "blocking", "block", "50 63 87 108"),
+    ("mutes/users", "muting", "mute", "50 63 108 271 272"),
+)
 _RELATIONS = {one.id: one.handler for one in user_relations.OPERATIONS}
 _write = partial(declare, returns=OlderUser, params=older.OneUserQuery, errors="50 63 87 108",
                  query=_NAMED)  # fmt: skip
@@ -325,8 +334,8 @@ OPERATIONS = (
       for kind, name, tokens, text, query, options in _LISTS
       for form, list_, verb, page, more in _FORMS),
     *(_write(f"POST {kind}/{end}", partial(change, _RELATIONS[f"{name}.{what}"]),
-             f"{text} to {verb} a user")
-      for kind, name, verb in _SEPARATIONS
+             f"{text} to {verb} a user", errors=errors)
+      for kind, name, verb, errors in _SEPARATIONS
       for end, what, text in (("create", "create", "Begin"), ("destroy", "delete", "Cease"))),
     declare("POST friendships/create", follow, "Follow a user", OlderUser,
             add_fields(older.OneUserQuery, follow=Switch()), limit=Rates(user_daily=400),

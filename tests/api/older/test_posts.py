@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.older.numbers import numbers
+from tests.api.older.numbers import invalid, numbers
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, body_of, sandbox
 
@@ -209,6 +209,14 @@ REFUSED = [
          form={"status": "x", "media_ids": "1", "attachment_url": "https://x.example/a/status/1"}),
     post("an address that is no post's", 400, shows=numbers(44),
          form={"status": "x", "attachment_url": "https://x.example/"}),
+    post("an unknown mode", 400, shows=invalid("tweet_mode"),
+         form={"status": "x", "tweet_mode": "whole"}),
+    post("an unknown card", 400, shows=invalid("card_uri"),
+         form={"status": "x", "card_uri": "card://99"}),
+    post("a quote of an unknown post", 400, shows=invalid("attachment_url"),
+         form={"status": "x", "attachment_url": "https://twitter.com/a/status/99"}),
+    Refusal("GET /1.1/statuses/home_timeline.json", "a since_id that is no number", 400,
+            query={"since_id": "None"}, shows=invalid("since_id")),
     post("a reply to an unknown post", 403, shows=numbers(385),
          form={"status": "x", "in_reply_to_status_id": "99"}),
     post("a reply that was not asked for", 403, shows=numbers(433),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mock_platform.api.v2.objects.older_forms import UserProfile
-from tests.api.older.numbers import numbers
+from tests.api.older.numbers import invalid, numbers
 from tests.oauth_steps import begun, code, exchange, pairs, visitor
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, USER_TOKEN, Keys, Sandbox, body_of, sandbox
@@ -142,7 +142,11 @@ REFUSED = [
     Refusal("POST /1.1/friendships/destroy.json", "to unfollow an unknown user", 404,
             form={"user_id": "99"}, shows=numbers(50)),
     Refusal("POST /1.1/mutes/users/create.json", "to mute oneself", 403, form={"user_id": OWN},
-            shows={"errors": [{"code": 87, "message": "You cannot mute yourself"}]}),
+            shows=numbers(271, "You can't mute yourself.")),
+    Refusal("POST /1.1/mutes/users/destroy.json", "to unmute who is not muted", 403,
+            form={"user_id": INES}, shows=numbers(272, "You are not muting the specified user.")),
+    Refusal("POST /1.1/blocks/create.json", "to block oneself", 403, form={"user_id": OWN},
+            shows=numbers(87, "You cannot block yourself")),
     Refusal("POST /1.1/blocks/create.json", "to block nobody", 403, shows=numbers(108)),
     Refusal("POST /1.1/blocks/create.json", "to block an unknown user", 404,
             form={"user_id": "99"}, shows=numbers(50)),
@@ -153,14 +157,16 @@ REFUSED = [
     Refusal("GET /1.1/users/lookup.json", "unknown names alone", 404,
             query={"screen_name": "none_such"}, shows=numbers(17)),
     Refusal("GET /1.1/followers/list.json", "a cursor of another list", 400,
-            query={"user_id": OWN, "cursor": "12345"}, shows=numbers(44)),
+            query={"user_id": OWN, "cursor": "12345"}, shows=invalid("cursor")),
+    Refusal("GET /1.1/followers/list.json", "a cursor that is no number", 400,
+            query={"user_id": OWN, "cursor": "x"}, shows=invalid("cursor")),
     Refusal("GET /1.1/followers/ids.json", "followers of a protected user", 403, keys=BEARER,
             query={"user_id": OTHER}, shows=numbers(179),
             given={("users", OTHER): {"protected": True}}),
     Refusal("GET /1.1/trends/place.json", "an unknown place", 404, query={"id": "99"},
             shows=numbers(34)),
     Refusal("GET /1.1/trends/place.json", "a place that is no number", 400, query={"id": "here"},
-            shows=numbers(38)),
+            shows=invalid("id")),
     Refusal("GET /1.1/account/settings.json", "the settings of an app", 403, keys=BEARER,
             shows=numbers(220)),
 ]  # fmt: skip
