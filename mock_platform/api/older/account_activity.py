@@ -178,7 +178,7 @@ OPERATIONS = (
                    validation.WEBHOOK_CAP),
             query={"url": "http://127.0.0.1:8099/webhooks/new"}),
     _of_env(f"PUT {_ENV}/webhooks/:webhook_id", partial(_run_on_path, webhooks.validate),
-            "Challenge a webhook again", id_="webhooks.validate", path=_WEBHOOK,
+            "Challenge a webhook again", id_="webhooks.validate", path=_WEBHOOK, auth=APP_OR_USER,
             challenge=number_refusals(webhooks.challenge_known), errors="34 214"),
     _of_env(f"DELETE {_ENV}/webhooks/:webhook_id", partial(_run_on_path, webhooks.delete),
             "Delete a webhook", id_="webhooks.delete", path=_WEBHOOK),

@@ -122,8 +122,9 @@ class FormQuery(OlderParameters):
 
 
 class OneUserQuery(FormQuery):
-    """A user by id or by name."""
+    """A user by id or by name; `id` is either."""
 
+    id = Text(min_length=1)
     user_id = make_id_field("a user id of ")
     screen_name = Text(min_length=1)
 
@@ -294,7 +295,7 @@ def _name_invalid(_call: Call, failure: failures.Failure, reply: Reply) -> Reply
 
 
 def find_named_user(call: Call, world: World, missing: int = 50, prefix: str = "") -> Record:
-    """Return the user whom `user_id` or `screen_name` names; without them, the caller.
+    """Return the user whom `user_id`, `screen_name` or `id` names; without them, the caller.
 
     With a `prefix` the parameters are called `owner_id` and `owner_screen_name`, for instance.
 
@@ -304,6 +305,9 @@ def find_named_user(call: Call, world: World, missing: int = 50, prefix: str = "
     """
     key = call.params.get(f"{prefix}id" if prefix else "user_id")
     name = call.params.get(f"{prefix}screen_name")
+    if key is None and name is None and not prefix and "id" in call.params:
+        id_ = call.params["id"]
+        key, name = (id_, None) if id_.isdecimal() else (None, id_)
     if key is None and name is None:
         if call.caller.scheme == "bearer" or call.caller.user is None:
             raise NumericFailure(25)
@@ -317,13 +321,13 @@ def find_named_user(call: Call, world: World, missing: int = 50, prefix: str = "
 
 
 def require_target(call: Call, world: World, missing: int = 108, none: int | None = None) -> Record:
-    """Return the user whom `user_id` or `screen_name` names.
+    """Return the user whom `user_id`, `screen_name` or `id` names.
 
     Raises:
         NumericFailure: None is named (`none`, else `missing`), or the user does not exist
             (`missing`).
     """
-    if not call.params.keys() & {"user_id", "screen_name"}:
+    if not call.params.keys() & {"id", "user_id", "screen_name"}:
         raise NumericFailure(none or missing)
     return find_named_user(call, world, missing)
 

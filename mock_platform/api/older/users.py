@@ -85,8 +85,9 @@ class CallingUser(OlderUser):
 class ShownUserQuery(older.FormQuery):
     """Which user to show; one of the two."""
 
-    one_of = ("user_id", "screen_name")
+    one_of = ("user_id", "screen_name", "id")
     """Parameters of which one is needed."""
+    id = Text()
     user_id = Text()
     screen_name = Text()
 
@@ -135,10 +136,10 @@ def show(call: Call, world: World) -> Record:
     """Return the user with an id or a name, which may be the end of the path."""
     named = call.path_params.get("id")
     if named is not None:
-        call.params["user_id" if named.isdecimal() else "screen_name"] = named
+        call.params = call.params | {"id": named}
     elif {"user_id", "screen_name"} <= call.params.keys():
         call.warn("screen_name has no effect beside user_id", NO_EFFECT)
-    is_named = named is not None or not {"user_id", "screen_name"}.isdisjoint(call.sent)
+    is_named = named is not None or not {*ShownUserQuery.one_of}.isdisjoint(call.sent)
     return _show_one(call, world, older.require_target(call, world, 50, 50 if is_named else 25))
 
 

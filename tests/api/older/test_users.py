@@ -133,6 +133,17 @@ def test_blocks_and_mutes_are_shared(box: Sandbox, kind: str, relation: str) -> 
     assert OTHER not in box.read(f"/1.1/{kind}/ids.json", stringify_ids="true")["ids"]
 
 
+@pytest.mark.parametrize("named", [OTHER, "Northbike_Co"])
+def test_id_is_a_number_or_a_name(box: Sandbox, named: str) -> None:
+    """Older clients name a user with `id`, which is a user_id or a screen_name."""
+    user = box.read("/1.1/users/show.json", id=named)
+    posts = box.read("/1.1/statuses/user_timeline.json", id=named)
+    followed = body_of(box.call("POST", "/1.1/friendships/create.json", form={"id": named}))
+
+    assert OTHER == user["id_str"] == followed["id_str"]
+    assert {OTHER} == {post["user"]["id_str"] for post in posts}
+
+
 create = partial(Refusal, "POST /1.1/friendships/create.json")
 REFUSED = [
     create("no user", 403, shows=numbers(108)),
