@@ -8,15 +8,9 @@ from functools import partial
 from typing import Any
 
 from mock_platform.api.older import conventions as older
+from mock_platform.api.older import objects
 from mock_platform.api.older.conventions import add_fields, declare, make_page, require, run
-from mock_platform.api.older.objects import (
-    OlderPost,
-    OlderUser,
-    UserPage,
-    show_found_users,
-    show_read_posts,
-    show_user,
-)
+from mock_platform.api.older.objects import OlderPost, OlderUser, UserPage
 from mock_platform.api.v2.conventions import make_id_field, make_schema
 from mock_platform.api.v2.lists import lists_of_users, operations, records
 from mock_platform.api.v2.objects.answers import get_viewer_id
@@ -102,7 +96,7 @@ def show_list(call: Call, world: World, list_id: str) -> Record:
         "full_name": f"@{owner['screen_name']}/{slug}",
         "created_at": format_post_time(parse_instant(list_["created_at"])),
         "following": bool(is_followed) or viewer == list_["owner_id"],
-        "user": show_user(call, world, owner, status=False),
+        "user": objects.show_user(call, world, owner, status=False),
     }
 
 
@@ -150,7 +144,7 @@ def list_users(handler: Handler, call: Call, world: World) -> Record:
     """Return the page of the members, or of the subscribers, of a list."""
     key = require_list(call, world)
     found, cursors = older.run_page(handler, NUMBERS, 20, 5000, call, world, key)
-    return {"users": show_found_users(call, world, found), **cursors}
+    return {"users": objects.show_found_users(call, world, found), **cursors}
 
 
 def list_lists(handler: Handler, call: Call, world: World) -> Record:
@@ -183,7 +177,7 @@ def list_posts(call: Call, world: World) -> list[Record]:
         where=lambda post: low < post["id"] < high and is_listed(post),
         limit=older.clamp(call, 20, 200),
     )
-    return show_read_posts(call, world, [entry.record for entry in found])
+    return objects.show_read_posts(call, world, [entry.record for entry in found])
 
 
 _LIST, _OTHERS_LIST = {"list_id": "1715300000000000101"}, {"list_id": "1715300000000000103"}

@@ -13,7 +13,6 @@ from mock_platform.api.older import objects
 from mock_platform.api.older.conventions import Switch, run
 from mock_platform.api.older.objects import OlderPost, require_post, show_found_posts, show_post
 from mock_platform.api.v2 import conventions as v2
-from mock_platform.api.v2.conventions import Rates
 from mock_platform.api.v2.likes import operations as likes
 from mock_platform.api.v2.objects.answers import get_viewer_id
 from mock_platform.api.v2.objects.post_view import CARD_URI
@@ -349,7 +348,7 @@ OPERATIONS = (
              configure=make_find, rates=(450, 180), errors="195",
              facts=(objects.POST_FORMS, SEARCH_OPERATORS), query={"q": "coffee"}),
     _declare("POST favorites/create", partial(change, likes.create), "Like a post", OlderPost,
-             _NamedPost, limit=Rates(user_daily=1000), errors="139 144 179", facts=_LIKED,
+             _NamedPost, limit=v2.Rates(user_daily=1000), errors="139 144 179", facts=_LIKED,
              query={"id": _NOT_LIKED}),
     _declare("POST favorites/destroy", partial(change, likes.delete), "End the like of a post",
              OlderPost, _NamedPost, errors="144 179", facts=_LIKED, query={"id": _OTHERS_POST}),

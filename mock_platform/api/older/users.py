@@ -14,7 +14,6 @@ from mock_platform.api.older import conventions as older
 from mock_platform.api.older.conventions import Switch, add_fields, declare, require, run
 from mock_platform.api.older.objects import OlderUser, UserPage, show_found_users, show_user
 from mock_platform.api.v2 import conventions as v2
-from mock_platform.api.v2.conventions import Rates
 from mock_platform.api.v2.objects import relations
 from mock_platform.api.v2.pages import NUMBERS, USERS, TokenForm
 from mock_platform.api.v2.trends.operations import TREND_RECORDS, list_of_place
@@ -339,7 +338,7 @@ OPERATIONS = (
       for kind, name, verb, errors in _SEPARATIONS
       for end, what, text in (("create", "create", "Begin"), ("destroy", "delete", "Cease"))),
     declare("POST friendships/create", follow, "Follow a user", OlderUser,
-            add_fields(older.OneUserQuery, follow=Switch()), limit=Rates(user_daily=400),
+            add_fields(older.OneUserQuery, follow=Switch()), limit=v2.Rates(user_daily=400),
             errors="63 108 158 160 162", facts=(FRIENDSHIP_RULES,), query=_NAMED),
     _write("POST friendships/destroy", partial(change, _RELATIONS["following.delete"]),
            "Unfollow a user", facts=(FRIENDSHIP_RULES,)),
