@@ -94,8 +94,9 @@ export type OperationId =
   | "media_library.get" | "media_library.list" | "media_library.update" | "media_metadata.create"
   | "media_subtitles.create" | "media_subtitles.delete" | "muting.create" | "muting.delete" |
   "muting.list" | "news.get" | "news.search" | "notes.create" | "notes.delete" | "notes.evaluate"
-  | "notes.list_eligible" | "notes.list_written" | "oauth.access_token" | "oauth.authenticate" |
-  "oauth.authorize" | "oauth.invalidate_token" | "oauth.request_token" |
+  | "notes.list_eligible" | "notes.list_written" | "oauth.access_token" |
+  "oauth.access_token_by_get" | "oauth.authenticate" | "oauth.authorize" |
+  "oauth.invalidate_token" | "oauth.request_token" | "oauth.request_token_by_get" |
   "oauth.submit_authenticate" | "oauth.submit_authorize" | "oauth2.authorize" |
   "oauth2.invalidate_token" | "oauth2.revoke" | "oauth2.submit_authorize" | "oauth2.token" |
   "oauth2.user_token" | "older.account.settings" | "older.account_activity.environments" |
