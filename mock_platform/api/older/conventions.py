@@ -19,9 +19,14 @@ from mock_platform.api.v2.pages import TokenForm
 from mock_platform.core.assumptions import Assumption, expectation, public_fact
 from mock_platform.core.auth.authenticate import APP_OR_USER, USER
 from mock_platform.core.call import Call, Reply
-from mock_platform.core.envelope import Flat, Returns
+from mock_platform.core.envelope import JSON, Flat, Returns
 from mock_platform.core.failures import errors as failures
-from mock_platform.core.failures.errors import InvalidParameters, NumericFailure, ProblemFailure
+from mock_platform.core.failures.errors import (
+    InvalidParameters,
+    NumericFailure,
+    PlainFailure,
+    ProblemFailure,
+)
 from mock_platform.core.faults import MISSING
 from mock_platform.core.fields import Choice, CommaList, Flag, Integer, Text
 from mock_platform.core.jsonio import dumps
@@ -52,6 +57,14 @@ WRITE_ACCESS = public_fact(
     "older.write-access",
     "A token or an app that may only read is refused with code 261 where something is changed.",
     "developer pages of version 1.1, error codes",
+)
+
+NOT_AUTHORIZED = public_fact(
+    "older.not-authorized",
+    "The timeline and the lists of a user who is protected or suspended, or from whom a block "
+    "separates the caller, are refused with 401 and an object of their own: request is the path, "
+    "error is Not authorized. Of an unknown user they are refused with code 34.",
+    "tests and issues of the libraries for version 1.1",
 )
 
 
@@ -284,8 +297,15 @@ def _find_number(failure: ProblemFailure | InvalidParameters) -> failures.Failur
     return NumericFailure(code, said[-1] if code in _SPOKEN else None)
 
 
-def _name_invalid(_call: Call, failure: failures.Failure, reply: Reply) -> Reply:
-    """Return the reply to a parameter that is not missing but invalid: code 44 with its name."""
+def _dress(call: Call, failure: failures.Failure, reply: Reply) -> Reply:
+    """Return the reply with the body of this interface.
+
+    A parameter that is not missing but invalid is refused with code 44 and its name. What hangs on
+    a hidden user has no code.
+    """
+    if isinstance(failure, PlainFailure):
+        reply.body = dumps({"request": call.path, "error": failure.text})
+        reply.headers = [("Content-Type", JSON), *reply.headers[1:]]
     invalid = failure.faults if isinstance(failure, InvalidParameters) else ()
     names = [name for name, fault in invalid if fault.code != MISSING]
     if names:
@@ -318,6 +338,25 @@ def find_named_user(call: Call, world: World, missing: int = 50, prefix: str = "
     if user is None or not is_present(user):
         raise NumericFailure(missing)
     return user
+
+
+def find_owner(call: Call, world: World) -> Record:
+    """Return the user whose timeline or list is asked for; the caller if none is named.
+
+    Raises:
+        NumericFailure: The user does not exist (34), or an app names no user (25).
+        PlainFailure: The user is suspended (401).
+    """
+    try:
+        return find_named_user(call, world, 34)
+    except NumericFailure as failure:
+        raise (_refuse_hidden(call) if failure.code == 63 else failure) from None
+
+
+def _refuse_hidden(call: Call) -> PlainFailure:
+    why = "the user is protected or suspended, or a block separates the two"
+    call.diagnosis = {"mistake": "hidden", "explanation": why}
+    return PlainFailure(401, "Not authorized.", NOT_AUTHORIZED)
 
 
 def require_target(call: Call, world: World, missing: int = 108, none: int | None = None) -> Record:
@@ -370,26 +409,32 @@ def run_page(
     `form` is that of its tokens, whose numbers are the cursors; `key` is the id in its path, by
     default that of the user whom the parameters name.
     """
-    key = key or find_named_user(call, world)["id"]
+    key = key or find_owner(call, world)["id"]
     asked: dict[str, Any] = {"max_results": clamp(call, usual, most)}
     cursor = call.params["cursor"]
     if cursor not in {-1, 0}:
         asked["pagination_token"] = form.write(abs(cursor))
-    answer = require_shown(run(handler, call, world, {"id": key}, **asked))
+    answer = require_shown(call, run(handler, call, world, {"id": key}, **asked))
     tokens = [answer.get("meta", {}).get(name) for name in ("next_token", "previous_token")]
     following, previous = (0 if token is None else form.read(token) for token in tokens)
     return answer.get("data", []), spell(next_cursor=following, previous_cursor=-previous)
 
 
-def require_shown(answer: Record) -> Record:
+def require_shown(call: Call, answer: Record) -> Record:
     """Return the answer of a list, which must not be hidden from the caller.
 
     Raises:
-        NumericFailure: It hangs on a user whose posts the caller may not see (179).
+        PlainFailure: It hangs on a user whose posts the caller may not see (401).
     """
     if "errors" in answer and not answer.keys() & {"data", "meta"}:
-        raise NumericFailure(179)
+        raise _refuse_hidden(call)
     return answer
+
+
+OF_A_USER: Mapping[str, Any] = {
+    "errors": "25 34 44", "statuses": (401,), "may_assume": (NOT_AUTHORIZED,),
+}  # fmt: skip
+"""What is declared of a timeline or a list that belongs to a user."""
 
 
 # -- declarations ------------------------------------------------------------------------------
@@ -422,7 +467,7 @@ def declare(
     route: str, handler: Handler, summary: str, returns: type[Schema] | Returns,
     params: type[Schema] | None = FormQuery, *,
     id_: str = "", prefix: str = "older.", also: Sequence[str] = (), errors: str = "",
-    facts: Sequence[Assumption] = (),
+    facts: Sequence[Assumption] = (), may_assume: Sequence[Assumption] = (),
     rates: tuple[int | None, int] | None = None, limit: Rates | tuple[Limit, ...] = (),
     gates: tuple[Gate, ...] = (), reads: bool | None = None,
     query: Mapping[str, str] | None = None, path: Mapping[str, str] | None = None,
@@ -455,11 +500,11 @@ def declare(
         params=params,
         returns=returns,
         limit=limit if rates is None else Rates(*rates),
-        dress=_name_invalid,
+        dress=_dress,
         gates=(_drop_ending, *(() if reads else (require_write_access,)), *gates),
         errors=tuple(errors.split()),
         assumptions=(OLDER_INTERFACE, OLDER_RULES, *facts),
-        may_assume=(failures.OAUTH_CODES, WRITE_ACCESS),
+        may_assume=(failures.OAUTH_CODES, WRITE_ACCESS, *may_assume),
         also=(*_list_paths(f"/1.1/{rest}"), *also),
         example=Example(path or {}, sent, json, form, before=before, is_refused=is_refused),
         **options,

@@ -155,7 +155,7 @@ def list_lists(handler: Handler, call: Call, world: World) -> Record:
 
 def list_all(call: Call, world: World) -> list[Record]:
     """Return the lists that a user owns and those that the user follows, up to 100."""
-    key = older.find_named_user(call, world)["id"]
+    key = older.find_owner(call, world)["id"]
     kinds = [lists_of_users.list_followed, lists_of_users.list_owned]
     found = (
         each["id"]
@@ -191,7 +191,8 @@ _ListedQuery = add_fields(OneListQuery, older.CursorQuery)
 _RULES = (LIST_NAMES, records.PRIVATE_LISTS, records.LIST_REFUSALS, records.LIST_CEILINGS)
 _declare = partial(declare, facts=_RULES, query=_LIST)
 _write = partial(_declare, returns=OlderList, params=OneListQuery, errors="34 50 63 87 112")
-_read = partial(_declare, errors="25 34 44 50 63 112 179")
+_read = partial(_declare, errors="25 34 44 50 63 112")
+_of_user = partial(_declare, query=_OWNER, **older.OF_A_USER)
 OPERATIONS = (
     _write("POST lists/create", create, "Make a list",
            params=add_fields(older.FormQuery, name=_name(required=True), **_CHANGE),
@@ -226,11 +227,11 @@ OPERATIONS = (
     _read("GET lists/statuses", list_posts, "List the posts of a list's members",
           older.Listing(OlderPost), add_fields(OneListQuery, older.PostRangeQuery),
           rates=(900, 900)),
-    _read("GET lists/list", list_all, "List all lists of a user", older.Listing(OlderList),
-          add_fields(older.OneUserQuery, reverse=older.Switch(load_default=False)),
-          rates=(15, 15), query=_OWNER),
-    *(_read(f"GET lists/{name}", partial(list_lists, handler), text, ListPage,
-            older.UserListQuery, rates=(most, most), query=_OWNER)
+    _of_user("GET lists/list", list_all, "List all lists of a user", older.Listing(OlderList),
+             add_fields(older.OneUserQuery, reverse=older.Switch(load_default=False)),
+             rates=(15, 15)),
+    *(_of_user(f"GET lists/{name}", partial(list_lists, handler), text, ListPage,
+               older.UserListQuery, rates=(most, most))
       for name, handler, text, most in (
           ("ownerships", lists_of_users.list_owned, "List the lists of a user", 15),
           ("memberships", lists_of_users.list_memberships,

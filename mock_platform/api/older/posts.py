@@ -216,7 +216,7 @@ def _require_original(call: Call, world: World, post_id: str) -> Record:
 
 def list_likes(call: Call, world: World) -> list[Record]:
     """Return the posts that the caller likes, newest first."""
-    user_id, viewer = older.find_named_user(call, world)["id"], get_viewer_id(call)
+    user_id, viewer = older.find_owner(call, world)["id"], get_viewer_id(call)
     if user_id != viewer:
         return []
     may_see, (low, high) = make_sight_of(world, viewer), older.read_bounds(call)
@@ -235,12 +235,12 @@ def _read_window(call: Call) -> dict[str, Any]:
 
 def list_timeline(timeline: Handler, call: Call, world: World) -> list[Record]:
     """Return the page of a timeline."""
-    user, wanted = older.find_named_user(call, world), call.params
+    user, wanted = older.find_owner(call, world), call.params
     excluded = ["replies"] if wanted.get("exclude_replies") else []
     excluded += [] if wanted["include_rts"] else ["reposts"]
     asked = {"max_results": older.clamp(call, 20, 200), "excluded": excluded, **_read_window(call)}
     found = run(timeline, call, world, {"id": user["id"]}, **asked)
-    return show_found_posts(call, world, older.require_shown(found))
+    return show_found_posts(call, world, older.require_shown(call, found))
 
 
 def make_find(settings: Settings) -> Handler:
@@ -332,7 +332,7 @@ OPERATIONS = (
     _declare("GET statuses/user_timeline", partial(list_timeline, timelines.list_posts),
              "List the posts of a user", _POSTS,
              older.add_fields(_TimelineQuery, older.OneUserQuery),
-             rates=(1500, 900), errors="25 50 63 179",
+             rates=(1500, 900), **older.OF_A_USER,
              query={"screen_name": "northbike_co"}),
     _declare("GET statuses/home_timeline", partial(list_timeline, timelines.list_home),
              "List the posts of those whom the caller follows", _POSTS, _TimelineQuery,
@@ -354,6 +354,6 @@ OPERATIONS = (
              OlderPost, _NamedPost, errors="144 179", facts=_LIKED, query={"id": _OTHERS_POST}),
     _declare("GET favorites/list", list_likes, "List the posts that a user likes", _POSTS,
              older.add_fields(older.PostRangeQuery, older.OneUserQuery),
-             rates=(75, 75), errors="25 50 63",
+             rates=(75, 75), **older.OF_A_USER,
              facts=(objects.POST_FORMS, PRIVATE_LIKES), query={"screen_name": "harbor_roasters"}),
 )  # fmt: skip

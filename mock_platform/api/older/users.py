@@ -293,7 +293,7 @@ _NAMED = {"screen_name": "northbike_co"}
 _USERS = older.Listing(OlderUser)
 _user_id = partial(v2.make_id_field, "a user id of ")
 _off = partial(Switch, load_default=False)
-_OF_USER = {"rates": (15, 15), "errors": "25 44 50 63 179", "query": _NAMED}
+_OF_USER = {"rates": (15, 15), "query": _NAMED, **older.OF_A_USER}
 _OWN = {"auth": USER, "rates": (None, 15)}
 _OwnQuery = add_fields(older.FormQuery, older.CursorQuery)
 _LISTS = (

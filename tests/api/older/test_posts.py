@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.older.numbers import invalid, numbers
+from tests.api.older.numbers import invalid, not_authorized, numbers
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, Keys, Sandbox, body_of, sandbox
 
@@ -190,6 +190,7 @@ def test_limits(box: Sandbox) -> None:
 
 
 post = partial(Refusal, "POST /1.1/statuses/update.json")
+TIMELINE = "/1.1/statuses/user_timeline.json"
 UNKNOWN: dict[str, Any] = {"query": {"id": "99"}}
 
 
@@ -236,13 +237,15 @@ REFUSED = [
     Refusal("GET /1.1/statuses/show.json", "no id", 403, shows=numbers(38)),
     Refusal(f"GET /1.1/statuses/show/{NOT_LIKED}.json", "a protected post", 403, keys=BEARER,
             shows=numbers(179), given={("users", OTHER): {"protected": True}}),
-    Refusal("GET /1.1/statuses/user_timeline.json", "a protected timeline", 403, keys=BEARER,
-            query={"user_id": OTHER}, shows=numbers(179),
+    Refusal(f"GET {TIMELINE}", "a protected timeline", 401, keys=BEARER,
+            query={"user_id": OTHER}, shows=not_authorized(TIMELINE),
             given={("users", OTHER): {"protected": True}}),
     Refusal("GET /1.1/statuses/user_timeline.json", "an app that names no user", 400, keys=BEARER,
             shows=numbers(25)),
-    Refusal("GET /1.1/statuses/user_timeline.json", "a suspended user", 403,
-            query={"user_id": OTHER}, shows=numbers(63),
+    Refusal(f"GET {TIMELINE}", "the timeline of an unknown user", 404, shows=numbers(34),
+            query={"screen_name": "nobody"}),
+    Refusal(f"GET {TIMELINE}", "a suspended user", 401,
+            query={"user_id": OTHER}, shows=not_authorized(TIMELINE),
             given={("users", OTHER): {"_suspended": True}}),
     Refusal("POST /1.1/statuses/destroy/99.json", "to delete an unknown post", 404,
             shows=numbers(144)),

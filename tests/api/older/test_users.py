@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mock_platform.api.v2.objects.older_forms import UserProfile
-from tests.api.older.numbers import invalid, numbers
+from tests.api.older.numbers import invalid, not_authorized, numbers
 from tests.oauth_steps import begun, code, exchange, pairs, visitor
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, USER_TOKEN, Keys, Sandbox, body_of, sandbox
@@ -163,6 +163,8 @@ REFUSED = [
             form={"user_id": "99"}, shows=numbers(50)),
     Refusal("GET /1.1/blocks/ids.json", "the blocks of an app", 403, keys=BEARER,
             shows=numbers(220)),
+    Refusal("GET /1.1/friends/list.json", "friends of an unknown user", 404,
+            query={"user_id": "99"}, shows=numbers(34)),
     Refusal("GET /1.1/friendships/show.json", "no target", 400, shows=numbers(25)),
     Refusal("GET /1.1/users/lookup.json", "no names", 400, shows=numbers(25)),
     Refusal("GET /1.1/users/lookup.json", "unknown names alone", 404,
@@ -171,8 +173,8 @@ REFUSED = [
             query={"user_id": OWN, "cursor": "12345"}, shows=invalid("cursor")),
     Refusal("GET /1.1/followers/list.json", "a cursor that is no number", 400,
             query={"user_id": OWN, "cursor": "x"}, shows=invalid("cursor")),
-    Refusal("GET /1.1/followers/ids.json", "followers of a protected user", 403, keys=BEARER,
-            query={"user_id": OTHER}, shows=numbers(179),
+    Refusal("GET /1.1/followers/ids.json", "followers of a protected user", 401, keys=BEARER,
+            query={"user_id": OTHER}, shows=not_authorized("/1.1/followers/ids.json"),
             given={("users", OTHER): {"protected": True}}),
     Refusal("GET /1.1/trends/place.json", "an unknown place", 404, query={"id": "99"},
             shows=numbers(34)),
