@@ -349,7 +349,7 @@ OPERATIONS = (
             spec="Not shown in the specification",
             origin=Origin.ADJACENT,
             assumptions=(*step.assumptions, ASKED_WITH_GET),
-            example=Example(is_refused=True),
+            example=replace(step.example, query=step.example.form, form=None),
         )
         for step in _EXCHANGE
     ),

@@ -306,9 +306,12 @@ _FORMS = (
     ("ids", list_ids, "List the ids of", IdPage, add_fields(stringify_ids=_off())),
     ("list", list_users, "List", UserPage, older.OlderParameters),
 )
+_MUTE = ("POST", "/1.1/mutes/users/create?screen_name=northbike_co")
 _SEPARATIONS = (
-    ("blocks", "blocking", "block", "50 63 87 108"),
-    ("mutes/users", "muting", "mute", "50 63 108 271 272"),
+    ("blocks/create", "blocking.create", "Begin to block", "50 63 87 108", None),
+    ("blocks/destroy", "blocking.delete", "Cease to block", "50 63 87 108", None),
+    ("mutes/users/create", "muting.create", "Begin to mute", "50 63 108 271", None),
+    ("mutes/users/destroy", "muting.delete", "Cease to mute", "50 63 108 272", _MUTE),
 )
 _RELATIONS = {one.id: one.handler for one in user_relations.OPERATIONS}
 _write = partial(declare, returns=OlderUser, params=older.OneUserQuery, errors="50 63 87 108",
@@ -333,10 +336,8 @@ OPERATIONS = (
               f"{verb} {text}", page, add_fields(query, more), **options)
       for kind, name, tokens, text, query, options in _LISTS
       for form, list_, verb, page, more in _FORMS),
-    *(_write(f"POST {kind}/{end}", partial(change, _RELATIONS[f"{name}.{what}"]),
-             f"{text} to {verb} a user", errors=errors)
-      for kind, name, verb, errors in _SEPARATIONS
-      for end, what, text in (("create", "create", "Begin"), ("destroy", "delete", "Cease"))),
+    *(_write(f"POST {path}", partial(change, _RELATIONS[name]), f"{text} a user", errors=errors,
+             before=before) for path, name, text, errors, before in _SEPARATIONS),
     declare("POST friendships/create", follow, "Follow a user", OlderUser,
             add_fields(older.OneUserQuery, follow=Switch()), limit=v2.Rates(user_daily=400),
             errors="63 108 158 160 162", facts=(FRIENDSHIP_RULES,), query=_NAMED),
