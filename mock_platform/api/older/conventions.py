@@ -488,7 +488,8 @@ def declare(
         options["configure"] = lambda settings: number_refusals(configure(settings))
     is_form = query is not None and method == "POST" and json is None
     sent, form = ({}, query) if is_form else (query, None)
-    is_refused = "bearer" not in auth.schemes  # examples are not signed
+    # Examples are not signed, and nothing answers a challenge.
+    is_refused = "bearer" not in auth.schemes or "challenge" in options
     return declare_named(
         f"{prefix}{id_ or '.'.join(names)}",
         f"{method} /1.1/{rest}",
