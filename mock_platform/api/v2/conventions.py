@@ -23,11 +23,7 @@ from mock_platform.core.assumptions import Assumption, public_fact
 from mock_platform.core.auth.authenticate import Auth, Scheme
 from mock_platform.core.call import Call, Challenge
 from mock_platform.core.envelope import Flat, Returns
-from mock_platform.core.failures.codes import (
-    NUMERIC_CODES,
-    could_not_find,
-    describe_unavailable,
-)
+from mock_platform.core.failures.codes import NUMERIC_CODES, could_not_find, describe_unavailable
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.failures.problems import Problem, problem, problem_type
 from mock_platform.core.fields import FieldOptions, Nested, Text

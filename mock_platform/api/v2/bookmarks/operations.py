@@ -34,11 +34,7 @@ from mock_platform.api.v2.pages import (
     show_list,
     take_page_both_ways,
 )
-from mock_platform.api.v2.posts.named_posts import (
-    NAMED_POSTS,
-    find_named_post,
-    require_named_post,
-)
+from mock_platform.api.v2.posts.named_posts import NAMED_POSTS, find_named_post, require_named_post
 from mock_platform.api.v2.prices import BOOKMARK, OWN_POST_READ
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE
 from mock_platform.core.assumptions import expectation, public_fact

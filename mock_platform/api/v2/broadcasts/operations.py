@@ -7,14 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from mock_platform.api.v2.broadcasts.changes import (
-    advance_due,
-)
-from mock_platform.api.v2.broadcasts.records import (
-    BROADCAST_FIELDS,
-    BROADCASTS,
-    show_broadcast,
-)
+from mock_platform.api.v2.broadcasts.changes import advance_due
+from mock_platform.api.v2.broadcasts.records import BROADCAST_FIELDS, BROADCASTS, show_broadcast
 from mock_platform.api.v2.conventions import (
     ANY_USER,
     ID,

@@ -36,11 +36,7 @@ from mock_platform.api.v2.broadcasts.records import (
     read_millis,
     show_scheduled,
 )
-from mock_platform.api.v2.conventions import (
-    get_user_id,
-    make_id_field,
-    refuse_value,
-)
+from mock_platform.api.v2.conventions import get_user_id, make_id_field, refuse_value
 from mock_platform.api.v2.media.uploads import find_own_media, keep_media
 from mock_platform.api.v2.pages import PageMeta, TokenPageQuery, show_list, take_page
 from mock_platform.core.assumptions import expectation

@@ -10,11 +10,7 @@ from functools import partial
 from typing import Any
 
 from mock_platform.api.v2.chat.conversations import find_id_faults
-from mock_platform.api.v2.chat.records import (
-    ParticipantKey,
-    make_encoded_field,
-    make_version_field,
-)
+from mock_platform.api.v2.chat.records import ParticipantKey, make_encoded_field, make_version_field
 from mock_platform.api.v2.conventions import make_id_field
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Choice, ListOf, Nested, Text

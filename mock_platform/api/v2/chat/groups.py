@@ -34,13 +34,7 @@ from mock_platform.api.v2.chat.events import (
     tell_joined,
 )
 from mock_platform.api.v2.chat.records import CONVERSATIONS, GROUP, GROUP_CHANGE, KEY_CHANGE
-from mock_platform.api.v2.conventions import (
-    ANY_USER,
-    forbid,
-    get_user_id,
-    refuse_value,
-    wrap_data,
-)
+from mock_platform.api.v2.conventions import ANY_USER, forbid, get_user_id, refuse_value, wrap_data
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat

@@ -8,16 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from mock_platform.api.v2.conventions import make_id_field
-from mock_platform.core.fields import (
-    Choice,
-    Flag,
-    Instant,
-    Integer,
-    Json,
-    ListOf,
-    Nested,
-    Text,
-)
+from mock_platform.core.fields import Choice, Flag, Instant, Integer, Json, ListOf, Nested, Text
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.store.interface import Record

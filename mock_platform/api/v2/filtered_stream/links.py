@@ -14,12 +14,7 @@ from typing import Any
 from marshmallow import ValidationError
 from msgspec import Struct
 
-from mock_platform.api.v2.conventions import (
-    declare_named,
-    get_app,
-    refuse_unenrolled,
-    wrap_data,
-)
+from mock_platform.api.v2.conventions import declare_named, get_app, refuse_unenrolled, wrap_data
 from mock_platform.api.v2.filtered_stream.rules import find_rule_book
 from mock_platform.api.v2.objects.answers import (
     FIELD_SELECTION,

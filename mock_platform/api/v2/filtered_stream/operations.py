@@ -48,13 +48,7 @@ from mock_platform.api.v2.objects.answers import (
 )
 from mock_platform.api.v2.objects.object_types import POST_OBJECT
 from mock_platform.api.v2.objects.post_text import find_links
-from mock_platform.api.v2.pages import (
-    RULES,
-    TOKEN_PAGES,
-    make_token_field,
-    show_list,
-    take_page,
-)
+from mock_platform.api.v2.pages import RULES, TOKEN_PAGES, make_token_field, show_list, take_page
 from mock_platform.api.v2.prices import POST_READ
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.api.v2.search.query import RULE_LANGUAGE, RULE_NESTING

@@ -34,11 +34,7 @@ from mock_platform.api.v2.objects.lists import (
 from mock_platform.api.v2.objects.post_view import list_versions
 from mock_platform.api.v2.objects.relations import LIKES, RELATION_COUNTS
 from mock_platform.api.v2.pages import TIMED_POSTS, TOKEN_FORMS, USERS
-from mock_platform.api.v2.posts.named_posts import (
-    NAMED_POSTS,
-    find_named_post,
-    require_named_post,
-)
+from mock_platform.api.v2.posts.named_posts import NAMED_POSTS, find_named_post, require_named_post
 from mock_platform.api.v2.prices import (
     INTERACTION_CREATE,
     INTERACTION_DELETE,

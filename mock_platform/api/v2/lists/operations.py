@@ -55,12 +55,7 @@ from mock_platform.api.v2.objects.lists import (
 )
 from mock_platform.api.v2.objects.post_view import list_versions
 from mock_platform.api.v2.objects.relations import BLOCKS, count_at_least, is_present
-from mock_platform.api.v2.pages import (
-    NUMBERS,
-    TIMED_POSTS,
-    TOKEN_FORMS,
-    take_page_both_ways,
-)
+from mock_platform.api.v2.pages import NUMBERS, TIMED_POSTS, TOKEN_FORMS, take_page_both_ways
 from mock_platform.api.v2.prices import LIST_CREATE, LIST_MANAGE, LIST_READ, POST_READ, USER_READ
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE
 from mock_platform.core.auth.authenticate import Auth

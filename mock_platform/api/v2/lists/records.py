@@ -18,11 +18,7 @@ from mock_platform.api.v2.objects.answers import (
 )
 from mock_platform.api.v2.objects.lists import PageOfObjects
 from mock_platform.api.v2.objects.object_types import LIST_OBJECT
-from mock_platform.api.v2.objects.relations import (
-    End,
-    Relation,
-    count_at_least,
-)
+from mock_platform.api.v2.objects.relations import End, Relation, count_at_least
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Flag, Instant, Integer, Nested, Text

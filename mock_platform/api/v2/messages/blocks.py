@@ -15,10 +15,7 @@ from mock_platform.api.v2.conventions import (
     require_record,
     wrap_data,
 )
-from mock_platform.api.v2.messages.conversations import (
-    TAKES_NO_MESSAGES,
-    require_write_permission,
-)
+from mock_platform.api.v2.messages.conversations import TAKES_NO_MESSAGES, require_write_permission
 from mock_platform.api.v2.objects.answers import PARTIAL_ERRORS
 from mock_platform.api.v2.objects.relations import DM_BLOCKS
 from mock_platform.api.v2.prices import PRIVACY_UPDATE

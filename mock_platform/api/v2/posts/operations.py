@@ -82,15 +82,7 @@ from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import ProblemFailure
-from mock_platform.core.fields import (
-    Choice,
-    CommaList,
-    Flag,
-    Integer,
-    ListOf,
-    Nested,
-    Text,
-)
+from mock_platform.core.fields import Choice, CommaList, Flag, Integer, ListOf, Nested, Text
 from mock_platform.core.operation import Example, Handler, Location
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings

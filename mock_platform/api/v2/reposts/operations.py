@@ -22,10 +22,7 @@ from mock_platform.api.v2.conventions import (
     refuse_value,
     wrap_data,
 )
-from mock_platform.api.v2.objects.answers import (
-    FIELD_SELECTION,
-    PARTIAL_ERRORS,
-)
+from mock_platform.api.v2.objects.answers import FIELD_SELECTION, PARTIAL_ERRORS
 from mock_platform.api.v2.objects.lists import (
     PageOfPosts,
     PageOfUsers,
@@ -52,11 +49,7 @@ from mock_platform.api.v2.pages import (
 )
 from mock_platform.api.v2.posts.changes import POST_ACTIVITIES, delete_post, find_reposts, repost
 from mock_platform.api.v2.posts.creation import UNREACHED_POSTS, require_access
-from mock_platform.api.v2.posts.named_posts import (
-    NAMED_POSTS,
-    find_named_post,
-    require_named_post,
-)
+from mock_platform.api.v2.posts.named_posts import NAMED_POSTS, find_named_post, require_named_post
 from mock_platform.api.v2.prices import CONTENT_MANAGE, INTERACTION_CREATE, POST_READ, USER_READ
 from mock_platform.api.v2.usage.counting import COUNTED_ONCE
 from mock_platform.core.assumptions import expectation, public_fact

@@ -10,12 +10,7 @@ from weakref import WeakValueDictionary
 
 from mock_platform.api.v2.conventions import get_app
 from mock_platform.api.v2.streams.endpoint import Line, StreamEndpoint
-from mock_platform.api.v2.streams.stream import (
-    Ending,
-    Opening,
-    Stream,
-    make_ending,
-)
+from mock_platform.api.v2.streams.stream import Ending, Opening, Stream, make_ending
 from mock_platform.api.v2.streams.window import (
     RECOVERY_CONNECTIONS,
     STREAM_BACKFILL,

@@ -20,11 +20,7 @@ from mock_platform.api.v2.conventions import (
     make_id_field,
     require_record,
 )
-from mock_platform.api.v2.objects.answers import (
-    FIELD_SELECTION,
-    PARTIAL_ERRORS,
-    ObjectAnswer,
-)
+from mock_platform.api.v2.objects.answers import FIELD_SELECTION, PARTIAL_ERRORS, ObjectAnswer
 from mock_platform.api.v2.objects.lists import (
     HIDDEN_USERS,
     PostPageQuery,

@@ -23,12 +23,7 @@ from mock_platform.api.v2.objects.answers import (
     get_viewer_id,
 )
 from mock_platform.api.v2.objects.lists import LongUserPageQuery, PageOfUsers, show_users
-from mock_platform.api.v2.objects.relations import (
-    FOLLOWS,
-    count_at_least,
-    is_blocked,
-    is_present,
-)
+from mock_platform.api.v2.objects.relations import FOLLOWS, count_at_least, is_blocked, is_present
 from mock_platform.api.v2.pages import NUMBERS, POSTS, TOKEN_FORMS, take_page_both_ways, take_slice
 from mock_platform.api.v2.prices import USER_READ
 from mock_platform.core.assumptions import expectation, public_fact
