@@ -137,11 +137,11 @@ def declare_named(
     spec: str,
     returns: type[Schema] | Returns,
     auth: Auth,
-    since: datetime | None,
-    limit: int | Rates | Sequence[Limit] = (),
     assumptions: Sequence[Assumption],
+    since: datetime | None = None,
+    limit: int | Rates | Sequence[Limit] = (),
     params: type[Schema] | None = None,
-    location: Location = Location.QUERY,
+    location: Location | None = None,
     errors: tuple[str, ...] = ("invalid-request",),
     statuses: tuple[int, ...] = (),
     origin: Origin = Origin.NAMED,
@@ -153,14 +153,17 @@ def declare_named(
 
     `route` is method and path. `since` is the moment at which the release history says that it took
     effect, `None` if the history does not date it. `limit` is a number of requests of an app in 15
-    minutes, `Rates`, or rate windows of other kinds; without it the platform names none. `statuses`
-    are those that `errors` do not have.
+    minutes, `Rates`, or rate windows of other kinds; without it the platform names none. Parameters
+    of writes are in a JSON body, all others in the query, if `location` does not say otherwise.
+    `statuses` are those that `errors` do not have.
     """
     if isinstance(limit, int):
         limit = (Limit(id_, limit, WINDOW_SECONDS, per="app", source="public"),)
     elif isinstance(limit, Rates):
         limit = limit.name_limits(id_)
     method, _, path = route.partition(" ")
+    if location is None:
+        location = Location.JSON if method in {"POST", "PUT"} and params else Location.QUERY
     options: dict[str, Any] = dict(particulars)
     return Operation(
         id=id_,

@@ -89,7 +89,6 @@ OPERATIONS = (
         spec="Events",
         params=WindowQuery,
         rules=find_window_faults,
-        since=None,
         returns=Lines(ActivityLine),
         auth=BEARER,
         limit=450,

@@ -226,7 +226,6 @@ OPERATIONS = (
         "GET /2/posts/analytics",
         list_of_posts,
         "List figures of posts over time",
-        also=("/2/tweets/analytics",),
         params=PostAnalyticsQuery,
         returns=_make_answer("Post", "id", POST_METRICS),
         auth=Auth(ANY_USER, scopes=("post.read", "users.read")),

@@ -43,7 +43,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.codes import could_not_find
 from mock_platform.core.fields import Flag, Instant, Integer, ListOf, Nested, Text
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
 from mock_platform.world.clock import wire_millis
@@ -218,7 +218,7 @@ TABLES = (Table(FOLDERS, BookmarkFolderRecord, references=(Reference("_user_id",
 _PATH = "/2/users/:id/bookmarks"
 _READ = ("bookmark.read", "post.read", "users.read")
 _own = partial(Example, path={"id": "2244994945"})
-_declare = partial(declare_public, since=None, rules=check_self())
+_declare = partial(declare_public, rules=check_self())
 _declare_write = partial(
     _declare,
     returns=BookmarkAnswer,
@@ -256,7 +256,6 @@ OPERATIONS = (
         create,
         "Bookmark a post",
         params=NewBookmark,
-        location=Location.JSON,
         errors=("invalid-request", "about:blank"),
         example=_own(json={"post_id": "1789900000000000004", "folder_id": "1990100000000000001"}),
     ),
@@ -283,7 +282,6 @@ OPERATIONS = (
         create_folder,
         "Make a folder for bookmarks",
         params=NewBookmarkFolder,
-        location=Location.JSON,
         returns=Flat(NewFolderAnswer, status=201),
         auth=Auth(("oauth2",), scopes=("bookmark.write", "users.read")),
         since=start_on("2026-08-07"),

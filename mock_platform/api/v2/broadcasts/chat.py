@@ -42,7 +42,7 @@ from mock_platform.api.v2.pages import NUMBERS, PageMeta, TokenPage, show_list, 
 from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Flag, Integer, ListOf, Nested, Text
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_millis
@@ -301,7 +301,6 @@ OPERATIONS = (
         send,
         "Write in the chat of a broadcast",
         params=NewBroadcastMessage,
-        location=Location.JSON,
         returns=SentAnswer,
         errors=("invalid-request", "resource-not-found", "about:blank"),
         assumptions=(BROADCAST_SHAPES, CHAT_RULES, BROADCAST_EVENTS),
@@ -322,7 +321,6 @@ OPERATIONS = (
         mute,
         "Mute a user in the chat of a broadcast",
         params=NewBroadcastMute,
-        location=Location.JSON,
         returns=MutedAnswer,
         assumptions=(BROADCAST_SHAPES, MUTE_RULES),
         may_assume=(WHOSE_BROADCASTS, CHAT_RULES),

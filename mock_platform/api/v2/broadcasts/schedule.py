@@ -43,7 +43,7 @@ from mock_platform.core.assumptions import expectation
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.fields import Choice, Flag, ListOf, Nested, Text
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.clock import parse_instant, wire_millis
@@ -335,7 +335,6 @@ OPERATIONS = (
         "Schedule a broadcast",
         auth=WRITER,
         params=NewBroadcast,
-        location=Location.JSON,
         returns=Flat(ScheduledBroadcastAnswer, status=201),
         errors=("invalid-request",),
         assumptions=_RULES,
@@ -357,7 +356,6 @@ OPERATIONS = (
         update,
         "Replace a scheduled broadcast",
         params=ChangedBroadcast,
-        location=Location.JSON,
         returns=ScheduledBroadcastAnswer,
         example=Example(path=_MANUAL, json={"scheduled_broadcast_id": "1990400000001"} | _TIMES),
     ),

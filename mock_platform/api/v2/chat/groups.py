@@ -39,7 +39,7 @@ from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.fields import ListOf, Text
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
 
@@ -195,7 +195,6 @@ OPERATIONS = (
         f"POST {_GROUP}/initialize",
         initialize_group,
         "Reserve the id of an encrypted group",
-        location=Location.QUERY,
         returns=ReservedGroupAnswer,
         auth=Auth(ANY_USER, scopes=("dm.write",)),
         errors=("93",),

@@ -244,7 +244,6 @@ _MEDIA = {"conversation_id": "2244994945-3805104374", "media_hash_key": "hBr7Kq2
 _declare = partial(
     declare_public,
     gates=(require_write_permission,),
-    location=Location.JSON,
     auth=Auth(ANY_USER, scopes=("media.write",)),
     since=start_on("2026-02-21"),
     errors=("invalid-request", "93", "resource-not-found"),
@@ -287,7 +286,6 @@ OPERATIONS = (
         download,
         "Download encrypted media",
         gates=(require_read_permission,),
-        location=Location.QUERY,
         rules=find_id_faults,
         returns=Bytes(),
         since=start_on("2026-03-18"),

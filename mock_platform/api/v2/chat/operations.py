@@ -47,7 +47,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import Flag, Text
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.world.clock import epoch_millis
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -298,7 +298,6 @@ OPERATIONS = (
         f"POST {_ONE}/typing",
         show_typing,
         "Show that the user is writing",
-        location=Location.QUERY,
         rules=find_id_faults,
         returns=ChatSuccessAnswer,
         assumptions=(CHAT_SHAPES, CHAT_RULES, CHAT_ACTIVITIES),

@@ -31,7 +31,7 @@ from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.fields import CommaList, Flag, Json, ListOf, Nested, Text
 from mock_platform.core.jsonio import dumps
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.clock import epoch_millis
@@ -245,7 +245,6 @@ OPERATIONS = (
         "Add public keys",
         gates=(require_write_permission,),
         params=NewPublicKey,
-        location=Location.JSON,
         rules=find_version_faults,
         returns=NewKeyAnswer,
         auth=Auth(ANY_USER, scopes=("dm.write", "post.read", "users.read")),

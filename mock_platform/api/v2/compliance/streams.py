@@ -122,8 +122,6 @@ def _declare(feed: Feed) -> Operation:
         params=PartitionedQuery if feed.partitions else WindowQuery,
         rules=find_window_faults,
         tier_gate=require_enterprise,
-        since=None,
-        also=(feed.path.replace("/posts/", "/tweets/"),) if "/posts/" in feed.path else (),
         returns=Lines(ComplianceLine),
         auth=BEARER,
         limit=Rates(app=50),

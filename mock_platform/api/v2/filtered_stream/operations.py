@@ -79,7 +79,7 @@ from mock_platform.core.fields import (
     Nested,
     Text,
 )
-from mock_platform.core.operation import Example, Handler, Location
+from mock_platform.core.operation import Example, Handler
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_millis
@@ -375,7 +375,6 @@ class _Changed(Flat, frozen=True):
 
 _SPEC = "Versioning: 2025-09-09"
 _RULES = "/2/posts/search/stream/rules"
-_OLDER = "/2/tweets/search/stream"
 _declare = partial(
     declare_named,
     spec=_SPEC,
@@ -393,7 +392,6 @@ OPERATIONS = (
         params=FilteredStreamQuery,
         rules=find_window_faults,
         since=None,
-        also=(_OLDER,),
         returns=Lines(PostLine),
         limit=50,
         errors=("invalid-request", "streaming-connection", "usage-capped"),
@@ -422,7 +420,6 @@ OPERATIONS = (
         list_,
         "List the rules of the filtered stream",
         params=RulesQuery,
-        also=(f"{_OLDER}/rules",),
         returns=RulesPage,
         assumptions=(RULE_SHAPES, TOKEN_PAGES, AT_ONCE),
     ),
@@ -433,10 +430,8 @@ OPERATIONS = (
         "Add or delete rules of the filtered stream",
         configure=make_change,
         params=RulesChange,
-        location=Location.JSON,
         in_query=("dry_run", "delete_all"),
         rules=find_change_faults,
-        also=(f"{_OLDER}/rules",),
         returns=_Changed(RulesAnswer, recorded_status=201),
         limit=100,
         errors=("invalid-request", "rule-cap", "invalid-rules", "duplicate-rules"),
@@ -450,7 +445,6 @@ OPERATIONS = (
         count,
         "Count the rules of the filtered stream",
         params=CountsQuery,
-        also=(f"{_OLDER}/rules/counts",),
         returns=RuleCounts,
         assumptions=(RULE_SHAPES, RULE_CAP),
     ),

@@ -46,7 +46,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Flag, Integer
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.world.world import World
 
 LIKE_SHAPES = public_fact(
@@ -117,7 +117,6 @@ def list_liking_users(call: Call, world: World) -> dict[str, Any]:
 _declare_list = partial(
     declare_public,
     auth=Auth(ANY_USER, scopes=("like.read", "post.read", "users.read")),
-    since=None,
     limit=Rates(app=75, user=75),
     assumptions=(LIKE_SHAPES, PRIVATE_LIKES, FIELD_SELECTION, TOKEN_FORMS),
 )
@@ -125,7 +124,6 @@ _declare = partial(
     declare_public,
     returns=LikeAnswer,
     auth=Auth(ANY_USER, scopes=("like.write", "post.read", "users.read")),
-    since=None,
     limit=Rates(user=50, user_daily=1000, shared="likes"),
     rules=check_self(),
 )
@@ -136,7 +134,6 @@ OPERATIONS = (
         "GET /2/users/:id/liked_posts",
         list_liked_posts,
         "List the posts that a user likes",
-        also=("/2/users/:id/liked_tweets",),
         params=LikedPostsQuery,
         rules=check_self(),
         returns=PageOfPosts,
@@ -150,7 +147,6 @@ OPERATIONS = (
         "GET /2/posts/:id/liking_users",
         list_liking_users,
         "List the users who like a post",
-        also=("/2/tweets/:id/liking_users",),
         params=UserPageQuery,
         rules=find_id_faults,
         returns=PageOfUsers,
@@ -164,7 +160,6 @@ OPERATIONS = (
         create,
         "Like a post",
         params=NamedPostBody,
-        location=Location.JSON,
         errors=("invalid-request", "about:blank"),
         assumptions=(LIKE_SHAPES, NAMED_POSTS, LIKE_ACTIVITIES, LIKE_EVENTS, RELATION_COUNTS),
         may_assume=(LIKE_REFUSALS, ENTERPRISE_ONLY),

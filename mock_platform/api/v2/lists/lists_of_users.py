@@ -47,7 +47,7 @@ from mock_platform.api.v2.prices import LIST_CREATE, LIST_MANAGE, OWN_LIST_READ
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Flag
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Order, Record
 from mock_platform.world.world import World
@@ -171,7 +171,6 @@ _declare_page = partial(
     rules=find_id_faults,
     returns=PageOfLists,
     auth=READ,
-    since=None,
     errors=("invalid-request", "resource-not-found"),
     assumptions=(LIST_SHAPES, LIST_ORDER, PRIVATE_LISTS, FIELD_SELECTION, TOKEN_FORMS),
     may_assume=(HIDDEN_USERS, PARTIAL_ERRORS),
@@ -182,7 +181,6 @@ _declare_own = partial(
     declare_public,
     rules=check_self(),
     auth=WRITE,
-    since=None,
     limit=Rates(user=50),
     errors=("invalid-request", "about:blank"),
     assumptions=(LIST_SHAPES,),
@@ -191,7 +189,6 @@ _declare_own = partial(
 _declare_write = partial(
     _declare_own,
     params=NamedList,
-    location=Location.JSON,
     example=Example(path={"id": _USER}, json={"list_id": _OTHERS_LIST}),
     price=LIST_CREATE,
 )

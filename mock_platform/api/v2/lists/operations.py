@@ -62,7 +62,7 @@ from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.fields import Flag, Text
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_millis
@@ -255,7 +255,6 @@ _declare_read = partial(
     declare_public,
     rules=find_id_faults,
     auth=READ,
-    since=None,
     errors=_ERRORS,
     may_assume=(PARTIAL_ERRORS, PRIVATE_LISTS),
 )
@@ -270,7 +269,6 @@ _declare_write = partial(
     declare_public,
     rules=find_id_faults,
     auth=WRITE,
-    since=None,
     limit=Rates(user=300),
     errors=(*_ERRORS, "about:blank"),
     assumptions=(LIST_SHAPES,),
@@ -284,10 +282,8 @@ OPERATIONS = (
         create,
         "Make a list",
         params=NewList,
-        location=Location.JSON,
         returns=Flat(MadeListAnswer, status=201),
         auth=Auth(ANY_USER, scopes=("list.read", *WRITE.scopes)),
-        since=None,
         limit=Rates(user=300),
         assumptions=(LIST_SHAPES,),
         may_assume=(LIST_CEILINGS,),
@@ -311,7 +307,6 @@ OPERATIONS = (
         update,
         "Change a list",
         params=ListChange,
-        location=Location.JSON,
         returns=UpdatedListAnswer,
         example=Example(json={"description": "Cups within a walk"}),
     ),
@@ -331,7 +326,6 @@ OPERATIONS = (
         create_member,
         "Add a user to a list",
         params=NewMember,
-        location=Location.JSON,
         returns=MemberAnswer,
         example=Example(json={"user_id": "2790441185"}),
         price=LIST_CREATE,
@@ -359,7 +353,6 @@ OPERATIONS = (
         list_posts,
         "List the posts of a list's members",
         params=PostPageQuery,
-        also=("/2/lists/:id/tweets",),
         returns=PageOfPosts,
         limit=Rates(app=900, user=900),
         errors=(*_ERRORS, "usage-capped"),

@@ -338,7 +338,6 @@ _PIXEL = (
 _declare = partial(
     declare_named,
     spec="What the service does",
-    since=None,
     returns=MediaAnswer,
     auth=Auth(ANY_USER, scopes=("media.write",)),
     limit=Rates(user=1875, app_daily=180_000),

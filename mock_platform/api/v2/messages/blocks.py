@@ -72,7 +72,6 @@ _declare_block = partial(
     rules=find_id_faults,
     returns=BlockAnswer,
     auth=Auth(ANY_USER, scopes=("dm.write", "post.read", "users.read")),
-    since=None,
     limit=Rates(app=25, user=10, app_daily=1000, user_daily=400),
     errors=("invalid-request", "93", "resource-not-found"),
     assumptions=(BLOCK_SHAPES, TAKES_NO_MESSAGES),

@@ -109,7 +109,6 @@ OPERATIONS = (
         rules=check_path("event_id", ID, "is not valid"),
         returns=DeletionAnswer,
         auth=Auth(ANY_USER, scopes=("dm.read", "dm.write")),
-        since=None,
         limit=Rates(app_daily=4000, user=300, user_daily=1500),
         errors=("invalid-request", "93", "about:blank", "resource-not-found"),
         assumptions=(DELETION_SHAPES, DELETION_RULES),

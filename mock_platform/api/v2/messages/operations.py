@@ -67,7 +67,7 @@ from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.errors import InvalidParameters
 from mock_platform.core.faults import Fault
 from mock_platform.core.fields import Choice, CommaList, ListOf, Nested, Text
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -280,9 +280,7 @@ _ONE = "/2/dm_conversations/:dm_conversation_id"
 _declare_send = partial(
     declare_named,
     spec=_SPEC,
-    location=Location.JSON,
     gates=(require_write_permission,),
-    since=None,
     returns=Flat(SentAnswer, status=201),
     auth=Auth(ANY_USER, scopes=("dm.write", "post.read", "users.read")),
     limit=Rates(user=15, app_daily=1440, user_daily=1440),
@@ -296,7 +294,6 @@ _declare_read = partial(
     spec=_SPEC,
     params=DirectMessageQuery,
     gates=(require_read_permission,),
-    since=None,
     returns=DirectMessagePage,
     auth=Auth(ANY_USER, scopes=("dm.read", "post.read", "users.read")),
     limit=Rates(user=15),

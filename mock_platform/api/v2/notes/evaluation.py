@@ -22,7 +22,7 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Number, Text
-from mock_platform.core.operation import Example, Location, Origin
+from mock_platform.core.operation import Example, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
@@ -135,7 +135,6 @@ _declare = partial(
     handler=evaluate,
     summary="Score the text of a community note",
     params=NoteToEvaluate,
-    location=Location.JSON,
     rules=find_faults,
     gates=(require_writer,),
     returns=EvaluationAnswer,

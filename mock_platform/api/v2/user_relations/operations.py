@@ -71,7 +71,7 @@ from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import Flag
-from mock_platform.core.operation import Example, Location
+from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
@@ -251,7 +251,6 @@ _declare_list = partial(
     rules=find_id_faults,
     returns=PageOfUsers,
     auth=Auth(ANY_CALLER, scopes=("follows.read", *_SHOWN)),
-    since=None,
     limit=Rates(app=300, user=300),
     errors=("invalid-request", "resource-not-found"),
     assumptions=(FOLLOW_SHAPES, FIELD_SELECTION, TOKEN_FORMS),
@@ -269,9 +268,7 @@ _declare_own_list = partial(
 _declare_beginning = partial(
     declare_public,
     params=TargetUser,
-    location=Location.JSON,
     rules=check_self(),
-    since=None,
     limit=Rates(user=50),
     may_assume=(TARGET_RULES,),
     example=Example(path={"id": "2244994945"}, json={"target_user_id": "3805104374"}),
@@ -279,7 +276,6 @@ _declare_beginning = partial(
 _declare_end = partial(
     declare_public,
     rules=_find_path_faults,
-    since=None,
     limit=Rates(user=50),
     example=Example(path={"source_user_id": "2244994945", "target_user_id": "3805104374"}),
 )

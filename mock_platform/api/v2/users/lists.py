@@ -122,7 +122,6 @@ OPERATIONS = (
         params=UserSearchQuery,
         returns=PageOfUsers,
         auth=Auth(ANY_USER, scopes=_SCOPES),
-        since=None,
         limit=Rates(app=300, user=900),
         assumptions=(SEARCH_SHAPES, SEARCH_MATCHES, FIELD_SELECTION),
         may_assume=(PARTIAL_ERRORS,),

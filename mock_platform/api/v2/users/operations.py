@@ -129,7 +129,6 @@ _declare = partial(
     declare_named,
     spec="Versioning: 2025-02-18",
     params=UserSelectionQuery,
-    since=None,
     returns=SingleUserAnswer,
     auth=Auth(ANY_CALLER, scopes=_SCOPES),
     limit=Rates(app=300, user=900),

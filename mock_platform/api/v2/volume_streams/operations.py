@@ -349,8 +349,6 @@ def _declare(volume: Volume) -> Operation:
         configure=configure,
         params=_make_query(volume),
         rules=find_window_faults,
-        since=None,
-        also=(volume.path.replace("/posts/", "/tweets/"),) if not volume.is_of_likes else (),
         returns=Lines(LikeLine if volume.is_of_likes else PublicPostLine),
         auth=BEARER,
         limit=volume.limit,
