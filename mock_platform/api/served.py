@@ -21,7 +21,7 @@ from mock_platform.api.v2 import prices
 from mock_platform.api.v2.description import DESCRIPTION_ID
 from mock_platform.api.v2.release_history import NAMES_EFFECTIVE, PUBLIC_NAMES
 from mock_platform.core import assumptions
-from mock_platform.core.operation import Dialect, NotServed, Operation, table
+from mock_platform.core.operation import Dialect, NotServed, Operation, Origin, table
 from mock_platform.core.original_names.exchange import Translator
 from mock_platform.core.original_names.translation import Pairs
 from mock_platform.core.tables.table import Table
@@ -92,7 +92,9 @@ def _add_older_path(operation: Operation) -> Operation:
     """Return an operation of v2 with its path in the original words, which is always served."""
     segments = _NAMES["v2"].segments if operation.dialect == "v2" else {}
     older = "/".join(segments.get(segment, segment) for segment in operation.path.split("/"))
-    return operation if older == operation.path else replace(operation, also=(older, *operation.also))
+    return (
+        operation if older == operation.path else replace(operation, also=(older, *operation.also))
+    )
 
 
 OPERATIONS: tuple[Operation, ...] = table(
@@ -135,15 +137,25 @@ EXAMPLE_PATHS: Mapping[str, Mapping[str, str]] = {
 """What the paths of example requests have for their parameters in each subject, by operation."""
 
 
+_NOT_SHOWN = {
+    assumption.id.partition(".")[0]: v2.OTHER_SHAPES
+    for operation in OPERATIONS
+    if operation.dialect == "v2" and operation.origin is Origin.PUBLIC_FACT
+    for assumption in operation.all_assumptions
+}
 SPEC_SENTENCES: Mapping[str, str] = {
     id_: sentence
     for sentences in (
+        _NOT_SHOWN,
         assumptions.SPEC_SENTENCES,
         *(getattr(folder, "SPEC_SENTENCES", {}) for folder in (ads, v2, *_FOLDERS)),
     )
     for id_, sentence in sentences.items()
 }
-"""What the specification says, by the id of an assumption, or by the part before the dot."""
+"""What the specification says, by the id of an assumption, or by the part before the dot.
+
+A folder of v2 says nothing where the specification says as little: its operations are public facts.
+"""
 
 PUBLISHED_IDS: Mapping[str, str] = {
     DESCRIPTION_ID: "getOpenApiSpec",

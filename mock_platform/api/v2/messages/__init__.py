@@ -1,6 +1,5 @@
 """Direct messages: conversations, their events, and who may write."""
 
-from mock_platform.api.v2 import OTHER_SHAPES
 from mock_platform.api.v2.messages import blocks, conversations, events, operations
 from mock_platform.core.original_names.translation import Pairs
 
@@ -13,7 +12,6 @@ EXAMPLE_PATHS = {
 }
 ORIGINAL_NAMES = Pairs(named=frozenset({"dm_event.fields"}))
 SPEC_SENTENCES = {
-    "direct-messages": OTHER_SHAPES,
     "direct-messages.permission": "Without them the error is code 93",
 }
 PUBLISHED_IDS = {
