@@ -315,21 +315,28 @@ def require_record(
     return record
 
 
-def check_path(name: str, pattern: re.Pattern[str], text: str) -> Rules:
-    """Return the rule that a parameter of the path matches a pattern; `text` is its refusal."""
+ID = re.compile(r"[0-9]{1,19}", re.ASCII)
+
+
+def check_path(*ids: str, text: str = "is not valid", **others: re.Pattern[str]) -> Rules:
+    """Return the rule that parameters of the path are ids, and others match their patterns.
+
+    `text` is the end of its refusal.
+    """
+    patterns = dict.fromkeys(ids, ID) | others
 
     def find_faults(
         _params: Mapping[str, Any], call: Call, _world: World, _settings: Settings
     ) -> Iterator[tuple[str, str]]:
-        value = call.path_params[name]
-        if not pattern.fullmatch(value):
-            yield name, f"The `{name}` query parameter value [{value}] {text}"
+        for name, pattern in patterns.items():
+            value = call.path_params[name]
+            if not pattern.fullmatch(value):
+                yield name, f"The `{name}` query parameter value [{value}] {text}"
 
     return find_faults
 
 
-ID = re.compile(r"[0-9]{1,19}", re.ASCII)
-find_id_faults = check_path("id", ID, "is not valid")
+find_id_faults = check_path("id")
 """Finds what is wrong with the id in the path."""
 
 
@@ -338,18 +345,16 @@ def check_self(name: str = "id", *others: str) -> Rules:
 
     `others` are further parameters of the path that are ids.
     """
+    find_other_faults = check_path(*others)
 
     def find_faults(
-        _params: Mapping[str, Any], call: Call, _world: World, _settings: Settings
+        params: Mapping[str, Any], call: Call, world: World, settings: Settings
     ) -> Iterator[tuple[str, str]]:
         value, own = call.path_params[name], get_user_id(call)
         if value != own:
             text = f"must be the same as the authenticating user [{own}]"
             yield name, f"The `{name}` query parameter value [{value}] {text}"
-        for other in others:
-            if not ID.fullmatch(call.path_params[other]):
-                text = f"value [{call.path_params[other]}] is not valid"
-                yield other, f"The `{other}` query parameter {text}"
+        yield from find_other_faults(params, call, world, settings)
 
     return find_faults
 

@@ -14,6 +14,7 @@ from mock_platform.api.v2.broadcasts.operations import (
     WRITER,
     BroadcastPath,
     DeletedAnswer,
+    check_ids,
     declare_one,
     require_own,
 )
@@ -27,6 +28,7 @@ from mock_platform.api.v2.broadcasts.records import (
     show_message,
 )
 from mock_platform.api.v2.conventions import (
+    ID,
     forbid,
     get_user,
     make_id_field,
@@ -312,6 +314,7 @@ OPERATIONS = (
         delete,
         "Delete a message from the chat of a broadcast",
         path_form=MessagePath,
+        rules=check_ids(message_id=ID),
         returns=DeletedAnswer,
         example=Example(path={"id": _RUNNING, "message_id": "1795255200000000001"}),
     ),
@@ -332,6 +335,7 @@ OPERATIONS = (
         unmute,
         "Unmute a user in the chat of a broadcast",
         path_form=MutePath,
+        rules=check_ids(user_id=ID),
         returns=MutedAnswer,
         assumptions=(BROADCAST_SHAPES, MUTE_RULES),
         example=Example(path={"id": _RUNNING, "user_id": "2790441185"}),

@@ -85,7 +85,7 @@ NOT_ADDABLE = (
     "conversation."
 )
 _ID = re.compile(r"[0-9]{1,19}|[0-9]{1,19}[-:][0-9]{1,19}|g[0-9]{1,19}", re.ASCII)
-find_id_faults = check_path("id", _ID, "is not valid")
+find_id_faults = check_path(id=_ID)
 """Finds what is wrong with the id of a conversation in the path."""
 
 declare_write = partial(

@@ -177,8 +177,7 @@ def remove_media(world: World, conversation_id: str, key: str) -> None:
 
 def _find_media(world: World, conversation_id: str, key: str) -> Record | None:
     match = {"conversation_id": conversation_id, "media_hash_key": key}
-    found = world.store.page(CHAT_MEDIA, match, limit=1)
-    return found[0].record if found else None
+    return world.store.first(CHAT_MEDIA, match)
 
 
 def _require_named(call: Call, world: World) -> str:

@@ -17,7 +17,6 @@ from mock_platform.api.v2.conventions import (
     get_user_id,
     make_id_field,
     refuse_value,
-    require_record,
     wrap_data,
 )
 from mock_platform.api.v2.lists.changes import unfollow_list
@@ -41,7 +40,7 @@ from mock_platform.api.v2.lists.records import (
     show_lists,
 )
 from mock_platform.api.v2.objects.answers import FIELD_SELECTION, PARTIAL_ERRORS
-from mock_platform.api.v2.objects.lists import HIDDEN_USERS, find_hidden
+from mock_platform.api.v2.objects.lists import HIDDEN_USERS, take_user
 from mock_platform.api.v2.pages import NUMBERS, TOKEN_FORMS, take_page_both_ways
 from mock_platform.api.v2.prices import LIST_CREATE, LIST_MANAGE, OWN_LIST_READ
 from mock_platform.core.auth.authenticate import Auth
@@ -63,29 +62,10 @@ FollowedListAnswer = wrap_data("FollowedListAnswer", following=Flag(required=Tru
 PinnedListAnswer = wrap_data("PinnedListAnswer", pinned=Flag(required=True))
 
 
-def list_owned(call: Call, world: World) -> dict[str, Any]:
-    """Return the page of lists that a user owns."""
-    return _list_lists(call, world, "lists", "owner_id", "id")
-
-
-def list_memberships(call: Call, world: World) -> dict[str, Any]:
-    """Return the page of lists that have a user as a member."""
-    return _list_lists(call, world, LIST_MEMBERS.name)
-
-
-def list_followed(call: Call, world: World) -> dict[str, Any]:
-    """Return the page of lists that a user follows."""
-    return _list_lists(call, world, LIST_FOLLOWERS.name)
-
-
 def _list_lists(
-    call: Call, world: World, table: str, by: str = "user_id", key: str = "list_id"
+    table: str, by: str, key: str, call: Call, world: World, user: Record
 ) -> dict[str, Any]:
-    """Return a page of the lists that `key` names in the records of the user in the path."""
-    user = require_record(call, world, "users", "user", PARTIAL_ERRORS)
-    hidden = find_hidden(call, world, user)
-    if hidden is not None:
-        return hidden
+    """Return a page of the lists that `key` names in the records of a user, found `by` its id."""
 
     def find(record: Record) -> Record | None:
         return find_list(call, world, record[key])
@@ -99,6 +79,11 @@ def _list_lists(
         where=lambda record: find(record) is not None,
     )
     return show_lists(call, world, filter(None, map(find, page.records)), meta=page.meta())
+
+
+list_owned = take_user(partial(_list_lists, "lists", "owner_id", "id"))
+list_memberships = take_user(partial(_list_lists, LIST_MEMBERS.name, "user_id", "list_id"))
+list_followed = take_user(partial(_list_lists, LIST_FOLLOWERS.name, "user_id", "list_id"))
 
 
 def list_pinned(call: Call, world: World) -> dict[str, Any]:

@@ -5,14 +5,13 @@ Facts: all of v2, section 8.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from mock_platform.api.v2.conventions import (
     ANY_CALLER,
     ANY_USER,
-    ID,
     Rates,
     check_path,
     declare_public,
@@ -64,7 +63,6 @@ from mock_platform.core.envelope import Flat
 from mock_platform.core.fields import Flag, Text
 from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
-from mock_platform.settings import Settings
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record, Within
 from mock_platform.world.world import World
@@ -99,14 +97,6 @@ MadeListAnswer = wrap_data(
 UpdatedListAnswer = wrap_data("UpdatedListAnswer", updated=Flag(required=True))
 DeletedListAnswer = wrap_data("DeletedListAnswer", deleted=Flag(required=True))
 MemberAnswer = wrap_data("MemberAnswer", is_member=Flag(required=True))
-
-
-def _find_member_faults(
-    params: Mapping[str, Any], call: Call, world: World, settings: Settings
-) -> Iterator[tuple[str, str]]:
-    """Find what is wrong with the ids of a list and of a member in the path."""
-    for find_faults in (find_id_faults, check_path("user_id", ID, "is not valid")):
-        yield from find_faults(params, call, world, settings)
 
 
 def require_list(call: Call, world: World) -> Record:
@@ -335,7 +325,7 @@ OPERATIONS = (
         "DELETE /2/lists/:id/members/:user_id",
         delete_member,
         "Take a user out of a list",
-        rules=_find_member_faults,
+        rules=check_path("id", "user_id"),
         returns=MemberAnswer,
         example=Example(path={"user_id": "3805104374"}),
     ),

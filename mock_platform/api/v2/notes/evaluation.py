@@ -98,8 +98,7 @@ def evaluate_test_note(world: World, post_id: str, text: str) -> dict[str, Any]:
 def find_note(world: World, user: Record, post_id: str, *, test_mode: bool) -> Record | None:
     """Return the note that a user wrote for a post, `None` if they wrote nothing."""
     match = {"_user_id": user["id"], "post_id": post_id, "_test_mode": test_mode}
-    found = world.store.page("notes", match, limit=1)
-    return found[0].record if found else None
+    return world.store.first("notes", match)
 
 
 class NoteToEvaluate(Schema):

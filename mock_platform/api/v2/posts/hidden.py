@@ -9,7 +9,6 @@ from typing import Any
 
 from mock_platform.api.v2.conventions import (
     ANY_USER,
-    ID,
     Rates,
     check_path,
     declare_public,
@@ -80,7 +79,7 @@ OPERATIONS = (
         "Hide a reply",
         auth=Auth(ANY_USER, scopes=("post.moderate.write", "post.read", "users.read")),
         params=HiddenReply,
-        rules=check_path("post_id", ID, "is not valid"),
+        rules=check_path("post_id"),
         returns=HiddenAnswer,
         limit=Rates(user=50),
         errors=("invalid-request", "resource-not-found", "about:blank"),

@@ -256,7 +256,7 @@ _declare = partial(
 )
 _declare_one = partial(
     _declare,
-    rules=check_path("id", re.compile(SPACE_ID, re.ASCII), f"does not match ^{SPACE_ID}$"),
+    rules=check_path(id=re.compile(SPACE_ID, re.ASCII), text=f"does not match ^{SPACE_ID}$"),
     errors=("invalid-request", "resource-not-found"),
     may_assume=(PARTIAL_ERRORS,),
 )

@@ -18,17 +18,16 @@ from mock_platform.api.v2.conventions import (
     find_id_faults,
     get_user,
     make_id_field,
-    require_record,
 )
 from mock_platform.api.v2.objects.answers import FIELD_SELECTION, PARTIAL_ERRORS, ObjectAnswer
 from mock_platform.api.v2.objects.lists import (
     HIDDEN_USERS,
     PostPageQuery,
-    find_hidden,
     make_exclude_field,
     make_sight,
     match_excluded,
     show_posts,
+    take_user,
 )
 from mock_platform.api.v2.objects.object_types import POST_OBJECT
 from mock_platform.api.v2.objects.post_view import list_versions
@@ -118,23 +117,17 @@ def find_time_faults(
     yield from find_order_faults(params)
 
 
-def list_posts(call: Call, world: World) -> dict[str, Any]:
+@take_user
+def list_posts(call: Call, world: World, user: Record) -> dict[str, Any]:
     """Return the page of the posts of a user."""
-    user = require_record(call, world, "users", "user", PARTIAL_ERRORS)
-    hidden = find_hidden(call, world, user)
-    if hidden is not None:
-        return hidden
     most = _SHORTEST if "replies" in (call.params.get("excluded") or ()) else _LONGEST
     match = {"_user_id": user["id"]}
     return _show(call, world, _take(call, world, match, most=most))
 
 
-def list_mentions(call: Call, world: World) -> dict[str, Any]:
+@take_user
+def list_mentions(call: Call, world: World, user: Record) -> dict[str, Any]:
     """Return the page of the posts that mention a user."""
-    user = require_record(call, world, "users", "user", PARTIAL_ERRORS)
-    hidden = find_hidden(call, world, user)
-    if hidden is not None:
-        return hidden
     may_see = make_sight(call, world)
     page = _take(
         call,

@@ -169,6 +169,6 @@ OPERATIONS = (
         "GET /2/users/by/username/:username",
         get_by_name,
         "Read a user by name",
-        rules=check_path("username", NAME, "does not match ^[A-Za-z0-9_]{1,15}$"),
+        rules=check_path(username=NAME, text="does not match ^[A-Za-z0-9_]{1,15}$"),
     ),
 )
