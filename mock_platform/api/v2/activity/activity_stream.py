@@ -19,10 +19,9 @@ from mock_platform.api.v2.activity.activities import (
 from mock_platform.api.v2.conventions import declare_named, wrap_data
 from mock_platform.api.v2.objects.object_types import INCLUDES
 from mock_platform.api.v2.release_history import date_names
-from mock_platform.api.v2.streams.endpoint import StreamEndpoint
+from mock_platform.api.v2.streams.endpoint import StreamEndpoint, WindowQuery, find_window_faults
 from mock_platform.api.v2.streams.open_streams import OPENING, open_stream
 from mock_platform.api.v2.streams.stream import STREAM_ENDING, STREAM_WIRE, Stream
-from mock_platform.api.v2.streams.window import WindowQuery, find_window_faults
 from mock_platform.api.v2.usage.counting import COUNTED_EVENTS, count_post_event
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.auth.authenticate import BEARER

@@ -22,11 +22,12 @@ from mock_platform.api.v2.streams.endpoint import (
     STREAM_PARTITIONS,
     Line,
     StreamEndpoint,
+    WindowQuery,
+    find_window_faults,
     make_partition_field,
 )
 from mock_platform.api.v2.streams.open_streams import COMPLIANCE_EVENTS, OPENING, open_stream
 from mock_platform.api.v2.streams.stream import STREAM_ENDING, STREAM_WIRE, Stream
-from mock_platform.api.v2.streams.window import WindowQuery, find_window_faults
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call

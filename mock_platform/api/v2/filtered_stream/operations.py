@@ -52,10 +52,14 @@ from mock_platform.api.v2.pages import RULES, TOKEN_PAGES, make_token_field, sho
 from mock_platform.api.v2.prices import POST_READ
 from mock_platform.api.v2.release_history import find_release
 from mock_platform.api.v2.search.query import RULE_LANGUAGE, RULE_NESTING
-from mock_platform.api.v2.streams.endpoint import Line, StreamEndpoint
+from mock_platform.api.v2.streams.endpoint import (
+    Line,
+    StreamEndpoint,
+    WindowQuery,
+    find_window_faults,
+)
 from mock_platform.api.v2.streams.open_streams import OPENING, open_stream
 from mock_platform.api.v2.streams.stream import STREAM_ENDING, STREAM_WIRE, Stream
-from mock_platform.api.v2.streams.window import WindowQuery, find_window_faults
 from mock_platform.api.v2.usage.counting import (
     COUNTED_ONCE,
     MONTHLY_CAP,

@@ -19,7 +19,6 @@ from mock_platform.api.v2.conventions import (
     refuse_value,
     wrap_data,
 )
-from mock_platform.api.v2.lists.changes import unfollow_list
 from mock_platform.api.v2.lists.operations import READ, WRITE
 from mock_platform.api.v2.lists.records import (
     LIST_CEILINGS,
@@ -38,6 +37,7 @@ from mock_platform.api.v2.lists.records import (
     PinnedLists,
     find_list,
     show_lists,
+    unfollow_list,
 )
 from mock_platform.api.v2.objects.answers import FIELD_SELECTION, PARTIAL_ERRORS
 from mock_platform.api.v2.objects.lists import HIDDEN_USERS, take_user

@@ -23,7 +23,6 @@ from mock_platform.api.v2.conventions import (
     require_record,
     wrap_data,
 )
-from mock_platform.api.v2.lists.changes import delete_list, update_list
 from mock_platform.api.v2.lists.records import (
     LIST_CEILINGS,
     LIST_FOLLOWERS,
@@ -39,8 +38,10 @@ from mock_platform.api.v2.lists.records import (
     PRIVATE_LISTS,
     ListSelectionQuery,
     SingleListAnswer,
+    delete_list,
     find_list,
     show_lists,
+    update_list,
 )
 from mock_platform.api.v2.objects.answers import FIELD_SELECTION, PARTIAL_ERRORS
 from mock_platform.api.v2.objects.lists import (

@@ -1,9 +1,9 @@
 """Direct messages: conversations, their events, and who may write."""
 
-from mock_platform.api.v2.messages import blocks, conversations, events, operations
+from mock_platform.api.v2.messages import conversations, events, operations
 from mock_platform.core.original_names.translation import Pairs
 
-OPERATIONS = (*operations.OPERATIONS, *blocks.OPERATIONS, *events.OPERATIONS)
+OPERATIONS = (*operations.OPERATIONS, *events.OPERATIONS)
 TABLES = (*conversations.TABLES,)
 EXAMPLE_PATHS = {
     "participant_id": "3805104374",

@@ -9,14 +9,15 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from mock_platform.api.v2.conventions import get_app
-from mock_platform.api.v2.streams.endpoint import Line, StreamEndpoint
-from mock_platform.api.v2.streams.stream import Ending, Opening, Stream, make_ending
-from mock_platform.api.v2.streams.window import (
+from mock_platform.api.v2.streams.endpoint import (
     RECOVERY_CONNECTIONS,
     STREAM_BACKFILL,
     STREAM_RECOVERY,
+    Line,
+    StreamEndpoint,
     find_past,
 )
+from mock_platform.api.v2.streams.stream import Ending, Opening, Stream, make_ending
 from mock_platform.core.assumptions import settled
 from mock_platform.core.call import Call, FaultKind
 from mock_platform.core.errors import UnknownStream

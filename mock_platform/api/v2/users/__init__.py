@@ -1,8 +1,8 @@
 """Users: the caller, others by id or by name, found by words, and those of an organization."""
 
-from mock_platform.api.v2.users import lists, operations
+from mock_platform.api.v2.users import operations
 
-OPERATIONS = (*operations.OPERATIONS, *lists.OPERATIONS)
+OPERATIONS = operations.OPERATIONS
 PUBLISHED_IDS = {
     "users.me": "getUsersMe",
     "users.list": "getUsersByIds",

@@ -42,13 +42,15 @@ from mock_platform.api.v2.objects.relations import may_see_posts_of
 from mock_platform.api.v2.prices import LIKE_READ, POST_READ
 from mock_platform.api.v2.streams.endpoint import (
     STREAM_PARTITIONS,
+    BackfillQuery,
     Line,
     StreamEndpoint,
+    WindowQuery,
+    find_window_faults,
     make_partition_field,
 )
 from mock_platform.api.v2.streams.open_streams import OPENING, open_stream
 from mock_platform.api.v2.streams.stream import STREAM_ENDING, STREAM_WIRE, Stream
-from mock_platform.api.v2.streams.window import BackfillQuery, WindowQuery, find_window_faults
 from mock_platform.api.v2.usage.counting import (
     COUNTED_ONCE,
     MONTHLY_CAP,
