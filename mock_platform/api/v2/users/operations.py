@@ -211,9 +211,6 @@ def _find_by_words(world: World, query: str, viewer_id: str | None) -> list[Reco
 
 
 _SCOPES = ("post.read", "users.read")
-
-
-_SCOPES = ("post.read", "users.read")
 _declare = partial(
     declare_named,
     spec="Versioning: 2025-02-18",
