@@ -42,12 +42,13 @@ def ask(
     *,
     keys: Keys | str | None = None,
     query: Mapping[str, str] | None = None,
+    body: Mapping[str, Any] | None = None,
     ids: Mapping[str, str] | None = None,
 ) -> TestResponse:
     """The answer of an operation; ids in its path that are not given are the caller's."""
     chosen = keys or next(KNOWN[kind] for kind in KNOWN if kind in operation.auth.schemes)
     path = re.sub(":([a-z_]+)", lambda name: (ids or {}).get(name[1], OWN), operation.path)
-    more: dict[str, Any] = {"json": {}} if operation.location is Location.JSON else {}
+    more: dict[str, Any] = {"json": body or {}} if operation.location is Location.JSON else {}
     return box.call(operation.method, path, keys=chosen, query_string=query or {}, **more)
 
 
@@ -98,7 +99,7 @@ def describe(queries: Mapping[str, Mapping[str, Any]], operation: Operation) -> 
 
 
 def list_outside(schema: Mapping[str, Any]) -> Iterator[str]:
-    """Values just outside of the bounds of a parameter, and one that is not listed."""
+    """Values just outside of the bounds of a parameter, not listed, and not as its pattern."""
     steps = {"minimum": -1, "maximum": 1}
     yield from (str(schema[name] + step) for name, step in steps.items() if name in schema)
     if "maxLength" in schema:
@@ -109,6 +110,10 @@ def list_outside(schema: Mapping[str, Any]) -> Iterator[str]:
         yield ",".join(["1"] * (schema["maxItems"] + 1))
     if "enum" in schema or "enum" in schema.get("items", ()):
         yield "nothing"
+    if schema.get("type") == "boolean":
+        yield "perhaps"
+    if "pattern" in schema or "pattern" in schema.get("items", ()):
+        yield "?"
 
 
 @of_each(V2)
@@ -126,6 +131,32 @@ def test_required(box: Sandbox, queries: Any, operation: Operation) -> None:
     required = {name for name, each in describe(queries, operation).items() if each["required"]}
 
     assert not required or required <= set(list_faults(ask(box, operation)))
+
+
+@pytest.fixture(scope="module")
+def bodies(box: Sandbox) -> Mapping[str, Any]:
+    """The schemas of JSON bodies, of each method and path of the description."""
+    document = box.client.get("/2/openapi.json").get_json()
+    found = {}
+    for path, methods in document["paths"].items():
+        for method, described in methods.items():
+            content = described.get("requestBody", {}).get("content", {})
+            schema = content.get("application/json", {}).get("schema", {})
+            name = schema.get("$ref", "").rpartition("/")[2]
+            found[f"{method.upper()} {path}"] = document["components"]["schemas"].get(name, schema)
+    return found
+
+
+@of_each([each for each in PUBLIC if each.location is Location.JSON])
+def test_bodies(box: Sandbox, bodies: Mapping[str, Any], operation: Operation) -> None:
+    """Keys that are missing, and texts and numbers just outside of their bounds, are named."""
+    schema = describe(bodies, operation)
+    required = {name for name in schema.get("required", ()) if "tweet" not in name}
+    assert not required or required <= list_faults(ask(box, operation)).keys()
+    for name, each in schema.get("properties", {}).items():
+        for value in list_outside(each):
+            sent = int(value) if each["type"] == "integer" else value
+            assert name in list_faults(ask(box, operation, body={name: sent})), value
 
 
 OF_OTHERS = {"dm_blocks.create", "dm_blocks.delete", "public_keys.list_of_user"}
