@@ -114,22 +114,3 @@ def test_ids_of_the_caller(box: Sandbox, user_id: str) -> None:
 
     found = list(check_self()({}, call, box.world, Settings()))
     assert ([("id", text)] if user_id == "5" else []) == found
-
-
-@pytest.mark.parametrize("tier", ["self_serve", "enterprise"])
-@pytest.mark.parametrize(
-    ("path", "is_kept"),
-    [
-        ("/2/posts/firehose/stream?partition=21", True),
-        ("/2/likes/sample10/stream?partition=3", True),
-        ("/2/posts/label/stream?backfill_minutes=6", True),
-        ("/2/posts/sample/stream?backfill_minutes=6", False),
-    ],
-)
-def test_what_is_kept_for_enterprises(tier: str, path: str, *, is_kept: bool) -> None:
-    """With `--tiers on` apps of lower tiers are refused volume streams before anything is read."""
-    box = sandbox(tiers="on")
-    box.change("apps", "11827", _tier=tier)
-    answer = box.call("GET", path, keys=BEARER)
-
-    assert answer.status_code == (403 if is_kept and tier == "self_serve" else 400)

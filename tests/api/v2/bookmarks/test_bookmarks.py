@@ -188,35 +188,16 @@ def test_what_is_read_counts(box: Sandbox) -> None:
 
 
 create = partial(Refusal, f"POST {PATH}", keys=USER_TOKEN)
-name = partial(Refusal, f"POST {FOLDERS}", keys=USER_TOKEN)
-_OTHERS = [f"value [{OTHER}] must be the same as the authenticating user [{OWN}]"]
 REFUSED = [
     create("an unknown post", 400, json={"post_id": "1"}, messages=["This post cannot be found."]),
-    create("no post", 400, json={}, messages=["post_id"]),
     create("an unknown folder", 400, json={"post_id": POST, "folder_id": "5"},
            messages=["Could not find folder with folder_id: [5]."]),
     create("a folder of another", 400, json={"post_id": POST, "folder_id": FOREIGN},
            messages=["Could not find folder"]),
-    create("no number", 400, json={"post_id": POST, "folder_id": "x"}, messages=["folder_id"]),
-    name("an empty name", 400, json={"name": ""}, messages=["name"]),
-    name("a name of 26 characters", 400, json={"name": "x" * 26}, messages=["name"]),
-    name("no name", 400, json={}, messages=["name"]),
-    *(Refusal(request.replace(OWN, OTHER), f"{request.replace(OWN, 'another')}", 400,
-              keys=USER_TOKEN, json={"post_id": POST, "name": "x"}, messages=_OTHERS)
-      for request in (f"POST {PATH}", f"DELETE {PATH}/{POST}", f"GET {PATH}", f"GET {FOLDERS}",
-                      f"GET {FOLDERS}/{FOREIGN}", f"POST {FOLDERS}")),
-    Refusal(f"DELETE {PATH}/x", "no number in the path", 400, keys=USER_TOKEN,
-            messages=["`post_id`"]),
-    Refusal(f"GET {FOLDERS}/x", "no number of a folder", 400, messages=["`folder_id`"]),
     Refusal(f"GET {FOLDERS}/{FOREIGN}", "the folder of another user", 404,
             problem="resource-not-found"),
-    Refusal(f"GET {PATH}", "too many", 400, query={"max_results": 101}, messages=["max_results"]),
-    Refusal(f"GET {PATH}", "none", 400, query={"max_results": 0}, messages=["max_results"]),
     Refusal(f"POST {PATH}", "a signature", 403, json={"post_id": POST},
             problem="unsupported-authentication", text="[OAuth 2.0 User Context]"),
-    create("a token without the scope", 403, json={"post_id": POST},
-           given={("tokens", USER_TOKEN): {"scopes": ["bookmark.read", "post.read", "users.read"]}},
-           problem="about:blank"),
 ]  # fmt: skip
 
 

@@ -74,15 +74,6 @@ REFUSED = [
             problem="resource-not-found"),
     Refusal("GET /2/trends/by/woeid/seattle", "a name", 400, keys=BEARER,
             messages=["[seattle] is not valid"]),
-    Refusal(f"GET {WORLD}", "no trends", 400, keys=BEARER, query={"max_trends": 0},
-            messages=["max_trends"]),
-    Refusal(f"GET {WORLD}", "too many trends", 400, keys=BEARER, query={"max_trends": 51},
-            messages=["max_trends"]),
-    Refusal(f"GET {WORLD}", "a signature", 403, problem="unsupported-authentication"),
-    Refusal(f"GET {PERSONAL}", "an app alone", 403, keys=BEARER,
-            problem="unsupported-authentication"),
-    Refusal(f"GET {PERSONAL}", "an unknown field", 400,
-            query={"personalized_trend.fields": "rank"}, messages=["personalized_trend.fields"]),
 ]  # fmt: skip
 
 

@@ -197,19 +197,6 @@ REFUSED = [
     create("a deactivated user", 400, json={"target_user_id": INES},
            given={("users", INES): {"_deactivated": True}},
            messages=[f"Could not find user with id: [{INES}]."]),
-    create("nobody", 400, json={}, messages=["target_user_id"]),
-    create("no number", 400, json={"target_user_id": "x"}, messages=["target_user_id"]),
-    Refusal(f"POST /2/users/{OTHER}/following", "in the name of another", 400,
-            json={"target_user_id": INES},
-            messages=[f"value [{OTHER}] must be the same as the authenticating user [{OWN}]"]),
-    Refusal(f"DELETE /2/users/{OTHER}/following/{OWN}", "an unfollow in another's name", 400,
-            messages=["`source_user_id` query parameter value"]),
-    Refusal(f"DELETE {FOLLOWING}/x", "an unfollow of no number", 400,
-            messages=["The `target_user_id` query parameter value [x] is not valid"]),
-    Refusal("GET /2/users/1/followers", "followers of an unknown user", 404, keys=BEARER,
-            problem="resource-not-found"),
-    Refusal(f"GET {FOLLOWING}", "too many", 400, keys=BEARER, query={"max_results": 1001},
-            messages=["max_results"]),
 ]  # fmt: skip
 
 
@@ -229,23 +216,3 @@ def test_a_block_refuses_follows(box: Sandbox, blocker: str, blocked: str, text:
         BLOCKS.add(box.world, blocker, blocked)
 
     assert text in follow(box, OTHER, 400)["errors"][0]["message"]
-
-
-@pytest.mark.parametrize(
-    ("tier", "moment", "status"),
-    [
-        ("self_serve", datetime(2026, 4, 20, tzinfo=UTC), 403),
-        ("self_serve", datetime(2026, 4, 19, 23, 59, 59, tzinfo=UTC), 200),
-        ("enterprise", datetime(2026, 4, 20, tzinfo=UTC), 200),
-        ("partner", datetime(2026, 4, 20, tzinfo=UTC), 200),
-    ],
-)
-def test_follows_are_for_enterprises(tier: str, moment: datetime, status: int) -> None:
-    """With `--tiers on`, only apps of enterprises follow from 2026-04-20 on."""
-    box = sandbox(freeze=moment, tiers="on")
-    box.change("apps", "11827", _tier=tier)
-    answer = box.call("POST", FOLLOWING, json={"target_user_id": INES})
-
-    assert status == answer.status_code
-    if status == 403:
-        assert answer.get_json()["reason"] == "client-not-enrolled"

@@ -320,16 +320,6 @@ def test_the_last_partition(client: Client, volume: Any) -> None:
 
 _get = partial(Refusal, f"GET {SAMPLE}", keys=BEARER)
 REFUSED = [
-    _get("six minutes of backfill", 400, problem="invalid-request", query={"backfill_minutes": 6}),
-    _get("an unknown field", 400, problem="invalid-request", query={"post.fields": "colour"}),
-    Refusal(
-        f"GET {LIKES}?partition=1",
-        "an unknown field of likes",
-        400,
-        problem="invalid-request",
-        query={"partition": 1, "like_with_post_author.fields": "text"},
-        keys=BEARER,
-    ),
     Refusal(
         f"GET {LIKES}",
         "an expansion that only posts have",
