@@ -238,20 +238,6 @@ def test_original_names(box: Sandbox) -> None:
     assert [[POST]] == [post["edit_history_tweet_ids"] for post in listed]
 
 
-@pytest.mark.parametrize(
-    ("scenario", "expected"),
-    [
-        ("bookmark-folder-missing", "Could not find folder with folder_id: [1]."),
-        ("bookmarked-post-missing", "This post cannot be found."),
-    ],
-)
-def test_scenarios(box: Sandbox, scenario: str, expected: str) -> None:
-    """A bookmark is refused without a record that is so."""
-    box.client.post(f"/_mock/scenarios/{scenario}/activate")
-
-    assert expected == keep(box, POST, 400)["errors"][0]["message"]
-
-
 def test_pages_that_end_early(box: Sandbox) -> None:
     """The scenario lets a full page of 100 be the last one, as the public service does at times."""
     order = fill(box, 101)

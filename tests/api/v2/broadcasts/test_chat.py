@@ -12,7 +12,6 @@ from mock_platform.api.v2.broadcasts.records import BROADCASTS, MESSAGE_FIELDS, 
 from mock_platform.api.v2.objects.relations import BLOCKS
 from mock_platform.world.clock import epoch_millis
 from tests.refusals import Refusal, refusals
-from tests.scenario.library.support import Stage
 from tests.support import NORTHBIKE, Keys, Sandbox, sandbox
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -167,22 +166,3 @@ def test_the_longest_text(box: Sandbox) -> None:
     """A message has up to 140 characters."""
     assert "x" * 140 == (send(box, "x" * 140), texts(box)[0])[1]
     assert 2 == box.world.store.count(MUTES)
-
-
-SCENARIOS = {
-    "broadcast-chat-closed": ("broadcast_chat.send", 400, "its chat is closed"),
-    "broadcast-chat-muted": ("broadcast_chat.send", 403, "You are muted"),
-    "broadcast-not-manual": ("scheduled_broadcasts.start", 400, "it begins by itself"),
-}
-
-
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_scenarios(name: str) -> None:
-    """A message, or a beginning by hand, is refused although the records would allow it."""
-    operation, status, text = SCENARIOS[name]
-    stage = Stage(name, sandbox())
-    answer = stage.ask(operation)
-
-    assert status == answer.status_code
-    assert text in answer.text
-    assert [] == list(stage.last.changes)

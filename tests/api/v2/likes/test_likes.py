@@ -272,13 +272,3 @@ def test_original_names(box: Sandbox) -> None:
     assert ["1789900000000000001"] == [post["id"] for post in listed["includes"]["tweets"]]
     assert "This tweet cannot be found." == missing["errors"][0]["message"]
     assert 200 == box.call("GET", path).status_code
-
-
-@pytest.mark.parametrize(
-    ("scenario", "status"), [("like-of-edited-post", 403), ("liked-post-missing", 400)]
-)
-def test_scenarios(box: Sandbox, scenario: str, status: int) -> None:
-    """A like is refused without a record that is so."""
-    box.client.post(f"/_mock/scenarios/{scenario}/activate")
-
-    like(box, LIKED, status)

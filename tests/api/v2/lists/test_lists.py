@@ -374,23 +374,3 @@ def test_original_names(box: Sandbox) -> None:
     )
 
     assert ["11"] == answer.get_json()["data"][0]["edit_history_tweet_ids"]
-
-
-@pytest.mark.parametrize(
-    ("name", "request_", "body", "status", "text"),
-    [
-        ("list-full", f"POST {MEMBERS}", {"user_id": OWN}, 400, "already has 5,000 members"),
-        ("list-not-owned", f"POST {MEMBERS}", {"user_id": OWN}, 403, "not allowed to add members"),
-        ("list-private", f"GET /2/lists/{ROASTERS}", None, 404, f"list with id: [{ROASTERS}]"),
-        ("lists-too-many", "POST /2/lists", {"name": "x"}, 400, "already own 1,000 Lists"),
-        ("list-pins-full", f"POST {PINNED}", {"list_id": ROASTERS}, 400, "already pinned 5 Lists"),
-    ],
-)
-def test_scenarios(
-    box: Sandbox, name: str, request_: str, body: Any, status: int, text: str
-) -> None:
-    """A scenario refuses as a full, foreign or private list does, and nothing changes."""
-    box.client.post(f"/_mock/scenarios/{name}/activate")
-    more = {} if body is None else {"json": body}
-
-    Refusal(request_, name, status, text=text, more=more).check(box)

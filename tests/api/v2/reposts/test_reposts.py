@@ -12,7 +12,6 @@ from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS
 from mock_platform.api.v2.posts.changes import delete_post
 from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, forget, ids, make, walk
 from tests.refusals import Refusal, refusals
-from tests.scenario.library.support import Stage
 from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, data_of, sandbox
 
 REPOSTS = f"/2/users/{OWN}/reposts"
@@ -241,21 +240,3 @@ def test_original_names(box: Sandbox) -> None:
         )
         if each["id"] == data_of(answer)["id"]
     ]
-
-
-@pytest.mark.parametrize(
-    ("name", "operation", "expected"),
-    [
-        ("repost-repeated", "reposts.create", (400, "already reposted")),
-        ("repost-not-permitted", "reposts.create", (403, "not permitted")),
-        ("reply-not-hideable", "public_posts.hide", (403, "not permitted")),
-    ],
-)
-def test_scenarios(name: str, operation: str, expected: tuple[int, str]) -> None:
-    """A scenario refuses what would be done, and nothing is stored."""
-    stage = Stage(name)
-    answer = stage.ask(operation)
-
-    assert expected[0] == answer.status_code
-    assert expected[1] in answer.text
-    assert [] == list(stage.last.changes)

@@ -280,20 +280,6 @@ def test_original_names(box: Sandbox) -> None:
     assert 200 == box.ask("GET", path, keys=BEARER).status_code
 
 
-@pytest.mark.parametrize(
-    ("scenario", "path", "status"),
-    [
-        ("space-canceled", f"/{LIVE}", 404),
-        ("space-buyers-refused", f"/{TICKETED}/buyers", 403),
-    ],
-)
-def test_scenarios(box: Sandbox, scenario: str, path: str, status: int) -> None:
-    """A read is refused without a record that is so."""
-    box.client.post(f"/_mock/scenarios/{scenario}/activate")
-
-    read(box, path, keys=USER_TOKEN, status=status)
-
-
 def test_a_space_that_has_ended(box: Sandbox) -> None:
     """The scenario lets a Space end between two reads of a client."""
     box.client.post("/_mock/scenarios/space-ended-meanwhile/activate")
