@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -14,6 +13,7 @@ from mock_platform.api.v2.lists.records import LIST_MEMBERS, LIST_PINS
 from mock_platform.api.v2.objects.relations import BLOCKS
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, NORTHBIKE, USER_TOKEN, Keys, Sandbox, sandbox
+from tests.walks import walk, walk_both_ways
 
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
 ROASTERS, SUPPLIERS, GRAVEL, READING = (f"17153000000000001{number:02}" for number in range(1, 5))
@@ -223,21 +223,11 @@ def test_no_more_than_800_posts(box: Sandbox) -> None:
         for number in range(801):
             id_ = str(2_000_000_000_000_000_000 + number)
             box.world.store.put("posts", id_, template | {"id_str": id_, "id": int(id_)})
-    path, pages = f"/2/lists/{ROASTERS}/posts", [*walk(box, f"/2/lists/{ROASTERS}/posts")]
+    path, pages = f"/2/lists/{ROASTERS}/posts", walk(box, f"/2/lists/{ROASTERS}/posts")
 
     assert [100] * 8 == [len(page) for page in pages]
     assert 800 == len({post for page in pages for post in page})
     assert 100 == len(ids(box, path))
-
-
-def walk(box: Sandbox, path: str, **query: Any) -> Iterator[list[str]]:
-    """The ids of each page of a list."""
-    while True:
-        page = box.read(path, keys=BEARER, **query)
-        yield [each["id"] for each in page["data"]]
-        if "next_token" not in page["meta"]:
-            return
-        query["pagination_token"] = page["meta"]["next_token"]
 
 
 @pytest.mark.parametrize("way", ["owned_lists", "list_memberships"])
@@ -250,14 +240,10 @@ def test_pages_both_ways(box: Sandbox, way: str) -> None:
             LIST_MEMBERS.add(box.world, made["id"], OTHER)
     path = f"/2/users/{OTHER}/{way}"
     last = [GRAVEL] if way == "owned_lists" else [ROASTERS]
-    pages = list(walk(box, path, max_results=3))
-    token = box.read(path, keys=BEARER, max_results=3)["meta"]["next_token"]
-    second = box.read(path, keys=BEARER, max_results=3, pagination_token=token)
-    back = second["meta"]["previous_token"]
+    pages, (token, *_) = walk_both_ways(box, path, BEARER, 3)
 
     assert [["7", "6", "5"], ["3", "2", "1"], last] == pages
     assert re.fullmatch(r"\d{1,19}", token)
-    assert pages[0] == ids(box, path, max_results=3, pagination_token=back)
     other = f"/2/users/{OWN}/{way}"
     assert 400 == box.ask("GET", other, keys=BEARER, pagination_token=token).status_code
 

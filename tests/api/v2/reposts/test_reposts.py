@@ -10,9 +10,10 @@ import pytest
 
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS
 from mock_platform.api.v2.posts.changes import delete_post
-from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, forget, ids, make, walk
+from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, forget, ids, make
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, data_of, sandbox
+from tests.walks import walk
 
 REPOSTS = f"/2/users/{OWN}/reposts"
 RIDE = "1789900000000000004"

@@ -8,9 +8,10 @@ import pytest
 
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS, MUTES, Relation
 from mock_platform.api.v2.timelines import operations
-from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, ids, make, walk
+from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, ids, make
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, sandbox
+from tests.walks import walk
 
 NEW = "77"
 """A user without posts at the start."""

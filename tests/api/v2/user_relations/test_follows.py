@@ -16,6 +16,7 @@ from mock_platform.api.v2.user_relations.changes import (
 )
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, NORTHBIKE, Sandbox, sandbox
+from tests.walks import walk_both_ways
 
 OWN, OTHER, INES = "2244994945", "3805104374", "2790441185"
 FOLLOWING = f"/2/users/{OWN}/following"
@@ -148,25 +149,11 @@ def test_pages_both_ways(box: Sandbox) -> None:
             id_ = str(number)
             box.world.store.put("users", id_, user | {"id": id_, "screen_name": f"u{number}"})
             FOLLOWS.add(box.world, id_, OWN)
-    path, pages, token = f"/2/users/{OWN}/followers", [], None
-    while True:
-        query = {"max_results": 3} | ({} if token is None else {"pagination_token": token})
-        page = read(box, path, **query)
-        pages.append([user["id"] for user in page["data"]])
-        token = page["meta"].get("next_token")
-        if token is None:
-            break
-        assert 16 == len(token)
-        assert token.endswith("ZZZ")
-    back = [pages[-1]]
-    while "previous_token" in page["meta"]:
-        token = page["meta"]["previous_token"]
-        page = read(box, path, max_results=3, pagination_token=token)
-        back.append([user["id"] for user in page["data"]])
+    pages, tokens = walk_both_ways(box, f"/2/users/{OWN}/followers", BEARER, 3)
 
     assert [["7", "6", "5"], ["4", "3", "2"], ["1"]] == pages
-    assert pages == back[::-1]
-    refused = read(box, FOLLOWING, pagination_token=token)
+    assert all(len(token) == 16 and token.endswith("ZZZ") for token in tokens)
+    refused = read(box, FOLLOWING, pagination_token=tokens[0])
     assert "is not valid" in refused["errors"][0]["message"]
 
 
