@@ -71,36 +71,6 @@ def test_endpoints_begin_with_their_release(box: Sandbox, request_: str, date: s
     assert method != "GET" or after.status_code == 200
 
 
-def test_all_releases_have_all_endpoints() -> None:
-    """With --releases all an endpoint exists before its date."""
-    box = sandbox(freeze=datetime.fromisoformat("2025-01-01T00:00:00+00:00"), releases="all")
-
-    assert 200 == box.call("GET", "/2/webhooks", keys=BEARER).status_code
-
-
-@pytest.mark.parametrize(
-    ("path", "most"),
-    [
-        ("/2/activity/subscriptions", 1000),
-        ("/2/connections", 100),
-        ("/2/dm_events", 100),
-        ("/2/posts/search/stream/rules", 1000),
-        ("/2/notes/search/notes_written?test_mode=true", 100),
-        ("/2/notes/search/posts_eligible_for_notes?test_mode=true", 100),
-    ],
-)
-def test_pages_have_a_size(box: Sandbox, path: str, most: int) -> None:
-    """A page has at least one record, and at most the public number."""
-    box.world.clock.freeze(datetime.fromisoformat("2026-11-20T12:00:00+00:00"))
-    join = "&" if "?" in path else "?"
-    statuses = [
-        box.call("GET", f"{path}{join}max_results={size}", keys=sign(path)).status_code
-        for size in (0, 1, most, most + 1)
-    ]
-
-    assert [400, 200, 200, 400] == statuses
-
-
 @pytest.mark.parametrize("user_id", ["2244994945", "5"])
 def test_ids_of_the_caller(box: Sandbox, user_id: str) -> None:
     """An id in the path that has to be the caller's is compared with the user who calls."""

@@ -207,13 +207,6 @@ def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
     row.check(box)
 
 
-def test_folders_are_made_since_their_release() -> None:
-    """Before its release the operation does not exist."""
-    box = sandbox(freeze=datetime(2026, 8, 6, tzinfo=UTC))
-
-    assert 404 == box.call("POST", FOLDERS, keys=USER_TOKEN, json={"name": "x"}).status_code
-
-
 def test_a_name_of_25_characters(box: Sandbox) -> None:
     """The longest name is taken."""
     add_folder(box, "x" * 25)

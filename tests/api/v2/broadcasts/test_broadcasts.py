@@ -347,10 +347,3 @@ def test_original_names(box: Sandbox) -> None:
     assert ("1", OWN) == (neutral["post_id"], neutral["platform_user_id"])
     assert ("1", OWN) == (original["tweet_id"], original["twitter_user_id"])
     assert "post_id" not in original
-
-
-def test_before_the_release(box: Sandbox) -> None:
-    """Before 2026-08-07 the paths do not exist."""
-    early = sandbox(freeze=datetime(2026, 8, 6, tzinfo=UTC))
-
-    assert 404 == early.call("GET", PATH).status_code

@@ -91,10 +91,3 @@ REFUSED = [
 def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
     """Each refusal says what was wrong."""
     row.check(box)
-
-
-def test_before_the_release() -> None:
-    """Communities exist from 2025-01-08 on."""
-    early = sandbox(freeze=datetime(2025, 1, 7, 23, 59, 59, tzinfo=UTC))
-
-    assert 404 == early.ask("GET", SEARCH, query="coffee").status_code

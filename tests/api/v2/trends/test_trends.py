@@ -81,11 +81,3 @@ REFUSED = [
 def test_what_is_refused(box: Sandbox, row: Refusal) -> None:
     """Each refusal says what was wrong."""
     row.check(box)
-
-
-def test_rate_windows() -> None:
-    """A user may ask ten times in 15 minutes for its trends, under public limits."""
-    box = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), limits="public")
-    statuses = [box.call("GET", PERSONAL).status_code for _ in range(11)]
-
-    assert [200] * 10 + [429] == statuses

@@ -301,24 +301,11 @@ def test_disconnects(client: Client, volume: Any) -> None:
 
 
 @pytest.mark.parametrize("volume", PARTITIONED, ids=lambda volume: volume.id)
-@pytest.mark.parametrize("wanted", [None, 0, "beyond"])
-def test_partitions_that_are_not_there(client: Client, volume: Any, wanted: Any) -> None:
-    """A partition is required, and one of those that the stream has."""
-    number = volume.partitions + 1 if wanted == "beyond" else wanted
-    query = "" if number is None else f"?partition={number}"
-
-    answer = client.call("GET", volume.path + query)
-    (error,) = answer.get_json()["errors"]
-    assert ["partition"] == list(error["parameters"])
-
-
-@pytest.mark.parametrize("volume", PARTITIONED, ids=lambda volume: volume.id)
 def test_the_last_partition(client: Client, volume: Any) -> None:
     """The last partition is one of them."""
     client.open(f"?partition={volume.partitions}", path=volume.path)
 
 
-_get = partial(Refusal, f"GET {SAMPLE}", keys=BEARER)
 REFUSED = [
     Refusal(
         f"GET {LIKES}",
