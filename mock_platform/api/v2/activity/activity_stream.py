@@ -28,8 +28,6 @@ from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Lines
 from mock_platform.core.fields import Json, Nested, Text
-from mock_platform.core.operation import Handler
-from mock_platform.settings import Settings
 from mock_platform.world.names import UnknownWorld
 from mock_platform.world.store.errors import StoreUnwritable
 from mock_platform.world.store.interface import Record
@@ -69,22 +67,17 @@ ActivityLine = wrap_data(
 )
 
 
-def make_open(settings: Settings) -> Handler:
-    """Return what opens a stream under these settings."""
-
-    def open_(call: Call, world: World) -> Stream:
-        return open_stream(call, world, ACTIVITY_STREAM, settings)
-
-    return open_
+def open_(call: Call, world: World) -> Stream:
+    """Open a stream of the activities that the app has subscribed to."""
+    return open_stream(call, world, ACTIVITY_STREAM)
 
 
 OPERATIONS = (
     declare_named(
         "activity_stream.open",
         "GET /2/activity/stream",
-        make_open(Settings()),
+        open_,
         "Stream the activities that an app has subscribed to",
-        configure=make_open,
         spec="Events",
         params=WindowQuery,
         rules=find_window_faults,

@@ -126,21 +126,19 @@ class PostLine(ObjectAnswer):
     matching_rules = ListOf(Nested(_MatchingRule), required=True)
 
 
-def make_open(settings: Settings) -> Handler:
-    """Return what opens a stream under these settings."""
+def open_(call: Call, world: World) -> Stream:
+    """Open a stream of the posts that match the app's rules.
 
-    def open_(call: Call, world: World) -> Stream:
-        app = get_app(call)
-        require_rules(world, app)
-        reached = find_reached_cap(world, app)
-        if reached is not None:
-            raise ProblemFailure(reached, MONTHLY_CAP, STREAM_CAPPED)
-        endpoint = _make_endpoint(
-            world, app, read_selection(call.params, find_links(call)), call.base_url
-        )
-        return open_stream(call, world, endpoint, settings)
-
-    return open_
+    Raises:
+        ProblemFailure: The app has no rules (409), or has read as many posts as it may (429).
+    """
+    app = get_app(call)
+    require_rules(world, app)
+    reached = find_reached_cap(world, app)
+    if reached is not None:
+        raise ProblemFailure(reached, MONTHLY_CAP, STREAM_CAPPED)
+    selection = read_selection(call.params, find_links(call))
+    return open_stream(call, world, _make_endpoint(world, app, selection, call.base_url))
 
 
 def _make_endpoint(
@@ -390,9 +388,8 @@ OPERATIONS = (
     _declare(
         "filtered_stream.open",
         "GET /2/posts/search/stream",
-        make_open(Settings()),
+        open_,
         "Stream the posts that match the app's rules",
-        configure=make_open,
         params=FilteredStreamQuery,
         rules=find_window_faults,
         since=None,
