@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from mock_platform.api.v2.chat.records import PUBLIC_KEYS, make_encoded_field
+from mock_platform.api.v2.chat.records import PUBLIC_KEYS, SentKeys
 from mock_platform.api.v2.conventions import (
     ANY_USER,
     check_self,
@@ -89,17 +89,6 @@ class PublicKeys(Schema):
 
     data = ListOf(Nested(PublicKey))
     errors = PARTIAL_ERROR.several()
-
-
-class SentKeys(Schema):
-    """Public keys with their signatures."""
-
-    public_key = make_encoded_field(required=True)
-    signing_public_key = make_encoded_field()
-    identity_public_key_signature = make_encoded_field()
-    signing_public_key_signature = make_encoded_field()
-    public_key_fingerprint = Text()
-    registration_method = Text()
 
 
 class NewPublicKey(Schema):
