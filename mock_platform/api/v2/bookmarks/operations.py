@@ -31,6 +31,7 @@ from mock_platform.api.v2.pages import (
     TIMED_POSTS,
     TOKEN_FORMS,
     PageMeta,
+    PageQuery,
     show_list,
     take_page_both_ways,
 )
@@ -42,7 +43,7 @@ from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Flat
 from mock_platform.core.failures.codes import could_not_find
-from mock_platform.core.fields import Flag, Instant, Integer, ListOf, Nested, Text
+from mock_platform.core.fields import Flag, Instant, ListOf, Nested, Text
 from mock_platform.core.operation import Example
 from mock_platform.core.schema import Schema
 from mock_platform.core.tables.table import Reference, Table
@@ -94,13 +95,6 @@ class NewBookmarkFolder(Schema):
     """How a folder is called."""
 
     name = Text(required=True, min_length=1, max_length=25)
-
-
-class FolderPageQuery(Schema):
-    """The page of a list of folders, or of what is in one."""
-
-    max_results = Integer(low=1, high=100, load_default=100)
-    pagination_token = Text(min_length=1)
 
 
 class BookmarkFolder(Schema):
@@ -229,7 +223,7 @@ _declare_write = partial(
 )
 _declare_folders = partial(
     _declare,
-    params=FolderPageQuery,
+    params=PageQuery,
     since=start_on("2025-01-08"),
     limit=Rates(app=50, user=50),
     assumptions=(BOOKMARK_SHAPES, BOOKMARK_FOLDERS, TOKEN_FORMS),

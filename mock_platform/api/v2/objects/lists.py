@@ -33,6 +33,7 @@ from mock_platform.api.v2.objects.relations import (
 )
 from mock_platform.api.v2.pages import (
     PageMeta,
+    PageQuery,
     TokenForm,
     TokenPage,
     make_token_field,
@@ -42,7 +43,7 @@ from mock_platform.api.v2.usage.counting import COUNTED_ONCE, count_posts
 from mock_platform.core.assumptions import public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import ProblemFailure
-from mock_platform.core.fields import CommaList, Integer, Nested, Text
+from mock_platform.core.fields import CommaList, Integer, Nested
 from mock_platform.core.operation import Handler
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -55,11 +56,8 @@ HIDDEN_USERS = public_fact(
 )
 
 
-class UserPageQuery(UserSelectionQuery):
+class UserPageQuery(PageQuery, UserSelectionQuery):
     """The page of a list of users, and what to show of them."""
-
-    max_results = Integer(low=1, high=100, load_default=100)
-    pagination_token = Text(min_length=1)
 
 
 class LongUserPageQuery(UserPageQuery):
@@ -69,11 +67,8 @@ class LongUserPageQuery(UserPageQuery):
     pagination_token = make_token_field()
 
 
-class PostPageQuery(PostSelectionQuery):
+class PostPageQuery(PageQuery, PostSelectionQuery):
     """The page of a list of posts, and what to show of them."""
-
-    max_results = Integer(low=1, high=100, load_default=100)
-    pagination_token = Text(min_length=1)
 
 
 def make_exclude_field() -> CommaList:
