@@ -1,13 +1,23 @@
-"""What all v2 families have in common: when they begin, and how long their pages may be."""
+"""What all v2 families have in common: when they begin, what their paths and bodies are."""
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 
 import pytest
 
-from mock_platform.api.v2.conventions import check_self
+from mock_platform.api.v2.conventions import (
+    NamedPostBody,
+    check_path,
+    check_self,
+    declare_public,
+    wrap_data,
+)
+from mock_platform.core.auth.authenticate import BEARER as APP
 from mock_platform.core.call import Call, Caller
+from mock_platform.core.fields import Flag
+from mock_platform.core.operation import Location
 from mock_platform.settings import Settings
 from tests.support import BEARER, HARBOR, Keys, Sandbox, sandbox
 from tests.support_replay import WEBHOOK
@@ -84,3 +94,40 @@ def test_ids_of_the_caller(box: Sandbox, user_id: str) -> None:
 
     found = list(check_self()({}, call, box.world, Settings()))
     assert ([("id", text)] if user_id == "5" else []) == found
+
+
+def test_ids_in_paths(box: Sandbox) -> None:
+    """Each parameter of a path has to be an id, or what its own pattern says."""
+    call = Call("GET", "/", "/", "", (), path_params={"id": "x", "user_id": "5", "name": "a-b"})
+    rule = check_path("id", "user_id", name=re.compile("[a-z]+"))
+
+    found = [name for name, _ in rule({}, call, box.world, Settings())]
+    assert ["id", "name"] == found
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "location"),
+    [
+        ("GET", NamedPostBody, Location.QUERY),
+        ("POST", NamedPostBody, Location.JSON),
+        ("PUT", NamedPostBody, Location.JSON),
+        ("DELETE", NamedPostBody, Location.QUERY),
+        ("POST", None, Location.QUERY),
+    ],
+)
+def test_where_parameters_are(
+    method: str, params: type[NamedPostBody] | None, location: Location
+) -> None:
+    """Parameters of a write are in a JSON body; a write without any needs no body."""
+    declared = declare_public(
+        "things.any",
+        f"{method} /2/things",
+        lambda _call, _world: {},
+        "Do anything",
+        returns=wrap_data("ThingAnswer", done=Flag()),
+        auth=APP,
+        params=params,
+        assumptions=(),
+    )
+
+    assert (location, None) == (declared.location, declared.since)

@@ -30,8 +30,8 @@ from mock_platform.api.v2.pages import (
     NUMBERS,
     TIMED_POSTS,
     TOKEN_FORMS,
+    PagedQuery,
     PageMeta,
-    PageQuery,
     show_list,
     take_page_both_ways,
 )
@@ -223,7 +223,7 @@ _declare_write = partial(
 )
 _declare_folders = partial(
     _declare,
-    params=PageQuery,
+    params=PagedQuery,
     since=start_on("2025-01-08"),
     limit=Rates(app=50, user=50),
     assumptions=(BOOKMARK_SHAPES, BOOKMARK_FOLDERS, TOKEN_FORMS),

@@ -19,7 +19,7 @@ from mock_platform.api.v2.objects.answers import (
 from mock_platform.api.v2.objects.lists import PageOfObjects
 from mock_platform.api.v2.objects.object_types import LIST_OBJECT
 from mock_platform.api.v2.objects.relations import End, Relation, add_to_count, count_at_least
-from mock_platform.api.v2.pages import PageQuery
+from mock_platform.api.v2.pages import PagedQuery
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Flag, Instant, Integer, Nested, Text
@@ -135,7 +135,7 @@ class ListSelectionQuery(Schema):
     expansions = make_names_field(("owner_id",))
 
 
-class ListPageQuery(PageQuery, ListSelectionQuery):
+class ListPageQuery(PagedQuery, ListSelectionQuery):
     """The page of lists to return, and what to show of them."""
 
 

@@ -32,8 +32,8 @@ from mock_platform.api.v2.objects.relations import (
     may_see_posts_of,
 )
 from mock_platform.api.v2.pages import (
+    PagedQuery,
     PageMeta,
-    PageQuery,
     TokenForm,
     TokenPage,
     make_token_field,
@@ -56,7 +56,7 @@ HIDDEN_USERS = public_fact(
 )
 
 
-class UserPageQuery(PageQuery, UserSelectionQuery):
+class UserPageQuery(PagedQuery, UserSelectionQuery):
     """The page of a list of users, and what to show of them."""
 
 
@@ -67,7 +67,7 @@ class LongUserPageQuery(UserPageQuery):
     pagination_token = make_token_field()
 
 
-class PostPageQuery(PageQuery, PostSelectionQuery):
+class PostPageQuery(PagedQuery, PostSelectionQuery):
     """The page of a list of posts, and what to show of them."""
 
 
