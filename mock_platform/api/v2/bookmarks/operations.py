@@ -211,7 +211,6 @@ def _show(folder: Record) -> dict[str, Any]:
 TABLES = (Table(FOLDERS, BookmarkFolderRecord, references=(Reference("_user_id", "users"),)),)
 _PATH = "/2/users/:id/bookmarks"
 _READ = ("bookmark.read", "post.read", "users.read")
-_own = partial(Example, path={"id": "2244994945"})
 _declare = partial(declare_public, rules=check_self())
 _declare_write = partial(
     _declare,
@@ -241,7 +240,7 @@ OPERATIONS = (
         errors=("invalid-request", "usage-capped"),
         assumptions=(BOOKMARK_SHAPES, MOST_BOOKMARKS, FIELD_SELECTION, TOKEN_FORMS),
         may_assume=(COUNTED_ONCE,),
-        example=_own(conditions={"max_results": "100"}),
+        example=Example(conditions={"max_results": "100"}),
         price=OWN_POST_READ,
     ),
     _declare_write(
@@ -251,7 +250,9 @@ OPERATIONS = (
         "Bookmark a post",
         params=NewBookmark,
         errors=("invalid-request", "about:blank"),
-        example=_own(json={"post_id": "1789900000000000004", "folder_id": "1990100000000000001"}),
+        example=Example(
+            json={"post_id": "1789900000000000004", "folder_id": "1990100000000000001"}
+        ),
     ),
     _declare_write(
         "bookmarks.delete",
@@ -259,7 +260,7 @@ OPERATIONS = (
         delete,
         "Remove a bookmark",
         rules=check_self("id", "post_id"),
-        example=Example(path={"id": "2244994945", "post_id": "1789900000000000004"}),
+        example=Example(path={"post_id": "1789900000000000004"}),
     ),
     _declare_folders(
         "bookmark_folders.list",
@@ -268,7 +269,6 @@ OPERATIONS = (
         "List the folders of a user's bookmarks",
         returns=PageOfFolders,
         auth=Auth(ANY_USER, scopes=("bookmark.read", "users.read")),
-        example=_own(),
     ),
     _declare(
         "bookmark_folders.create",
@@ -280,7 +280,7 @@ OPERATIONS = (
         auth=Auth(("oauth2",), scopes=("bookmark.write", "users.read")),
         since=start_on("2026-08-07"),
         assumptions=(BOOKMARK_SHAPES, BOOKMARK_FOLDERS),
-        example=_own(json={"name": "Recipes"}),
+        example=Example(json={"name": "Recipes"}),
     ),
     _declare_folders(
         "bookmark_folders.get",
@@ -291,6 +291,6 @@ OPERATIONS = (
         returns=PageOfPostIds,
         auth=Auth(ANY_USER, scopes=_READ),
         errors=("invalid-request", "resource-not-found"),
-        example=Example(path={"id": "2244994945", "folder_id": "1990100000000000001"}),
+        example=Example(path={"folder_id": "1990100000000000001"}),
     ),
 )

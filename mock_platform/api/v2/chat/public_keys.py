@@ -241,7 +241,6 @@ OPERATIONS = (
         errors=("invalid-request", "93"),
         assumptions=(KEY_SHAPES, KEY_VERSIONS),
         example=Example(
-            path={"id": "2244994945"},
             json={
                 "public_key": {
                     "public_key": "BFRoZSBuZXh0IGtleQ==",

@@ -33,7 +33,7 @@ from mock_platform.core.auth.authenticate import BEARER
 from mock_platform.core.call import Call
 from mock_platform.core.envelope import Lines
 from mock_platform.core.fields import Json
-from mock_platform.core.operation import Example, Operation
+from mock_platform.core.operation import Operation
 from mock_platform.core.schema import Schema
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -128,7 +128,6 @@ def _declare(feed: Feed) -> Operation:
             *((STREAM_PARTITIONS,) if feed.partitions else ()),
         ),
         may_assume=(*OPENING, STREAM_ENDING, ENTERPRISE_ONLY),
-        example=Example(query={"partition": "1"} if feed.partitions else None),
     )
 
 

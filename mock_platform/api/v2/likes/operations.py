@@ -127,7 +127,7 @@ _declare = partial(
     limit=Rates(user=50, user_daily=1000, shared="likes"),
     rules=check_self(),
 )
-_OWN, _LIKED = "2244994945", "1789900000000000004"
+_LIKED = "1789900000000000004"
 OPERATIONS = (
     _declare_list(
         "liked_posts.list",
@@ -139,7 +139,6 @@ OPERATIONS = (
         returns=PageOfPosts,
         errors=("invalid-request", "usage-capped"),
         may_assume=(COUNTED_ONCE,),
-        example=Example(path={"id": _OWN}),
         price=LIKED_POST_READ,
     ),
     _declare_list(
@@ -164,7 +163,7 @@ OPERATIONS = (
         assumptions=(LIKE_SHAPES, NAMED_POSTS, LIKE_ACTIVITIES, LIKE_EVENTS, RELATION_COUNTS),
         may_assume=(LIKE_REFUSALS, ENTERPRISE_ONLY),
         tier_gate=require_enterprise_from("2026-04-20"),
-        example=Example(path={"id": _OWN}, json={"post_id": _LIKED}),
+        example=Example(json={"post_id": _LIKED}),
         price=INTERACTION_CREATE,
     ),
     _declare(
@@ -174,7 +173,7 @@ OPERATIONS = (
         "Unlike a post",
         rules=check_self("id", "post_id"),
         assumptions=(LIKE_SHAPES, NAMED_POSTS, LIKE_EVENTS, RELATION_COUNTS),
-        example=Example(path={"id": _OWN, "post_id": _LIKED}),
+        example=Example(path={"post_id": _LIKED}),
         price=INTERACTION_DELETE,
     ),
 )

@@ -149,7 +149,7 @@ def unpin(call: Call, world: World) -> dict[str, Any]:
     return {"data": {"pinned": False}}
 
 
-_USER, _OTHERS_LIST = "2244994945", "1715300000000000103"
+_OTHERS_LIST = "1715300000000000103"
 _declare_page = partial(
     declare_public,
     params=ListPageQuery,
@@ -159,7 +159,6 @@ _declare_page = partial(
     errors=("invalid-request", "resource-not-found"),
     assumptions=(LIST_SHAPES, LIST_ORDER, PRIVATE_LISTS, FIELD_SELECTION, TOKEN_FORMS),
     may_assume=(HIDDEN_USERS, PARTIAL_ERRORS),
-    example=Example(path={"id": _USER}),
     price=OWN_LIST_READ,
 )
 _declare_own = partial(
@@ -174,13 +173,13 @@ _declare_own = partial(
 _declare_write = partial(
     _declare_own,
     params=NamedList,
-    example=Example(path={"id": _USER}, json={"list_id": _OTHERS_LIST}),
+    example=Example(json={"list_id": _OTHERS_LIST}),
     price=LIST_CREATE,
 )
 _declare_end = partial(
     _declare_own,
     rules=check_self("id", "list_id"),
-    example=Example(path={"id": _USER, "list_id": _OTHERS_LIST}),
+    example=Example(path={"list_id": _OTHERS_LIST}),
     price=LIST_MANAGE,
 )
 OPERATIONS = (
@@ -239,7 +238,6 @@ OPERATIONS = (
         errors=("invalid-request",),
         assumptions=(LIST_SHAPES, LIST_ORDER, FIELD_SELECTION),
         may_assume=(),
-        example=Example(path={"id": _USER}),
         price=OWN_LIST_READ,
     ),
     _declare_write(

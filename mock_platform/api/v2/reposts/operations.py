@@ -201,7 +201,7 @@ OPERATIONS = (
         returns=RepostAnswer,
         errors=("invalid-request", "about:blank"),
         assumptions=(REPOST_SHAPES, POST_ACTIVITIES, RELATION_COUNTS),
-        example=Example(path={"id": "2244994945"}, json={"post_id": "1789900000000000006"}),
+        example=Example(json={"post_id": "1789900000000000006"}),
         price=INTERACTION_CREATE,
     ),
     _declare(
@@ -212,7 +212,7 @@ OPERATIONS = (
         rules=check_self("id", "source_post_id"),
         returns=RepostEndAnswer,
         assumptions=(REPOST_SHAPES, RELATION_COUNTS),
-        example=Example(path={"id": "2244994945", "source_post_id": "1789900000000000004"}),
+        example=Example(path={"source_post_id": "1789900000000000004"}),
         price=CONTENT_MANAGE,
     ),
     _declare_list(

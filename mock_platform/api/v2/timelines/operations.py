@@ -46,7 +46,6 @@ from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.auth.authenticate import Auth
 from mock_platform.core.call import Call
 from mock_platform.core.fields import Instant, Integer, Nested, Text
-from mock_platform.core.operation import Example
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Order, Record, Term, Within
 from mock_platform.world.world import World
@@ -254,7 +253,6 @@ OPERATIONS = (
         list_posts,
         "List the posts of a user",
         limit=Rates(app=10_000, user=900),
-        example=Example(path={"id": "2244994945"}),
         price=OWN_POST_READ,
     ),
     _declare(
@@ -263,7 +261,6 @@ OPERATIONS = (
         list_mentions,
         "List the posts that mention a user",
         limit=Rates(app=450, user=300),
-        example=Example(path={"id": "2244994945"}),
         price=OWN_POST_READ,
     ),
     _declare(
@@ -275,7 +272,6 @@ OPERATIONS = (
         auth=Auth(ANY_USER, scopes=("post.read", "users.read")),
         limit=Rates(user=180),
         errors=("invalid-request", "usage-capped"),
-        example=Example(path={"id": "2244994945"}),
         price=POST_READ,
     ),
 )

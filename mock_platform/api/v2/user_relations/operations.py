@@ -244,7 +244,6 @@ _declare_own_list = partial(
     limit=Rates(user=15),
     errors=("invalid-request",),
     may_assume=(PARTIAL_ERRORS,),
-    example=Example(path={"id": "2244994945"}),
 )
 _declare_beginning = partial(
     declare_public,
@@ -252,13 +251,13 @@ _declare_beginning = partial(
     rules=check_self(),
     limit=Rates(user=50),
     may_assume=(TARGET_RULES,),
-    example=Example(path={"id": "2244994945"}, json={"target_user_id": "3805104374"}),
+    example=Example(json={"target_user_id": "3805104374"}),
 )
 _declare_end = partial(
     declare_public,
     rules=check_self("source_user_id", "target_user_id"),
     limit=Rates(user=50),
-    example=Example(path={"source_user_id": "2244994945", "target_user_id": "3805104374"}),
+    example=Example(path={"target_user_id": "3805104374"}),
 )
 OPERATIONS = (
     _declare_list(

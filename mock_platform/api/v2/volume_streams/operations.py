@@ -63,7 +63,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.envelope import Lines
 from mock_platform.core.failures.errors import ProblemFailure
 from mock_platform.core.fields import Choice, CommaList, Instant, Integer, ListOf, Text
-from mock_platform.core.operation import Example, Operation
+from mock_platform.core.operation import Operation
 from mock_platform.core.schema import Schema
 from mock_platform.settings import Settings
 from mock_platform.world.names import UnknownWorld
@@ -373,7 +373,6 @@ def _declare(volume: Volume) -> Operation:
             OLDER_NAMES,
             ENTERPRISE_ONLY,
         ),
-        example=Example(query={"partition": "1"} if volume.partitions else None),
         price=LIKE_READ if volume.is_of_likes else POST_READ,
         **gate,
     )
