@@ -184,6 +184,13 @@ class Sandbox:
         """Change a stored record of the default world behind the interface."""
         self.put(table, key, self.record(table, key) | fields)
 
+    def clear(self, *tables: str) -> None:
+        """Remove all records of some tables from the default world."""
+        with self.world.work():
+            for table in tables:
+                for entry in self.world.store.page(table):
+                    self.world.store.remove(table, entry.key)
+
     def put(self, table: str, key: str, record: Record) -> None:
         """Store a record in the default world behind the interface."""
         with self.world.work():

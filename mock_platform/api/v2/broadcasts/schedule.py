@@ -152,7 +152,6 @@ class BroadcastDeletionQuery(Schema):
     roll_forward = Flag(load_default=False)
 
 
-_FLAGS, _NUMBERS = ("available_for_replay", "is_high_latency"), ("height", "width", "chat_option")
 _SCHEDULED_FLAGS = ("available_for_replay", "manual_publish")
 ScheduledBroadcast = Schema.from_dict(
     {name: Flag() if name in _SCHEDULED_FLAGS else Text() for name in SCHEDULED_FIELDS},

@@ -23,12 +23,9 @@ LIKES_PATH, LIST = f"/2/users/{OWN}/likes", f"/2/users/{OWN}/liked_posts"
 
 @pytest.fixture
 def box() -> Sandbox:
-    """A sandbox without likes, in which the caller follows no user."""
+    """A sandbox without likes and follows."""
     made = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC))
-    with made.world.work():
-        for entry in made.world.store.page("likes"):
-            made.world.store.remove("likes", entry.key)
-        FOLLOWS.remove_all(made.world, source=OWN)
+    made.clear("likes", "follows")
     return made
 
 

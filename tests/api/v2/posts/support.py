@@ -28,13 +28,6 @@ def add_user(box: Sandbox, id_: str, **fields: Any) -> Record:
     return user
 
 
-def forget(box: Sandbox, table: str) -> None:
-    """Remove all records of a table."""
-    with box.world.work():
-        for entry in box.world.store.page(table):
-            box.world.store.remove(table, entry.key)
-
-
 def ids(box: Sandbox, path: str, keys: Keys | str = BEARER, **query: Any) -> list[str]:
     """The ids of the page of a list."""
     found = box.read(path, keys=keys, **query)

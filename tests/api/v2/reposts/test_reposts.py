@@ -10,7 +10,7 @@ import pytest
 
 from mock_platform.api.v2.objects.relations import BLOCKS, FOLLOWS
 from mock_platform.api.v2.posts.changes import delete_post
-from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, forget, ids, make
+from tests.api.v2.posts.support import INES, OTHER, OWN, add_user, ids, make
 from tests.refusals import Refusal, refusals
 from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, data_of, sandbox
 from tests.walks import walk
@@ -170,7 +170,7 @@ def test_pages_both_ways(box: Sandbox) -> None:
 
 def test_who_is_left_out(box: Sandbox) -> None:
     """Reposts of protected users are for followers, those of blocked users are left out."""
-    forget(box, "follows")
+    box.clear("follows")
     post = make(box, OWN, "Hello")
     for user in (OTHER, INES):
         make(box, user, "RT", reposted=post)

@@ -13,7 +13,6 @@ from mock_platform.api.v2.posts.changes import create_post
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record
 from tests.api.oauth.app_client import messages
-from tests.api.v2.posts.support import forget
 from tests.support import BEARER, HARBOR, NORTHBIKE, Sandbox, sandbox
 
 NOW = datetime(2026, 11, 22, 12, 30, 15, tzinfo=UTC)
@@ -29,7 +28,7 @@ def box() -> Sandbox:
     """A sandbox of its own, whose clock is frozen, without the shipped posts and follows."""
     found = sandbox(freeze=NOW)
     for table in ("posts", "follows"):
-        forget(found, table)
+        found.clear(table)
     return found
 
 

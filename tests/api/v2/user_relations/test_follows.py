@@ -26,10 +26,7 @@ FOLLOWING = f"/2/users/{OWN}/following"
 def box() -> Sandbox:
     """A sandbox without follows."""
     found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
-    with found.world.work():
-        for relation in (FOLLOWS, FOLLOW_REQUESTS):
-            for entry in found.world.store.page(relation.name):
-                found.world.store.remove(relation.name, entry.key)
+    found.clear("follows", "follow_requests")
     return found
 
 

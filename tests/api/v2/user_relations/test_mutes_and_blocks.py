@@ -32,9 +32,7 @@ BOTH = pytest.mark.parametrize(("path", "verb", "relation"), WORDS, ids=["mute",
 def box() -> Sandbox:
     """A sandbox without follows."""
     found = sandbox(freeze=datetime(2026, 11, 22, 12, tzinfo=UTC), dataset="small")
-    with found.world.work():
-        for entry in found.world.store.page("follows"):
-            found.world.store.remove("follows", entry.key)
+    found.clear("follows")
     return found
 
 
