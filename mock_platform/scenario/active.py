@@ -170,12 +170,19 @@ class ActiveScenario:
     """An active scenario with its parameters, its named state and its rules."""
 
     def __init__(
-        self, scenario: Scenario, parameters: Mapping[str, Any], *, at_start: bool = False
+        self,
+        scenario: Scenario,
+        parameters: Mapping[str, Any],
+        *,
+        at_start: bool = False,
+        number: int = 0,
     ) -> None:
         self.scenario = scenario
         self.parameters = dict(parameters)
         self.at_start = at_start
         """Whether the server's start activated it, not a user."""
+        self.number = number
+        """The number of the activation: another one each time that it is switched on."""
         self.state: str | None = None
         self.rules = [
             ActiveRule(self, index, rule) for index, rule in enumerate(scenario.bind(parameters))
@@ -233,6 +240,7 @@ def as_records(
             "name": name,
             "order": order,
             "at_start": each.at_start,
+            "number": each.number,
             "parameters": each.parameters,
             "state": state,
             "counts": [list(each) for each in counts],

@@ -86,6 +86,11 @@ class Windows:
         now = self._clock.now()
         return [(_name(key), end) for key, (at, end, _) in self._open.items() if at <= now < end]
 
+    def forget(self, start: Key) -> None:
+        """Delete the windows whose keys start so."""
+        for key in [each for each in self._open if each[: len(start)] == start]:
+            self._put(key, None)
+
     def clear(self) -> None:
         """Delete all windows of the world."""
         self._open = {}

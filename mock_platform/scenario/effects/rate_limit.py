@@ -1,6 +1,7 @@
 """`rate_limit: {limit, window}` — a rate window with the documented headers; beyond it, 429.
 
-The window is a duration: whole seconds, or with a unit such as `15m`.
+The window is a duration: whole seconds, or with a unit such as `15m`. It begins with the first call
+and ends on the world's clock; a scenario that is activated again begins with new windows.
 """
 
 from __future__ import annotations
