@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -63,7 +64,9 @@ class ScenarioCard(Struct, frozen=True):
     words: str
     """Other words by which people look for it."""
     on: str
-    """The operations on which it acts by default."""
+    """The operations on which it acts."""
+    sets: Mapping[str, Any] = {}
+    """The parameters that a click on it sets, beside the operations; the others have defaults."""
 
     @property
     def place(self) -> tuple[int, int, str]:
@@ -109,16 +112,23 @@ def search_cards(cards: Iterable[ScenarioCard], text: str) -> list[ScenarioCard]
     return [card for _, card in sorted(found, key=lambda each: (each[0], each[1].place))]
 
 
-def make_cards(platform: Platform, scenarios: Iterable[Scenario]) -> list[ScenarioCard]:
-    """Return the cards of scenarios, the main ones first, then group by group."""
+def make_cards(
+    platform: Platform, scenarios: Iterable[Scenario], *, by_click: bool = False
+) -> list[ScenarioCard]:
+    """Return the cards of scenarios, the main ones first, then group by group.
+
+    They tell what happens with the defaults, or, `by_click`, with what the console sets.
+    """
     operations = {operation.id: operation for operation in platform.operations}
     cards = []
     for scenario in scenarios:
-        rules = platform.library.bind_defaults(scenario)
+        sets = scenario.card if by_click else {}
+        rules = scenario.bind(sets) if sets else platform.library.bind_defaults(scenario)
         document = scenario.document
         # The main rule is the one that is expected to act.
         rule = next((rule for rule in rules if rule.expected), rules[0])
-        named = "every operation" if rule.everywhere else ", ".join(rule.on[:3])
+        everywhere = any(rule.everywhere for rule in rules)
+        named = "every operation" if everywhere else ", ".join(rule.on[:3])
         cards.append(
             ScenarioCard(
                 name=scenario.name,
@@ -126,7 +136,8 @@ def make_cards(platform: Platform, scenarios: Iterable[Scenario]) -> list[Scenar
                 group=document.get("group", OTHER),
                 outcomes=tuple(dict.fromkeys(_list_outcomes(scenario, rules, operations)))[:3],
                 words=document.get("words", ""),
-                on=named + ("" if rule.everywhere or len(rule.on) < 4 else ", …"),
+                on=named + ("" if everywhere or len(rule.on) < 4 else ", …"),
+                sets=sets,
             )
         )
     return sorted(cards, key=lambda card: card.place)

@@ -339,7 +339,7 @@ class Engine:
         self._put(defined, active)
 
     def repeat_switches(self, tables: Mapping[str, Mapping[str, Record]]) -> None:
-        """Continue as `resume` does, in a world in which these scenarios were switched meanwhile."""
+        """Continue as `resume` does, in a world in which they were switched meanwhile."""
         with self._ending_windows():
             self.resume(tables)
 

@@ -269,19 +269,19 @@ class Rules:
 
     def _fire(self, active_rule: ActiveRule) -> None:
         active_rule.fired += 1
-        name = active_rule.active.scenario.name
-        if self._active.get(name) is active_rule.active:  # not a rule for one request alone
-            self._on_fired(name, active_rule.index)
+        if self._is_lasting(active_rule):
+            self._on_fired(active_rule.active.scenario.name, active_rule.index)
 
     def _remember(self, active_rule: ActiveRule) -> None:
         """Note a rule's counts before they change, except of rules for one request alone."""
         # Rules for one request alone are in no scenario that is active, so nothing of them is
         # stored.
-        if (
-            self._ledger.outlives
-            and self._active.get(active_rule.active.scenario.name) is active_rule.active
-        ):
+        if self._ledger.outlives and self._is_lasting(active_rule):
             self._ledger.remember(active_rule.active)
+
+    def _is_lasting(self, active_rule: ActiveRule) -> bool:
+        """Return whether a rule is one of an active scenario, not for one request alone."""
+        return self._active.get(active_rule.active.scenario.name) is active_rule.active
 
     def _make_staging(self, active_rule: ActiveRule, call: Call) -> Staging:
         return Staging(
@@ -291,6 +291,7 @@ class Rules:
             rule=(active_rule.active.scenario.name, active_rule.index),
             number=active_rule.calls,
             set_state=active_rule.active.move,
+            alone=not self._is_lasting(active_rule),
         )
 
 

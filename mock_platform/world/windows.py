@@ -64,6 +64,11 @@ class Windows:
         reset = math.ceil(end.timestamp())
         return WindowState(limit, max(0, limit - used - 1), reset, used >= limit)
 
+    def is_over(self, key: Key) -> bool:
+        """Return whether a window was there and has ended."""
+        found = self._open.get(key)
+        return found is not None and self._clock.now() >= found[1]
+
     def look(self, key: Key, limit: int, seconds: float) -> WindowState:
         """Return the state of a window without counting; one that is not open is a full new one."""
         _, end, used = self._find(key, self._clock.now(), seconds)

@@ -249,6 +249,53 @@ def test_rate_limit(box: Sandbox) -> None:
     assert (200, "1") == (later.status_code, later.headers["x-rate-limit-remaining"])
 
 
+def test_a_used_up_rate_limit(box: Sandbox) -> None:
+    """Without a limit, the first window of each caller is used up, and then there is no limit."""
+    box.world.clock.freeze()
+    arm(box, {"on": ["line_items.list", "accounts.list"], "then": {"rate_limit": {"window": 60}}})
+
+    first = box.call("GET", LINE_ITEMS)
+    box.world.clock.advance(59)
+    second, other = box.call("GET", LINE_ITEMS), box.call("GET", "/12/accounts", keys=NORTHBIKE)
+    box.world.clock.advance(1)
+    later = [box.call("GET", LINE_ITEMS) for _ in range(3)]
+
+    assert [429, 429, 429] == [each.status_code for each in (first, second, other)]
+    assert [200] * 3 == [each.status_code for each in later]
+    told = [first.headers[f"x-rate-limit-{each}"] for each in ("limit", "remaining", "reset")]
+    assert ["1", "0", second.headers["x-rate-limit-reset"]] == told
+    assert "x-rate-limit-limit" not in later[0].headers
+    assert 429 == box.call("GET", "/12/accounts", keys=NORTHBIKE).status_code
+
+
+def test_a_used_up_rate_limit_for_one_request(box: Sandbox) -> None:
+    """A header asks for it, and gets it each time, also when an earlier window is over."""
+    support.define(box, {"rules": [
+        {"on": "line_items.list", "then": {"rate_limit": {"window": 60}}},
+    ]})  # fmt: skip
+    statuses = []
+    for _ in range(2):
+        answer = box.call("GET", LINE_ITEMS, headers={"X-Mock-Scenario": "s"})
+        statuses.append(answer.status_code)
+        box.world.clock.advance(61)
+
+    assert [429, 429] == statuses
+
+
+def test_a_used_up_limit_shows_the_number_of_the_operation(box: Sandbox) -> None:
+    """Where the operation has a limit of its own, the headers have its number."""
+    arm(box, {"on": "custom_audiences.users", "then": {"rate_limit": {"window": 60}}})
+
+    answer = box.call(
+        "POST", AUDIENCE, data=batch("a@example.com"), content_type="application/json"
+    )
+
+    assert (429, "1500", "0") == (
+        answer.status_code, answer.headers["x-rate-limit-limit"],
+        answer.headers["x-rate-limit-remaining"],
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("how", ["again", "off and on", "defined again"])
 def test_each_activation_has_new_windows(box: Sandbox, how: str) -> None:
     """Switched on again, a limit counts from zero, and its window begins at the next call."""

@@ -70,14 +70,13 @@ def limit_again(world: WorldFace) -> None:
     """Rate limits that are switched on again, replaced, and switched off, between requests."""
     session = world.session(auth="bearer")
     limit = {"on": "users.get", "limit": 1, "window": 600}
-    for switch in (
-        lambda: world.activate("rate-limited", **limit),
-        lambda: world.activate("rate-limited", **limit),
-        lambda: world.activate("outage", on="users.me"),
-        lambda: world.deactivate("rate-limited"),
-        lambda: world.activate("rate-limited", **limit),
-    ):
-        switch()
+    for switch in ("on", "on", "beside", "off", "on"):
+        if switch == "on":
+            world.activate("rate-limited", **limit)
+        elif switch == "beside":
+            world.activate("outage", on="users.me")
+        else:
+            world.deactivate("rate-limited")
         world.clock.advance(seconds=20)
         for _ in range(2):
             session.get("/2/users/2244994945")
