@@ -192,6 +192,7 @@ class Rules:
         if missed:
             call.near_misses = find_nearest([*missed])
         if acting is None:
+            self._tell_count(call, missed)
             return proceed(call, self._world)
         call.path_params = acting.find_path_params(call)
         call.rule = {
@@ -246,6 +247,14 @@ class Rules:
         why = Mismatch("stage", "a request that nothing else refuses", f"status {status}")
         missed = find_nearest([(0, active_rule, why) for active_rule in rules[:MAX_NEAR_MISSES]])
         call.near_misses = [*call.near_misses, *missed][:MAX_NEAR_MISSES]
+
+    def _tell_count(self, call: Call, missed: Sequence[Missed]) -> None:
+        """Say of a call that a rule counted, without it being its turn, which call it was."""
+        counted = [each for each in missed if each[0] == ALL_HOLD]
+        if counted and call.without_effect is None:
+            _, active_rule, why = counted[0]
+            name, index = active_rule.active.scenario.name, active_rule.index
+            call.without_effect = f"Rule {index} of scenario {name} did not act: {why}"
 
     def _narrow(
         self, rules: Iterable[ActiveRule] | JoinedRules, call: Call

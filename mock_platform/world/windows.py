@@ -32,6 +32,8 @@ class WindowState(Struct, frozen=True):
     reset: int
     """Seconds since 1970 at which the window ends, rounded up."""
     exceeded: bool
+    again: bool = False
+    """Whether it was exceeded before."""
 
 
 class Windows:
@@ -62,7 +64,7 @@ class Windows:
                 self._put(over, None)
         self._put(key, (start, end, min(used + 1, limit + 1)))
         reset = math.ceil(end.timestamp())
-        return WindowState(limit, max(0, limit - used - 1), reset, used >= limit)
+        return WindowState(limit, max(0, limit - used - 1), reset, used >= limit, used > limit)
 
     def is_over(self, key: Key) -> bool:
         """Return whether a window was there and has ended."""

@@ -117,7 +117,7 @@ def test_the_journal_tells(box: Sandbox) -> None:
     assert {"scenario": "s", "rule": 4, "call": 1} == entry.rule
     assert "s/4" == answer.headers["X-Mock-Rule"]
     assert [
-        {"scenario": "s", "rule": 2, "difference": "call: expected 9, got 1"},
+        {"scenario": "s", "rule": 2, "difference": "it acts on call 9 only; this was call 1"},
         {"scenario": "s", "rule": 5,
          "difference": 'order: expected no rule before it to act, got "s/4"'},
         {"scenario": "s", "rule": 1, "difference": 'query.count: expected "1", it was absent'},
@@ -128,19 +128,24 @@ def test_the_journal_tells(box: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("rule", "difference"),
     [
-        ({"call": {"from": 2, "to": 3}}, "call: expected 2 to 3, got 1"),
-        ({"call": {"from": 2}}, "call: expected 2 on, got 1"),
-        ({"call": {"every": 2}}, "call: expected every 2th, got 1"),
-        ({"probability": 0}, "probability: expected below 0, got 0."),
+        ({"call": {"from": 2, "to": 3}}, "it acts on calls 2 to 3; this was call 1"),
+        ({"call": {"from": 2}}, "it acts on call 2 and after; this was call 1"),
+        ({"call": {"every": 2}}, "it acts on every 2nd call; this was call 1"),
+        (
+            {"probability": 0},
+            "it acts where the number drawn is below 0; this was call 1, and drew 0.",
+        ),
     ],
 )
 def test_why_not(box: Sandbox, rule: dict[str, Any], difference: str) -> None:
     """A rule whose turn it is not says so."""
     arm(box, {**FAIL, **rule})
-    call(box)
+    answer = box.call("GET", LINE_ITEMS)
 
     (found,) = last(box).near_misses
     assert found["difference"].startswith(difference)
+    why = f"Rule 0 of scenario s did not act: {found['difference']}."
+    assert why == last(box).why == answer.headers["X-Mock-Why"]
 
 
 def test_refused_before() -> None:
@@ -164,7 +169,9 @@ def test_times_used_up(box: Sandbox) -> None:
     arm(box, {**FAIL, "times": 1})
     statuses(box, 2)
 
-    assert "times: expected no more than 1, got 2" == last(box).near_misses[0]["difference"]
+    assert (
+        "it acts once, and has done so; this was call 2" == last(box).near_misses[0]["difference"]
+    )
 
 
 def test_before_authentication() -> None:

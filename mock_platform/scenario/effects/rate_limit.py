@@ -45,6 +45,7 @@ class RateLimitEffect(Struct, frozen=True):
         call.extra_headers = [pair for pair in call.extra_headers if pair[0] not in headers]
         call.extra_headers += headers.items()
         if state.exceeded:
+            call.is_of_time = state.again
             raise self.foresee(call)
         return proceed()
 
