@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from mock_platform.control.operation_pages import list_outcomes
+from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.platform import Platform
 from mock_platform.scenario.checking import as_list
@@ -65,8 +66,8 @@ class ScenarioCard(Struct, frozen=True):
     """Other words by which people look for it."""
     on: str
     """The operations on which it acts."""
-    sets: Mapping[str, Any] = {}
-    """The parameters that a click on it sets, beside the operations; the others have defaults."""
+    sets: tuple[str, ...] = ()
+    """What a click on it sets beside the operations, in words; the others have their defaults."""
 
     @property
     def place(self) -> tuple[int, int, str]:
@@ -137,10 +138,22 @@ def make_cards(
                 outcomes=tuple(dict.fromkeys(_list_outcomes(scenario, rules, operations)))[:3],
                 words=document.get("words", ""),
                 on=named + ("" if everywhere or len(rule.on) < 4 else ", …"),
-                sets=sets,
+                sets=tuple(_word(*each) for each in sets.items() if each[0] != "on"),
             )
         )
     return sorted(cards, key=lambda card: card.place)
+
+
+def _word(parameter: str, value: Any) -> str:
+    """Return what a parameter is set to.
+
+    Example:
+        >>> _word("call", {"from": 2}), _word("window", 60)
+        ('from call 2 on', 'window 60')
+    """
+    if parameter == "call" and isinstance(value, Mapping) and [*value] == ["from"]:
+        return f"from call {value['from']} on"
+    return f"{parameter} {value if isinstance(value, str) else dumps(value).decode()}"
 
 
 def _list_outcomes(

@@ -98,7 +98,7 @@ def test_the_usage_cap_stops_reads_of_posts(box: Sandbox) -> None:
 
 def test_a_card_and_its_form_say_what_a_click_sets(box: Sandbox) -> None:
     """The card names the values, and the form of the scenario begins with them."""
-    assert "every operation, window=60" in show(box, "/console/scenarios?q=rate-limited")
+    assert "every operation, window 60" in show(box, "/console/scenarios?q=rate-limited")
     form = box.client.get("/_mock/console/scenarios/rate-limited").text
     assert '<option value="*" selected>every operation</option>' in form
     assert 'name="parameters.window" value="60"' in form
