@@ -161,7 +161,13 @@ class ActiveRule(Struct):
             "fired": self.fired,
             "remaining": self.count_remaining(now),
             "refused": self.refused,
+            "acts_on": self.describe_turn() or None,
         }
+
+    def describe_turn(self) -> str:
+        """Return on which of its calls it acts; empty if on each of them."""
+        first, last, every = self.rule.first, self.rule.last, self.rule.every
+        return "" if (first, last, every) == (1, None, 1) else _describe_calls(first, last, every)
 
 
 def _say(path: str, wanted: str, was: str) -> Mismatch:

@@ -251,7 +251,11 @@ class Engine:
         with self.world.lock:
             return [
                 UnfiredRule(
-                    active.scenario.name, active_rule.index, active_rule.calls, active_rule.refused
+                    active.scenario.name,
+                    active_rule.index,
+                    active_rule.calls,
+                    active_rule.refused,
+                    active_rule.describe_turn(),
                 )
                 for active in self._active.values()
                 for active_rule in active.rules

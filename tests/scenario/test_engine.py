@@ -58,19 +58,21 @@ def test_when_a_rule_acts(box: Sandbox, rule: dict[str, Any], fired: list[int]) 
 
 
 @pytest.mark.parametrize(
-    ("rule", "calls", "remaining"),
+    ("rule", "calls", "remaining", "acts_on"),
     [
-        ({}, 2, None),
-        ({"times": 3}, 2, 1),
-        ({"call": 1}, 0, 1),
-        ({"call": 1}, 1, 0),
-        ({"call": {"from": 2, "to": 5}}, 3, 2),
-        ({"call": {"to": 9, "every": 3}}, 4, 2),
-        ({"call": {"to": 9}, "times": 1}, 0, 1),
+        ({}, 2, None, None),
+        ({"times": 3}, 2, 1, None),
+        ({"call": 1}, 0, 1, "call 1 only"),
+        ({"call": 1}, 1, 0, "call 1 only"),
+        ({"call": {"from": 2, "to": 5}}, 3, 2, "calls 2 to 5"),
+        ({"call": {"to": 9, "every": 3}}, 4, 2, "every 3rd call, up to call 9"),
+        ({"call": {"to": 9}, "times": 1}, 0, 1, "calls 1 to 9"),
     ],
 )
-def test_counters(box: Sandbox, rule: dict[str, Any], calls: int, remaining: int | None) -> None:
-    """Matched, fired and remaining are shown; only matching calls count."""
+def test_counters(
+    box: Sandbox, rule: dict[str, Any], calls: int, remaining: int | None, acts_on: str | None
+) -> None:
+    """Matched, fired and remaining are shown, with its calls; only matching calls count."""
     arm(box, {**FAIL, **rule, "when": {"query": {"count": "1"}}})
 
     found = [call(box, f"{LINE_ITEMS}?count=1") for _ in range(calls)]
@@ -79,6 +81,7 @@ def test_counters(box: Sandbox, rule: dict[str, Any], calls: int, remaining: int
     assert [{
         "rule": 0, "on": ["line_items.list"], "expected": False, "matched": calls,
         "fired": found.count(401), "remaining": remaining, "refused": 0,
+        "acts_on": acts_on,
     }] == engine(box).describe("s")["rules"]  # fmt: skip
 
 
@@ -305,7 +308,11 @@ def test_expectations(box: Sandbox) -> None:
 
     (left,) = engine(box).unfired_expectations()
     assert 2 == before
-    assert "Scenario s, rule 1, was expected to act but never did; 1 call matched it." == str(left)
+    assert (
+        "Scenario s, rule 1, was expected to act but never did; 1 call matched it, and it acts on "
+        "call 9 only."
+        == str(left)
+    )
 
 
 def test_requests_refused_before_a_rule_are_counted() -> None:
