@@ -310,8 +310,7 @@ def test_expectations(box: Sandbox) -> None:
     assert 2 == before
     assert (
         "Scenario s, rule 1, was expected to act but never did; 1 call matched it, and it acts on "
-        "call 9 only."
-        == str(left)
+        "call 9 only." == str(left)
     )
 
 
