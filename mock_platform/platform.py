@@ -288,7 +288,7 @@ class Platform:
             dress_recorded(call, reply, world, (UPTIME() - started) * 1000)
         assumptions = sort_assumptions(tuple(call.assumptions))
         is_plain = reply.status < 400 and call.rule is None and call.without_effect is None
-        why = None if is_plain else explain(call, reply)
+        why = None if is_plain else explain(call, reply, world.clock)
         if self.settings.markers:
             reply.headers += make_markers(call, assumptions, why)
         milliseconds = (UPTIME() - started) * 1000

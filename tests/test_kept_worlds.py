@@ -154,6 +154,21 @@ def test_rate_windows_go_on(tmp_path: Path, kill: bool) -> None:
     assert [200, 401, 200, 200, 429, 200] == statuses
 
 
+def test_an_activation_has_new_windows_after_a_restart(tmp_path: Path) -> None:
+    """What an earlier process counted for a rule ends when the rule is switched on again."""
+    with serving(kept(tmp_path), kill=True) as server:
+        server.put("/_mock/scenarios/own", OWN)
+        server.post("/_mock/scenarios/own/activate")
+        statuses = [server.ask("GET", "/12/accounts").status_code for _ in range(5)]
+
+    with serving(kept(tmp_path), kill=True) as server:
+        server.post("/_mock/scenarios/own/activate")
+    with serving(kept(tmp_path)) as server:
+        statuses += [server.ask("GET", "/12/accounts").status_code for _ in range(3)]
+
+    assert [200, 401, 200, 200, 429, 200, 401, 200] == statuses
+
+
 def test_a_request_that_fails_counts(tmp_path: Path) -> None:
     """What a request counted is kept although the request itself was refused and undone."""
     path = "/12/accounts/18ce54d4x5t/custom_audiences/unknown/users"

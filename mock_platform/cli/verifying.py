@@ -231,6 +231,7 @@ def _add(first: UnfiredRule, second: UnfiredRule) -> UnfiredRule:
         first.rule,
         first.matched + second.matched,
         first.refused + second.refused,
+        first.acts_on or second.acts_on,
     )
 
 

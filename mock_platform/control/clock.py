@@ -191,6 +191,13 @@ def advance_to_next(world: World) -> list[Happening]:
     return sorted((each for each in due if each.at == moment), key=lambda each: each[1:])
 
 
+def list_coming(world: World, most: int) -> list[Happening]:
+    """Return what the clock alone will do next, the soonest first."""
+    with world.lock:
+        now = world.clock.now()
+        return sorted(each for each in _list_due(world) if now < each.at < LATEST)[:most]
+
+
 def _list_due(world: World) -> Iterator[Happening]:
     """Yield all that the clock alone will do in a world, and what it has done."""
     moves = world.transitions

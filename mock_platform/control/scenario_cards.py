@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
 from mock_platform.control.operation_pages import list_outcomes
+from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
 from mock_platform.platform import Platform
 from mock_platform.scenario.checking import as_list
@@ -63,7 +65,9 @@ class ScenarioCard(Struct, frozen=True):
     words: str
     """Other words by which people look for it."""
     on: str
-    """The operations on which it acts by default."""
+    """The operations on which it acts."""
+    sets: tuple[str, ...] = ()
+    """What a click on it sets beside the operations, in words; the others have their defaults."""
 
     @property
     def place(self) -> tuple[int, int, str]:
@@ -109,16 +113,23 @@ def search_cards(cards: Iterable[ScenarioCard], text: str) -> list[ScenarioCard]
     return [card for _, card in sorted(found, key=lambda each: (each[0], each[1].place))]
 
 
-def make_cards(platform: Platform, scenarios: Iterable[Scenario]) -> list[ScenarioCard]:
-    """Return the cards of scenarios, the main ones first, then group by group."""
+def make_cards(
+    platform: Platform, scenarios: Iterable[Scenario], *, by_click: bool = False
+) -> list[ScenarioCard]:
+    """Return the cards of scenarios, the main ones first, then group by group.
+
+    They tell what happens with the defaults, or, `by_click`, with what the console sets.
+    """
     operations = {operation.id: operation for operation in platform.operations}
     cards = []
     for scenario in scenarios:
-        rules = platform.library.bind_defaults(scenario)
+        sets = scenario.card if by_click else {}
+        rules = scenario.bind(sets) if sets else platform.library.bind_defaults(scenario)
         document = scenario.document
         # The main rule is the one that is expected to act.
         rule = next((rule for rule in rules if rule.expected), rules[0])
-        named = "every operation" if rule.everywhere else ", ".join(rule.on[:3])
+        everywhere = any(rule.everywhere for rule in rules)
+        named = "every operation" if everywhere else ", ".join(rule.on[:3])
         cards.append(
             ScenarioCard(
                 name=scenario.name,
@@ -126,10 +137,23 @@ def make_cards(platform: Platform, scenarios: Iterable[Scenario]) -> list[Scenar
                 group=document.get("group", OTHER),
                 outcomes=tuple(dict.fromkeys(_list_outcomes(scenario, rules, operations)))[:3],
                 words=document.get("words", ""),
-                on=named + ("" if rule.everywhere or len(rule.on) < 4 else ", …"),
+                on=named + ("" if everywhere or len(rule.on) < 4 else ", …"),
+                sets=tuple(_word(*each) for each in sets.items() if each[0] != "on"),
             )
         )
     return sorted(cards, key=lambda card: card.place)
+
+
+def _word(parameter: str, value: Any) -> str:
+    """Return what a parameter is set to.
+
+    Example:
+        >>> _word("call", {"from": 2}), _word("window", 60)
+        ('from call 2 on', 'window 60')
+    """
+    if parameter == "call" and isinstance(value, Mapping) and [*value] == ["from"]:
+        return f"from call {value['from']} on"
+    return f"{parameter} {value if isinstance(value, str) else dumps(value).decode()}"
 
 
 def _list_outcomes(

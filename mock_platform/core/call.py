@@ -137,7 +137,9 @@ class Call(Struct):
     rule: dict[str, Any] | None = None
     """The scenario rule that acted: `scenario`, `rule`, `call`."""
     without_effect: str | None = None
-    """Why the scenario that the request named for itself did nothing."""
+    """Why a scenario did nothing that the request named for itself, or that counted it."""
+    is_of_time: bool = False
+    """Whether it was refused again and again within a rate window of the world's clock."""
     near_misses: list[dict[str, Any]] = field(default_factory=list)
     """The nearest rules that did not act, each with its first difference."""
     stream: LiveBody | None = None

@@ -58,7 +58,7 @@ def counter(operation: Operation, settings: Settings, wire: WireMode = "spec") -
             key = _make_key(operation, limit, call)
             state = world.windows.count(key, limit.count, limit.seconds)
             if state.exceeded and exceeded is None:
-                exceeded = limit
+                exceeded, call.is_of_time = limit, state.again
             if limit.seconds == 1 and not state.exceeded:
                 continue
             prefix = _name_headers(limit)

@@ -14,6 +14,7 @@ from mock_platform.core.call import Call, FaultKind, Reply
 from mock_platform.core.failures.codes import phrase
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.world import redact
+from mock_platform.world.clock import Clock, machine_now, wire_seconds
 
 _MAX_CHARACTERS = 400
 _MAX_MESSAGES = 3
@@ -31,18 +32,41 @@ _FAULTS: Mapping[FaultKind, str] = {
 _PLAIN = str.maketrans({"…": "...", "\u2019": "'", "“": '"', "”": '"', "\u2013": "-"})
 _PARAGRAPH = re.compile(r"<p[^>]*>([^<]+)")
 _FIRST_WORD = re.compile(r"[a-z]+ ", re.ASCII)
+_OF_TIME = re.compile(
+    r"\b(?:clock|expired|now|request time|in the (?:future|past))\b", re.IGNORECASE
+)
+"""Words of a refusal that depends on what time it is."""
+_NEAR = 60
+"""So many seconds a world's clock may be away from the machine's without that being said."""
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]+")
 
 
-def explain(call: Call, reply: Reply) -> str | None:
-    """Return the reason for a refusal, or for what a scenario did; ASCII, one line, no secrets."""
+def explain(call: Call, reply: Reply, clock: Clock | None = None) -> str | None:
+    """Return the reason for a refusal, or for what a scenario did; ASCII, one line, no secrets.
+
+    `clock` is that of the world, if there is one: a client that goes by the machine's may be
+    refused for it.
+    """
+    is_of_time = call.is_of_time
     if call.rule is not None:
         text = _explain_rule(call.rule, call, reply)
     elif reply.status >= 400:
         text = _explain_refusal(call, reply)
+        is_of_time = is_of_time or _OF_TIME.search(text) is not None
     else:
         text = call.without_effect or ""
-    return _write(text) if text else None
+    return _write(text, _compare_clocks(clock) if is_of_time and clock else "") if text else None
+
+
+def _compare_clocks(clock: Clock) -> str:
+    """Return what a client of the machine's clock has to know; empty if both show the same."""
+    now, machine = clock.now(), machine_now()
+    if abs((now - machine).total_seconds()) <= _NEAR:
+        return ""
+    return (
+        f"The world's clock is at {wire_seconds(now)}, the machine's at {wire_seconds(machine)}; "
+        "for a client that goes by the machine's: mock-platform clock travel now"
+    )
 
 
 def read_message(body: bytes) -> str:
@@ -123,13 +147,15 @@ def _read_error(error: Mapping[str, Any]) -> str:
     return f"{', '.join(unnamed)}: {text}" if unnamed and text else text
 
 
-def _write(text: str) -> str:
-    """Return a text as a sentence that a header can have."""
+def _write(text: str, addition: str = "") -> str:
+    """Return a text as a sentence that a header can have; of both, the first is cut."""
     plain = redact.text(text).strip()
     if not plain.isascii():
         plain = plain.translate(_PLAIN).encode("ascii", "backslashreplace").decode()
     if "  " in plain or not plain.isprintable():
         plain = _UNPRINTABLE.sub(" ", plain).strip()
-    if len(plain) > _MAX_CHARACTERS:
-        plain = plain[: _MAX_CHARACTERS - 3] + "..."
-    return plain if plain.endswith((".", "!", "?")) else f"{plain}."
+    most = _MAX_CHARACTERS - len(addition)
+    if len(plain) > most:
+        plain = plain[: most - 3] + "..."
+    sentence = plain if plain.endswith((".", "!", "?")) else f"{plain}."
+    return f"{sentence} {addition}." if addition else sentence

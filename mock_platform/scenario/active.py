@@ -124,29 +124,31 @@ class ActiveRule(Struct):
             return None
         now = world.clock.now()
         if after is not None and now < after:
-            return Mismatch("clock", f"{wire_millis(after)} or later", wire_millis(now))
+            return _say("clock", f"it acts from {wire_millis(after)} on", _say_time(now))
         if before is not None and now >= before:
-            return Mismatch("clock", f"a moment before {wire_millis(before)}", wire_millis(now))
+            return _say("clock", f"it acts before {wire_millis(before)}", _say_time(now))
         return None
 
     def _check_due(self, world: World) -> Mismatch | None:
         rule, number = self.rule, self.calls
-        if number < rule.first or (rule.last is not None and number > rule.last):
-            last = "on" if rule.last is None else f"to {rule.last}"
-            wanted = str(rule.first) if rule.first == rule.last else f"{rule.first} {last}"
-            return Mismatch("call", wanted, number)
-        if (number - rule.first + 1) % rule.every:
-            return Mismatch("call", f"every {rule.every}th", number)
+        this = f"this was call {number}"
+        is_outside = number < rule.first or (rule.last is not None and number > rule.last)
+        if is_outside or (number - rule.first + 1) % rule.every:
+            return _say(
+                "call", f"it acts on {_describe_calls(rule.first, rule.last, rule.every)}", this
+            )
         if rule.times is not None and self.fired >= rule.times:
-            return Mismatch("times", f"no more than {rule.times}", self.fired + 1)
+            often = "once" if rule.times == 1 else f"{rule.times} times"
+            return _say("times", f"it acts {often}, and has done so", this)
         if rule.until is not None and (now := world.clock.now()) >= rule.until:
-            return Mismatch("until", f"a moment before {wire_millis(rule.until)}", wire_millis(now))
+            return _say("until", f"it acts until {wire_millis(rule.until)}", _say_time(now))
         if rule.probability is not None:
             # No draw of the world's ids: a rule with a probability must not change which ids the
             # world makes next. The number follows from scenario, rule and call, so a run repeats.
             drawn = world.ids.fraction("rule", self.active.scenario.name, self.index, number)
             if drawn >= rule.probability:
-                return Mismatch("probability", f"below {rule.probability:g}", round(drawn, 4))
+                share = f"it acts where the number drawn is below {rule.probability:g}"
+                return _say("probability", share, f"{this}, and drew {drawn:.4f}")
         return None
 
     def as_json(self, now: datetime) -> dict[str, Any]:
@@ -159,7 +161,40 @@ class ActiveRule(Struct):
             "fired": self.fired,
             "remaining": self.count_remaining(now),
             "refused": self.refused,
+            "acts_on": self.describe_turn() or None,
         }
+
+    def describe_turn(self) -> str:
+        """Return on which of its calls it acts; empty if on each of them."""
+        first, last, every = self.rule.first, self.rule.last, self.rule.every
+        return "" if (first, last, every) == (1, None, 1) else _describe_calls(first, last, every)
+
+
+def _say(path: str, wanted: str, was: str) -> Mismatch:
+    return Mismatch(path, sentence=f"{wanted}; {was}")
+
+
+def _say_time(now: datetime) -> str:
+    return f"the world's clock was at {wire_millis(now)}"
+
+
+def _describe_calls(first: int, last: int | None, every: int) -> str:
+    """Return on which of its calls a rule acts.
+
+    Example:
+        >>> [_describe_calls(2, last, 1) for last in (2, None, 4)]
+        ['call 2 only', 'call 2 and after', 'calls 2 to 4']
+        >>> _describe_calls(1, None, 3), _describe_calls(2, None, 2)
+        ('every 3rd call', 'every 2nd call from call 2 on')
+    """
+    if every > 1:
+        ending = {1: "st", 2: "nd", 3: "rd"}.get(every % 10, "th")
+        calls = f"every {every}{'th' if every // 10 % 10 == 1 else ending} call"
+        start = f" from call {first} on" if first > 1 else ""
+        return calls + start + ("" if last is None else f", up to call {last}")
+    if last is None:
+        return f"call {first} and after"
+    return f"call {first} only" if first == last else f"calls {first} to {last}"
 
 
 Progress = tuple[str | None, Sequence[Sequence[int]]]
@@ -170,12 +205,19 @@ class ActiveScenario:
     """An active scenario with its parameters, its named state and its rules."""
 
     def __init__(
-        self, scenario: Scenario, parameters: Mapping[str, Any], *, at_start: bool = False
+        self,
+        scenario: Scenario,
+        parameters: Mapping[str, Any],
+        *,
+        at_start: bool = False,
+        number: int = 0,
     ) -> None:
         self.scenario = scenario
         self.parameters = dict(parameters)
         self.at_start = at_start
         """Whether the server's start activated it, not a user."""
+        self.number = number
+        """The number of the activation: another one each time that it is switched on."""
         self.state: str | None = None
         self.rules = [
             ActiveRule(self, index, rule) for index, rule in enumerate(scenario.bind(parameters))
@@ -233,6 +275,7 @@ def as_records(
             "name": name,
             "order": order,
             "at_start": each.at_start,
+            "number": each.number,
             "parameters": each.parameters,
             "state": state,
             "counts": [list(each) for each in counts],

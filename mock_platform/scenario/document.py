@@ -205,6 +205,12 @@ class Scenario(Struct, frozen=True):
     needs_connection: bool = field(default=False)
     """Whether the server must be able to break connections."""
 
+    @property
+    def card(self) -> Mapping[str, Any]:
+        """The parameters with which the console switches it on."""
+        found: Mapping[str, Any] = self.document.get("card") or {}
+        return found
+
     def bind(self, parameters: Mapping[str, Any]) -> tuple[Rule, ...]:
         """Return the rules with these values, and the defaults of the others; null means any.
 
@@ -223,6 +229,10 @@ class Scenario(Struct, frozen=True):
             raise BadParameters(self.name, violations)
         return tuple(_bind_rule(rule, self.catalog) for rule in rules)
 
+    def _names_operations(self, parameter: str) -> bool:
+        """Return whether rules are `on` a parameter: an operation, or a list of them."""
+        return any(rule.get("on") == f"${parameter}" for rule in self.document["rules"])
+
     def _merge_values(self, given: Mapping[str, Any]) -> dict[str, Any]:
         violations = []
         for name, value in given.items():
@@ -233,7 +243,10 @@ class Scenario(Struct, frozen=True):
                 continue
             default = self.parameters[name]
             violations += [(name, text) for text in find_parameter_names(value)]
-            if not (value is None or default is None or _is_of_one_type(value, default)):
+            takes_both = isinstance(value, str | list) and self._names_operations(name)
+            if not (
+                value is None or default is None or takes_both or _is_of_one_type(value, default)
+            ):
                 text = (
                     f"expected {_describe_type(default)} like {quote(default)}, got {quote(value)}"
                 )
@@ -320,7 +333,7 @@ def build_scenario(source: Source, catalog: Catalog, file: FilePath | None = Non
         check_defaults(document, catalog, report)
     if complaints:
         raise BadScenario(sorted(complaints, key=lambda fault: (fault.line, fault.column)))
-    return Scenario(
+    scenario = Scenario(
         name=document["name"],
         description=document.get("description", ""),
         spec=document.get("spec", ""),
@@ -337,6 +350,14 @@ def build_scenario(source: Source, catalog: Catalog, file: FilePath | None = Non
             if keyword in KINDS and KINDS[keyword].needs_connection
         ),
     )
+    if scenario.card:
+        try:
+            scenario.bind(scenario.card)
+        except BadParameters as error:
+            for name, text in error.faults:
+                report(("card", name) if name else ("card",), text)
+            raise BadScenario(complaints) from error
+    return scenario
 
 
 # -- binding -------------------------------------------------------------------------------------

@@ -69,6 +69,8 @@ class Engine:
         self._connections = connections
         self._defined: Mapping[str, Scenario] = {}
         self._active: Mapping[str, ActiveScenario] = {}
+        self._activations = 0
+        """The number of the last activation."""
         self._ledger = Ledger(outlives=world.store.outlives)
         self.rules = Rules(world, tables, self._ledger, on_fired)
         self.begin()
@@ -153,7 +155,7 @@ class Engine:
         with self._switch_or_undo():
             scenario = self.find(name)
             self._check(scenario)
-            active = ActiveScenario(scenario, parameters or {})
+            active = ActiveScenario(scenario, parameters or {}, number=self._count_activation())
             others = {other: one for other, one in self._active.items() if other != name}
             self._put(self._defined, self._start({**others, name: active}, name))
             return active
@@ -249,7 +251,11 @@ class Engine:
         with self.world.lock:
             return [
                 UnfiredRule(
-                    active.scenario.name, active_rule.index, active_rule.calls, active_rule.refused
+                    active.scenario.name,
+                    active_rule.index,
+                    active_rule.calls,
+                    active_rule.refused,
+                    active_rule.describe_turn(),
                 )
                 for active in self._active.values()
                 for active_rule in active.rules
@@ -317,7 +323,10 @@ class Engine:
             try:
                 scenario = self._require_scenario(name, defined)
                 self._check(scenario)
-                restored = ActiveScenario(scenario, record["parameters"], at_start=at_start)
+                number = record.get("number", 0)
+                restored = ActiveScenario(
+                    scenario, record["parameters"], at_start=at_start, number=number
+                )
                 restored.restore_progress((record["state"], record["counts"]))
                 require_quick(name, {**active, name: restored})
                 active[name] = restored
@@ -330,7 +339,13 @@ class Engine:
                     self._require_scenario(name, defined), {}, at_start=True
                 )
         self._ledger.resume(tables)
+        self._activations = max([self._activations, *(each.number for each in active.values())])
         self._put(defined, active)
+
+    def repeat_switches(self, tables: Mapping[str, Mapping[str, Record]]) -> None:
+        """Continue as `resume` does, in a world in which they were switched meanwhile."""
+        with self._ending_windows():
+            self.resume(tables)
 
     def _log_loss(self, what: str) -> None:
         _LOG.warning("World %r cannot go on with a scenario: %s", self.world.name, what)
@@ -343,11 +358,28 @@ class Engine:
         with self.world.lock:
             mark = self.mark()
             try:
-                with self.world.work():
+                with self.world.work(), self._ending_windows():
                     yield
             except BaseException:
                 self.put_back(mark)
                 raise
+
+    @contextmanager
+    def _ending_windows(self) -> Iterator[None]:
+        """Forget the rate windows of scenarios that are switched off or on within.
+
+        A scenario starts from the beginning each time, and so do its windows.
+        """
+        before = self._active
+        yield
+        for name in before.keys() | self._active.keys():
+            old, new = before.get(name), self._active.get(name)
+            if old is None or new is None or old.number != new.number:
+                self.world.windows.forget(("scenario", name))
+
+    def _count_activation(self) -> int:
+        self._activations += 1
+        return self._activations
 
     def _restart(self, scenario: Scenario) -> Mapping[str, ActiveScenario]:
         """Return what is active with another version of a scenario, from its beginning."""
@@ -355,7 +387,12 @@ class Engine:
         if running is None:
             return self._active
         self._check(scenario)
-        again = ActiveScenario(scenario, running.parameters, at_start=running.at_start)
+        again = ActiveScenario(
+            scenario,
+            running.parameters,
+            at_start=running.at_start,
+            number=self._count_activation(),
+        )
         return self._start({**self._active, scenario.name: again}, scenario.name)
 
     def _start(

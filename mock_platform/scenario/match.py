@@ -37,10 +37,14 @@ class Mismatch(Struct, frozen=True):
     """Why a rule did not act: the place, what it expects there, what it got."""
 
     path: str
-    expected: str
+    expected: str = ""
     got: Any = ABSENT
+    sentence: str = ""
+    """The whole of it in words, where place and value do not say it."""
 
     def __str__(self) -> str:
+        if self.sentence:
+            return self.sentence
         found = "it was absent" if self.got is ABSENT else f"got {quote(self.got)}"
         return f"{self.path}: expected {self.expected}, {found}"
 

@@ -29,12 +29,16 @@ class UnfiredRule(Struct, frozen=True):
     rule: int
     matched: int
     refused: int = 0
+    acts_on: str = ""
+    """On which of its calls it acts; empty if on each of them."""
 
     def __str__(self) -> str:
-        matched = f"{self.matched} call{'' if self.matched == 1 else 's'} matched it"
+        calls = f"{self.matched} call{'' if self.matched == 1 else 's'} matched it"
+        if self.acts_on:
+            calls += f", and it acts on {self.acts_on}"
         return (
             f"Scenario {self.scenario}, rule {self.rule}, was expected to act but never did; "
-            f"{matched}{describe_refusals(self.refused)}."
+            f"{calls}{describe_refusals(self.refused)}."
         )
 
 

@@ -192,6 +192,7 @@ class Rules:
         if missed:
             call.near_misses = find_nearest([*missed])
         if acting is None:
+            self._tell_count(call, missed)
             return proceed(call, self._world)
         call.path_params = acting.find_path_params(call)
         call.rule = {
@@ -247,6 +248,14 @@ class Rules:
         missed = find_nearest([(0, active_rule, why) for active_rule in rules[:MAX_NEAR_MISSES]])
         call.near_misses = [*call.near_misses, *missed][:MAX_NEAR_MISSES]
 
+    def _tell_count(self, call: Call, missed: Sequence[Missed]) -> None:
+        """Say of a call that a rule counted, without it being its turn, which call it was."""
+        counted = [each for each in missed if each[0] == ALL_HOLD]
+        if counted and call.without_effect is None:
+            _, active_rule, why = counted[0]
+            name, index = active_rule.active.scenario.name, active_rule.index
+            call.without_effect = f"Rule {index} of scenario {name} did not act: {why}"
+
     def _narrow(
         self, rules: Iterable[ActiveRule] | JoinedRules, call: Call
     ) -> tuple[Iterable[ActiveRule], list[Missed]]:
@@ -269,19 +278,19 @@ class Rules:
 
     def _fire(self, active_rule: ActiveRule) -> None:
         active_rule.fired += 1
-        name = active_rule.active.scenario.name
-        if self._active.get(name) is active_rule.active:  # not a rule for one request alone
-            self._on_fired(name, active_rule.index)
+        if self._is_lasting(active_rule):
+            self._on_fired(active_rule.active.scenario.name, active_rule.index)
 
     def _remember(self, active_rule: ActiveRule) -> None:
         """Note a rule's counts before they change, except of rules for one request alone."""
         # Rules for one request alone are in no scenario that is active, so nothing of them is
         # stored.
-        if (
-            self._ledger.outlives
-            and self._active.get(active_rule.active.scenario.name) is active_rule.active
-        ):
+        if self._ledger.outlives and self._is_lasting(active_rule):
             self._ledger.remember(active_rule.active)
+
+    def _is_lasting(self, active_rule: ActiveRule) -> bool:
+        """Return whether a rule is one of an active scenario, not for one request alone."""
+        return self._active.get(active_rule.active.scenario.name) is active_rule.active
 
     def _make_staging(self, active_rule: ActiveRule, call: Call) -> Staging:
         return Staging(
@@ -291,6 +300,7 @@ class Rules:
             rule=(active_rule.active.scenario.name, active_rule.index),
             number=active_rule.calls,
             set_state=active_rule.active.move,
+            alone=not self._is_lasting(active_rule),
         )
 
 

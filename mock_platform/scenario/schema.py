@@ -291,6 +291,11 @@ def make_forms(operations: tuple[str, ...]) -> Forms:
                 "stands for the value; null restricts nothing and leaves out what it is for.",
                 "none",
             ),
+            "card": (
+                StructureForm(EntriesForm(AnyForm())),
+                "Values with which the console switches it on, in place of those defaults.",
+                "none",
+            ),
             "rules": (
                 StructureForm(ListForm(StructureForm(rule), most=500)),
                 "The rules. The first one that fits a request acts; each one that fits counts it.",

@@ -32,6 +32,8 @@ class WindowState(Struct, frozen=True):
     reset: int
     """Seconds since 1970 at which the window ends, rounded up."""
     exceeded: bool
+    again: bool = False
+    """Whether it was exceeded before."""
 
 
 class Windows:
@@ -62,7 +64,12 @@ class Windows:
                 self._put(over, None)
         self._put(key, (start, end, min(used + 1, limit + 1)))
         reset = math.ceil(end.timestamp())
-        return WindowState(limit, max(0, limit - used - 1), reset, used >= limit)
+        return WindowState(limit, max(0, limit - used - 1), reset, used >= limit, used > limit)
+
+    def is_over(self, key: Key) -> bool:
+        """Return whether a window was there and has ended."""
+        found = self._open.get(key)
+        return found is not None and self._clock.now() >= found[1]
 
     def look(self, key: Key, limit: int, seconds: float) -> WindowState:
         """Return the state of a window without counting; one that is not open is a full new one."""
@@ -85,6 +92,11 @@ class Windows:
         """Return the names of the open windows, each with its end."""
         now = self._clock.now()
         return [(_name(key), end) for key, (at, end, _) in self._open.items() if at <= now < end]
+
+    def forget(self, start: Key) -> None:
+        """Delete the windows whose keys start so."""
+        for key in [each for each in self._open if each[: len(start)] == start]:
+            self._put(key, None)
 
     def clear(self) -> None:
         """Delete all windows of the world."""

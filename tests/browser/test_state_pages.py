@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import NewContext
-from tests.browser.visits import Visit
+from tests.browser.visits import PHONE, WIDE, Visit
 from tests.live_servers import LiveServer, LiveWorld
 from tests.support import ACCOUNT
 
@@ -35,6 +35,19 @@ def plain(live_world: LiveWorld, new_context: NewContext) -> Visit:
 def say(page: Page) -> str:
     """What the page says after a form."""
     return page.get_by_role("status").first.inner_text()
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE])
+def test_the_form_to_make_records_is_seen(visit: Visit, size: tuple[int, int]) -> None:
+    """On the first screen of a long table, wide or narrow; a click opens it, another one makes."""
+    visit.be("light", size)
+    page = visit.open("/console/records/posts")
+    summary = page.get_by_text("Make records")
+    expect(summary).to_be_in_viewport()
+    summary.click()
+    page.get_by_label("How many").fill("2")
+    page.get_by_role("button", name="Make", exact=True).click()
+    expect(page.get_by_role("status").first).to_have_text("2 posts were made.")
 
 
 def test_watch_a_scenario(visit: Visit) -> None:

@@ -67,9 +67,7 @@ class Engineer:
 def cap_searches(me: Engineer) -> None:
     """The usage cap is reached on searches."""
     me.go("Scenarios")
-    me.go("usage-capped")
-    me.choose("Which operation", "post_search.recent")
-    me.click("Switch on")
+    me.click("Switch usage-capped on")
     assert 429 == me.call("GET", "/2/tweets/search/recent?query=a")
 
 
@@ -77,9 +75,7 @@ def delete_twice(me: Engineer) -> None:
     """The second delete finds nothing: 404."""
     me.go("Scenarios")
     me.type("Search", "second delete gives 404")
-    me.go("line-item-deleted-twice")
-    me.choose("Which call", "the second")
-    me.click("Switch on")
+    me.click("Switch line-item-deleted-twice on")
     assert [200, 404] == [me.call("DELETE", f"{ITEMS}/{n}") for n in ("itttx", "iu0p9")]
 
 
@@ -126,11 +122,8 @@ def replay_twice(me: Engineer) -> None:
 def limit_for_a_minute(me: Engineer) -> None:
     """For a minute there is 429, then time passes."""
     me.go("Scenarios")
-    me.go("rate-limited")
-    me.type("How many calls are let through", "1")
-    me.type("How long until the next ones are", "60s")
-    me.click("Switch on")
-    assert [200, 429] == [me.call("GET", ITEMS) for _ in range(2)]
+    me.click("Switch rate-limited on")
+    assert [429, 429] == [me.call("GET", ITEMS) for _ in range(2)]
     me.go("Clock")
     me.click("+ 1 minute")
     expect(me.page.get_by_role("status")).to_be_visible()

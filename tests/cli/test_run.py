@@ -75,7 +75,8 @@ def test_a_rule_that_never_acted_fails_the_run(scenario: str) -> None:
     assert (1, "") == (result.returncode, result.stdout)
     assert [
         "mock-platform: rules that had to act and did not:",
-        "  Scenario late, rule 0, was expected to act but never did; 1 call matched it.",
+        "  Scenario late, rule 0, was expected to act but never did; 1 call matched it, "
+        "and it acts on call 2 only.",
         "mock-platform: the command succeeded, but the run fails because of this; --no-verify "
         "accepts it.",
     ] == result.stderr.splitlines()

@@ -63,7 +63,9 @@ def test_a_rule_that_never_acted_is_a_fault(box: Sandbox) -> None:
     for prefix in ("", "/~w1"):
         box.call("GET", f"{prefix}/12/accounts", keys=BEARER)
 
-    assert [("late/0", [UNFIRED.format("2 calls matched it")])] == faults(box)
+    assert [
+        ("late/0", [UNFIRED.format("2 calls matched it, and it acts on call 2 only")])
+    ] == faults(box)
 
 
 @pytest.mark.parametrize("then", ["/reset", "/scenarios/deactivate", None])

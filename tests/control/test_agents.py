@@ -126,7 +126,7 @@ def test_words_for_a_failure_list_some(box: Sandbox) -> None:
     """Nothing is switched on, and the names are those to try."""
     refused, text = steer(box, "set_failure", failure="rate limit")
 
-    assert (True, True) == (refused, "rate-limited: A rate limit" in text)
+    assert (True, True) == (refused, "rate-limited: Too many requests" in text)
     assert not call(box, "GET", "/scenarios/rate-limited").get_json()["active"]
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.support import ACCOUNT, BEARER, Keys, Sandbox, sandbox
+from mock_platform.world.clock import machine_now, wire_seconds
+from tests.scenario.support import define, engine
+from tests.support import ACCOUNT, BEARER, USER_TOKEN, Keys, Sandbox, sandbox
 
 
 def find_why(box: Sandbox, answer: TestResponse) -> str | None:
@@ -142,3 +146,108 @@ def test_without_markers_only_the_journal_has_it() -> None:
     (entry,) = box.world.journal.find()
     assert "X-Mock-Why" not in answer.headers
     assert (entry.why or "").startswith("account_id: ")
+
+
+# -- a client of the machine's clock beside a world whose clock was moved --------------------------
+
+BESIDE = "for a client that goes by the machine's: mock-platform clock travel now."
+
+
+def ask_oauth2(box: Sandbox) -> TestResponse:
+    """A request with a token of a user, which two hours end."""
+    end = machine_now() + timedelta(hours=2)
+    box.change("tokens", USER_TOKEN, expires_at=wire_seconds(end))
+    return box.call("GET", "/2/users/me", keys=USER_TOKEN)
+
+
+def schedule_soon(box: Sandbox) -> TestResponse:
+    """A post that is scheduled in ten minutes, by the machine's clock."""
+    moment = (machine_now() + timedelta(minutes=10)).strftime("%Y-%m-%dT%H:%M:00Z")
+    query = f"scheduled_at={moment}&text=a&as_user_id=2244994945"
+    return box.call("POST", f"/12/accounts/{ACCOUNT}/scheduled_posts?{query}")
+
+
+def search_until_now(box: Sandbox) -> TestResponse:
+    """A search of the last hour, by the machine's clock."""
+    end = machine_now() - timedelta(minutes=1)
+    times = [
+        (end - back).strftime("%Y-%m-%dT%H:%M:%SZ") for back in (timedelta(hours=1), timedelta())
+    ]
+    path = f"/2/posts/search/recent?query=coffee&start_time={times[0]}&end_time={times[1]}"
+    return box.call("GET", path, keys=BEARER)
+
+
+def replay_last_hour(box: Sandbox) -> TestResponse:
+    """A replay of the last hour, by the machine's clock."""
+    end = machine_now()
+    body = {
+        "webhook_id": "1146654567674912769",
+        "from_date": (end - timedelta(hours=1)).strftime("%Y%m%d%H%M"),
+        "to_date": end.strftime("%Y%m%d%H%M"),
+    }
+    return box.call("POST", "/2/webhooks/replay", keys=BEARER, json=body)
+
+
+def wait_by_the_machine(box: Sandbox) -> TestResponse:
+    """The third request within a limit of one: by the machine's clock, its window is over."""
+    define(box, {"rules": [{"on": "accounts.list",
+                            "then": {"rate_limit": {"limit": 1, "window": 60}}}]})  # fmt: skip
+    engine(box).activate("s")
+    return [box.call("GET", "/12/accounts") for _ in range(3)][-1]
+
+
+@pytest.mark.parametrize(
+    ("days", "ask"),
+    [
+        (40, ask_oauth2),
+        (1, schedule_soon),
+        (-1, search_until_now),
+        (-1, replay_last_hour),
+        (-1, wait_by_the_machine),
+    ],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_both_clocks_are_named(days: int, ask: Callable[[Sandbox], TestResponse]) -> None:
+    """A refusal that depends on the time says what either clock shows, and how to make them one."""
+    box = sandbox()
+    plain = ask(box)
+    box.world.clock.travel(machine_now() + timedelta(days=days))
+    now = wire_seconds(box.world.clock.now())[:10]
+    moved = find_why(box, ask(box))
+
+    assert "The world's clock" not in (find_why(box, plain) or "")
+    assert moved is not None
+    assert f"The world's clock is at {now}T" in moved
+    assert f"the machine's at {wire_seconds(machine_now())[:10]}T" in moved
+    assert moved.endswith(BESIDE)
+
+
+def test_other_refusals_name_no_clock() -> None:
+    """What has nothing to do with the time is as it was, also the first refusal of a limit."""
+    box = sandbox()
+    box.world.clock.travel(machine_now() + timedelta(days=3))
+    engine(box).activate("rate-limited", {"on": "line_items.list"})
+
+    unknown = find_why(box, box.call("GET", "/12/accounts/zz"))
+    limited = find_why(box, box.call("GET", f"/12/accounts/{ACCOUNT}/line_items"))
+
+    assert unknown is not None
+    assert "clock" not in unknown
+    assert "Rule 0 of scenario rate-limited acted: Rate limit exceeded." == limited
+
+
+def test_a_signature_by_the_clock_of_the_world() -> None:
+    """A timestamp that is right on the world's clock is refused with that very reason."""
+    box = sandbox()
+    box.world.clock.travel(machine_now() + timedelta(days=3))
+    stamp = str(int(box.world.clock.now().timestamp()))
+    header = (
+        'OAuth oauth_consumer_key="hbrDeskKey7uE2qXn0Zt4Wc9",oauth_nonce="n",oauth_signature="x",'
+        f'oauth_signature_method="HMAC-SHA1",oauth_timestamp="{stamp}",oauth_version="1.0"'
+    )
+    answer = box.call("POST", "/oauth/request_token", keys=None, headers={"Authorization": header})
+
+    why = find_why(box, answer)
+    assert why is not None
+    assert "are tolerated. It is that of the world's clock; sign with the machine's. The wor" in why
+    assert why.endswith(BESIDE)

@@ -267,6 +267,40 @@ def test_null_may_have_to_be_given() -> None:
         scenario.bind({})
 
 
+@pytest.mark.parametrize("default", ["line_items.list", "[line_items.list, line_items.delete]"])
+def test_a_parameter_for_operations_takes_one_or_several(default: str) -> None:
+    """Whichever of the two its default is, and "*" for all."""
+    scenario = read(
+        f"name: a\nparameters: {{on: {default}}}\nrules: [{{on: $on, then: {{error: 89}}}}]"
+    )
+
+    for value in ("line_items.get", ["line_items.get", "line_items.list"]):
+        (rule,) = scenario.bind({"on": value})
+        assert ((value,) if isinstance(value, str) else tuple(value)) == rule.on
+    assert scenario.bind({"on": "*"})[0].everywhere
+    with pytest.raises(BadParameters, match="Did you mean"):
+        scenario.bind({"on": ["line_items.gte"]})
+
+
+@pytest.mark.parametrize(
+    ("card", "column", "field", "expected"),
+    [
+        ("{cal: 2}", 8, "card.cal", "is no parameter; its parameters: call. Did you mean 'call'?"),
+        ("{call: {form: 2}}", 8, "card.call", "form"),
+        ("[1]", 1, "card", "expected an object"),
+    ],
+)
+def test_a_card_that_does_not_fit(card: str, column: int, field: str, expected: str) -> None:
+    """What a click sets is checked as an activation is, with its place in the file."""
+    text = "name: a\nparameters: {call: null}\nrules: [{call: $call, then: {error: 89}}]\n"
+    with pytest.raises(BadScenario) as caught:
+        read(f"{text}card: {card}")
+
+    (fault,) = caught.value.complaints
+    assert (4, column, field) == (fault.line, fault.column, fault.field)
+    assert expected in fault.text
+
+
 def test_any_drops_what_it_stands_for() -> None:
     """A null parameter leaves the condition, the field or the list of operations out."""
     scenario = read(

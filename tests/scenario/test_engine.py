@@ -58,19 +58,21 @@ def test_when_a_rule_acts(box: Sandbox, rule: dict[str, Any], fired: list[int]) 
 
 
 @pytest.mark.parametrize(
-    ("rule", "calls", "remaining"),
+    ("rule", "calls", "remaining", "acts_on"),
     [
-        ({}, 2, None),
-        ({"times": 3}, 2, 1),
-        ({"call": 1}, 0, 1),
-        ({"call": 1}, 1, 0),
-        ({"call": {"from": 2, "to": 5}}, 3, 2),
-        ({"call": {"to": 9, "every": 3}}, 4, 2),
-        ({"call": {"to": 9}, "times": 1}, 0, 1),
+        ({}, 2, None, None),
+        ({"times": 3}, 2, 1, None),
+        ({"call": 1}, 0, 1, "call 1 only"),
+        ({"call": 1}, 1, 0, "call 1 only"),
+        ({"call": {"from": 2, "to": 5}}, 3, 2, "calls 2 to 5"),
+        ({"call": {"to": 9, "every": 3}}, 4, 2, "every 3rd call, up to call 9"),
+        ({"call": {"to": 9}, "times": 1}, 0, 1, "calls 1 to 9"),
     ],
 )
-def test_counters(box: Sandbox, rule: dict[str, Any], calls: int, remaining: int | None) -> None:
-    """Matched, fired and remaining are shown; only matching calls count."""
+def test_counters(
+    box: Sandbox, rule: dict[str, Any], calls: int, remaining: int | None, acts_on: str | None
+) -> None:
+    """Matched, fired and remaining are shown, with its calls; only matching calls count."""
     arm(box, {**FAIL, **rule, "when": {"query": {"count": "1"}}})
 
     found = [call(box, f"{LINE_ITEMS}?count=1") for _ in range(calls)]
@@ -79,6 +81,7 @@ def test_counters(box: Sandbox, rule: dict[str, Any], calls: int, remaining: int
     assert [{
         "rule": 0, "on": ["line_items.list"], "expected": False, "matched": calls,
         "fired": found.count(401), "remaining": remaining, "refused": 0,
+        "acts_on": acts_on,
     }] == engine(box).describe("s")["rules"]  # fmt: skip
 
 
@@ -117,7 +120,7 @@ def test_the_journal_tells(box: Sandbox) -> None:
     assert {"scenario": "s", "rule": 4, "call": 1} == entry.rule
     assert "s/4" == answer.headers["X-Mock-Rule"]
     assert [
-        {"scenario": "s", "rule": 2, "difference": "call: expected 9, got 1"},
+        {"scenario": "s", "rule": 2, "difference": "it acts on call 9 only; this was call 1"},
         {"scenario": "s", "rule": 5,
          "difference": 'order: expected no rule before it to act, got "s/4"'},
         {"scenario": "s", "rule": 1, "difference": 'query.count: expected "1", it was absent'},
@@ -128,19 +131,24 @@ def test_the_journal_tells(box: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("rule", "difference"),
     [
-        ({"call": {"from": 2, "to": 3}}, "call: expected 2 to 3, got 1"),
-        ({"call": {"from": 2}}, "call: expected 2 on, got 1"),
-        ({"call": {"every": 2}}, "call: expected every 2th, got 1"),
-        ({"probability": 0}, "probability: expected below 0, got 0."),
+        ({"call": {"from": 2, "to": 3}}, "it acts on calls 2 to 3; this was call 1"),
+        ({"call": {"from": 2}}, "it acts on call 2 and after; this was call 1"),
+        ({"call": {"every": 2}}, "it acts on every 2nd call; this was call 1"),
+        (
+            {"probability": 0},
+            "it acts where the number drawn is below 0; this was call 1, and drew 0.",
+        ),
     ],
 )
 def test_why_not(box: Sandbox, rule: dict[str, Any], difference: str) -> None:
     """A rule whose turn it is not says so."""
     arm(box, {**FAIL, **rule})
-    call(box)
+    answer = box.call("GET", LINE_ITEMS)
 
     (found,) = last(box).near_misses
     assert found["difference"].startswith(difference)
+    why = f"Rule 0 of scenario s did not act: {found['difference']}."
+    assert why == last(box).why == answer.headers["X-Mock-Why"]
 
 
 def test_refused_before() -> None:
@@ -164,7 +172,9 @@ def test_times_used_up(box: Sandbox) -> None:
     arm(box, {**FAIL, "times": 1})
     statuses(box, 2)
 
-    assert "times: expected no more than 1, got 2" == last(box).near_misses[0]["difference"]
+    assert (
+        "it acts once, and has done so; this was call 2" == last(box).near_misses[0]["difference"]
+    )
 
 
 def test_before_authentication() -> None:
@@ -298,7 +308,10 @@ def test_expectations(box: Sandbox) -> None:
 
     (left,) = engine(box).unfired_expectations()
     assert 2 == before
-    assert "Scenario s, rule 1, was expected to act but never did; 1 call matched it." == str(left)
+    assert (
+        "Scenario s, rule 1, was expected to act but never did; 1 call matched it, and it acts on "
+        "call 9 only." == str(left)
+    )
 
 
 def test_requests_refused_before_a_rule_are_counted() -> None:

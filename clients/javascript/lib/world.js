@@ -186,7 +186,13 @@ class World {
     return active.flatMap(({ name, rules }) =>
       rules
         .filter((rule) => rule.expected && rule.fired === 0)
-        .map(({ rule, matched, refused = 0 }) => ({ scenario: name, rule, matched, refused })),
+        .map(({ rule, matched, refused = 0, acts_on }) => ({
+          scenario: name,
+          rule,
+          matched,
+          refused,
+          actsOn: acts_on ?? "",
+        })),
     );
   }
 
@@ -247,7 +253,8 @@ class World {
     if (unfired.length > 0) {
       const lines = unfired.map(
         (each) =>
-          `rule ${each.rule} of ${each.scenario} (${each.matched} requests matched what it is for)`,
+          `rule ${each.rule} of ${each.scenario} (${each.matched} requests matched what it is for` +
+          `${each.actsOn ? `, and it acts on ${each.actsOn}` : ""})`,
       );
       throw new UnfiredExpectations(
         `Rules with 'expect: fired' never acted: ${lines.join("; ")}. The journal's near_misses ` +

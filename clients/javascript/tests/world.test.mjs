@@ -100,7 +100,7 @@ test("a rule that had to act fails the test at its end", async () => {
   const world = await platform.freshWorld();
   await world.activate(await world.define(DOWN));
 
-  const expected = [{ scenario: "down", rule: 0, matched: 0, refused: 0 }];
+  const expected = [{ scenario: "down", rule: 0, matched: 0, refused: 0, actsOn: "" }];
   assert.deepEqual(await world.unfiredExpectations(), expected);
   const message = /rule 0 of down[^]*The last requests:\n  none$/;
   await assert.rejects(world.finish(), { constructor: UnfiredExpectations, message });

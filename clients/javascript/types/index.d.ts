@@ -817,6 +817,8 @@ export interface ScenarioRule {
   fired: number;
   refused?: number;
   remaining: number | null;
+  /** On which of its calls it acts, in words; null if on each of them. */
+  acts_on?: string | null;
 }
 
 export interface UnfiredRule {
@@ -826,6 +828,8 @@ export interface UnfiredRule {
   matched: number;
   /** How many of them were refused before the rule could act. */
   refused: number;
+  /** On which of its calls it acts, in words; empty if on each of them. */
+  actsOn: string;
 }
 
 export interface WarningCounts {

@@ -265,7 +265,13 @@ class RemoteWorld(WorldFace):
 
     def unfired_expectations(self) -> list[UnfiredRule]:
         return [
-            UnfiredRule(scenario["name"], rule["rule"], rule["matched"], rule.get("refused", 0))
+            UnfiredRule(
+                scenario["name"],
+                rule["rule"],
+                rule["matched"],
+                rule.get("refused", 0),
+                rule.get("acts_on") or "",
+            )
             for scenario in self.scenarios
             if scenario["active"]
             for rule in scenario["rules"]

@@ -137,10 +137,12 @@ def _shorten(text: str) -> str:
 
 
 def _describe_calls(rule: Mapping[str, Any]) -> str:
-    calls, on = rule["matched"], rule["on"]
+    matched, on = rule["matched"], rule["on"]
     where = "every operation" if on == "*" else ", ".join(on)
     refusals = describe_refusals(rule.get("refused", 0))
-    return f"never acted; {calls} call{'' if calls == 1 else 's'} matched it, on {where}{refusals}"
+    turn = f", and it acts on {rule['acts_on']}" if rule.get("acts_on") else ""
+    calls = f"{matched} call{'' if matched == 1 else 's'} matched it, on {where}{turn}"
+    return f"never acted; {calls}{refusals}"
 
 
 Section = tuple[str, str]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from itertools import islice
@@ -13,6 +14,7 @@ from urllib.parse import quote, unquote
 
 from flask import Response, current_app, redirect
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 from msgspec import Struct, field
 
 from mock_platform.control.refusals import ControlRefusal, as_refusal, refuse_values
@@ -229,6 +231,7 @@ def make_console(pages: Sequence[ConsolePage]) -> Console:
         undefined=StrictUndefined,
     )
     templates.filters["moment"] = show_moment
+    templates.filters["coded"] = mark_code
     return Console(pages, Assets(), templates)
 
 
@@ -240,6 +243,16 @@ def show_moment(text: str | None) -> str:
         ('2026-03-01 12:00:05', '')
     """
     return "" if text is None else text[:19].replace("T", " ")
+
+
+def mark_code(text: str) -> Markup:
+    """Return a text with what is between backticks marked as code.
+
+    Example:
+        >>> mark_code("`on` is <b>")
+        Markup('<code>on</code> is &lt;b&gt;')
+    """
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704
 
 
 def render(

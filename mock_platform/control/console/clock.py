@@ -9,7 +9,7 @@ from urllib.parse import quote
 from flask import Response
 from msgspec.structs import replace
 
-from mock_platform.control.clock import ClockBody, get_clock, put_clock
+from mock_platform.control.clock import ClockBody, get_clock, list_coming, put_clock
 from mock_platform.control.console.answers import (
     ConsolePage,
     FormState,
@@ -32,7 +32,7 @@ from mock_platform.control.transitions import (
     require_kind,
 )
 from mock_platform.control.transitions import move as move_record
-from mock_platform.world.clock import wire_millis
+from mock_platform.world.clock import Happening, wire_millis
 from mock_platform.world.transitions import PROGRESSIONS
 
 # The clock: what it shows now, frozen, set, moved on, resumed.
@@ -40,6 +40,8 @@ from mock_platform.world.transitions import PROGRESSIONS
 CLOCK_PATH = "/console/clock"
 _TRAVEL = "to_travel"
 """The field of the moment to travel to: the form beside it has a field `to`, too."""
+_COMING = 5
+"""So many things that are due are listed."""
 STEPS = (
     ("1 minute", 60),
     ("15 minutes", 900),
@@ -53,9 +55,26 @@ STEPS = (
 
 def show_clock(request: ControlRequest, form: FormState | None = None) -> Response:
     """Return the world's clock, and all that can be done with it."""
+    # The face is refreshed each second, and has none of what is due.
+    is_face = request.flask.headers.get("HX-Target") == "face"
     return render(
-        request, "clock.html", block="content", form=form, clock=get_clock(request), steps=STEPS
+        request,
+        "clock.html",
+        block="content",
+        form=form,
+        clock=get_clock(request),
+        steps=STEPS,
+        coming=[] if is_face else [_tell(each) for each in list_coming(request.world, _COMING)],
     )
+
+
+def _tell(coming: Happening) -> dict[str, Any]:
+    """Return what is due as a line of the list: when, what, and which record."""
+    at, kind, table, key = coming
+    if table is None:
+        return {"at": wire_millis(at), "what": "end of the rate window", "id": key, "page": None}
+    what = f"{kind.replace('_', ' ')} of {table}"
+    return {"at": wire_millis(at), "what": what, "id": key, "page": address_of(table, key)}
 
 
 def freeze(request: ControlRequest) -> Response:

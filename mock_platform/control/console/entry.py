@@ -121,7 +121,11 @@ def explain_entry(found: JournalEntry) -> str:
     )
     if len(found.changes) > _SHOWN_CHANGES:
         changed += f" and {len(found.changes) - _SHOWN_CHANGES} more"
-    return found.why or "; ".join(found.warnings) or (f"changed {changed}" if changed else "")
+    reasons = [*found.warnings, f"changed {changed}" if changed else ""]
+    # What explains the answer comes first; a scenario that only counted it explains nothing of it.
+    if found.rule is not None or found.status >= 400:
+        return found.why or "; ".join(filter(None, reasons))
+    return "; ".join(filter(None, [*reasons, found.why]))
 
 
 # A request as something to run: for curl, in Python, as a pytest test. The journal has no

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
@@ -237,6 +238,8 @@ class LiveRows:
 SHOWN = 50
 """Number of requests on a page."""
 _ADDRESS = 160
+_RULE = re.compile(r"\bRule \d+ of scenario (\S+)(?: acted(?=: ))?")
+"""How a reason begins where a rule acted; a line has no room for all of it."""
 _REASON = 200
 
 
@@ -351,6 +354,7 @@ def describe_row(base_url: str, entry: JournalEntry) -> dict[str, Any]:
         "is_whole": entry.ending is not None and entry.ending.how == "complete",
         "milliseconds": f"{entry.milliseconds:.1f}",
         "why": explain_entry(entry)[:_REASON],
+        "short": _RULE.sub(r"\1", explain_entry(entry))[:_REASON],
         "ruled": entry.rule is not None,
         "warned": bool(entry.warnings),
     }

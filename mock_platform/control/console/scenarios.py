@@ -201,6 +201,8 @@ def _read_value(form: ParameterForm, text: str) -> Any:
     Raises:
         BadJson: It is to be JSON, and is not.
     """
+    if form.used == ("on",):
+        return loads(text.encode()) if text.startswith("[") else text.strip()
     # Where any value is allowed, an object is a condition; no id begins like one.
     if form.kind == "json" or (form.kind == "any" and text.lstrip().startswith("{")):
         return loads(text.encode())
@@ -236,8 +238,13 @@ def _describe(
     label = _LABELS.get(form.name) or (f"Which {noun}" if is_key else noun.capitalize())
     hint, unset = _split_comment(comments.get(form.name, ""))
     described = ParameterField(form, label, _show(form, value), hint)
-    if form.used == ("on",) and form.kind == "text":
-        return replace(described, options=list_operations(request.platform.operations))
+    if form.used == ("on",):
+        listed = [form.default, value]
+        several = [(_show(form, each), _count(each)) for each in listed if isinstance(each, list)]
+        options = list_operations(request.platform.operations)
+        if several:
+            options.insert(0, Options("", [*dict.fromkeys(several)]))
+        return replace(described, options=options)
     rows, suggested = _list_choices(request, scenario, form)
     takes_number = form.used in {("call",), ("times",)}
     if not rows:
@@ -274,6 +281,13 @@ def _list_choices(
     elif table := _find_table(request, scenario, form):
         rows = list_records(request.world, table)
     return (rows, ()) if len(rows) < MAX_RECORDS else ([], rows)
+
+
+def _count(operations: Sequence[str]) -> str:
+    """Return what an option for several operations says."""
+    more = len(operations) - 2
+    named = ", ".join(operations[:2])
+    return f"{named} and {more} more" if more > 0 else named
 
 
 def _word_choice(form: ParameterForm, value: str) -> str:
@@ -354,7 +368,7 @@ def _show_list(request: ControlRequest, block: str) -> Response:
     running = engine.describe_active()
     active = {each["name"] for each in running}
     show, defined = request.query["show"], engine.list_defined()
-    cards = [] if block == "active" else make_cards(request.platform, scenarios)
+    cards = [] if block == "active" else make_cards(request.platform, scenarios, by_click=True)
     found = [
         card
         for card in search_cards(cards, request.query["q"])
@@ -410,7 +424,7 @@ def show_scenario(request: ControlRequest, form: FormState | None = None) -> Res
     engine = find_engine(request.world)
     scenario = engine.find(told["name"])
     text, name = find_text(scenario)
-    given = dict(told["given"]) if told["active"] else {}
+    given = dict(told["given"] if told["active"] else scenario.card)
     parameter = find_operation_parameter(scenario)
     if parameter is not None and "operation" in request.query:
         given[parameter] = request.query["operation"]
@@ -420,7 +434,7 @@ def show_scenario(request: ControlRequest, form: FormState | None = None) -> Res
         block="content",
         form=form,
         each=summarize(told),
-        card=make_cards(request.platform, [scenario])[0],
+        card=make_cards(request.platform, [scenario], by_click=True)[0],
         fields=describe_fields(request, scenario, given),
         text=text,
         file_name=name if scenario.file is None else _name_file(scenario.file, request),
@@ -446,9 +460,12 @@ def switch_on(request: ControlRequest) -> Response:
 
     def switch(values: Mapping[str, str]) -> Response:
         name = request.args["name"]
-        given, faults = read_parameters(find_engine(request.world).find(name), values)
+        scenario = find_engine(request.world).find(name)
+        given, faults = read_parameters(scenario, values)
         if faults:
             raise refuse_values(422, faults, "The scenario was not activated")
+        if values.get("back") == "list":  # a click on its card, not the form
+            given = dict(scenario.card)
         activate(replace(request, body={"parameters": given}))
         back = PATH if values.get("back") == "list" else f"{PATH}/{quote(name)}"
         response = go(request, back, f"{name} is on.")

@@ -72,6 +72,10 @@ def show_webhooks(
         users=[(each["id"], each.get("username", "")) for each in tables["users"]],
         event_types=[name.name for name in names if not name.is_deprecated(now)],
         directions=_DIRECTIONS,
+        targets=[
+            ("", "whatever is subscribed"),
+            *((each["id"], f"{each['url']} ({each['id']})") for each in tables["webhooks"]),
+        ],
         limit=MAX_SHOWN,
         happened=happened,
         deliveries=attempts,

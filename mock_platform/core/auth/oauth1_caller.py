@@ -110,7 +110,7 @@ class SignatureAuthenticator:
         # Not the world's clock: a test that moves the clock by a year would otherwise refuse every
         # client, because a client library signs with the clock of its machine.
         now = machine_seconds()
-        self._check_time(call, credentials, now)
+        self._check_time(call, world, credentials, now)
         secret = "" if token is None else token["secret"]
         if not (
             verify(request, credentials, app["consumer_secret"], secret)
@@ -131,7 +131,7 @@ class SignatureAuthenticator:
             raise Unauthorized("token", f"the user {user_id} of this access token is gone")
         return Caller("oauth1", app, user, token, "OAuth 1.0a signature")
 
-    def _check_time(self, call: Call, credentials: Credentials, now: float) -> None:
+    def _check_time(self, call: Call, world: World, credentials: Credentials, now: float) -> None:
         off = credentials.timestamp - now
         if abs(off) > self._tolerance:
             call.assume(TIMESTAMP_TOLERANCE)
@@ -140,6 +140,8 @@ class SignatureAuthenticator:
                 f"oauth_timestamp is {abs(off):.0f} seconds {side} this machine's clock; "
                 f"{self._tolerance} are tolerated"
             )
+            if abs(credentials.timestamp - world.clock.now().timestamp()) <= self._tolerance:
+                why += ". It is that of the world's clock; sign with the machine's"
             call.diagnosis = {"mistake": "timestamp", "explanation": why}
             raise Unauthorized("timestamp", why)
 

@@ -31,6 +31,8 @@ class Staging(Struct, frozen=True):
     number: int
     """Which matching call this is, from 1."""
     set_state: Callable[[str], None]
+    alone: bool = False
+    """Whether the rule is for this request alone, and so has no earlier ones."""
 
 
 @runtime_checkable

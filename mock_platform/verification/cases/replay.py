@@ -195,7 +195,7 @@ class _Replayer:
                 world.transitions.paces = {**world.transitions.paces, **step.paces}
                 world.ids.drawn = step.drawn
                 if step.scenarios is not None:
-                    find_engine(world).resume(self._hidden.show(step.scenarios))
+                    find_engine(world).repeat_switches(self._hidden.show(step.scenarios))
         finally:
             store.before_commit.extend(consequences)
 

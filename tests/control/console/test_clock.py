@@ -44,6 +44,24 @@ def test_to_the_next_thing_that_is_due(box: Sandbox) -> None:
 
 
 @pytest.mark.usefixtures("noon")
+def test_what_is_due_is_listed(box: Sandbox) -> None:
+    """The soonest first, with its moment and its record; what was due before is not there."""
+    box.world.windows.count(("search", "app"), 5, 60)
+    box.world.windows.count(("search", "late"), 5, 1e9)
+    box.world.windows.count(("search", "over"), 5, 30)
+    box.world.clock.advance(40)
+
+    page = show(box, CLOCK)
+    due = page.partition("Due next")[2].partition("By Seconds")[0]
+    assert due.strip().startswith("2026-11-20 12:01:00 end of the rate window search/app ")
+    assert "transition of custom_audiences 2c9xv" in due
+    assert "search/over" not in due
+    assert "search/late" not in due
+    box.world.clock.freeze(datetime(2100, 1, 1, tzinfo=UTC))
+    assert "Nothing is due." in show(box, CLOCK)
+
+
+@pytest.mark.usefixtures("noon")
 def test_the_page_shows_the_time(box: Sandbox) -> None:
     """The page shows the moment, whether the clock is frozen, and what can be done then."""
     assert "2026-11-20 12:00:00 .000 UTC frozen" in show(box, CLOCK)

@@ -27,7 +27,7 @@ def test_the_page_of_an_operation(box: Sandbox) -> None:
 
     for text in ("from_date", "import requests", "replay-conflict", "replay.window"):
         assert text in page
-    assert "1 requests so far" in page
+    assert "1 request so far" in page
 
 
 def test_a_misspelt_operation_is_a_page(box: Sandbox) -> None:

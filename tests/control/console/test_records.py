@@ -173,6 +173,18 @@ def test_unknown_tables_and_keys(box: Sandbox) -> None:
     assert "key" in show(box, f"{RECORDS}/users/record", status=400)
 
 
+def test_the_form_to_make_records_is_above_them(box: Sandbox) -> None:
+    """It is folded, and open where there is nothing else to see or something is wrong in it."""
+    full = call(box, "GET", f"{RECORDS}/users").text
+    empty = call(box, "GET", f"{RECORDS}/replay_jobs").text
+    wrong = submit(box, f"{RECORDS}/users", count="0").text
+
+    assert 0 < full.index("Make records") < full.index("<table")
+    assert '<details class="card" id="make">' in full
+    for page in (empty, wrong):
+        assert '<details class="card" id="make" open>' in page
+
+
 def test_records_are_made(box: Sandbox) -> None:
     """The form of a table makes records and shows the last page, or says what is wrong."""
     before = box.world.store.count("users")

@@ -13,11 +13,12 @@ from werkzeug.test import TestResponse
 
 from mock_platform.control.console.requests_page import MAX_ROWS, SHOWN, EntryFilter, LiveRows
 from mock_platform.core.connection import Connection, Pause
+from mock_platform.scenario.director import find_engine
 from mock_platform.serving.flask.sending import NoConnection
 from mock_platform.world.endings import COMPLETE
 from mock_platform.world.journal import JournalEntry, Query
 from tests.control.support import call
-from tests.support import BEARER, FORM, Sandbox, sandbox
+from tests.support import ACCOUNT, BEARER, FORM, Sandbox, sandbox
 
 OWN = {"Origin": "http://localhost", "Content-Type": FORM}
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -152,7 +153,26 @@ def test_rules_that_acted(box: Sandbox) -> None:
     page = Page(call(box, "GET", "/?rule=outage"))
 
     assert ["r1"] == page.requests
-    assert "Rule 0 of scenario outage acted: " in page.text
+    assert "rule outage: The service is temporarily unavailable." in page.text
+
+
+def test_reasons_are_short(box: Sandbox) -> None:
+    """A line begins with the scenario and what came of it; what a counted request did is first."""
+    find_engine(box.world).activate("line-item-deleted-twice", {"call": 2})
+    for item in ("itttx", "iu0p9", "iu4ce"):
+        box.call("DELETE", f"/12/accounts/{ACCOUNT}/line_items/{item}")
+
+    third, second, first = re.findall(
+        r'<td class="why" title="([^"]*)">(.*)</td>', call(box, "GET", "/").text
+    )
+    refused = "line_item_id: No line item has this id."
+    assert f"Rule 0 of scenario line-item-deleted-twice acted: {refused}" == second[0]
+    tag = '<span class="tag warm">rule</span> '
+    assert f"{tag}line-item-deleted-twice: {refused}" == second[1]
+    for shown, call_number in ((first[1], 1), (third[1], 3)):
+        assert shown.startswith("changed account_history/")
+        why = f"it acts on call 2 only; this was call {call_number}."
+        assert shown.endswith(f"; line-item-deleted-twice did not act: {why}")
 
 
 def test_answers_that_were_cut(box: Sandbox) -> None:

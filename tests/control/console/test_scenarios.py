@@ -98,7 +98,7 @@ def test_values_of_any_kind(box: Sandbox, form: dict[str, str], value: object) -
 @pytest.mark.parametrize(
     ("name", "form", "text"),
     [
-        ("rate-limited", {"parameters.limit": "x"}, "limit: expected a number like 0"),
+        ("rate-limited", {"parameters.limit": "x"}, "limit: expected a whole number"),
         ("rate-limited", {"parameters.limit": "-1"}, "from 0 to 1,000,000"),
         ("rate-limited", {"parameters.on": "line_item.get"}, "Did you mean 'line_items.get'?"),
         ("invalid-request", {"parameters.errors": "[{"}, "errors: line 1, column"),
@@ -180,7 +180,7 @@ def test_download(box: Sandbox) -> None:
     shipped = call(box, "GET", f"{SCENARIOS}/rate-limited/file")
     own = call(box, "GET", f"{SCENARIOS}/own/file")
 
-    assert "# how many are let through in a window" in shipped.text
+    assert "# how many are let through in each window" in shipped.text
     assert 'attachment; filename="own.yaml"' == own.headers["Content-Disposition"]
     assert "text/plain; charset=utf-8" == own.content_type
     assert "name: own\n" in own.text

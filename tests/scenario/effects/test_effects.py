@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import json
+import math
 from hashlib import sha256
 from typing import Any
 
 import pytest
 
 from mock_platform.core.call import Call, Reply, Sending
+from mock_platform.core.errors import BadParameters
 from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.scenario.effects import KINDS
+from tests.scenario import support
 from tests.scenario.support import LINE_ITEMS, arm, engine, last, replay
 from tests.support import ACCOUNT, NORTHBIKE, Sandbox, sandbox
 from tests.support_streams import StreamClient
@@ -244,6 +247,88 @@ def test_rate_limit(box: Sandbox) -> None:
     assert "TOO_MANY_REQUESTS" == answers[2].get_json()["errors"][0]["code"]
     assert (200, "1") == (other.status_code, other.headers["x-rate-limit-remaining"])
     assert (200, "1") == (later.status_code, later.headers["x-rate-limit-remaining"])
+
+
+def test_a_used_up_rate_limit(box: Sandbox) -> None:
+    """Without a limit, the first window of each caller is used up, and then there is no limit."""
+    box.world.clock.freeze()
+    arm(box, {"on": ["line_items.list", "accounts.list"], "then": {"rate_limit": {"window": 60}}})
+
+    first = box.call("GET", LINE_ITEMS)
+    box.world.clock.advance(59)
+    second, other = box.call("GET", LINE_ITEMS), box.call("GET", "/12/accounts", keys=NORTHBIKE)
+    box.world.clock.advance(1)
+    later = [box.call("GET", LINE_ITEMS) for _ in range(3)]
+
+    assert [429, 429, 429] == [each.status_code for each in (first, second, other)]
+    assert [200] * 3 == [each.status_code for each in later]
+    told = [first.headers[f"x-rate-limit-{each}"] for each in ("limit", "remaining", "reset")]
+    assert ["1", "0", second.headers["x-rate-limit-reset"]] == told
+    assert "x-rate-limit-limit" not in later[0].headers
+    assert 429 == box.call("GET", "/12/accounts", keys=NORTHBIKE).status_code
+
+
+def test_a_used_up_rate_limit_for_one_request(box: Sandbox) -> None:
+    """A header asks for it, and gets it each time, also when an earlier window is over."""
+    support.define(box, {"rules": [
+        {"on": "line_items.list", "then": {"rate_limit": {"window": 60}}},
+    ]})  # fmt: skip
+    statuses = []
+    for _ in range(2):
+        answer = box.call("GET", LINE_ITEMS, headers={"X-Mock-Scenario": "s"})
+        statuses.append(answer.status_code)
+        box.world.clock.advance(61)
+
+    assert [429, 429] == statuses
+
+
+def test_a_used_up_limit_shows_the_number_of_the_operation(box: Sandbox) -> None:
+    """Where the operation has a limit of its own, the headers have its number."""
+    arm(box, {"on": "custom_audiences.users", "then": {"rate_limit": {"window": 60}}})
+
+    answer = box.call(
+        "POST", AUDIENCE, data=batch("a@example.com"), content_type="application/json"
+    )
+
+    assert (429, "1500", "0") == (
+        answer.status_code, answer.headers["x-rate-limit-limit"],
+        answer.headers["x-rate-limit-remaining"],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("how", ["again", "off and on", "defined again"])
+def test_each_activation_has_new_windows(box: Sandbox, how: str) -> None:
+    """Switched on again, a limit counts from zero, and its window begins at the next call."""
+    box.world.clock.freeze()
+    limit = {"on": "line_items.list", "then": {"rate_limit": {"limit": 1, "window": 60}}}
+    arm(box, limit)
+    statuses = [box.call("GET", LINE_ITEMS).status_code for _ in range(2)]
+    box.world.clock.advance(50)
+    if how == "off and on":
+        engine(box).deactivate("s")
+        assert not box.world.windows.list_ends()
+        engine(box).activate("s")
+    elif how == "again":
+        engine(box).activate("s")
+    else:
+        support.define(box, {"rules": [limit]})
+    again = box.call("GET", LINE_ITEMS)
+
+    assert [200, 429, 200] == [*statuses, again.status_code]
+    ends = box.world.clock.now().timestamp() + 60
+    assert str(math.ceil(ends)) == again.headers["x-rate-limit-reset"]
+
+
+def test_other_scenarios_keep_their_windows(box: Sandbox) -> None:
+    """A switch of one scenario, even one that fails, leaves what others counted."""
+    box.world.clock.freeze()
+    arm(box, {"on": "line_items.list", "then": {"rate_limit": {"limit": 1, "window": 60}}})
+    box.call("GET", LINE_ITEMS)
+    engine(box).activate("outage", {"on": "accounts.list"})
+    with pytest.raises(BadParameters):
+        engine(box).activate("s", {"limit": 5})
+
+    assert 429 == box.call("GET", LINE_ITEMS).status_code
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,23 @@ def break_answers(world: WorldFace) -> None:
     session.get("/2/shops/7")
 
 
+def limit_again(world: WorldFace) -> None:
+    """Rate limits that are switched on again, replaced, and switched off, between requests."""
+    session = world.session(auth="bearer")
+    limit = {"on": "users.get", "limit": 1, "window": 600}
+    for switch in ("on", "on", "beside", "off", "on"):
+        if switch == "on":
+            world.activate("rate-limited", **limit)
+        elif switch == "beside":
+            world.activate("outage", on="users.me")
+        else:
+            world.deactivate("rate-limited")
+        world.clock.advance(seconds=20)
+        for _ in range(2):
+            session.get("/2/users/2244994945")
+    session.get("/2/users/2244994945", headers={"X-Mock-Scenario": "rate-limited"})
+
+
 def send_bodies(world: WorldFace) -> None:
     """Forms, files and streams."""
     session = world.session(auth="oauth1")
@@ -149,6 +166,7 @@ def use_tools(world: WorldFace) -> None:
 SESSIONS = (
     write_posts,
     change_beside,
+    limit_again,
     use_tools,
     break_answers,
     send_bodies,
