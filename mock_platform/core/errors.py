@@ -130,11 +130,11 @@ class NotDefinedHere(ValueError):
 
 
 class UnknownScenario(LookupError):
-    """A scenario was asked for that does not exist."""
+    """A scenario was asked for that does not exist; `meant` is a name that is nearer to one."""
 
-    def __init__(self, name: str, known: Iterable[str]) -> None:
+    def __init__(self, name: str, known: Iterable[str], meant: str | None = None) -> None:
         names = sorted(known)
-        hint = did_you_mean(name, names)
+        hint = did_you_mean(meant or name, names)
         super().__init__(
             f"There is no scenario {name!r}.{hint} GET /_mock/scenarios lists those there are; "
             "PUT /_mock/scenarios/NAME defines one."

@@ -190,8 +190,8 @@ def test_no_outcome_of_the_baseline_may_be_lost(pytester: pytest.Pytester, run: 
         ("--mock-coverage-baseline=nowhere",
          "ERROR: --mock-coverage-baseline: nowhere cannot be read: "),
         ("--mock-coverage-baseline=bad.baseline",
-         "ERROR: --mock-coverage-baseline: bad.baseline:1: there is no operation 'acounts.list'; "
-         "did you mean 'accounts.list'?"),
+         "ERROR: --mock-coverage-baseline: bad.baseline:1: there is no operation 'acounts.list'. "
+         "Did you mean 'accounts.list'?"),
     ],
 )  # fmt: skip
 def test_a_gate_that_judges_nothing_is_refused(
