@@ -470,7 +470,8 @@ def mock_webhook(mock_platform: WorldFace) -> Iterator[WebhookReceiver]:
     """
     from mock_platform.client.testing.webhook_receiver import WebhookReceiver
 
-    with WebhookReceiver(mock_platform.credentials["app"]["consumer_secret"]) as receiver:
+    secret = mock_platform.credentials["app"]["consumer_secret"]
+    with WebhookReceiver(secret, explain=mock_platform.explain_deliveries) as receiver:
         yield receiver
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from mock_platform.cli.command import CheckedCommand
+from mock_platform.core.errors import did_you_mean
 from mock_platform.core.settings_file import (
     BadSettingsFile,
     SettingsFile,
@@ -58,7 +59,9 @@ def read_options(command: click.Command, file: SettingsFile) -> tuple[dict[str, 
         try:
             values[str(option.name)] = _read(option, key, given, file.path.parent)
         except click.BadParameter as fault:
-            faults.append(file.describe(table, key, f"{key}: {fault.message}"))
+            choices = option.type.choices if isinstance(option.type, click.Choice) else ()
+            hint = did_you_mean(str(given), map(str, choices))
+            faults.append(file.describe(table, key, f"{key}: {fault.message}{hint}"))
     return values, faults
 
 

@@ -201,12 +201,16 @@ class Unreachable(RuntimeError):
 def did_you_mean(value: str, known: Iterable[str]) -> str:
     """Return ` Did you mean 'x'?`, or an empty text if no known value is near.
 
-    Nearest is what has the same words in another order: `answer-lost` for `lost-answer`.
+    Nearest is what has the same words in another order: `answer-lost` for `lost-answer`; and the
+    neutral name of an original one: `posts` for `tweets`.
 
     Example:
         >>> did_you_mean("lost-answer", ["answer-lost", "rate-limited"])
         " Did you mean 'answer-lost'?"
+        >>> did_you_mean("tweets", ["events", "posts"])
+        " Did you mean 'posts'?"
     """
+    value = value.replace("tweet", "post").replace("Tweet", "Post")
     names, words = list(known), _split(value)
     turned = [name for name in names if len(words) > 1 and _split(name) == words]
     near = turned or get_close_matches(value, names, 1)

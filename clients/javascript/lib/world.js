@@ -85,6 +85,11 @@ class World {
     return (await this._control.ask("GET", "/deliveries")).deliveries;
   }
 
+  /** @param {string} url @returns {Promise<string[]>} */
+  async explainDeliveries(url) {
+    return (await this._control.ask("GET", "/deliveries/why_not", { query: { url } })).why_not;
+  }
+
   /** @param {number} [seconds] */
   async waitForDeliveries(seconds = 10) {
     const end = performance.now() + seconds * 1000;
