@@ -102,7 +102,7 @@ test("a rule that had to act fails the test at its end", async () => {
 
   const expected = [{ scenario: "down", rule: 0, matched: 0, refused: 0 }];
   assert.deepEqual(await world.unfiredExpectations(), expected);
-  const message = /rule 0 of down[^]*The last requests:\n  none$/;
+  const message = /rule 0 of down[^]*\n  down\/0: never acted; 0 calls matched[^]*requests:\n  none$/;
   await assert.rejects(world.finish(), { constructor: UnfiredExpectations, message });
   assert.ok(!(await platform.worlds()).includes(world.name));
 });

@@ -823,6 +823,8 @@ export interface Scenario {
 
 export interface ScenarioRule {
   rule: number;
+  /** What it acts on: ids of operations, or paths. */
+  on: string[];
   expected: boolean;
   matched: number;
   fired: number;
