@@ -278,3 +278,19 @@ def test_a_folder_for_cases_that_is_a_file(run: Run, pytester: pytest.Pytester) 
 
     assert pytest.ExitCode.USAGE_ERROR == refused.ret
     assert "is a file, not a folder" in str(refused.stderr)
+
+
+def test_costs_of_each_test_have_its_id(run: Run) -> None:
+    """By test, costs are those of node ids; the worlds behind them are nobody's business."""
+    run(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("who", ["me", "2244994945"])
+        def test_read(mock_platform, who):
+            mock_platform.session("oauth1").get(f"/2/users/{who}")
+            (item,) = mock_platform.costs("test")["items"]
+            assert item["key"].endswith(f".py::test_read[{who}]")
+            assert item["usd"] == "0.010"
+        """
+    ).assert_outcomes(passed=2)
