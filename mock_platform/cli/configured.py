@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from mock_platform.cli.command import CheckedCommand
-from mock_platform.core.errors import did_you_mean
+from mock_platform.cli.command import CheckedCommand, describe_allowed
 from mock_platform.core.settings_file import (
     BadSettingsFile,
     SettingsFile,
@@ -59,9 +58,9 @@ def read_options(command: click.Command, file: SettingsFile) -> tuple[dict[str, 
         try:
             values[str(option.name)] = _read(option, key, given, file.path.parent)
         except click.BadParameter as fault:
-            choices = option.type.choices if isinstance(option.type, click.Choice) else ()
-            hint = did_you_mean(str(given), map(str, choices))
-            faults.append(file.describe(table, key, f"{key}: {fault.message}{hint}"))
+            fault.param = fault.param or option
+            text = f"{key}: {fault.message}{describe_allowed(fault)}"
+            faults.append(file.describe(table, key, text))
     return values, faults
 
 

@@ -107,7 +107,8 @@ class _Loader:
 
     def read_folder(self, folder: Path) -> None:
         if not folder.is_dir():
-            self._leave_out(folder, "is no folder of fixture files")
+            missing = "" if folder.exists() else ": it does not exist"
+            self._leave_out(folder, f"is no folder of fixture files{missing}")
             return
         for path in sorted(folder.iterdir()):
             if path.suffix == ".json" or is_yaml_of_records(path, self.tables):

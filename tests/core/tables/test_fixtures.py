@@ -137,7 +137,7 @@ def test_a_folder_that_is_none_is_told(tmp_path: Path) -> None:
     """A path that is no folder is a complaint, not an empty world."""
     found = fixtures.check([tmp_path / "nowhere"], TABLES)
 
-    assert [c.text for c in found] == ["is no folder of fixture files"]
+    assert [c.text for c in found] == ["is no folder of fixture files: it does not exist"]
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
