@@ -4,6 +4,8 @@ const { createHmac, timingSafeEqual } = require("node:crypto");
 const { once } = require("node:events");
 const http = require("node:http");
 
+const { checkOptions } = require("./values.js");
+
 const SIGNATURE = "x-platform-webhooks-signature";
 
 /** @implements {Face} @typedef {import("../types/index").WebhookReceiver} Face */
@@ -30,6 +32,7 @@ class WebhookReceiver {
     if (typeof secret !== "string") {
       throw new TypeError("WebhookReceiver.start(secret) needs the app's consumer secret.");
     }
+    checkOptions("WebhookReceiver.start", options ?? {}, ["world"]);
     const receiver = new WebhookReceiver(secret, options);
     receiver._server.listen(0, "127.0.0.1");
     await once(receiver._server, "listening");

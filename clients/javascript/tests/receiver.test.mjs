@@ -66,3 +66,7 @@ test("a world that has ended does not hide what came", async (t) => {
 
   await assert.rejects(receiver.wait(1, 0), /received 0[^]*\n  Why is not known: No server answers\./);
 });
+
+test("an option that does not exist is refused", async () => {
+  await assert.rejects(WebhookReceiver.start(SECRET, { wold: {} }), /no option 'wold'. Did you mean 'world'/);
+});

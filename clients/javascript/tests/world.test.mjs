@@ -486,3 +486,13 @@ test("a world is a file, and the file the same world", async () => {
   await assert.rejects(MockPlatform.openCase(file, { seed: 1 }), TypeError);
   await rm(folder, { recursive: true });
 });
+
+test("a post in the form of the interface is stored under its id", async (t) => {
+  const world = await platform.freshWorld(t);
+
+  const stored = await world.state.posts.put({ id: "5", text: "Tea", author_id: USER });
+
+  assert.deepEqual([stored.full_text, stored.post_id], ["Tea", "5"]);
+  const nobody = { id: "6", text: "x", author_id: "nobody" };
+  await assert.rejects(world.state.posts.put(nobody), /refers to 'nobody', which is not in users/);
+});
