@@ -81,8 +81,11 @@ class CheckedCommand(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.BadParameter as fault:
-            fault.message += describe_allowed(fault)
-            raise
+            allowed = describe_allowed(fault)
+            if not allowed:
+                raise
+            text = f"{fault.message}{allowed}"
+            raise click.BadParameter(text, fault.ctx, fault.param, fault.param_hint) from fault
 
     def invoke(self, ctx: click.Context) -> Any:
         """Warn, then run the command."""
