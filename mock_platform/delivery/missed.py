@@ -33,7 +33,7 @@ def explain_missed(world: World, url: str) -> list[str]:
         failed = [
             delivery
             for delivery in world.deliveries
-            if delivery.get("webhook_id") in ids and not _succeeded(delivery)
+            if delivery.get("webhook_id") in ids and not _has_succeeded(delivery)
         ]
     if not happened:
         found.append(
@@ -81,7 +81,7 @@ def _explain_happening(
     yield f"{what} did not go to it: {'; '.join(dict.fromkeys(reasons))}."
 
 
-def _succeeded(delivery: dict[str, Any]) -> bool:
+def _has_succeeded(delivery: dict[str, Any]) -> bool:
     status = delivery.get("status")
     return status is not None and 200 <= status < 300
 

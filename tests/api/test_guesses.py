@@ -1,4 +1,4 @@
-"""Ids of operations that users guess, and what they are told instead."""
+"""Ids of operations that users guess, and the ids that they meant."""
 
 from __future__ import annotations
 

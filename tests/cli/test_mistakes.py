@@ -1,4 +1,4 @@
-"""Mistakes on the command line: each is told with what is allowed, and none with a traceback."""
+"""Mistakes on the command line: the message has what is allowed, and none is a traceback."""
 
 from __future__ import annotations
 

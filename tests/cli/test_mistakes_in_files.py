@@ -1,4 +1,4 @@
-"""Mistakes in fixtures, scenarios and settings: each is told with its place and what to do."""
+"""Mistakes in fixtures, scenarios and settings: the message has the place and what to do."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def test_in_fixtures(tmp_path: Path, name: str, text: str, told: str) -> None:
 
 
 def test_several_records_of_which_some_are_right(tmp_path: Path) -> None:
-    """All faults of a file are told at once, and nothing of the records that are right."""
+    """All faults of a file are reported at once, and no record that is right."""
     text = f'[{USER},\n {OTHER}, "protected": 1, "nme": "x"}},\n {USER}]'
 
     told = _check(tmp_path, "users.json", text)

@@ -281,7 +281,7 @@ def test_a_folder_for_cases_that_is_a_file(run: Run, pytester: pytest.Pytester) 
 
 
 def test_costs_of_each_test_have_its_id(run: Run) -> None:
-    """By test, costs are those of node ids; the worlds behind them are nobody's business."""
+    """By test, costs are those of node ids."""
     run(
         """
         import pytest

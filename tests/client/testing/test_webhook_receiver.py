@@ -210,7 +210,7 @@ def register(platform: MockPlatform, receiver: WebhookReceiver) -> str:
 def test_nothing_is_registered_and_nothing_happened(
     platform: MockPlatform, receiver: WebhookReceiver
 ) -> None:
-    """Without a webhook and without an event, both are said."""
+    """Without a webhook and without an event, the message says both."""
     told = wait_in_vain(receiver)
 
     assert told[1].startswith("  No webhook has this address. Registered: ")
@@ -218,7 +218,7 @@ def test_nothing_is_registered_and_nothing_happened(
 
 
 def test_nobody_subscribed(platform: MockPlatform, receiver: WebhookReceiver) -> None:
-    """An event that no subscription leads to the webhook is told with the reasons."""
+    """An event that no subscription leads to the webhook is listed with the reasons."""
     register(platform, receiver)
     user = platform.credentials["user"]["id"]
     platform.emit("profile.update.bio", user=user)
@@ -231,7 +231,7 @@ def test_nobody_subscribed(platform: MockPlatform, receiver: WebhookReceiver) ->
 
 
 def test_another_user_is_followed(platform: MockPlatform, receiver: WebhookReceiver) -> None:
-    """A subscription that differs in its user is told with the difference."""
+    """A subscription that differs in its user is listed with the difference."""
     webhook = register(platform, receiver)
     wanted = {
         "event_type": "profile.update.bio",
@@ -247,7 +247,7 @@ def test_another_user_is_followed(platform: MockPlatform, receiver: WebhookRecei
 
 
 def test_the_webhook_is_not_valid(platform: MockPlatform, receiver: WebhookReceiver) -> None:
-    """A webhook that failed a challenge is told, with what makes it valid."""
+    """A webhook that failed a challenge is listed with what makes it valid."""
     webhook = register(platform, receiver)
     platform.state["webhooks"].patch(webhook, {"valid": False})
 
@@ -258,7 +258,7 @@ def test_the_webhook_is_not_valid(platform: MockPlatform, receiver: WebhookRecei
 
 
 def test_the_challenge_failed(platform: MockPlatform) -> None:
-    """A registration that was refused is told with its answer."""
+    """A registration that was refused is listed with its answer."""
     with WebhookReceiver("another secret", explain=platform.explain_deliveries) as stranger:
         platform.session("bearer").post("/2/webhooks", json={"url": stranger.url})
 
@@ -269,7 +269,7 @@ def test_the_challenge_failed(platform: MockPlatform) -> None:
 
 
 def test_an_attempt_failed(platform: MockPlatform, receiver: WebhookReceiver) -> None:
-    """An attempt that the receiver refused is told with its status."""
+    """An attempt that the receiver refused is listed with its status."""
     webhook = register(platform, receiver)
     receiver.secret = "another one by now"
     platform.session("bearer").post(
@@ -282,7 +282,7 @@ def test_an_attempt_failed(platform: MockPlatform, receiver: WebhookReceiver) ->
 
 
 def test_after_a_reset(platform: MockPlatform, receiver: WebhookReceiver) -> None:
-    """What happened before a reset is not told."""
+    """What happened before a reset is not listed."""
     platform.emit("profile.update.bio", user="2244994945")
     platform.reset()
 
