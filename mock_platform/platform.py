@@ -25,6 +25,7 @@ from mock_platform.api.served import (
     TABLES,
 )
 from mock_platform.api.v2 import description as openapi
+from mock_platform.api.v2.activity.activities import Happenings
 from mock_platform.api.v2.compliance.causes import record_changes
 from mock_platform.api.v2.streams.open_streams import OpenStreams
 from mock_platform.api.v2.user_relations.changes import accept_when_public
@@ -460,6 +461,7 @@ class Platform:
         return compile_operation(operation, self.settings, *stages, self._challenge)
 
     def _open_streams(self, world: World) -> None:
+        world.attach(Happenings())
         OpenStreams(world, self.settings, ORIGINAL_NAMES.write_event)
 
     def _describe(self) -> dict[str, Any]:

@@ -319,8 +319,8 @@ def _read_gate(config: pytest.Config) -> Gate:
     Raises:
         pytest.UsageError: A pattern matches no operation, or the baseline cannot be used.
     """
+    from mock_platform.api.operation_patterns import BadPatterns
     from mock_platform.api.served import OPERATION_IDS
-    from mock_platform.core.operation_patterns import BadPatterns
     from mock_platform.verification.coverage.gate import BadBaseline, read_gate
 
     _, least, only, baseline = map(config.getoption, _COVERAGE_OPTIONS)
@@ -470,7 +470,8 @@ def mock_webhook(mock_platform: WorldFace) -> Iterator[WebhookReceiver]:
     """
     from mock_platform.client.testing.webhook_receiver import WebhookReceiver
 
-    with WebhookReceiver(mock_platform.credentials["app"]["consumer_secret"]) as receiver:
+    secret = mock_platform.credentials["app"]["consumer_secret"]
+    with WebhookReceiver(secret, explain=mock_platform.explain_deliveries) as receiver:
         yield receiver
 
 

@@ -6,6 +6,7 @@ Usage errors (status 2) are click's own.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import click
+
+from mock_platform.core.errors import did_you_mean
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 """The address of a server that was started without options."""
@@ -39,6 +42,22 @@ def write_sections(
                 formatter.write_dl(own)
 
 
+_QUOTED = re.compile(r"'([^']*)' is not ")
+
+
+def describe_allowed(fault: click.BadParameter) -> str:
+    """Return what a value that was refused may mean, or the numbers that are allowed."""
+    kind = None if fault.param is None else fault.param.type
+    quoted = _QUOTED.match(fault.message)
+    if isinstance(kind, click.Choice) and quoted is not None:
+        return did_you_mean(quoted[1], map(str, kind.choices))
+    if isinstance(kind, click.IntRange | click.FloatRange) and "not a valid" in fault.message:
+        low, high = kind.min, kind.max
+        most = "" if high is None else f" to {high}"
+        return "" if low is None else f" Allowed: a number from {low}{most}."
+    return ""
+
+
 class CheckedCommand(click.Command):
     """A command that warns of environment variables that look like its options but are not."""
 
@@ -52,6 +71,21 @@ class CheckedCommand(click.Command):
         shown = ((each.opts[0].lstrip("-"), each.get_help_record(ctx)) for each in options)
         rows = {name: row for name, row in shown if row is not None}
         write_sections(formatter, self.sections, rows)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; a value that is not allowed is refused with what it may mean.
+
+        Raises:
+            click.BadParameter: A value is not allowed.
+        """
+        try:
+            return super().parse_args(ctx, args)
+        except click.BadParameter as fault:
+            allowed = describe_allowed(fault)
+            if not allowed:
+                raise
+            text = f"{fault.message}{allowed}"
+            raise click.BadParameter(text, fault.ctx, fault.param, fault.param_hint) from fault
 
     def invoke(self, ctx: click.Context) -> Any:
         """Warn, then run the command."""

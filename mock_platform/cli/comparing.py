@@ -17,6 +17,7 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mock_platform.api.guesses import suggest_operations
 from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.api.served import OPERATIONS
 from mock_platform.cli.command import CheckFailed, write_report
@@ -159,7 +160,10 @@ def _check_pattern(subject: str, pattern: str, others: Sequence[str]) -> None:
     known = [operation.id for operation in list_reads(OPERATIONS)]
     if any(fnmatchcase(each, pattern) for each in known):
         return
-    near = get_close_matches(pattern, [*others, *known], 1)
+    family, is_family, _ = pattern.partition(".*")
+    near = get_close_matches(pattern, others, 1) or suggest_operations(family, known)[:1]
+    if is_family:
+        near = [f"{each.partition('.')[0]}.*" for each in near]
     hint = f" Did you mean {near[0]}?" if near else ""
     raise click.UsageError(f"{subject} matches no operation that reads.{hint}")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-from mock_platform.core.operation_patterns import BadPatterns
+from mock_platform.api.operation_patterns import BadPatterns
 from mock_platform.verification.coverage.gate import BadBaseline, Gate, read_gate
 
 

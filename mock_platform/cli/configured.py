@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from mock_platform.cli.command import CheckedCommand
+from mock_platform.cli.command import CheckedCommand, describe_allowed
 from mock_platform.core.settings_file import (
     BadSettingsFile,
     SettingsFile,
@@ -58,7 +58,9 @@ def read_options(command: click.Command, file: SettingsFile) -> tuple[dict[str, 
         try:
             values[str(option.name)] = _read(option, key, given, file.path.parent)
         except click.BadParameter as fault:
-            faults.append(file.describe(table, key, f"{key}: {fault.message}"))
+            fault.param = fault.param or option
+            text = f"{key}: {fault.message}{describe_allowed(fault)}"
+            faults.append(file.describe(table, key, text))
     return values, faults
 
 

@@ -58,7 +58,11 @@ def _measure(against: str | None, *, yes: bool) -> Measurement:
         return measure_sandbox(read_packaged())
     if against.startswith(("http://", "https://")):
         return _measure_server(against, yes=yes)
-    return measure_sandbox(read_facts(Path(against)))
+    folder = Path(against)
+    if not folder.exists():
+        text = f"--against {against} is neither an address (https://…) nor a folder"
+        raise click.UsageError(f"{text} that exists.")
+    return measure_sandbox(read_facts(folder))
 
 
 def _measure_server(url: str, *, yes: bool) -> Measurement:

@@ -165,6 +165,13 @@ class WorldFace(Protocol):
     def deliveries(self) -> list[dict[str, Any]]:
         """Every attempted webhook delivery and every line of a stream, oldest first."""
 
+    def explain_deliveries(self, url: str) -> list[str]:
+        """Return why no deliveries came to a webhook with this address, as sentences.
+
+        They say what happened since the world began and why each of it was not sent there: no
+        subscription leads to it, the webhook is not valid, its challenge or an attempt failed.
+        """
+
     def wait_for_deliveries(self, seconds: float = 10.0) -> bool:
         """Wait up to `seconds` of real time; return whether all requested deliveries were made.
 

@@ -229,6 +229,11 @@ class LocalWorld(WorldFace):
     def deliveries(self) -> list[dict[str, Any]]:
         return [dict(delivery) for delivery in list(self._world.deliveries)]
 
+    def explain_deliveries(self, url: str) -> list[str]:
+        from mock_platform.delivery.missed import explain_missed
+
+        return explain_missed(self._world, url)
+
     def wait_for_deliveries(self, seconds: float = 10.0) -> bool:
         return self._platform.deliverer.wait_until_idle(seconds)
 

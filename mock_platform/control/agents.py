@@ -14,6 +14,7 @@ from flask import Response
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mock_platform.api.guesses import hint_at_operation
 from mock_platform.api.served import AGENT_TOOLS, PUBLISHED_IDS
 from mock_platform.control.clock import ClockBody, get_clock, put_clock
 from mock_platform.control.journal import StatusRange, find_entry, read_query
@@ -27,7 +28,7 @@ from mock_platform.control.webhooks import post_event
 from mock_platform.control.worlds import WorldBody, put_world
 from mock_platform.core import mcp
 from mock_platform.core.description.schemas import Converter
-from mock_platform.core.errors import BadRecord, UnknownScenario, did_you_mean
+from mock_platform.core.errors import BadRecord, UnknownScenario
 from mock_platform.core.fields import Integer, Json, ListOf, Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.operation import Operation
@@ -183,7 +184,7 @@ def _find_operation(platform: Platform, text: str) -> Operation:
     ours = {name: id_ for table in (PUBLISHED_IDS, AGENT_TOOLS) for id_, name in table.items()}
     known = {**ours, **{each.id: each.id for each in platform.operations}}
     if text not in known:
-        hint = did_you_mean(text, known) or " find_operations finds some by words."
+        hint = hint_at_operation(text) or " find_operations finds some by words."
         raise ControlRefusal(404, f"There is no operation {text!r}.{hint}")
     return find_operation(platform, known[text])
 

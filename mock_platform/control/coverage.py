@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from mock_platform.api.operation_patterns import BadPatterns
 from mock_platform.control.questions import CLEAR_COVERAGE, COVERAGE, ask_counts
 from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.errors import BadQuery
 from mock_platform.core.fields import Choice, Text
-from mock_platform.core.operation_patterns import BadPatterns
 from mock_platform.core.schema import Schema
 from mock_platform.platform import Platform
 from mock_platform.verification.coverage.document import document, merge

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from mock_platform.api.guesses import hint_at_operation
 from mock_platform.control.questions import ENTRY, find_world_of_entry
 from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
-from mock_platform.core.errors import BadQuery, did_you_mean
+from mock_platform.core.errors import BadQuery
 from mock_platform.core.fields import Choice, Instant, Integer, ListOf, Nested, Text
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.schema import Schema
@@ -178,7 +179,7 @@ def read_query(platform: Platform, sent: Mapping[str, Any]) -> Query:
     if operation is not None:
         known = [entry.id for entry in platform.operations]
         if operation not in known:
-            text = f"no operation has the id {operation!r}.{did_you_mean(operation, known)}"
+            text = f"no operation has the id {operation!r}.{hint_at_operation(operation, known)}"
             faults.append(("operation", f"{text} GET /_mock/operations lists all operations"))
     if method is not None and method.upper() not in METHODS:
         faults.append(("method", f"method must be one of {', '.join(METHODS)}, got {method!r}"))

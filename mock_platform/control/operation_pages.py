@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 from flask import Response
 from msgspec import Struct
 
+from mock_platform.api.guesses import hint_at_operation
 from mock_platform.api.oauth.tester_access import credentials
 from mock_platform.control.examples import Sample, sample, use_records_of
 from mock_platform.control.refusals import ControlRefusal
@@ -357,7 +358,7 @@ def find_operation(platform: Platform, name: str) -> Operation:
     """
     known = {operation.id: operation for operation in platform.operations}
     if name not in known:
-        hint = did_you_mean(name, known)
+        hint = hint_at_operation(name, known)
         raise ControlRefusal(
             404, f"There is no operation {name!r}.{hint} GET /_mock/operations lists all."
         )

@@ -16,6 +16,7 @@ from mock_platform.core.errors import BadEvent, did_you_mean
 from mock_platform.core.fields import Anything, Choice, Flag, Integer, ListOf, Nested, Text
 from mock_platform.core.schema import Schema
 from mock_platform.delivery.events import GIVEN, HAPPENED, add_event, emit
+from mock_platform.delivery.missed import explain_missed
 from mock_platform.delivery.sender import Stale
 from mock_platform.platform import Platform
 
@@ -146,6 +147,23 @@ def list_deliveries(request: ControlRequest) -> dict[str, Any]:
     return {"deliveries": found if limit is None else found[max(0, len(found) - limit) :], **idle}
 
 
+class QueryOfMissed(Schema):
+    """The address of a webhook."""
+
+    url = Text(required=True, metadata={"description": "the address, as it was registered"})
+
+
+class MissedAnswer(Schema):
+    """Why deliveries did not come, a sentence for each reason."""
+
+    why_not = ListOf(Text(), required=True)
+
+
+def explain_deliveries(request: ControlRequest) -> dict[str, Any]:
+    """Why no deliveries came to an address: what happened, and why it was not sent there."""
+    return {"why_not": explain_missed(request.world, request.query["url"])}
+
+
 ROUTES = (
     Route(
         "POST",
@@ -157,5 +175,12 @@ ROUTES = (
         status=201,
     ),
     Route("GET", "/deliveries", list_deliveries, query=QueryOfDeliveries, returns=DeliveriesAnswer),
+    Route(
+        "GET",
+        "/deliveries/why_not",
+        explain_deliveries,
+        query=QueryOfMissed,
+        returns=MissedAnswer,
+    ),
     Route("POST", "/webhooks/<key>/validate", validate, returns=ValidationAnswer),
 )

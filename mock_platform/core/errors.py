@@ -130,11 +130,11 @@ class NotDefinedHere(ValueError):
 
 
 class UnknownScenario(LookupError):
-    """A scenario was asked for that does not exist."""
+    """A scenario was asked for that does not exist; `meant` is a name that is nearer to one."""
 
-    def __init__(self, name: str, known: Iterable[str]) -> None:
+    def __init__(self, name: str, known: Iterable[str], meant: str | None = None) -> None:
         names = sorted(known)
-        hint = did_you_mean(name, names)
+        hint = did_you_mean(meant or name, names)
         super().__init__(
             f"There is no scenario {name!r}.{hint} GET /_mock/scenarios lists those there are; "
             "PUT /_mock/scenarios/NAME defines one."
@@ -201,12 +201,16 @@ class Unreachable(RuntimeError):
 def did_you_mean(value: str, known: Iterable[str]) -> str:
     """Return ` Did you mean 'x'?`, or an empty text if no known value is near.
 
-    Nearest is what has the same words in another order: `answer-lost` for `lost-answer`.
+    Nearest is what has the same words in another order: `answer-lost` for `lost-answer`; and the
+    neutral name of an original one: `posts` for `tweets`.
 
     Example:
         >>> did_you_mean("lost-answer", ["answer-lost", "rate-limited"])
         " Did you mean 'answer-lost'?"
+        >>> did_you_mean("tweets", ["events", "posts"])
+        " Did you mean 'posts'?"
     """
+    value = value.replace("tweet", "post").replace("Tweet", "Post")
     names, words = list(known), _split(value)
     turned = [name for name in names if len(words) > 1 and _split(name) == words]
     near = turned or get_close_matches(value, names, 1)

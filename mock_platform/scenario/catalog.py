@@ -186,8 +186,18 @@ class OnForm(Struct, frozen=True):
         if isinstance(value, str) and "/" in value:
             _check_path(value, at, report)
         elif not isinstance(value, str) or value not in allowed:
-            report(at, f"{quote(value)} is not allowed.{describe_allowed(allowed, value)} For a "
+            report(at, f"{quote(value)} is not allowed.{self._describe_allowed(str(value))} For a "
                    f"path that no operation serves write {_EXAMPLE}.")  # fmt: skip
+
+    def _describe_allowed(self, value: str) -> str:
+        """Return what may be meant, and what else is near."""
+        from mock_platform.api.guesses import suggest_operations  # most documents have no fault
+
+        near = suggest_operations(value, self.operations)
+        if did_you_mean(value, self.words) or not near:
+            return describe_allowed((*self.operations, *self.words), value)
+        allowed = f"{', '.join(near)}, … ({len(self.operations)} in all)"
+        return f" Did you mean {near[0]!r}? Allowed: {allowed}."
 
 
 def _check_path(value: str, at: Path, report: Report) -> None:

@@ -32,7 +32,7 @@ from mock_platform.scenario.active import (
 from mock_platform.scenario.deliveries import DELIVERIES, LINES
 from mock_platform.scenario.document import Scenario, loads
 from mock_platform.scenario.effects.collection import forget_changes
-from mock_platform.scenario.failures import list_near_ids
+from mock_platform.scenario.failures import correct_operation, list_near_ids
 from mock_platform.scenario.library import Library
 from mock_platform.scenario.outline import UnfiredRule
 from mock_platform.scenario.pattern import MAX_ACTIVE_STEPS
@@ -412,8 +412,9 @@ class Engine:
         found = defined.get(name) or self._library.find(name)
         if found is None:
             known = {scenario.name for scenario in self._library} | defined.keys()
-            failures = list_near_ids(name, self._library.catalog)
-            raise UnknownScenario(name, failures or known)
+            meant = correct_operation(name, self._library.catalog)
+            failures = list_near_ids(meant, self._library.catalog)
+            raise UnknownScenario(name, failures or known, meant)
         return found
 
     def _can_perform(self, active: ActiveScenario) -> bool:

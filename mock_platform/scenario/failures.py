@@ -12,11 +12,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from mock_platform.api.guesses import suggest_operations
+from mock_platform.api.operation_patterns import BadPatterns, matches, read_patterns
 from mock_platform.api.served import OPERATIONS
 from mock_platform.core.errors import BadQuery
 from mock_platform.core.failures.problems import ABOUT_BLANK
 from mock_platform.core.operation import Operation
-from mock_platform.core.operation_patterns import BadPatterns, matches, read_patterns
 from mock_platform.names import OwnName
 from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.document import Scenario
@@ -211,6 +212,15 @@ def find_failure(name: str, catalog: Catalog) -> DocumentedFailure | None:
     operation = _find_operation(name, catalog)
     listed = () if operation is None else list_failures(operation, network=True)
     return next((failure for failure in listed if failure.id == name), None)
+
+
+def correct_operation(name: str, catalog: Catalog) -> str:
+    """Return a name that begins with a guessed operation with the one that is meant."""
+    guessed, dash, rest = name.partition("-")
+    if not dash or "." not in guessed or guessed in catalog:
+        return name
+    near = suggest_operations(guessed, catalog.ids)
+    return f"{near[0]}-{rest}" if near else name
 
 
 def list_near_ids(name: str, catalog: Catalog) -> list[str]:

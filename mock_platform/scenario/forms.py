@@ -50,14 +50,16 @@ def quote(value: Any) -> str:
 def describe_allowed(allowed: Sequence[Any], value: Any) -> str:
     """Describe what is allowed instead of a value: the nearest, then the list."""
     names = [str(each) for each in allowed]
-    return f"{did_you_mean(str(value), names)} Allowed: {list_nearest(names, str(value))}."
+    # A number is not near another one because it has the same digits.
+    hint = "" if names[0].isdecimal() else did_you_mean(str(value), names)
+    return f"{hint} Allowed: {list_nearest(names, str(value))}."
 
 
 def list_nearest(names: Sequence[str], value: str) -> str:
     """Return names as a list; of many, those that are like a value, or else the first ones."""
     if len(names) <= _MAX_LISTED:
         return ", ".join(names)
-    if names[0].isdecimal():  # a number is not near another one because it has the same digits
+    if names[0].isdecimal():
         shown = list(names[:_MAX_LISTED])
     else:
         shown = get_close_matches(value, names, _MAX_NEAREST, 0.5) or sorted(names)[:_MAX_LISTED]
@@ -236,7 +238,8 @@ class ListForm(Struct, frozen=True):
     def check(self, value: Any, at: Path, report: Report) -> None:
         """Report a value that is not such a list, and the violations of its items."""
         if not isinstance(value, list):
-            report(at, f"expected a list, got {quote(value)}")
+            alone = "; begin each entry with `- `" if isinstance(value, dict) else ""
+            report(at, f"expected a list, got {quote(value)}{alone}")
             return
         if not self.least <= len(value) <= self.most:
             report(at, f"expected {self.least} to {self.most} entries, got {len(value)}")
@@ -252,6 +255,8 @@ class EntriesForm(Struct, frozen=True):
     meaning: str = "a name of 1 to 200 characters"
     least: int = 1
     most: int = 100
+    names: tuple[str, ...] = ()
+    """What a key begins with, up to a slash, for a suggestion."""
 
     def schema(self) -> JsonSchema:
         """Return an object with a pattern for its keys."""
@@ -272,7 +277,10 @@ class EntriesForm(Struct, frozen=True):
             report(at, f"expected {self.least} to {self.most} entries, got {len(value)}")
         for key, item in value.items():
             if re.fullmatch(self.pattern, key, re.ASCII) is None:
-                report((*at, key), f"expected {self.meaning}, got {quote(key)}")
+                first = key.partition("/")[0]
+                hint = describe_allowed(self.names, first) if self.names else ""
+                hint = "" if first in self.names else f".{hint}"
+                report((*at, key), f"expected {self.meaning}, got {quote(key)}{hint}")
             check(self.value, item, (*at, key), report)
 
 
@@ -319,7 +327,9 @@ class FieldsForm(Struct, frozen=True):
         """Report a value that is not such an object, and the violations of its values."""
         if not isinstance(value, dict):
             known = ", ".join(self.fields)
-            report(at, f"expected an object with {known}; got {quote(value)}")
+            whole = not at and isinstance(value, list) and "rules" in self.fields
+            hint = ". Write `name: …`, then these entries below `rules:`" if whole else ""
+            report(at, f"expected an object with {known}; got {quote(value)}{hint}")
             return
         if len(value) < self.least:
             report(at, f"expected at least one of {', '.join(self.fields)}")

@@ -5,6 +5,7 @@ Also finds the scenario files of a folder, and their violations.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
@@ -14,6 +15,7 @@ from msgspec import Struct
 
 from mock_platform.api.served import TABLES
 from mock_platform.core.errors import BadScenario, ScenarioComplaint
+from mock_platform.core.tables.fixtures import is_yaml_of_records
 from mock_platform.scenario.advice import find_warnings
 from mock_platform.scenario.catalog import Catalog
 from mock_platform.scenario.checking import format_path
@@ -30,6 +32,7 @@ from mock_platform.scenario.outline import SUFFIXES, is_file
 from mock_platform.scenario.source import Source
 
 _TABLES = frozenset(table.name for table in TABLES)
+_FIRST_KEY = re.compile(rb'\{\s*"(\w+)"\s*:\s*[\[{]')
 
 
 class Library:
@@ -119,11 +122,14 @@ def list_files(folder: Path) -> list[Path]:
 def is_scenario(file: Path) -> bool:
     """Return whether a file is a scenario: YAML, or a JSON object not named like a table."""
     if file.suffix != ".json":
-        return file.suffix in SUFFIXES
+        return file.suffix in SUFFIXES and not is_yaml_of_records(file, _TABLES)
     if is_named_like_table(file) or not file.is_file():
         return False
     with file.open("rb") as opened:
-        return opened.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+        beginning = opened.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n")
+    first = _FIRST_KEY.match(beginning)
+    is_tables = first is not None and first[1].decode() in _TABLES
+    return beginning.startswith(b"{") and not is_tables
 
 
 def is_named_like_table(file: Path) -> bool:

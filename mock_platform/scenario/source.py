@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from mock_platform.core.jsonio import BadJson, loads
+from mock_platform.core.tables.fixtures import find_repeated_keys
 from mock_platform.core.tables.fixtures import locate as json_place
 from mock_platform.scenario.forms import Path, quote
 
@@ -34,6 +35,12 @@ _FLOAT = re.compile(
     r"(?=[^eE]*[.eE])[-+]?(?:\.[0-9]{1,40}|[0-9]{1,40}(?:\.[0-9]{0,40})?)(?:[eE][-+]?[0-9]{1,3})?",
     re.ASCII,
 )
+_HINTS = {
+    "character '\\t'": " (indent with spaces)",
+    "expected alphabetic": ' (write "*" with quotation marks)',
+    "mapping values": " (indent it like the keys above; a text with a colon needs quotation marks)",
+}
+"""What to do about a fault, by a part of the parser's words."""
 _WORDS: dict[str, Any] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
@@ -91,7 +98,8 @@ def _read_json(file: FilePath, text: str) -> Source:
         loads(text.encode(), max_nesting=MAX_DEPTH)
         data = json.loads(text, object_pairs_hook=_make_object, parse_int=_parse_integer)
     except _Duplicate as error:
-        raise Malformed(f"key {quote(error.key)} occurs twice in one object") from error
+        _, place = next(find_repeated_keys(text))
+        raise Malformed(f"key {quote(error.key)} occurs twice in one object", *place) from error
     except json.JSONDecodeError as error:
         raise Malformed(f"not valid JSON: {error.msg}", error.lineno, error.colno) from error
     except BadJson as error:
@@ -152,7 +160,8 @@ def _read_yaml(file: FilePath, text: str) -> Source:
             words = f"what opens here is not closed; line {mark.line + 1}: {words}"
             mark = opened
         line, column = (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
-        raise Malformed(f"not valid YAML: {words}", line, column) from error
+        hint = next((hint for part, hint in _HINTS.items() if part in (words or "")), "")
+        raise Malformed(f"not valid YAML: {words}{hint}", line, column) from error
     except (YAMLError, ValueError, RecursionError) as error:
         words = " ".join(str(error).split())[:200]
         raise Malformed(f"not valid YAML: {words}") from error

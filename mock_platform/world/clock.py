@@ -87,7 +87,10 @@ def moment(value: Instant) -> datetime:
         TypeError: It is neither a datetime nor text.
     """
     if isinstance(value, str):
-        return parse_instant(value)
+        try:
+            return parse_instant(value)
+        except ValueError as fault:
+            raise ValueError(f"{value!r} is {fault}") from fault
     if not isinstance(value, datetime):
         raise TypeError(f"an instant is a datetime or ISO 8601 text, not {value!r}")
     if value.tzinfo is None:

@@ -86,16 +86,16 @@ def test_the_command_line_wins_then_the_environment(
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("[serve]\nprot = 1", ":2: [serve] has no option 'prot'. Did you mean 'port'?"),
-        ("[run]\nport = 1", ":2: [run] has no option 'port'."),
-        ("[serve]\n\nport = 65536", ":3: port: 65536 is not in the range 0<=x<=65535."),
-        ("[serve]\nstrict = 1", ":2: strict: 1 is not true or false."),
-        ("[serve]\nhost = ['a', 'b']", ":2: host: it is one value, not a list."),
-        ("[serve]\nhost = {a = 1}", ":2: host: {'a': 1} is neither text nor a number."),
-        ("[pytest]\nmock-name = 'x'", ":2: [pytest] has no option 'mock-name'. Did you mean "),
-        ("[server]\nport = 1", ":1: 'server' is no table of this file; it has [serve], [run], "),
-        ("port = 1", ":1: 'port' is no table of this file; it has [serve], [run], [pytest]."),
-        ("[serve\n", ": Expected ']' at the end of a table declaration (at line 1, column 7)."),
+        ("[serve]\nprot = 1", ":2:1: [serve] has no option 'prot'. Did you mean 'port'?"),
+        ("[run]\nport = 1", ":2:1: [run] has no option 'port'."),
+        ("[serve]\n\nport = 65536", ":3:1: port: 65536 is not in the range 0<=x<=65535."),
+        ("[serve]\nstrict = 1", ":2:1: strict: 1 is not true or false."),
+        ("[serve]\nhost = ['a', 'b']", ":2:1: host: it is one value, not a list."),
+        ("[serve]\nhost = {a = 1}", ":2:1: host: {'a': 1} is neither text nor a number."),
+        ("[pytest]\nmock-name = 'x'", ":2:1: [pytest] has no option 'mock-name'. Did you mean "),
+        ("[server]\nport = 1", ":1:1: 'server' is no table of this file; it has [serve], [run], "),
+        ("port = 1", ":1:1: 'port' is outside of a table; write it below one of [serve], "),
+        ("[serve\n", ":1:7: Expected ']' at the end of a table declaration."),
     ],
 )
 def test_faults_have_their_line_and_what_is_allowed(folder: Path, text: str, fault: str) -> None:
@@ -129,4 +129,4 @@ def test_pytest_reads_its_table(pytester: pytest.Pytester) -> None:
     refused = pytester.runpytest_inprocess()
 
     assert pytest.ExitCode.USAGE_ERROR == refused.ret
-    refused.stderr.fnmatch_lines(["*:2: ?pytest? has no option 'mock-name'. Did you mean*"])
+    refused.stderr.fnmatch_lines(["*:2:1: ?pytest? has no option 'mock-name'. Did you mean*"])

@@ -621,3 +621,10 @@ def test_a_collection_in_a_file(world: WorldFace, tmp_path: Path) -> None:
     assert {"data": {"id": "1", "name": "Roasters"}} == answer.json()
     (entry,) = world.journal.find(path="/2/shops")
     assert (None, "GET /2/shops/:id") == (entry.operation, entry.custom)
+
+
+def test_a_post_in_the_form_of_the_interface_is_stored(world: WorldFace) -> None:
+    """Its key follows from its id, so it needs none of its own."""
+    stored = world.state["posts"].put({"id": "5", "text": "Tea", "author_id": "2244994945"})
+
+    assert ("Tea", "5") == (stored["full_text"], stored["post_id"])

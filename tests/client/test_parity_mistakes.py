@@ -98,6 +98,10 @@ IN_WORLD: dict[str, tuple[type[Exception], Mistake]] = {
     "counting with a limit": (TypeError, lambda w: w.journal.count(limit=1)),
     "an unknown table": (UnknownTable, lambda w: w.state["acounts"]),
     "a key that is a number": (TypeError, lambda w: w.state["users"].get(2244994945)),
+    "a post of nobody": (
+        BadRecord,
+        lambda w: w.state["posts"].put({"id": "5", "text": "x", "author_id": "nobody"}),
+    ),
     "an unknown field": (BadRecord, lambda w: w.state["users"].put({"id": "9", "nme": "N"})),
     "a record without a key": (BadRecord, lambda w: w.state["users"].put({"name": "N"})),
     "an unchecked one without": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -229,3 +230,18 @@ def test_a_server_in_python_takes_text() -> None:
     """MockPlatform.start takes ISO 8601."""
     with MockPlatform.start(as_of=BEFORE_NEWS) as platform:
         assert 404 == platform.session(auth="bearer").get(NEWS).status_code
+
+
+@pytest.mark.parametrize("headers", [{}, {"X-Mock-Names": "original"}])
+def test_no_part_of_the_description_has_a_field_of_later(
+    box: Sandbox, headers: dict[str, str]
+) -> None:
+    """As of a date before its row, `paid_partnership` is in no answer, parameter or form."""
+    early, later = (
+        box.client.get("/2/openapi.json", headers={**headers, "X-Mock-As-Of": date}).get_data(True)
+        for date in ("2026-06-02", "2026-06-03")
+    )
+
+    name = '"paid_partnership"'
+    assert (name in early, name in later) == (False, True)
+    assert "paid_partnership" in json.loads(later)["components"]["schemas"]["Post"]["properties"]

@@ -191,6 +191,11 @@ def test_a_failed_test_shows_its_requests(
     shown = ran.stdout + ran.stderr
     assert 1 == shown.count("The last requests to test-")
     assert re.search(r"GET /12/accounts -> 401 accounts.list: .+", shown)
+    silent = shown.partition("Rules that never acted:")[2]
+    assert "usage-capped/0: never acted; 0 calls matched it, on webhooks.replay" in silent
+    assert (
+        "rate-limited/0: never acted; 0 calls matched it, on accounts.list; 1 request was" in silent
+    )
 
 
 def test_the_typescript_example_is_sound(node_project: NodeProject) -> None:

@@ -47,8 +47,7 @@ class Entry {
 
   toString() {
     const { method, url, status, operation, custom, why } = this;
-    const address = url.replace(/^\w+:\/\/[^/]+(\/~[^/]+)?/, "");
-    const text = `${method} ${address} -> ${status} ${operation ?? custom ?? "no operation"}`;
+    const text = `${method} ${stripOrigin(url)} -> ${status} ${operation ?? custom ?? "no operation"}`;
     return `${text}${describeEnd(this.ended)}${why === null ? "" : `: ${why}`}`;
   }
 }
@@ -120,4 +119,13 @@ function serialize(method, query, known) {
   return { ...query, since };
 }
 
-module.exports = { Journal };
+/**
+ * Returns an address without the server and the world.
+ *
+ * @param {string} url
+ */
+function stripOrigin(url) {
+  return url.replace(/^\w+:\/\/[^/]+(\/~[^/]+)?/, "");
+}
+
+module.exports = { Journal, stripOrigin };

@@ -212,7 +212,10 @@ function hasFailed(test) {
 async function describe(world) {
   const entries = await world.journal.find({ limit: SHOWN_ENTRIES });
   const lines = entries.length > 0 ? entries : ["none reached this world"];
-  console.error([`The last requests to ${world.name} (mock_platform):`, ...lines].join("\n  "));
+  const shown = [`The last requests to ${world.name} (mock_platform):`, ...lines];
+  const silent = await world._describeSilentRules(entries);
+  if (silent.length > 0) shown.push("", "Rules that never acted:", ...silent);
+  console.error(shown.map((line, index) => (index && line ? `  ${line}` : line)).join("\n"));
 }
 
 /** @param {string} name */

@@ -4,13 +4,19 @@ const { createHmac, timingSafeEqual } = require("node:crypto");
 const { once } = require("node:events");
 const http = require("node:http");
 
+const { checkOptions } = require("./values.js");
+
 const SIGNATURE = "x-platform-webhooks-signature";
 
 /** @implements {Face} @typedef {import("../types/index").WebhookReceiver} Face */
 class WebhookReceiver {
-  /** @param {string} secret Of the app. */
-  constructor(secret) {
+  /**
+   * @param {string} secret Of the app.
+   * @param {import("../types/index").WebhookReceiverOptions} [options]
+   */
+  constructor(secret, { world } = {}) {
     this.secret = secret;
+    this._world = world;
     /** @type {string[]} */ this.challenges = [];
     /** @type {import("../types/index").ReceivedDelivery[]} */ this.refused = [];
     /** @type {import("../types/index").ReceivedDelivery[]} */ this.deliveries = [];
@@ -21,12 +27,13 @@ class WebhookReceiver {
     this._server = http.createServer((request, response) => this._answer(request, response));
   }
 
-  /** @param {string} secret */
-  static async start(secret) {
+  /** @param {string} secret @param {import("../types/index").WebhookReceiverOptions} [options] */
+  static async start(secret, options) {
     if (typeof secret !== "string") {
       throw new TypeError("WebhookReceiver.start(secret) needs the app's consumer secret.");
     }
-    const receiver = new WebhookReceiver(secret);
+    checkOptions("WebhookReceiver.start", options ?? {}, ["world"]);
+    const receiver = new WebhookReceiver(secret, options);
     receiver._server.listen(0, "127.0.0.1");
     await once(receiver._server, "listening");
     receiver.port = /** @type {import("node:net").AddressInfo} */ (receiver._server.address()).port;
@@ -39,7 +46,7 @@ class WebhookReceiver {
     const until = Date.now() + seconds * 1000;
     while (this.deliveries.length < number) {
       const left = until - Date.now();
-      if (left <= 0) throw new Error(this._explain(number, seconds));
+      if (left <= 0) throw new Error(await this._explain(number, seconds));
       await new Promise((resolve) => {
         const wake = () => {
           clearTimeout(timer);
@@ -103,8 +110,17 @@ class WebhookReceiver {
     return `sha256=${createHmac("sha256", this.secret).update(body).digest("base64")}`;
   }
 
+  /** Ask the world why nothing came; one that has ended does not say it. */
+  async _listReasons() {
+    try {
+      return (await this._world?.explainDeliveries(this.url)) ?? [];
+    } catch (error) {
+      return [`Why is not known: ${/** @type {Error} */ (error).message}`];
+    }
+  }
+
   /** @param {number} number @param {number} seconds */
-  _explain(number, seconds) {
+  async _explain(number, seconds) {
     const came = this.deliveries.length;
     let text = `${this.url} waited ${seconds} seconds for ${number} deliveries and received ${came}.`;
     if (this.refused.length > 0) {
@@ -113,7 +129,8 @@ class WebhookReceiver {
     if (this.challenges.length === 0) {
       text += " It was never challenged: register it with POST /2/webhooks.";
     }
-    return `${text} GET /_mock/deliveries lists every attempt.`;
+    text += " GET /_mock/deliveries lists every attempt.";
+    return [text, ...(await this._listReasons())].join("\n  ");
   }
 }
 

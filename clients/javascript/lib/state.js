@@ -47,13 +47,15 @@ class Table {
   async put(record, options = {}) {
     checkOptions("table.put", options, ["key", "unchecked"]);
     const field = KEYS[this.name] ?? "id";
-    const key = options.key ?? record[field];
+    // A post in the form of version 2 has its key in `id`; what is no key of it the server refuses.
+    const key = options.key ?? record[field] ?? record.id;
     if (typeof key !== "string" || key === "") {
       const message = `a record of ${this.name} needs text here, or put(record, { key })`;
       const faults = [{ table: this.name, record: "", field, message }];
       throw new BadRecord(`${this.name}: ${field}: ${message}.`, { faults });
     }
-    const sent = { body: { [field]: key, ...record }, query: uncheckedQuery(options) };
+    const own = options.key === undefined ? record : { [field]: key, ...record };
+    const sent = { body: own, query: uncheckedQuery(options) };
     return this._control.ask("PUT", this._path(key), sent);
   }
 

@@ -5,7 +5,7 @@ const { chmod, readFile, writeFile } = require("node:fs/promises");
 const { Clock } = require("./clock.js");
 const { Control, LONGEST_WAIT_SECONDS } = require("./control.js");
 const { BadScenario, UnfiredExpectations, UnknownScenario, ValueError } = require("./errors.js");
-const { Journal } = require("./journal.js");
+const { Journal, stripOrigin } = require("./journal.js");
 const { Session, chooseSignature } = require("./session.js");
 const { Snapshots } = require("./snapshots.js");
 const { State } = require("./state.js");
@@ -83,6 +83,11 @@ class World {
   /** @returns {Promise<Record<string, any>[]>} */
   async deliveries() {
     return (await this._control.ask("GET", "/deliveries")).deliveries;
+  }
+
+  /** @param {string} url @returns {Promise<string[]>} */
+  async explainDeliveries(url) {
+    return (await this._control.ask("GET", "/deliveries/why_not", { query: { url } })).why_not;
   }
 
   /** @param {number} [seconds] */
@@ -245,10 +250,33 @@ class World {
     await this._root.ask("DELETE", `/worlds/${this.name}`);
   }
 
+  /**
+   * Return the rules of active scenarios that never acted, and why they did not act on requests.
+   *
+   * @param {import("../types/index").Entry[]} entries The requests that are shown, oldest first.
+   */
+  async _describeSilentRules(entries) {
+    const active = (await this.scenarios()).filter((scenario) => scenario.active);
+    const silent = active.flatMap(({ name, rules }) =>
+      rules.filter(({ fired }) => fired === 0).map((rule) => ({ name, ...rule })),
+    );
+    return silent.flatMap(({ name, rule, on, matched, refused = 0 }) => [
+      `${name}/${rule}: never acted; ${matched} ${matched === 1 ? "call" : "calls"} matched it, on ` +
+        (on.length > 0 ? on.join(", ") : "every operation") +
+        describeRefusals(refused),
+      ...entries.flatMap((entry) =>
+        entry.nearMisses
+          .filter((miss) => miss.scenario === name && miss.rule === rule)
+          .map((miss) => `  not on ${entry.method} ${stripOrigin(entry.url)}: ${miss.difference}`),
+      ),
+    ]);
+  }
+
   /** Drop the world of a test, and fail if a rule that had to act did not. */
   async finish() {
     const unfired = await this.unfiredExpectations();
     const entries = unfired.length > 0 ? await this.journal.find({ limit: 20 }) : [];
+    const silent = unfired.length > 0 ? await this._describeSilentRules(entries) : [];
     await this.drop();
     if (unfired.length > 0) {
       const lines = unfired.map(
@@ -256,9 +284,10 @@ class World {
           `rule ${each.rule} of ${each.scenario} (${each.matched} requests matched what it is for` +
           `${each.actsOn ? `, and it acts on ${each.actsOn}` : ""})`,
       );
+      const shown = ["The last requests:", ...(entries.length > 0 ? entries : ["none"])].join("\n  ");
+      const why = ["Rules that never acted:", ...silent].join("\n  ");
       throw new UnfiredExpectations(
-        `Rules with 'expect: fired' never acted: ${lines.join("; ")}. The journal's near_misses ` +
-          ["show why. The last requests:", ...(entries.length > 0 ? entries : ["none"])].join("\n  "),
+        `Rules with 'expect: fired' never acted: ${lines.join("; ")}. ${why}\n${shown}`,
       );
     }
   }
@@ -275,6 +304,16 @@ class World {
     }
     return `/scenarios/${name}`;
   }
+}
+
+/** @param {number} refused How many requests were refused before a rule could act on them. */
+function describeRefusals(refused) {
+  if (refused === 0) return "";
+  const were = refused === 1 ? "request was" : "requests were";
+  return (
+    `; ${refused} ${were} refused before it could act: without \`stage: before_auth\` a rule acts ` +
+    "only on requests that nothing else refuses"
+  );
 }
 
 /**

@@ -48,3 +48,25 @@ test("a foreign signature is refused and kept apart", async (t) => {
   await assert.rejects(receiver.wait(1, 0), told);
   await assert.rejects(WebhookReceiver.start(), { name: "TypeError", message: /consumer secret/ });
 });
+
+test("a receiver that knows its world says why nothing came", async (t) => {
+  const asked = [];
+  const explainDeliveries = async (url) => [`nobody subscribed for ${asked.push(url)}`, "so it is"];
+  const receiver = await WebhookReceiver.start(SECRET, { world: { explainDeliveries } });
+  t.after(() => receiver.stop());
+
+  await assert.rejects(receiver.wait(1, 0), /every attempt\.\n  nobody subscribed for 1\n  so it is$/);
+  assert.deepEqual(asked, [receiver.url]);
+});
+
+test("a world that has ended does not hide what came", async (t) => {
+  const explainDeliveries = () => Promise.reject(new Error("No server answers."));
+  const receiver = await WebhookReceiver.start(SECRET, { world: { explainDeliveries } });
+  t.after(() => receiver.stop());
+
+  await assert.rejects(receiver.wait(1, 0), /received 0[^]*\n  Why is not known: No server answers\./);
+});
+
+test("an option that does not exist is refused", async () => {
+  await assert.rejects(WebhookReceiver.start(SECRET, { wold: {} }), /no option 'wold'. Did you mean 'world'/);
+});

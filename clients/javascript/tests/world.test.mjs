@@ -102,7 +102,7 @@ test("a rule that had to act fails the test at its end", async () => {
 
   const expected = [{ scenario: "down", rule: 0, matched: 0, refused: 0, actsOn: "" }];
   assert.deepEqual(await world.unfiredExpectations(), expected);
-  const message = /rule 0 of down[^]*The last requests:\n  none$/;
+  const message = /rule 0 of down[^]*\n  down\/0: never acted; 0 calls matched[^]*requests:\n  none$/;
   await assert.rejects(world.finish(), { constructor: UnfiredExpectations, message });
   assert.ok(!(await platform.worlds()).includes(world.name));
 });
@@ -485,4 +485,14 @@ test("a world is a file, and the file the same world", async () => {
   await assert.rejects(MockPlatform.openCase(path.join(folder, "gone.zip")), CannotStart);
   await assert.rejects(MockPlatform.openCase(file, { seed: 1 }), TypeError);
   await rm(folder, { recursive: true });
+});
+
+test("a post in the form of the interface is stored under its id", async (t) => {
+  const world = await platform.freshWorld(t);
+
+  const stored = await world.state.posts.put({ id: "5", text: "Tea", author_id: USER });
+
+  assert.deepEqual([stored.full_text, stored.post_id], ["Tea", "5"]);
+  const nobody = { id: "6", text: "x", author_id: "nobody" };
+  await assert.rejects(world.state.posts.put(nobody), /refers to 'nobody', which is not in users/);
 });

@@ -128,6 +128,11 @@ export interface World {
   /** Returns every attempted webhook delivery and every line of a stream, oldest first. */
   deliveries(): Promise<Record<string, any>[]>;
   /**
+   * Returns why no deliveries came to a webhook with this address, as sentences: what happened since
+   * the world began, and why each of it was not sent there.
+   */
+  explainDeliveries(url: string): Promise<string[]>;
+  /**
    * Wait up to `seconds` of real time (default: 10); returns whether all requested deliveries were
    * made. The deliveries of all worlds of the server count.
    */
@@ -651,7 +656,8 @@ export interface WebhookReceiver extends AsyncDisposable {
   readonly refused: ReceivedDelivery[];
   /**
    * Wait until so many deliveries have arrived in all, at most so many real seconds (10); returns
-   * all that have. Rejects with a sentence that says what arrived instead.
+   * all that have. Rejects with what arrived instead and, if it knows the world, with what happened
+   * there in the meantime and why each of it did not come.
    */
   wait(number?: number, seconds?: number): Promise<ReceivedDelivery[]>;
   /** Answer the next deliveries with these statuses, one each; they are collected as well. */
@@ -660,9 +666,14 @@ export interface WebhookReceiver extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
+export interface WebhookReceiverOptions {
+  /** The world whose webhook it is; `wait` then says why nothing came. */
+  world?: Pick<World, "explainDeliveries">;
+}
+
 export declare const WebhookReceiver: {
   /** Begin to listen. */
-  start(secret: string): Promise<WebhookReceiver>;
+  start(secret: string, options?: WebhookReceiverOptions): Promise<WebhookReceiver>;
 };
 
 export interface EmitOptions {
@@ -812,6 +823,8 @@ export interface Scenario {
 
 export interface ScenarioRule {
   rule: number;
+  /** What it acts on: ids of operations, or paths. */
+  on: string[];
   expected: boolean;
   matched: number;
   fired: number;

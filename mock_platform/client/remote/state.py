@@ -50,7 +50,7 @@ class RemoteTable(TableFace):
 
     def put(self, record: Record, *, key: str | None = None, unchecked: bool = False) -> Record:
         taken = copy_with_key(self._table, record, key)
-        named = self._table.key_of(taken)
+        named = self._table.key_of(self._table.from_public(taken))
         if named is None:  # it has no address to be put to
             raise BadRecord(self._find_faults(taken, unchecked=unchecked))
         return self._send("PUT", named, taken, unchecked=unchecked)

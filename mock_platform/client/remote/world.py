@@ -174,6 +174,11 @@ class RemoteWorld(WorldFace):
         found: list[dict[str, Any]] = self._control.ask("GET", "/deliveries")["deliveries"]
         return found
 
+    def explain_deliveries(self, url: str) -> list[str]:
+        found = self._control.ask("GET", "/deliveries/why_not", query={"url": url})
+        reasons: list[str] = found["why_not"]
+        return reasons
+
     def wait_for_deliveries(self, seconds: float = 10.0) -> bool:
         end = UPTIME() + seconds
         while True:

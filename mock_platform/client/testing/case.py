@@ -89,7 +89,8 @@ class PlatformMixin:
             from mock_platform.client.testing.webhook_receiver import WebhookReceiver
 
             secret = self.mock_platform.credentials["app"]["consumer_secret"]
-            self._receiver = self.enterContext(WebhookReceiver(secret))  # type: ignore[attr-defined]
+            receiver = WebhookReceiver(secret, explain=self.mock_platform.explain_deliveries)
+            self._receiver = self.enterContext(receiver)  # type: ignore[attr-defined]
         return self._receiver
 
     @classmethod

@@ -241,6 +241,7 @@ class LocalServers:
         server = self._strict_server() if request.strict else self.main
         name = self._choose_name(test)
         self._names[name] = test
+        cast("LocalPlatform", server).control.costs.name_test(name, test)
         world = make_world(server.world, name, request)
         try:
             apply_fixtures(world, request)

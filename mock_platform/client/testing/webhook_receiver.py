@@ -6,6 +6,7 @@ import hmac
 import ssl
 import threading
 from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar, Self
@@ -105,8 +106,16 @@ class WebhookReceiver:
 
     handler_class: ClassVar[type[WebhookHandler]] = WebhookHandler
 
-    def __init__(self, secret: str, *, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        secret: str,
+        *,
+        tls: ssl.SSLContext | None = None,
+        explain: Callable[[str], Sequence[str]] | None = None,
+    ) -> None:
+        """`explain` returns why nothing came to an address, as `explain_deliveries` of a world."""
         self.secret = secret
+        self._ask_why = explain
         self.challenges: list[str] = []
         """The tokens of the challenges."""
         self.refused: list[ReceivedDelivery] = []
@@ -140,9 +149,10 @@ class WebhookReceiver:
             AssertionError: They have not arrived within so many real seconds.
         """
         with self._changed:
-            if not self._changed.wait_for(lambda: len(self._deliveries) >= number, seconds):
-                raise AssertionError(self._explain(number, seconds))
-            return list(self._deliveries)
+            if self._changed.wait_for(lambda: len(self._deliveries) >= number, seconds):
+                return list(self._deliveries)
+            text = self._explain(number, seconds)
+        raise AssertionError("\n".join([text, *map("  {}".format, self._list_reasons())]))
 
     def answer_next(self, *statuses: int) -> None:
         """Answer the next deliveries with these statuses, one each; they are collected as well."""
@@ -175,6 +185,13 @@ class WebhookReceiver:
         """Stop listening; deliveries after that find a closed port."""
         self._server.shutdown()
         self._server.server_close()
+
+    def _list_reasons(self) -> Sequence[str]:
+        """Ask the world why nothing came; one that has ended does not say it."""
+        try:
+            return [] if self._ask_why is None else self._ask_why(self.url)
+        except (LookupError, OSError, RuntimeError, ValueError) as fault:
+            return [f"Why is not known: {fault}"]
 
     def _explain(self, number: int, seconds: float) -> str:
         """Say what has arrived instead of so many deliveries."""

@@ -238,14 +238,28 @@ def _take_back(entry: JsonObject, change: Dated, schemas: JsonObject) -> None:
         body = entry["requestBody"]["content"]["application/json"]["schema"]
         for owner, key in _find_properties([body], name, schemas):
             del owner[key]
+    elif change.rule == "answer-key-added":
+        for owner, key in _find_properties(schemas.values(), name, schemas):
+            del owner[key]
     elif change.rule == "answer-type-changed":
         for owner, key in _find_properties(schemas.values(), name, schemas):
             owner[key] = {"type": change.old}
     elif change.rule == "sent-value-accepted" and where == "query parameter":
-        for parameter in entry.get("parameters", ()):
-            values = parameter["schema"].get("items", {}).get("enum", ())
-            if parameter["name"] == name and change.new in values:
+        for schema in _find_parameters(entry, name):
+            values = schema.get("items", {}).get("enum", ())
+            if change.new in values:
                 values.remove(change.new)
+
+
+def _find_parameters(entry: JsonObject, name: str) -> Iterator[JsonObject]:
+    """Yield the schemas of a parameter, in the query and in forms that may have it in its place."""
+    for parameter in entry.get("parameters", ()):
+        if parameter["name"] == name:
+            yield parameter["schema"]
+    for body in entry.get("requestBody", {}).get("content", {}).values():
+        properties = body["schema"].get("properties", {})
+        if name in properties:
+            yield properties[name]
 
 
 def _find_properties(

@@ -17,18 +17,19 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from mock_platform.core.errors import BadRecord
+from mock_platform.core.errors import BadRecord, did_you_mean
 from mock_platform.core.jsonio import BadJson, loads
 from mock_platform.core.tables.table import (
+    Reference,
     Table,
     Tables,
     find_missing_references,
@@ -43,6 +44,8 @@ _LOG = logging.getLogger(__name__)
 MAKE, _SEED = "_make", "seed"
 """In place of a record: how many are made with its other fields, and from which seed."""
 _MAX_FILE_BYTES = 256 * 1024 * 1024
+_MOST_COMPARED, _MOST_KEYS = 2000, 8
+"""Up to how many keys a missing one is compared with, and how many a complaint has."""
 
 
 class FixtureComplaint(Struct, frozen=True):
@@ -66,11 +69,12 @@ class BadFixtures(ValueError):
 
 
 class _Source(Struct):
-    """The place of a loaded record, for complaints that are found after loading."""
+    """The place of a record, for complaints, and the record as it was written."""
 
     path: Path
     text: str
     index: int
+    record: Any
 
 
 class _Loader:
@@ -86,13 +90,15 @@ class _Loader:
         """Objects in place of which records are made."""
         self.complaints: list[FixtureComplaint] = []
         self.warnings: list[FixtureComplaint] = []
+        self.are_all_read = True
+        """Whether no file was left out, so that a record that is not there is missing."""
 
     def read_shipped(self, folder: Path) -> None:
         """Take the files of the package: written out in full, and checked by a test, no start."""
         for path in sorted(folder.glob("*.json")):
             table = self.tables[path.stem]
             own = self.records[table.name]
-            for record in _read_file(path)[1]:
+            for record in _read_file(path, self.tables, table)[1]:
                 moments, counted = self._count_moments(table, record)
                 loaded = table.trust(record | counted)
                 own[loaded[table.key]] = loaded
@@ -101,35 +107,40 @@ class _Loader:
 
     def read_folder(self, folder: Path) -> None:
         if not folder.is_dir():
-            self.complaints.append(FixtureComplaint(folder, 1, 1, "is no folder of fixture files"))
+            missing = "" if folder.exists() else ": it does not exist"
+            self._leave_out(folder, f"is no folder of fixture files{missing}")
             return
-        for path in sorted(folder.glob("*.json")):
-            self.read_file(path, folder)
+        for path in sorted(folder.iterdir()):
+            if path.suffix == ".json" or is_yaml_of_records(path, self.tables):
+                self.read_file(path, folder)
 
     def read_file(self, path: Path, folder: Path) -> None:
         """Read a file of a folder; a link must not lead out of it."""
         if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
-            self.complaints.append(FixtureComplaint(path, 1, 1, "leads out of its folder"))
+            self._leave_out(path, "leads out of its folder")
             return
         if path.suffix != ".json":
-            text = "is no fixture file: those are called TABLE.json"
-            self.complaints.append(FixtureComplaint(path, 1, 1, text))
+            text = "is no fixture file: those are JSON, an array of records in TABLE.json"
+            example = f", here {path.stem}.json" if path.stem in self.tables else ""
+            self._leave_out(path, f"{text}{example}")
             return
         table = self.tables.get(path.stem)
-        if table is None:
-            near = get_close_matches(path.stem, list(self.tables), 1)
-            hint = f" Did you mean {near[0]}.json?" if near else ""
-            text = f"no table is called {path.stem!r}.{hint} Tables: {', '.join(self.tables)}"
-            self.complaints.append(FixtureComplaint(path, 1, 1, text))
-            return
         try:
-            text, records = _read_file(path)
+            text, records = _read_file(path, self.tables, table)
         except BadJson as fault:
-            self.complaints.append(FixtureComplaint(path, fault.line, fault.column, str(fault)))
+            self._leave_out(path, str(fault), fault.line, fault.column)
             return
+        assert table is not None, "without a table there is a fault"
+        for key, place in find_repeated_keys(text):
+            repeated = f"the key {key!r} is in one object twice, and only the last would count"
+            self.complaints.append(FixtureComplaint(path, *place, repeated))
         seen: set[str] = set()
         for index, record in enumerate(records):
-            self._read_record(table, _Source(path, text, index), record, seen)
+            self._read_record(table, _Source(path, text, index, record), record, seen)
+
+    def _leave_out(self, path: Path, text: str, line: int = 1, column: int = 1) -> None:
+        self.are_all_read = False
+        self.complaints.append(FixtureComplaint(path, line, column, text))
 
     def read_dataset(self, dataset: Mapping[str, Sequence[Record]]) -> None:
         """Take records that were made, by table, in stored form; a test checks them, no start."""
@@ -151,7 +162,7 @@ class _Loader:
         moments, counted = self._count_moments(table, record)
         loaded, faults = table.load(record | counted)
         for field, text in faults:
-            self._complain(source, field, text)
+            self._complain(source, field, text, loaded)
         for field in () if faults else find_recorded_keys(table, loaded):
             text = f"warning: {table.name} does not know {field!r}, which is kept as recorded"
             self.warnings.append(_make_complaint(source, field, text))
@@ -201,6 +212,7 @@ class _Loader:
                     self._complain(source, MAKE if each.field == "count" else each.field, each.text)
                 if not found:
                     self._complain(source, _SEED, str(fault))
+                self.are_all_read = False
                 continue
             for name, records in made.records.items():
                 self.records[name].update(records)
@@ -208,17 +220,41 @@ class _Loader:
     def check_references(self) -> None:
         for (name, key), source in self.sources.items():
             record = self.records[name][key]
-            for field, text in find_missing_references(self.tables[name], record, self._exists):
-                self._complain(source, field, text)
+            table = self.tables[name]
+            for field, text in find_missing_references(table, record, self._exists):
+                reference = next(each for each in table.references if each.field == field)
+                hint = self._hint_at_key(reference, record)
+                self._complain(source, field, f"{text}.{hint}", record)
+
+    def _hint_at_key(self, reference: Reference, record: Record) -> str:
+        """Return the keys that a missing one may be; of many records, none."""
+        keys = [key for table in reference.tables for key in self.records.get(table, ())]
+        if not 0 < len(keys) <= _MOST_COMPARED:
+            return ""
+        missing = next(
+            key
+            for key in reference.find_targets(record)
+            if not any(self._exists(table, key) for table in reference.tables)
+        )
+        more = f", … ({len(keys)} in all)" if len(keys) > _MOST_KEYS else ""
+        return f"{did_you_mean(missing, keys)} There are {', '.join(keys[:_MOST_KEYS])}{more}"
 
     def _exists(self, table: str, key: str) -> bool:
         return key in self.records.get(table, ())
 
-    def _complain(self, source: _Source, field: str, text: str) -> None:
-        self.complaints.append(_make_complaint(source, field, text))
+    def _complain(
+        self, source: _Source, field: str, text: str, stored: Record | None = None
+    ) -> None:
+        self.complaints.append(_make_complaint(source, field, text, stored))
 
 
-def _make_complaint(source: _Source, field: str, text: str) -> FixtureComplaint:
+def _make_complaint(
+    source: _Source, field: str, text: str, stored: Record | None = None
+) -> FixtureComplaint:
+    written = _find_written_name(source.record, stored or {}, field)
+    if text.startswith(f"{field} "):
+        text = written + text.removeprefix(field)
+    field = written
     line, column = locate(source.text, [source.index, *_split_steps(field)])
     where = f"record {source.index}" + (f", field {field}" if field else "")
     return FixtureComplaint(source.path, line, column, f"{where}: {text}")
@@ -296,9 +332,9 @@ def _read_folders(
             loader.read_file(folder, folder.parent)
         else:
             loader.read_folder(folder)
-    if loader.wanted and not loader.complaints:
+    if loader.wanted and loader.are_all_read:
         loader.make_wanted()
-    if not loader.complaints:
+    if loader.are_all_read:
         loader.check_references()
     return loader
 
@@ -355,11 +391,11 @@ def _count_line_and_column(text: str, position: int) -> tuple[int, int]:
     return line, position - (text.rfind("\n", 0, position) + 1) + 1
 
 
-def _read_file(path: Path) -> tuple[str, list[Any]]:
+def _read_file(path: Path, tables: Tables, table: Table | None = None) -> tuple[str, list[Any]]:
     """Return a file's text and records.
 
     Raises:
-        BadJson: The file cannot be read, is too large, or is not a JSON array.
+        BadJson: The file cannot be read, is too large, or is not the JSON array of a table.
     """
     try:
         if path.stat().st_size > _MAX_FILE_BYTES:
@@ -367,10 +403,105 @@ def _read_file(path: Path) -> tuple[str, list[Any]]:
         content = path.read_bytes()
     except OSError as fault:
         raise BadJson(f"cannot be read: {fault.strerror or fault}") from fault
-    records = loads(content)
+    try:
+        text = content.decode()
+        records = loads(content)
+    except UnicodeDecodeError as fault:
+        line, column = _count_line_and_column(content[: fault.start].decode(), fault.start)
+        raise BadJson(f"not UTF-8: {fault.reason}; save it as UTF-8", line, column) from fault
+    except BadJson as fault:
+        raise BadJson(f"{fault}{_hint_at_syntax(text, fault)}", fault.line, fault.column) from fault
+    if isinstance(records, dict) and (fault_text := _explain_object(records, tables, path.stem)):
+        raise BadJson(fault_text)
+    if table is None:
+        hint = did_you_mean(path.stem, tables).replace("'?", ".json'?")
+        raise BadJson(f"no table is called {path.stem!r}.{hint} Tables: {', '.join(tables)}")
     if not isinstance(records, list):
-        raise BadJson("a fixture file is an array of records")
-    return content.decode(), records
+        raise BadJson(f"a fixture file is an array of records, got {json.dumps(records)[:60]}")
+    return text, records
+
+
+def _explain_object(found: Mapping[str, Any], tables: Tables, stem: str) -> str:
+    """Return what is wrong with a file that is an object, if it can be of a table."""
+    lists = [name for name, value in found.items() if isinstance(value, list)]
+    if lists and set(found) <= set(tables) and (len(found) > 1 or stem not in tables):
+        files = ", ".join(f"{name}.json" for name in found)
+        return f"a fixture file has one table: write the array of each into a file: {files}"
+    if stem not in tables:
+        return ""
+    text = "a fixture file is an array of records"
+    if len(lists) == 1:
+        return f"{text}, got an object; write the array of its key {lists[0]!r} alone"
+    if found and all(isinstance(value, dict) for value in found.values()):
+        return f"{text}, got an object of records; write them in an array, each with its key in it"
+    return f"{text}, got an object; write [ before it and ] after it if it is one record"
+
+
+_HINTS = {
+    "'": "texts are between double quotes",
+    "#": "JSON has no comments",
+    "/": "JSON has no comments",
+    "-": "this looks like YAML; fixtures are JSON",
+    "\ufeff": "save it without a byte order mark",
+    "N": "JSON has no NaN; write null",
+    "T": "JSON has true, false and null",
+    "F": "JSON has true, false and null",
+}
+
+
+def _hint_at_syntax(text: str, fault: BadJson) -> str:
+    """Return what to do about what is no JSON, where the character says it."""
+    lines = text.splitlines()
+    line = lines[fault.line - 1] if len(lines) >= fault.line else ""
+    at = line[fault.column - 1 : fault.column]
+    if "control character" in str(fault):
+        return " (a text ends on its line: a quote is missing, or write \\n and \\t in it)"
+    hint = _HINTS.get(at) or (_HINTS.get(line[:1]) if fault.line == 1 else None)
+    return f" ({hint})" if hint else ""
+
+
+def is_yaml_of_records(path: Path, tables: Collection[str]) -> bool:
+    """Return whether a file seems to be a table in YAML, which no fixture file is."""
+    if path.suffix not in {".yaml", ".yml"} or path.stem not in tables or not path.is_file():
+        return False
+    with path.open("rb") as opened:
+        return re.match(rb"\s*(?:(?:#[^\n]*|---)\s*)*[-\[]", opened.read(1024)) is not None
+
+
+def _find_written_name(record: Any, stored: Record, field: str) -> str:
+    """Return the name under which a field was written: `author_id` for the stored `_user_id`."""
+    if not isinstance(record, dict) or field in record or field not in stored:
+        return field
+    same = [name for name, value in record.items() if name not in stored and value == stored[field]]
+    return same[0] if len(same) == 1 else field
+
+
+def find_repeated_keys(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield each key of valid JSON that its object has already, with line and column, from 1."""
+    found: list[str] = []
+
+    def note(pairs: list[tuple[str, Any]]) -> None:
+        if len({key for key, _ in pairs}) < len(pairs):
+            found.append("")
+
+    json.loads(text, object_pairs_hook=note)
+    if not found:
+        return
+    seen: list[set[str]] = []
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token in "{[":
+            seen.append(set())
+        elif token in "}]":
+            seen.pop()
+        elif match[1] is not None:
+            key = json.loads(match[1])
+            if key in seen[-1]:
+                yield key, _count_line_and_column(text, match.start())
+            seen[-1].add(key)
+
+
+_TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")(?=\s*:)|"(?:[^"\\]|\\.)*"|[{}\[\]]')
 
 
 def _split_steps(field: str) -> list[int | str]:

@@ -78,6 +78,7 @@ KIND = EffectKind(
             ),
             pattern=rf"(?:{_NAMES})/[^\n]{{1,300}}",
             meaning="TABLE/ID with the name of a table",
+            names=tuple(_TABLES),
         ),
         "JSON merge patches of records, by TABLE/ID.",
     ),

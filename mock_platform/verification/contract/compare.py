@@ -295,6 +295,7 @@ _REVERSED: Mapping[str, str] = {
     "sent-value-accepted": "sent-value-refused",
     "failure-added": "failure-removed",
     "answer-value-added": "answer-value-removed",
+    "answer-key-added": "answer-key-removed",
 }
 _BACK = {**_REVERSED, **{new: old for old, new in _REVERSED.items()}}
 """What a change is from the newer contract to the older one; others are the same change."""

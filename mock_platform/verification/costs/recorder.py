@@ -39,13 +39,19 @@ class CostRecorder:
         self._lock = threading.Lock()
         self._earlier: dict[str, dict[Key, Sum]] = {}
         """The costs that worlds had when they were reset or dropped."""
+        self._tests: dict[str, str] = {}
+        """The tests that have worlds, by the names of these, where somebody said it."""
         platform.on_world(self._watch)
         platform.worlds.dropped_listeners.append(self._close)
+
+    def name_test(self, world: str, test: str) -> None:
+        """Let what a world costs be that of a test, whose id is shown instead of the world."""
+        self._tests[world] = test
 
     def document(self, world: World, by: By = "operation") -> CostsDocument:
         """Return the costs of a world since its start or its last reset."""
         sums = world.find_attachment(CostLedger).read()
-        rows = [(_choose_key(key, world.name, by), sum_) for key, sum_ in sums.items()]
+        rows = [(self._choose_key(key, world.name, by), sum_) for key, sum_ in sums.items()]
         return self._describe(rows, world.clock.now())
 
     def document_of_all(self, world: str | None = None, by: By = "test") -> CostsDocument:
@@ -56,7 +62,7 @@ class CostRecorder:
             (each.name, each.find_attachment(CostLedger).read()) for each in self._platform.worlds
         ]
         rows = [
-            (_choose_key(key, name, by), sum_)
+            (self._choose_key(key, name, by), sum_)
             for name, sums in parts
             if world is None or name == world
             for key, sum_ in sums.items()
@@ -80,6 +86,11 @@ class CostRecorder:
             whole.add(part)
         since = self._prices.find(now.date()).since
         return make_document(whole, items, since)
+
+    def _choose_key(self, key: Key, world: str, by: By) -> str:
+        if by == "test":
+            return self._tests.get(world, world)
+        return str(getattr(key, by))
 
     def _watch(self, world: World) -> None:
         world.attach(CostLedger(world, self._operations, self._prices))
@@ -105,9 +116,3 @@ class CostRecorder:
 def _add(sums: dict[Key, Sum], more: _Sums) -> None:
     for key, part in more.items():
         sums.setdefault(key, Sum()).add(part)
-
-
-def _choose_key(key: Key, world: str, by: By) -> str:
-    if by == "test":
-        return world
-    return str(getattr(key, by))

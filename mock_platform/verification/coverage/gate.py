@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from msgspec import Struct, field
 
+from mock_platform.api.guesses import hint_at_operation
+from mock_platform.api.operation_patterns import matches, read_patterns
 from mock_platform.core.jsonio import loads
-from mock_platform.core.operation_patterns import matches, read_patterns
 from mock_platform.verification.coverage.document import CoverageDocument, add_totals
 
 # The scope of a coverage: the operations that a suite is about, by patterns of their ids.
@@ -101,9 +101,8 @@ def read_baseline(text: str, name: str, operations: Collection[str]) -> Baseline
                 "as 'line_items.get 404 NOT_FOUND'"
             )
         elif match[1] not in operations:
-            near = get_close_matches(match[1], operations, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            faults.append(f"{name}:{number}: there is no operation {match[1]!r}{hint}")
+            hint = hint_at_operation(match[1], operations)
+            faults.append(f"{name}:{number}: there is no operation {match[1]!r}.{hint}")
         else:
             points.add((match[1], int(match[2]), match[3] or ""))
     if faults:

@@ -298,10 +298,11 @@ def test_a_folder_and_a_moment_that_are_none_are_told(pytester: pytest.Pytester,
 
     result.assert_outcomes(errors=2)
     place = pytester.path / "nowhere"
-    assert [f"mock_platform: mock_fixtures: {place}:1:1: is no folder of fixture files"] == (
-        section(result, "ERROR at setup of test_fixtures")
-    )
     assert [
-        "mock_platform: mock_clock('tomorrow'): not an ISO 8601 date-time such as "
+        f"mock_platform: mock_fixtures: {place}:1:1: is no folder of fixture files: it does not "
+        "exist"
+    ] == section(result, "ERROR at setup of test_fixtures")
+    assert [
+        "mock_platform: mock_clock('tomorrow'): 'tomorrow' is not an ISO 8601 date-time such as "
         "2026-11-20T10:00:00Z"
     ] == section(result, "ERROR at setup of test_clock")

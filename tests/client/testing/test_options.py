@@ -190,8 +190,8 @@ def test_no_outcome_of_the_baseline_may_be_lost(pytester: pytest.Pytester, run: 
         ("--mock-coverage-baseline=nowhere",
          "ERROR: --mock-coverage-baseline: nowhere cannot be read: "),
         ("--mock-coverage-baseline=bad.baseline",
-         "ERROR: --mock-coverage-baseline: bad.baseline:1: there is no operation 'acounts.list'; "
-         "did you mean 'accounts.list'?"),
+         "ERROR: --mock-coverage-baseline: bad.baseline:1: there is no operation 'acounts.list'. "
+         "Did you mean 'accounts.list'?"),
     ],
 )  # fmt: skip
 def test_a_gate_that_judges_nothing_is_refused(
@@ -278,3 +278,19 @@ def test_a_folder_for_cases_that_is_a_file(run: Run, pytester: pytest.Pytester) 
 
     assert pytest.ExitCode.USAGE_ERROR == refused.ret
     assert "is a file, not a folder" in str(refused.stderr)
+
+
+def test_costs_of_each_test_have_its_id(run: Run) -> None:
+    """By test, costs are those of node ids."""
+    run(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("who", ["me", "2244994945"])
+        def test_read(mock_platform, who):
+            mock_platform.session("oauth1").get(f"/2/users/{who}")
+            (item,) = mock_platform.costs("test")["items"]
+            assert item["key"].endswith(f".py::test_read[{who}]")
+            assert item["usd"] == "0.010"
+        """
+    ).assert_outcomes(passed=2)

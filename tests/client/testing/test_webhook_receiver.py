@@ -176,3 +176,128 @@ def test_a_public_name() -> None:
             answer = session.post("/2/webhooks", json={"url": hook.url})
 
     assert (200, 1) == (answer.status_code, len(hook.challenges))
+
+
+@pytest.fixture
+def platform() -> Iterator[MockPlatform]:
+    """A sandbox with a server."""
+    with MockPlatform.start() as found:
+        yield found
+
+
+@pytest.fixture
+def receiver(platform: MockPlatform) -> Iterator[WebhookReceiver]:
+    """A receiver that can ask the sandbox."""
+    secret = platform.credentials["app"]["consumer_secret"]
+    with WebhookReceiver(secret, explain=platform.explain_deliveries) as found:
+        yield found
+
+
+def wait_in_vain(receiver: WebhookReceiver) -> list[str]:
+    """What a receiver says when nothing came, line by line."""
+    with pytest.raises(AssertionError) as caught:
+        receiver.wait(seconds=0)
+    return str(caught.value).splitlines()
+
+
+def register(platform: MockPlatform, receiver: WebhookReceiver) -> str:
+    """Register the receiver; the id of the webhook."""
+    session = platform.session("bearer")
+    made: str = session.post("/2/webhooks", json={"url": receiver.url}).json()["id"]
+    return made
+
+
+def test_nothing_is_registered_and_nothing_happened(
+    platform: MockPlatform, receiver: WebhookReceiver
+) -> None:
+    """Without a webhook and without an event, the message says both."""
+    told = wait_in_vain(receiver)
+
+    assert told[1].startswith("  No webhook has this address. Registered: ")
+    assert told[2].startswith("  Nothing happened to a user in the world 'default'")
+
+
+def test_nobody_subscribed(platform: MockPlatform, receiver: WebhookReceiver) -> None:
+    """An event that no subscription leads to the webhook is listed with the reasons."""
+    register(platform, receiver)
+    user = platform.credentials["user"]["id"]
+    platform.emit("profile.update.bio", user=user)
+
+    (_, told) = wait_in_vain(receiver)
+
+    assert told.startswith(f"  profile.update.bio of user {user} at ")
+    assert " did not go to it: it went to webhook " in told
+    assert "; subscription " in told
+
+
+def test_another_user_is_followed(platform: MockPlatform, receiver: WebhookReceiver) -> None:
+    """A subscription that differs in its user is listed with the difference."""
+    webhook = register(platform, receiver)
+    wanted = {
+        "event_type": "profile.update.bio",
+        "filter": {"user_id": "3805104374"},
+        "webhook_id": webhook,
+    }
+    platform.session("bearer").post("/2/activity/subscriptions", json=wanted)
+    platform.emit("profile.update.bio", user="2244994945")
+
+    told = wait_in_vain(receiver)[-1]
+
+    assert ": it follows user 3805104374, not 2244994945" in told
+
+
+def test_the_webhook_is_not_valid(platform: MockPlatform, receiver: WebhookReceiver) -> None:
+    """A webhook that failed a challenge is listed with what makes it valid."""
+    webhook = register(platform, receiver)
+    platform.state["webhooks"].patch(webhook, {"valid": False})
+
+    told = wait_in_vain(receiver)[1]
+
+    assert told.startswith(f"  Webhook {webhook} is not valid, so nothing is sent to it: ")
+    assert f"PUT /2/webhooks/{webhook} challenges it again" in told
+
+
+def test_the_challenge_failed(platform: MockPlatform) -> None:
+    """A registration that was refused is listed with its answer."""
+    with WebhookReceiver("another secret", explain=platform.explain_deliveries) as stranger:
+        platform.session("bearer").post("/2/webhooks", json={"url": stranger.url})
+
+        told = wait_in_vain(stranger)
+
+    assert told[1].startswith("  No webhook has this address.")
+    assert told[2].startswith("  POST /2/webhooks was answered with 400: ")
+
+
+def test_an_attempt_failed(platform: MockPlatform, receiver: WebhookReceiver) -> None:
+    """An attempt that the receiver refused is listed with its status."""
+    webhook = register(platform, receiver)
+    receiver.secret = "another one by now"
+    platform.session("bearer").post(
+        "/_mock/events",
+        json={"event_type": "profile.update.bio", "webhook_id": webhook, "payload": {}},
+    ).raise_for_status()
+    assert platform.wait_for_deliveries()
+
+    assert any("failed: answered with status 403" in line for line in wait_in_vain(receiver))
+
+
+def test_after_a_reset(platform: MockPlatform, receiver: WebhookReceiver) -> None:
+    """What happened before a reset is not listed."""
+    platform.emit("profile.update.bio", user="2244994945")
+    platform.reset()
+
+    assert "Nothing happened to a user" in wait_in_vain(receiver)[-1]
+
+
+def test_on_a_server_elsewhere(platform: MockPlatform, receiver: WebhookReceiver) -> None:
+    """A server elsewhere says the same."""
+    platform.emit("profile.update.bio", user="2244994945")
+    with MockPlatform.connect(platform.base_url) as far:
+        assert far.explain_deliveries(receiver.url) == platform.explain_deliveries(receiver.url)
+
+
+def test_a_world_that_has_ended(platform: MockPlatform, receiver: WebhookReceiver) -> None:
+    """A receiver that outlives its world still says what came."""
+    platform.__exit__(None, None, None)
+
+    assert "waited 0 seconds" in wait_in_vain(receiver)[0]

@@ -100,7 +100,7 @@ def test_a_later_folder_lies_over_an_earlier_one(tmp_path: Path) -> None:
         ({"users": "[{]"}, "users.json:1:3: not valid JSON"),
         ({"users": "{}"}, "users.json:1:1: a fixture file is an array of records"),
         ({"users": "[5]"}, "users.json:1:2: record 0: a record is an object, got 5"),
-        ({"usres": []}, "usres.json:1:1: no table is called 'usres'. Did you mean users.json?"),
+        ({"usres": []}, "usres.json:1:1: no table is called 'usres'. Did you mean 'users.json'?"),
         (
             {"apps": [APP]},
             "apps.json:7:3: record 0, field _owner_user_id: _owner_user_id refers to '1', which "
@@ -137,7 +137,7 @@ def test_a_folder_that_is_none_is_told(tmp_path: Path) -> None:
     """A path that is no folder is a complaint, not an empty world."""
     found = fixtures.check([tmp_path / "nowhere"], TABLES)
 
-    assert [c.text for c in found] == ["is no folder of fixture files"]
+    assert [c.text for c in found] == ["is no folder of fixture files: it does not exist"]
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_what_is_no_json_is_told_with_its_place(tmp_path: Path, text: str, place
     (found,) = complaints(tmp_path)
 
     assert found.startswith(f"users.json:{place}: not valid JSON: ")
-    assert found.endswith(f" at line {line}, column {column}")
+    assert f" at line {line}, column {column}" in found
 
 
 def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:

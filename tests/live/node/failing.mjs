@@ -8,6 +8,8 @@ const platform = await MockPlatform.start();
 
 test("fails", async (t) => {
   const world = await platform.freshWorld(t);
+  await world.activate("rate-limited", { on: "accounts.list", limit: 0, window: 60 });
+  await world.activate("usage-capped");
   await fetch(`${world.baseUrl}/12/accounts`);
   throw new Error("as it should");
 });

@@ -229,7 +229,7 @@ def test_two_dates_are_compared_for_what_a_suite_calls(
         (("--coverage", "list.json"), "list.json is no coverage file. Write it with"),
         (("--coverage", "cut.json"), "cut.json cannot be read: "),
         (("--coverage", "none.json"), "none.json cannot be read: No such file"),
-        (("--coverage", "wrong.baseline"), "wrong.baseline:1: there is no operation 'news.serch'"),
+        (("--coverage", "wrong.baseline"), "wrong.baseline:1: there is no operation 'news.serch'."),
     ],
 )
 def test_dates_that_cannot_be_compared(

@@ -7,6 +7,7 @@ reads, written in the transaction of what happened.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,7 @@ FILTER_DIRECTION = public_fact(
 )
 _DIRECTED = ("dm.", "chat.", "like.create", "follow.")
 _MEANINGS = {"outbound": "sent", "inbound": "received"}
+_MOST_HAPPENINGS = 50
 _MOST_REASONS = 10
 _POST_EVENTS = "post."
 STREAM = "activity_stream"
@@ -142,6 +144,27 @@ class FanOut(Struct, frozen=True):
         return [*reasons[:_MOST_REASONS], *self._more_reasons]
 
 
+class Happenings:
+    """What happened last in a world, in this process, with the reasons why it went nowhere."""
+
+    def __init__(self) -> None:
+        self._kept: deque[tuple[int, FanOut]] = deque(maxlen=_MOST_HAPPENINGS)
+
+    def add(self, world: World, fan_out: FanOut) -> None:
+        """Keep what happened, in place of the oldest if there are many."""
+        self._kept.append((world.epoch, fan_out))
+
+    def list_kept(self, world: World) -> list[FanOut]:
+        """Return what happened since the world began, oldest first. Needs the world's lock."""
+        return [
+            fan_out
+            for epoch, fan_out in self._kept
+            # What a failed request did was undone, and a reset begins another epoch.
+            if epoch == world.epoch
+            and world.store.get("activities", fan_out.activity["id"]) is not None
+        ]
+
+
 def takes_direction(event_type: str) -> bool:
     """Return whether subscriptions to a type of event may have a direction."""
     return event_type.startswith(_DIRECTED)
@@ -213,7 +236,10 @@ def record_activity(
     if not events and not reasons and user_id is not None:
         path = "POST /2/account_activity/webhooks/:webhook_id/subscriptions/all"
         reasons = [f"account activity: no webhook is subscribed to user {user_id}; {path} does it"]
-    return FanOut(activity, events, world, near, why_not, [*reasons[:_MOST_REASONS], *unmatched])
+    reasons = [*reasons[:_MOST_REASONS], *unmatched]
+    fan_out = FanOut(activity, events, world, near, why_not, reasons)
+    world.find_attachment(Happenings).add(world, fan_out)
+    return fan_out
 
 
 def _name_as_of(world: World, activity: Record) -> str | None:

@@ -89,6 +89,8 @@ _NAMED = {"entities.mentions.username", "in_reply_to_user_id"}
 _MENTIONS = {"entities.mentions.username", "entities.note.mentions.username", "username"}
 _DATED = {"paid_partnership": "paid-partnership"}
 """Fields of posts that the release history dates, each with its row."""
+_PARAMETERS = {"post_fields": "post.fields", "older_post_fields": "tweet.fields"}
+"""The parameters that choose fields of posts."""
 _OLDER = {
     "edit_history_tweet_ids": "edit_history_post_ids",
     "email_tweet": "email_post",
@@ -125,7 +127,7 @@ def find_early_fields(
     params: Mapping[str, Any], _call: Call, world: World, _settings: Settings
 ) -> Iterator[tuple[str, str]]:
     """Find fields of posts that the release history adds later, which are unknown until then."""
-    for parameter, name in (("post_fields", "post.fields"), ("older_post_fields", "tweet.fields")):
+    for parameter, name in _PARAMETERS.items():
         for value in params.get(parameter) or ():
             row = _DATED.get(value)
             if row is None or is_in_force(row, world):
@@ -140,8 +142,13 @@ def find_early_fields(
 DATED_FIELDS = (
     *(
         find_release(row).make_change(
-            "sent-value-accepted", "query parameter post.fields", new=name
+            "sent-value-accepted", f"query parameter {parameter}", new=name
         )
+        for name, row in _DATED.items()
+        for parameter in _PARAMETERS.values()
+    ),
+    *(
+        find_release(row).make_change("answer-key-added", f"answer 200: {name}")
         for name, row in _DATED.items()
     ),
     find_release("affiliation-array").make_change(

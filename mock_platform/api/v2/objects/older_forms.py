@@ -44,6 +44,19 @@ PUBLIC_COUNTS = {
 _ASSETS = "assets.platform.example"
 
 
+def read_counts(own: Record, known: Mapping[str, str], *, recorded: bool) -> Record:
+    """Return the counts of a `public_metrics` as they are stored; only a recorded one keeps it.
+
+    An unknown one has a key which tables refuse.
+    """
+    counts = own.get("public_metrics") if recorded else own.pop("public_metrics", None)
+    if not isinstance(counts, Mapping):
+        return {}
+    found = {stored: counts[name] for name, stored in known.items() if name in counts}
+    unknown = () if recorded else counts.keys() - known.keys()
+    return found | {f"public_metrics.{name}": counts[name] for name in unknown}
+
+
 def format_post_time(moment: datetime) -> str:
     """Write a moment as the 1.1 interface does: `Sat Jun 24 05:08:30 +0000 2017`."""
     day, month = _DAYS[moment.weekday()], _MONTHS[moment.month - 1]

@@ -20,6 +20,7 @@ from mock_platform.api.v2.objects.older_forms import (
     make_count,
     order_keys,
     parse_post_time,
+    read_counts,
 )
 from mock_platform.api.v2.objects.post_text import Links, write_post
 from mock_platform.api.v2.objects.post_view import CARD_URI, COUNTS, KEPT_AS_RECORDED
@@ -111,9 +112,7 @@ def _read_v2_object(post: Record) -> Record:
         for name in ("note_post", "edit_controls", *(("text",) if "full_text" in own else ())):
             own.pop(name, None)
     _read_references(own)
-    counts = own.get("public_metrics") if recorded else own.pop("public_metrics", None)
-    if isinstance(counts, Mapping):
-        own |= {stored: counts[name] for name, stored in COUNTS.items() if name in counts}
+    own |= read_counts(own, COUNTS, recorded=recorded)
     if isinstance(own.get("entities"), dict):
         own["entities"] = read_entities(own["entities"])
     attached = (own.get("attachments") if recorded else own.pop("attachments", None)) or {}

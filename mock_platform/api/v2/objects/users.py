@@ -19,6 +19,7 @@ from mock_platform.api.v2.objects.older_forms import (
     PUBLIC_COUNTS,
     UserProfile,
     parse_post_time,
+    read_counts,
 )
 from mock_platform.api.v2.objects.post_text import (
     Links,
@@ -101,11 +102,7 @@ def _read_v2_object(user: Record) -> Record:
     """Return a user object of the v2 interface with the keys of a record."""
     own = {name: value for name, value in user.items() if value is not None}
     own["screen_name"] = own.pop("username")
-    counts = own.get("public_metrics")
-    if own.get(AS) != RECORDED:
-        own.pop("public_metrics", None)
-    if isinstance(counts, dict):
-        own |= {stored: counts[name] for name, stored in PUBLIC_COUNTS.items() if name in counts}
+    own |= read_counts(own, PUBLIC_COUNTS, recorded=own.get(AS) == RECORDED)
     if "profile_image_url" in own:
         own["profile_image_url_https"] = own["profile_image_url"]
     if "confirmed_email" in own:

@@ -42,11 +42,13 @@ def _suggest(pattern: str, operations: Collection[str]) -> str:
 
 def _find_near(pattern: str, operations: Collection[str]) -> Iterator[str]:
     """Yield what a pattern may have meant: an operation, or all of a family."""
+    from mock_platform.api.guesses import suggest_operations  # of no use before the first fault
+
     family, dot, rest = pattern.partition(".")
     families = sorted({operation.partition(".")[0] for operation in operations})
-    if not dot or rest == "*":
-        for name in get_close_matches(family.rstrip("*"), families, 1):
-            yield f"{name}.*"
-    yield from get_close_matches(pattern, operations, 1)
-    for name in get_close_matches(family, families, 1):
+    near = get_close_matches(family.rstrip("*"), families, 1, 0.8)
+    near += [each.partition(".")[0] for each in suggest_operations(family, operations)[:1]]
+    if dot and rest != "*":
+        yield from suggest_operations(pattern, operations)[:1]
+    for name in near:
         yield f"{name}.*"
