@@ -192,7 +192,7 @@ class Names:
         if isinstance(of, NameScope) and of.kind == "function":  # a property
             return [
                 found
-                for value, where in of.returns
+                for value, where in (of.returns if depth < _DEEPEST else ())
                 for each in self.resolve(value, where, bound, depth + 1)
                 for found in self._attribute(each, name, bound, depth + 1)
             ]

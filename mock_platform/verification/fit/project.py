@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from mock_platform.core.installed import MissingExtra
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.verification.fit.calls import Finder, ProjectCall
@@ -68,12 +69,17 @@ class ProjectReading(Struct, frozen=True):
 
 
 def read_project(root: Path) -> ProjectReading:
-    """Return what a folder or a file sends to the platform. Nothing of it is run."""
+    """Return what a folder or a file sends to the platform. Nothing of it is run.
+
+    Raises:
+        MissingExtra: All files need a library that is not installed.
+    """
     judge, clients = Judge(Platform(Settings(default_fixtures=False))), read_clients()
     sources: list[SourceFile] = []
     faults: list[UnreadFile] = []
     recorded: list[ProjectCall] = []
     variables: dict[str, None] = {}
+    missing: MissingExtra | None = None
     count = 0
     for file in list_files(root):
         path = file.relative_to(root).as_posix() if root.is_dir() else file.name
@@ -90,10 +96,18 @@ def read_project(root: Path) -> ProjectReading:
                 text = _read_text(file)
                 sources.append(_READERS[file.suffix](path, text))
                 variables |= dict.fromkeys(_VARIABLE.findall(text))
+                if line := sources[-1].unclear:
+                    faults.append(UnreadFile(path, line, "this part is no valid syntax"))
+        except MissingExtra as fault:
+            if missing is None:
+                faults.append(UnreadFile(path, 1, f"this file and all of its kind: {fault}"))
+            missing = fault
         except UnreadableSource as fault:
             faults.append(UnreadFile(path, fault.line, str(fault)))
         except BadHar as fault:
             faults.append(UnreadFile(path, fault.place.line, str(fault)))
+    if missing is not None and not sources and not recorded:
+        raise missing
     finder = Finder(sources, judge, clients)
     found = [*finder.find(), *recorded]
     languages = {source.language for source in sources}

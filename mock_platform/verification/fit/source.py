@@ -111,6 +111,8 @@ class SourceFile:
     """Whole texts, also those that are put together: what may be an address."""
     conditions: dict[int, tuple[Condition, ...]] = field(default_factory=dict)
     """What must be true where a call is, by the id of its node."""
+    unclear: int = 0
+    """The line of the first part that is no valid syntax, and was passed over; 0 if none is."""
     module: NameScope = field(init=False)
 
     def __post_init__(self) -> None:
