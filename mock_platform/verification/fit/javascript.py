@@ -12,7 +12,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from mock_platform.core.installed import require_extra
-from mock_platform.verification.fit.source import NameScope, SourceFile
+from mock_platform.verification.fit.source import (
+    UNBOUND,
+    CallExpression,
+    NameScope,
+    SourceFile,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -203,7 +208,7 @@ class _Reader:
             self._add_parameter(each, scope)
         body = node.child_by_field_name("body")
         if body is not None and body.type != "statement_block":
-            scope.returns.append((self._get(body), scope))
+            scope.returns.append(scope.express(self._get(body)))
         return scope
 
     def _add_parameter(self, node: Node, scope: NameScope) -> None:
@@ -227,12 +232,12 @@ class _Reader:
     # -- what is noted -----------------------------------------------------------------------------
 
     def _note_text(self, node: Node, scope: NameScope) -> None:
-        self._source.texts.append((self._get(node), scope))
+        self._source.texts.append(scope.express(self._get(node)))
 
     def _note_call(self, node: Node, scope: NameScope) -> None:
         call = self._get(node)
         if isinstance(call, ast.Call):
-            self._source.calls.append((call, scope))
+            self._source.calls.append(CallExpression(call, scope, UNBOUND))
 
     def _note_member(self, node: Node, scope: NameScope) -> None:
         member = self._get(node)
@@ -242,7 +247,7 @@ class _Reader:
     def _note_return(self, node: Node, scope: NameScope) -> None:
         function, value = scope.find("function"), _list_parts(node)
         if function is not None and value:
-            function.returns.append((self._get(value[0]), scope))
+            function.returns.append(scope.express(self._get(value[0])))
 
     def _note_export(self, node: Node, scope: NameScope) -> None:
         value = node.child_by_field_name("value")
@@ -300,13 +305,11 @@ class _Reader:
         self._names[right.id] = name
         of = _text(left, "object")
         if left.type == "identifier":
-            holder: NameScope | None = scope
-            while holder is not None and name not in holder.values:
-                holder = holder.parent
-            holder = holder or scope
+            holder = next((each for each in scope.list_around() if name in each.values), scope)
             if _text(node, "operator") == "+=" and name in holder.values:
-                before, where = holder.values[name][-1]
-                holder.values[name][-1] = (_at(ast.BinOp(before, ast.Add(), value), node), where)
+                before = holder.values[name][-1]
+                whole = _at(ast.BinOp(before.node, ast.Add(), value), node)
+                holder.values[name][-1] = before.move_to(whole)
             else:
                 holder.assign(name, value, scope)
         elif of == "this" and (owner := scope.find("class")) is not None:

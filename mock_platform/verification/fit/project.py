@@ -30,17 +30,9 @@ _READERS = {
 }
 _HAR = ".har"
 _SKIPPED = frozenset(
-    [
-        "node_modules",
-        "bower_components",
-        "venv",
-        "env",
-        "site-packages",
-        "__pycache__",
-        "dist",
-        "build",
-    ]
-)
+    ["node_modules", "bower_components", "venv", "env", "site-packages", "__pycache__", "dist",
+     "build"]
+)  # fmt: skip
 _VARIABLE = re.compile(
     r"(?:environ(?:\.get)?\s*[\[(]\s*|getenv\(\s*|process\.env(?:\.|\[\s*))[\"']?([A-Z][A-Z0-9_]{2,60})"
 )
@@ -111,17 +103,11 @@ def read_project(root: Path) -> ProjectReading:
     finder = Finder(sources, judge, clients)
     found = [*finder.find(), *recorded]
     languages = {source.language for source in sources}
-    imported = {
-        library
-        for source in sources
-        for name in source.module.imports.values()
-        if (library := clients.find_library(name.replace("|", ".")))
-    }
     return ProjectReading(
         found,
         faults,
         count,
-        tuple(sorted({*languages, *imported})),
+        tuple(sorted({*languages, *clients.list_imported(sources)})),
         tuple(variables),
         sorted(set(finder.elsewhere)),
     )
