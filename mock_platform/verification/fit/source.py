@@ -54,7 +54,7 @@ class Expression:
 
 @dataclass(frozen=True, eq=False)
 class CallExpression(Expression):
-    """A call."""
+    """A call in its scope, as another expression."""
 
     node: ast.Call
 
