@@ -29,10 +29,8 @@ from mock_platform.platform import Platform
 from mock_platform.serving.garbage import collect_rarely
 from mock_platform.settings import NamesMode, Settings
 from mock_platform.verification.compare import (
-    SUFFIXES,
     BadAcceptedFile,
     DriftScope,
-    Format,
     OwnSandbox,
     RecordedComparison,
     Report,
@@ -61,6 +59,7 @@ from mock_platform.verification.har import (
     recognize_names,
     show_progress,
 )
+from mock_platform.verification.reports import SUFFIXES, Format
 from mock_platform.world.clock import machine_now
 
 SKIPPED_KINDS = PROBE_KINDS[1:]

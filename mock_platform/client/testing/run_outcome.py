@@ -109,9 +109,11 @@ class RunOutcome:
     def write_mutation(self, name: str, folder: Path) -> None:
         """Write what the tests noticed to a file, whose format follows from its name."""
         if self.mutation is not None:
-            from mock_platform.verification.mutation.report import write_file
+            from mock_platform.verification.mutation.report import render
+            from mock_platform.verification.reports import SUFFIXES, write_file
 
-            self.reported = [write_file(self.mutation, name, folder)]
+            text = render(self.mutation, SUFFIXES[Path(name).suffix])
+            self.reported = [write_file(text, name, folder)]
 
     def describe_costs(self) -> str | None:
         """Return what all calls would have cost, in a sentence; `None` if it is nothing."""

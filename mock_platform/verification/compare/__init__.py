@@ -26,18 +26,15 @@ from mock_platform.verification.compare.findings import (
 )
 from mock_platform.verification.compare.plan import SkippedOperation
 from mock_platform.verification.compare.recorded import RecordedComparison
-from mock_platform.verification.compare.report import FORMATS, SUFFIXES, Format, render
+from mock_platform.verification.compare.report import render
 from mock_platform.verification.compare.side import OwnSandbox
 
 __all__ = [
-    "FORMATS",
-    "SUFFIXES",
     "BadAcceptedFile",
     "CheckedOperation",
     "Drift",
     "DriftFinding",
     "DriftScope",
-    "Format",
     "OwnSandbox",
     "RecordedComparison",
     "Report",

@@ -52,6 +52,7 @@ from mock_platform.verification.importing.rules import (
     make_exact_rules,
     make_failure,
 )
+from mock_platform.verification.reports import count_noun
 from mock_platform.world.store.interface import Record
 
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -418,7 +419,7 @@ class _Import:
             self.report.notes.append(text if label is None else f"{label}: {text}")
         for host, count in self._foreign.most_common():
             self.report.notes.append(
-                f"{count:,} request{'' if count == 1 else 's'} to {host}: no host of the platform; "
+                f"{count_noun(count, 'request')} to {host}: no host of the platform; "
                 f"take it as one with --host {host}"
             )
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.verification.compare import Format, make_report, render
+from mock_platform.verification.compare import make_report, render
 from mock_platform.verification.compare.compare import Difference, DifferenceKind
 from mock_platform.verification.compare.findings import (
     AskedProbe,
@@ -10,6 +10,7 @@ from mock_platform.verification.compare.findings import (
     Collector,
     Drift,
 )
+from mock_platform.verification.reports import Format
 
 
 def test_one_difference_has_one_id() -> None:
