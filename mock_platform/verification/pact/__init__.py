@@ -1,7 +1,7 @@
 """Pact files: what a client exercised, as a contract that a verifier can check against a server.
 
-`recorded` takes what goes in from a world, with the state before each request; `interactions`
-writes each with rules from its schema, `document` writes the file.
+`recorded` takes what goes in from a world, with the state before each request; `document` writes
+each as an interaction, with rules from its schema.
 """
 
 from __future__ import annotations
