@@ -18,6 +18,7 @@ from mock_platform.verification.fit.source import (
     SourceFile,
     choices,
     label_of,
+    unwrap_type,
 )
 
 _MOST_TEXTS = 12
@@ -237,7 +238,7 @@ class Names:
         if isinstance(found, OpenParameter):
             scope, kind = found.function, found.function.annotations.get(found.name)
             if kind is not None and scope.parent is not None:
-                types = self.resolve(scope.parent.express(_unwrap_type(kind)))
+                types = self.resolve(scope.parent.express(unwrap_type(kind)))
                 made = [_make(each) for each in types if isinstance(each, NameScope | str)]
                 return made or [found]
         return [found]
@@ -534,21 +535,6 @@ def _combine(parts: Iterable[list[str]]) -> list[tuple[str, ...]]:
 
 def _unique(found: Iterable[Meaning]) -> list[Meaning]:
     return list({(id(e.node) if isinstance(e, Expression) else e): e for e in found}.values())
-
-
-def _unwrap_type(kind: ast.expr) -> ast.expr:
-    """Return the type in `Optional[Type]`, `Type | None` or `"Type"`."""
-    if isinstance(kind, ast.Subscript):
-        return _unwrap_type(kind.slice)
-    if isinstance(kind, ast.BinOp):
-        return _unwrap_type(kind.left)
-    if isinstance(kind, ast.Constant) and isinstance(kind.value, str):
-        first, *rest = kind.value.split(".")
-        node: ast.expr = ast.Name(first)
-        for name in rest:
-            node = ast.Attribute(node, name)
-        return node
-    return kind
 
 
 def _make(kind: NameScope | str) -> Meaning:

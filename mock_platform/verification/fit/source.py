@@ -199,3 +199,18 @@ def name_of(func: ast.expr) -> str:
     if isinstance(func, ast.Call):
         return name_of(func.func)
     return func.id if isinstance(func, ast.Name) else ""
+
+
+def unwrap_type(kind: ast.expr) -> ast.expr:
+    """Return the type in `Optional[Type]`, `Type | None` or `"Type"`."""
+    if isinstance(kind, ast.Subscript):
+        return unwrap_type(kind.slice)
+    if isinstance(kind, ast.BinOp):
+        return unwrap_type(kind.left)
+    if isinstance(kind, ast.Constant) and isinstance(kind.value, str):
+        first, *rest = kind.value.split(".")
+        node: ast.expr = ast.Name(first)
+        for name in rest:
+            node = ast.Attribute(node, name)
+        return node
+    return kind
