@@ -17,7 +17,7 @@ from mock_platform.core.pairs import decode_pairs
 from mock_platform.verification.compare.plan import PAGE_NAMES
 from mock_platform.verification.fidelity.facts import HERE, Fact, read_body
 from mock_platform.verification.fidelity.instrument import FactValues, dig, list_items
-from mock_platform.verification.har import HarExchange
+from mock_platform.verification.har.exchange import HarExchange
 from mock_platform.world.clock import parse_instant
 
 _RECENT = timedelta(days=7)

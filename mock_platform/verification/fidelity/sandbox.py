@@ -37,7 +37,7 @@ from mock_platform.verification.fidelity.instrument import (
     list_items,
 )
 from mock_platform.verification.fidelity.publication import LeftOutRequest, prepare
-from mock_platform.verification.har import HarExchange
+from mock_platform.verification.har.exchange import HarExchange
 from mock_platform.verification.importing.recorded import Player, RecordedCall
 from mock_platform.verification.importing.records import RecordCollection, write_records
 

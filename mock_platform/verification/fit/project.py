@@ -18,7 +18,8 @@ from mock_platform.verification.fit.javascript import read_javascript
 from mock_platform.verification.fit.python import read_python
 from mock_platform.verification.fit.source import SourceFile, UnreadableSource
 from mock_platform.verification.fit.verdicts import Judge
-from mock_platform.verification.har import BadHar, read_har
+from mock_platform.verification.har.exchange import BadHar
+from mock_platform.verification.har.reader import read_har
 
 MAX_FILE_BYTES = 2 * 1024**2
 MAX_FILES = 20_000

@@ -23,7 +23,8 @@ from mock_platform.platform import Platform
 from mock_platform.scenario.source import MAX_BYTES, MAX_VALUES
 from mock_platform.scenario.writing import write_document
 from mock_platform.settings import NamesMode, Settings
-from mock_platform.verification.har import NamesChoice, read_har, recognize_names, show_progress
+from mock_platform.verification.har.exchange import NamesChoice, recognize_names
+from mock_platform.verification.har.reader import read_har, show_progress
 from mock_platform.verification.importing.ids import IdTranslation, list_owned, make_fresh
 from mock_platform.verification.importing.persons import PersonTranslation, RemainsOfPersons
 from mock_platform.verification.importing.recorded import (

@@ -2,14 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.verification.compare import make_report, render
 from mock_platform.verification.compare.compare import Difference, DifferenceKind
 from mock_platform.verification.compare.findings import (
     AskedProbe,
     CheckedOperation,
     Collector,
     Drift,
+    make_report,
 )
+from mock_platform.verification.compare.report import render
 from mock_platform.verification.reports import Format
 
 
