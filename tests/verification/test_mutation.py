@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mock_platform.pytest_plugin import _MUTATION_SUFFIXES
-from mock_platform.verification.mutation.report import MutationReport, Result, Trial, render
+from mock_platform.verification.mutation import MutationReport, Result, Trial, render
 from mock_platform.verification.reports import SUFFIXES, write_file
 
 
