@@ -83,17 +83,11 @@ class _Reader(ast.NodeVisitor):
         self._visit_in(scope, [*_skip_docstring(node.body)])
         self._branches = branches
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        """Open the scope of a function."""
-        self._define(node, node.name)
+    def visit_FunctionDef(self, node: _Function) -> None:
+        """Open the scope of a function, which may have no name."""
+        self._define(node, getattr(node, "name", ""))
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
-        """Open the scope of a function."""
-        self._define(node, node.name)
-
-    def visit_Lambda(self, node: ast.Lambda) -> None:
-        """Open the scope of a function without a name."""
-        self._define(node, "")
+    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef  # noqa: N815
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         """Open the scope of a class."""
@@ -162,29 +156,22 @@ class _Reader(ast.NodeVisitor):
                 self._assign(item.optional_vars, item.context_expr)
         self.generic_visit(node)
 
-    def visit_AsyncWith(self, node: ast.AsyncWith) -> None:
-        """Note the values of names in `async with … as name`."""
-        self.visit_With(node)
+    visit_AsyncWith = visit_With  # noqa: N815
 
     def visit_For(self, node: ast.For) -> None:
         """Note the values of a name that goes through a list that is written down."""
         if isinstance(node.iter, ast.List | ast.Tuple):
             for each in node.iter.elts:
                 self._assign(node.target, each)
-        self._visit_branch(node)
+        self.visit_While(node)
 
-    def visit_While(self, node: ast.While) -> None:
-        """Nothing in a loop is certain."""
-        self._visit_branch(node)
-
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
-        """Nothing in a handler is certain."""
-        self._visit_branch(node)
-
-    def _visit_branch(self, node: ast.AST) -> None:
+    def visit_While(self, node: ast.AST) -> None:
+        """Nothing in a loop or a handler is certain."""
         self._branches += 1
         self.generic_visit(node)
         self._branches -= 1
+
+    visit_ExceptHandler = visit_While  # noqa: N815
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Name):
@@ -246,20 +233,15 @@ class _Reader(ast.NodeVisitor):
         if isinstance(node.value, str) and not self._in_text:
             self.scope.file.texts.append(self.scope.express(node))
 
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
+    def visit_JoinedStr(self, node: ast.expr) -> None:
         """Note a text that is put together."""
-        self._note_whole(node)
-
-    def visit_BinOp(self, node: ast.BinOp) -> None:
-        """Note a text that is put together."""
-        self._note_whole(node)
-
-    def _note_whole(self, node: ast.expr) -> None:
         if not self._in_text:
             self.scope.file.texts.append(self.scope.express(node))
         outer, self._in_text = self._in_text, True
         self.generic_visit(node)
         self._in_text = outer
+
+    visit_BinOp = visit_JoinedStr  # noqa: N815
 
     def visit_Expr(self, node: ast.Expr) -> None:
         """A text alone is a comment."""
