@@ -36,7 +36,8 @@ from mock_platform.core.auth.authenticate import CORE_ASSUMPTIONS
 from mock_platform.core.auth.lookup import WorldCredentials, credential_hints
 from mock_platform.core.call import Call, Challenge, Reply
 from mock_platform.core.cluster_peers import Alone, Peers
-from mock_platform.core.description.openapi import V2_VERSION, Description, describe
+from mock_platform.core.description.openapi import V2_VERSION, describe
+from mock_platform.core.description.views import Description
 from mock_platform.core.failures.errors import (
     ADS_ERRORS,
     INVALID_TOKEN_REASON,

@@ -43,10 +43,10 @@ _MARKERS = {
     "mock_as_of": "mock_as_of(date): let the contract of the test's world be that of this date, "
     "ISO 8601.",
 }
-_SUFFIXES = (".html", ".json", ".txt", ".xml", ".baseline")
+_MUTATION_SUFFIXES = (".html", ".json", ".txt", ".xml")
+"""The ends of the names of `--mock-mutate-report`; `reports.SUFFIXES` has their formats."""
+_SUFFIXES = (*_MUTATION_SUFFIXES, ".baseline")
 """The ends of the names of coverage files; `coverage.SUFFIXES` has their formats."""
-_MUTATION_SUFFIXES = (".txt", ".json", ".xml", ".html")
-"""The ends of the names of `--mock-mutate-report`; `mutation.report.SUFFIXES` has their formats."""
 _MUTATION_OPTIONS = ("--mock-mutate-budget", "--mock-mutate-report", "--mock-mutate-seed")
 _FIXTURE = "mock_platform"
 _GROUP = "mock_platform"

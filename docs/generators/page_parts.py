@@ -5,8 +5,10 @@ from __future__ import annotations
 from docs.generators import tables
 from docs.generators.markdown import table
 from docs.generators.rooms import BESIDE, ROOT, find_direct_imports, read_rooms, read_subjects
-from mock_platform.verification.contract import RULES
-from mock_platform.verification.fidelity import measure_sandbox, read_packaged, write_page
+from mock_platform.verification.contract.rules import RULES
+from mock_platform.verification.fidelity.facts import read_packaged
+from mock_platform.verification.fidelity.measure import measure_sandbox
+from mock_platform.verification.fidelity.report import write_page
 
 _END = "<!-- The end of what `make docs` makes. -->"
 

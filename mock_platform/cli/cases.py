@@ -16,8 +16,9 @@ from mock_platform.cli.serving import serve_until_stopped
 from mock_platform.core.errors import BadCase
 from mock_platform.serving.restoring import Opened, open_replayed
 from mock_platform.settings import Settings
-from mock_platform.verification.cases import Replay, SavedCase, read_case, replay
 from mock_platform.verification.cases.as_test import write_test
+from mock_platform.verification.cases.document import SavedCase, read_case
+from mock_platform.verification.cases.replay import Replay, replay
 from mock_platform.version import __version__
 
 _MAX_LISTED = 100

@@ -206,7 +206,7 @@ def pact(
     that cannot be repeated are left out, and listed with the reason.
     """
     from mock_platform.cli.contracting import write_pact
-    from mock_platform.verification.pact import Parties
+    from mock_platform.verification.pact.document import Parties
 
     if har is None and names != "neutral":
         raise click.UsageError(

@@ -29,39 +29,34 @@ from mock_platform.delivery.upstream import BadBaseUrl, check_base_url
 from mock_platform.platform import Platform
 from mock_platform.serving.garbage import collect_rarely
 from mock_platform.settings import NamesMode, Settings
-from mock_platform.verification.compare import (
-    SUFFIXES,
+from mock_platform.verification.compare.accepted import (
     BadAcceptedFile,
-    DriftScope,
-    Format,
-    OwnSandbox,
-    RecordedComparison,
-    Report,
-    ServerUnreachable,
-    SigningCredentials,
     apply_accepted,
-    check,
     choose,
-    make_report,
     read_accepted,
-    render,
     write_accepted,
 )
-from mock_platform.verification.compare.client import CONNECTIONS, HttpClient
+from mock_platform.verification.compare.check import check
+from mock_platform.verification.compare.client import (
+    CONNECTIONS,
+    HttpClient,
+    ServerUnreachable,
+    SigningCredentials,
+)
+from mock_platform.verification.compare.findings import DriftScope, Report, make_report
 from mock_platform.verification.compare.plan import (
     PROBE_KINDS,
     ProbeKind,
     describe_reads,
     list_reads,
 )
+from mock_platform.verification.compare.recorded import RecordedComparison
+from mock_platform.verification.compare.report import render
 from mock_platform.verification.compare.shadow import ShadowSettings, ShadowTraffic
-from mock_platform.verification.har import (
-    BadHar,
-    NamesChoice,
-    read_har,
-    recognize_names,
-    show_progress,
-)
+from mock_platform.verification.compare.side import OwnSandbox
+from mock_platform.verification.har.exchange import BadHar, NamesChoice, recognize_names
+from mock_platform.verification.har.reader import read_har, show_progress
+from mock_platform.verification.reports import SUFFIXES, Format
 from mock_platform.world.clock import machine_now
 
 SKIPPED_KINDS = PROBE_KINDS[1:]

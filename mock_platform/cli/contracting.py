@@ -18,23 +18,21 @@ from mock_platform.core.jsonio import pretty
 from mock_platform.core.operation import Operation
 from mock_platform.platform import Platform
 from mock_platform.settings import NamesMode
-from mock_platform.verification.contract import (
+from mock_platform.verification.contract.compare import compare_contracts, compare_dates
+from mock_platform.verification.contract.document import (
     BadContract,
-    Comparison,
     Contract,
-    Format,
-    compare_contracts,
-    compare_dates,
     make_contract,
     read_contract,
     read_contract_file,
-    render,
     render_contract,
 )
+from mock_platform.verification.contract.rules import Comparison, Format, render
 from mock_platform.verification.coverage.gate import BadBaseline, read_called
-from mock_platform.verification.har import BadHar
+from mock_platform.verification.har.exchange import BadHar
 from mock_platform.verification.importing.pact_archive import read_archive
-from mock_platform.verification.pact import LeftOut, Parties, make_pact
+from mock_platform.verification.pact.document import Parties, make_pact
+from mock_platform.verification.pact.recorded import LeftOut
 from mock_platform.version import __version__
 from mock_platform.world.clock import format_date
 

@@ -15,25 +15,14 @@ from mock_platform.core.jsonio import pretty
 from mock_platform.core.pairs import decode_pairs
 from mock_platform.delivery.upstream import BadBaseUrl
 from mock_platform.settings import NamesMode, is_loopback
-from mock_platform.verification.compare import ServerUnreachable
-from mock_platform.verification.compare.client import HttpClient, ProbeRequest
+from mock_platform.verification.compare.client import HttpClient, ProbeRequest, ServerUnreachable
 from mock_platform.verification.compare.side import OriginalNames
-from mock_platform.verification.fidelity import (
-    BadFacts,
-    Fact,
-    FactSandbox,
-    Instrument,
-    Measurement,
-    Sent,
-    list_falls,
-    measure,
-    measure_sandbox,
-    read_baseline,
-    read_facts,
-    read_packaged,
-    write_text,
-)
-from mock_platform.verification.har import BadHar
+from mock_platform.verification.fidelity.facts import BadFacts, Fact, read_facts, read_packaged
+from mock_platform.verification.fidelity.instrument import Instrument
+from mock_platform.verification.fidelity.measure import Measurement, measure, measure_sandbox
+from mock_platform.verification.fidelity.report import list_falls, read_baseline, write_text
+from mock_platform.verification.fidelity.sandbox import FactSandbox, Sent
+from mock_platform.verification.har.exchange import BadHar
 
 
 def show_fidelity(against: str | None, form: Literal["text", "json"], *, yes: bool) -> None:

@@ -9,16 +9,12 @@ import click
 from mock_platform.cli.comparing import Acceptance, OtherServer, accept, read_server, read_skip
 from mock_platform.cli.contracting import read_own_contract
 from mock_platform.cli.verifying import DriftOptions, RunCheck
-from mock_platform.verification.compare import DriftScope
-from mock_platform.verification.compare import render as render_drift
 from mock_platform.verification.compare.compare import escape
-from mock_platform.verification.contract import (
-    BadContract,
-    Comparison,
-    compare_contracts,
-    read_contract_file,
-    render,
-)
+from mock_platform.verification.compare.findings import DriftScope
+from mock_platform.verification.compare.report import render as render_drift
+from mock_platform.verification.contract.compare import compare_contracts
+from mock_platform.verification.contract.document import BadContract, read_contract_file
+from mock_platform.verification.contract.rules import Comparison, render
 
 _MAX_NAMED = 5
 """Operations of another server that are named although they were not compared."""

@@ -22,14 +22,10 @@ from mock_platform.delivery.upstream import BadBaseUrl, Upstream
 from mock_platform.serving.http import ServerThread
 from mock_platform.settings import ConnectionSettings
 from mock_platform.verification.compare.compare import escape
-from mock_platform.verification.har import BadHar
+from mock_platform.verification.har.exchange import BadHar
 from mock_platform.verification.har.writer import HarFile, RecordedExchange, Secrets
-from mock_platform.verification.importing import (
-    FolderInUse,
-    ImportOptions,
-    RemainsOfPersons,
-    import_har,
-)
+from mock_platform.verification.importing.folder import FolderInUse, ImportOptions, import_har
+from mock_platform.verification.importing.persons import RemainsOfPersons
 from mock_platform.verification.importing.result import describe, report_as_json
 from mock_platform.verification.recording import MAX_BODY_BYTES, Forwarder
 from mock_platform.world import redact

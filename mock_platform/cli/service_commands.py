@@ -22,7 +22,7 @@ from mock_platform.cli.options import (
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from mock_platform.verification.har import NamesChoice
+    from mock_platform.verification.har.exchange import NamesChoice
 
 
 @click.command(cls=CheckedCommand)
@@ -232,7 +232,7 @@ def import_(
     turned into something is listed with the reason.
     """
     from mock_platform.cli.recording import import_file
-    from mock_platform.verification.importing import ImportOptions
+    from mock_platform.verification.importing.folder import ImportOptions
 
     hosts = tuple(name.lower() for name in host)
     options = ImportOptions(hosts, names, force, ids, anonymise)

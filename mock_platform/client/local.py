@@ -332,7 +332,7 @@ class LocalWorld(WorldFace):
         return recorder.document(None if name == DEFAULT else name)
 
     def save_case(self, path: Path | str) -> Path:
-        from mock_platform.verification.cases import write_case
+        from mock_platform.verification.cases.writing import write_case
 
         return write_private(path, write_case(self._platform, self._world))
 

@@ -39,7 +39,7 @@ from mock_platform.world.names import DEFAULT
 if TYPE_CHECKING:
     from mock_platform.control.plane import ControlPlane
     from mock_platform.serving.flask.wsgi import Edge
-    from mock_platform.verification.cases import CaseDifference
+    from mock_platform.verification.cases.replay import CaseDifference
 
 
 class LocalPlatform(LocalWorld, PlatformFace):
@@ -82,7 +82,8 @@ class LocalPlatform(LocalWorld, PlatformFace):
     @classmethod
     def open_case(cls, path: Path | str, *, port: int) -> LocalPlatform:
         """Start a server with the world of a case; see `MockPlatform.open_case`."""
-        from mock_platform.verification.cases import read_case, replay
+        from mock_platform.verification.cases.document import read_case
+        from mock_platform.verification.cases.replay import replay
 
         replayed = replay(read_case(path))
         try:

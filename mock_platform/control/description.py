@@ -12,8 +12,9 @@ from mock_platform.api.served import ORIGINAL_NAMES, SPEC_SENTENCES
 from mock_platform.control.mistakes import TOKEN_HEADER
 from mock_platform.control.refusals import MEDIA_TYPE
 from mock_platform.control.route import HTML, YAML, Nothing, Route
-from mock_platform.core.description.openapi import Description, describe
+from mock_platform.core.description.openapi import describe
 from mock_platform.core.description.schemas import Converter
+from mock_platform.core.description.views import Description
 from mock_platform.core.fields import Anything, Integer, ListOf, Nested, Text
 from mock_platform.core.schema import Schema
 from mock_platform.platform import Platform

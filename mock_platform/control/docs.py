@@ -55,7 +55,7 @@ def arrange(
     document: JsonObject, platform: Platform, world: World, base_url: str, part: str
 ) -> JsonObject:
     """Return one part of a description; `part` is one of `PARTS`."""
-    shown = {path: dict(_choose(path, item, part)) for path, item in document["paths"].items()}
+    shown = {path: dict(_choose(item, part)) for path, item in document["paths"].items()}
     document["paths"] = {path: item for path, item in shown.items() if item}
     document["tags"] = [
         tag for tag in document["tags"] if (tag["name"] == CONTROL) == (part == CONTROL)
@@ -67,7 +67,7 @@ def arrange(
     return document
 
 
-def list_authorizations(platform: Platform, world: World) -> dict[str, Any]:
+def list_authorizations(world: World) -> dict[str, Any]:
     """Return what the page fills in: tokens by scheme, pairs of name and password, keys to sign.
 
     The keys are by the placeholder that they replace.
@@ -98,7 +98,7 @@ def list_steps(platform: Platform, world: World) -> dict[str, list[str]]:
     for operation in platform.operations:
         before = operation.example.before
         if before is not None:
-            example = make_example(platform, operation, world)
+            example = make_example(operation, world)
             if example is not None:
                 steps[f"{example.method} {urlsplit(example.path).path}"] = [*before]
     return steps
@@ -109,7 +109,7 @@ def list_streams(platform: Platform) -> list[str]:
     return [each.path for each in platform.operations if isinstance(each.returns, Lines)]
 
 
-def _choose(path: str, item: JsonObject, part: str) -> Iterator[tuple[str, JsonObject]]:
+def _choose(item: JsonObject, part: str) -> Iterator[tuple[str, JsonObject]]:
     """Yield the entries of a path that a part has; sandbox addresses only if there is no other."""
     for method, entry in item.items():
         of_control = CONTROL in entry.get("tags", ())
@@ -145,7 +145,7 @@ def _add_examples(document: JsonObject, platform: Platform, world: World, base_u
             if operation.example.before is not None:
                 first = " ".join(operation.example.before)
                 entry["description"] = _join(entry.get("description"), _describe_step(first))
-            example = make_example(platform, operation, world)
+            example = make_example(operation, world)
             if example is not None:
                 made = put_in_credentials(operation.example.page_values, known)
                 _fill(path, entry, example, made)
@@ -245,7 +245,7 @@ def docs(request: ControlRequest) -> Response:
         nonce=nonce,
         assets=f"{request.base_url}{ASSETS}",
         description=f"{request.base_url}/_mock/docs/openapi.json?part={part}",
-        authorizations=list_authorizations(request.platform, request.world),
+        authorizations=list_authorizations(request.world),
         signed=SIGNED,
         made=MADE,
         steps=list_steps(request.platform, request.world),

@@ -206,7 +206,7 @@ class OperationDetails(Struct, frozen=True):
     assumptions: tuple[Assumption, ...]
 
 
-def make_example(platform: Platform, operation: Operation, world: World) -> Sample | None:
+def make_example(operation: Operation, world: World) -> Sample | None:
     """Return a request that can be sent as it is; `None` if the records have nothing for it."""
     found = credentials(world)
     try:
@@ -229,7 +229,7 @@ def collect(platform: Platform, operation: Operation, world: World) -> Operation
         operation,
         ("/sandbox" if operation.sandbox_only else "") + operation.path,
         tuple(_list_parameters(operation)),
-        make_example(platform, operation, world),
+        make_example(operation, world),
         operation.example.is_refused,
         operation.returns.status,
         failures,

@@ -18,8 +18,15 @@ from mock_platform.core.jsonio import dumps
 from mock_platform.core.schema import Schema
 from mock_platform.delivery.envelope import make_body
 from mock_platform.delivery.sender import find_names
-from mock_platform.verification.pact import BEGINNING, EVENT, SIGNED, Parties, make_pact, read_world
-from mock_platform.verification.pact.recorded import FORM, begin_again
+from mock_platform.verification.pact.document import Parties, make_pact
+from mock_platform.verification.pact.recorded import (
+    BEGINNING,
+    EVENT,
+    FORM,
+    SIGNED,
+    begin_again,
+    read_world,
+)
 from mock_platform.world.names import DEFAULT
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World

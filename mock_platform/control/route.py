@@ -29,8 +29,8 @@ from mock_platform.world.world import World
 if TYPE_CHECKING:
     from flask import Request
 
-    from mock_platform.core.description.openapi import Description
     from mock_platform.core.description.schemas import Converter
+    from mock_platform.core.description.views import Description
 
 WORLD = "mock_platform.world"
 """Key of the WSGI environ: the world in the path, or `None`."""

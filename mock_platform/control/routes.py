@@ -41,7 +41,7 @@ from mock_platform.control.mistakes import MISTAKES, describe_mistake
 from mock_platform.control.refusals import MEDIA_TYPE, ControlRefusal, as_refusal
 from mock_platform.control.route import ControlRequest, Route, Services, body_of, query_of
 from mock_platform.core.cluster_peers import NoAnswer
-from mock_platform.core.description.openapi import Description
+from mock_platform.core.description.views import Description
 from mock_platform.core.jsonio import dumps
 from mock_platform.core.warning_counts import WarningRecorder
 from mock_platform.platform import Platform

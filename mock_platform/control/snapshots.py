@@ -76,7 +76,7 @@ def get_case(request: ControlRequest) -> Response:
     """Return the world with all its requests as one file, without secrets."""
     from flask import Response
 
-    from mock_platform.verification.cases import write_case
+    from mock_platform.verification.cases.writing import write_case
 
     world = request.world
     data = write_case(request.platform, world)

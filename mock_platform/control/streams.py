@@ -18,8 +18,9 @@ from mock_platform.control.refusals import ControlRefusal
 from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.errors import UnknownStream, did_you_mean
 from mock_platform.core.failures.problems import DISCONNECT_TYPES
-from mock_platform.core.fields import Between, Choice, Flag, Integer, ListOf, Nested, Text
+from mock_platform.core.fields import Choice, Flag, Integer, ListOf, Nested, Text
 from mock_platform.core.schema import Schema
+from mock_platform.core.validators import Between
 
 
 class _OpenStream(Schema):

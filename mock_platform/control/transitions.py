@@ -9,8 +9,9 @@ from mock_platform.control.refusals import ControlRefusal, refuse_values
 from mock_platform.control.route import ControlRequest, Route
 from mock_platform.core.description.schemas import Converter
 from mock_platform.core.errors import did_you_mean
-from mock_platform.core.fields import Between, Choice, Integer, Text
+from mock_platform.core.fields import Choice, Integer, Text
 from mock_platform.core.schema import Schema
+from mock_platform.core.validators import Between
 from mock_platform.platform import Platform
 from mock_platform.world.transitions import PROGRESSIONS, TransitionKind
 from mock_platform.world.world import World

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Self, TypedDict, Unpack
 
-from marshmallow import ValidationError, fields, validate
+from marshmallow import ValidationError, fields
 
 from mock_platform.core.codes import list_countries, list_currencies
 from mock_platform.core.faults import (
@@ -22,8 +22,8 @@ from mock_platform.core.faults import (
     missing,
     refuse,
     say,
-    unlisted,
 )
+from mock_platform.core.validators import EMPTY, Between, Length, OneOf, Pattern, tell_bound
 from mock_platform.world.clock import parse_instant, parse_relative, wire_millis, wire_seconds
 
 _INTEGER = re.compile(r"-?[0-9]+", re.ASCII)
@@ -124,80 +124,6 @@ class Text(_Wire, fields.String):
         return value
 
 
-class Length(validate.Length):
-    """Characters of a text, or items of a list, from `min` to `max`."""
-
-    def __call__(self, value: Any) -> Any:
-        """Check a value and return it as it is used."""
-        is_text, count = isinstance(value, str), len(value)
-        unit = "characters" if is_text else "items"
-        if self.max is not None and count > self.max:
-            most = f"may only be {self.max} characters long"
-            raise refuse(
-                f"A maximum of {self.max} {unit} may be provided for {{name}}",
-                said=self._say(count, most if is_text else _tell("maximum", self.max)),
-            )
-        if self.min is not None and count < self.min:
-            least = f"must be at least {self.min} characters long"
-            raise refuse(
-                f"A minimum of {self.min} {unit} must be provided for {{name}}",
-                said=self._say(count, least if is_text else _tell("minimum", self.min)),
-            )
-        return value
-
-    def _say(self, count: int, of_key: str) -> Said:
-        if count == 0:
-            return Said(EMPTY, f"$.{{name}}: {of_key}")
-        low, high = self.min or 1, self.max
-        bounds = f"at least {low}" if high is None else f"between {low} and {high}"
-        return Said(f"size [{count}] is not {bounds}", f"$.{{name}}: {of_key}")
-
-
-EMPTY = "The `{name}` query parameter can not be empty"
-
-
-def _tell(bound: str, number: int) -> str:
-    return f"there must be a {bound} of {number} item{'' if number == 1 else 's'} in the array"
-
-
-class Pattern(validate.Regexp):
-    """The whole text must match the pattern; `text` describes it in words."""
-
-    def __init__(self, pattern: str, text: str | None = None) -> None:
-        self.text = text
-        super().__init__(pattern, flags=re.ASCII)
-
-    def __call__(self, value: Any) -> Any:
-        """Check a value and return it as it is used."""
-        if self.regex.fullmatch(value) is None:
-            wanted = self.text or f"a value that matches {self.regex.pattern!s}"
-            shape = f"^{self.regex.pattern!s}$"
-            key = f"does not match the regex pattern {shape}"
-            said = say(value, f"does not match {shape}", key)
-            raise invalid(wanted, value, "invalid format", said)
-        return value
-
-
-class Between(validate.Range):
-    """A number from `min` to `max`, ends included."""
-
-    def __call__(self, value: Any) -> Any:
-        """Check a value and return it as it is used."""
-        low, high = self.min, self.max
-        if (low is not None and value < low) or (high is not None and value > high):
-            if low is None:
-                bounds = f"at most {high}"
-            elif high is None:
-                bounds = f"at least {low}"
-            else:
-                bounds = f"between {low} and {high}"
-            is_low = low is not None and value < low
-            key = f"a minimum value of {low}" if is_low else f"a maximum value of {high}"
-            said = say(value, f"is not {bounds}", f"must have {key}")
-            raise refuse(f"{{name}} must be {bounds}, got {value}", said=said)
-        return value
-
-
 class Integer(_Wire, fields.Integer):
     """A whole number: ASCII digits with an optional minus sign in text, a number in JSON.
 
@@ -280,16 +206,6 @@ class Choice(Text):
     def __init__(self, values: Sequence[str], **options: Unpack[FieldOptions]) -> None:
         self.values = tuple(values)
         super().__init__(validate=[OneOf(self.values)], **options)
-
-
-class OneOf(validate.OneOf):
-    """One of the named values."""
-
-    def __call__(self, value: Any) -> Any:
-        """Check a value and return it as it is used."""
-        if value not in self.choices:
-            raise ValidationError([unlisted(self.choices, value)])
-        return value
 
 
 class IntegerChoice(Integer):
@@ -401,7 +317,7 @@ class CommaList(_Wire, fields.List[Any]):
         if not value:
             raise refuse(
                 "A minimum of 1 items must be provided for {name}",
-                said=Said(EMPTY, f"$.{{name}}: {_tell('minimum', 1)}"),
+                said=Said(EMPTY, f"$.{{name}}: {tell_bound('minimum', 1)}"),
             )
         values: list[Any] = []
         faults: list[Any] = []

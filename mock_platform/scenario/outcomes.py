@@ -11,7 +11,7 @@ from marshmallow import Schema
 
 from mock_platform.api.ads.conventions import Batch, account_scope, may_write
 from mock_platform.core.call import Call
-from mock_platform.core.description.openapi import HERE
+from mock_platform.core.description.views import HERE
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES, phrase
 from mock_platform.core.failures.errors import Failure, InternalError, InvalidParameters
 from mock_platform.core.failures.problems import ABOUT_BLANK, PROBLEM_TYPES

@@ -31,7 +31,7 @@ from mock_platform.world.world_store import WorldStore
 from mock_platform.world.worlds import Owners
 
 if TYPE_CHECKING:
-    from mock_platform.verification.cases import Replay
+    from mock_platform.verification.cases.replay import Replay
     from mock_platform.world.store.redis_archive import RedisArchive
 
 

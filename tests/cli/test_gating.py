@@ -16,7 +16,7 @@ from mock_platform.cli.main import group
 from mock_platform.cli.printing import credentials_text
 from mock_platform.cli.verifying import MAX_LINES, GatePage, RunCheck
 from mock_platform.platform import Platform
-from mock_platform.verification.contract import make_contract, render_contract
+from mock_platform.verification.contract.document import make_contract, render_contract
 from tests.cli.test_run import CLIENT, GOOD
 from tests.verification.compare.servers import Differing, differing, each, on
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.control.agents import TOOLS
+from mock_platform.control.agent_tools import TOOLS
 from mock_platform.core.mcp import find_world
 from tests.control.support import call
 from tests.support import ACCOUNT, USER_TOKEN, Sandbox, sandbox

@@ -159,7 +159,7 @@ def test_an_operation_leads_to_its_scenarios(box: Sandbox) -> None:
 
 def test_the_page_has_the_keys_to_sign_with(box: Sandbox) -> None:
     """Those of the app, and of the app with its user, under the placeholders that they replace."""
-    signing = list_authorizations(box.platform, box.world)["signing"]
+    signing = list_authorizations(box.world)["signing"]
 
     user, app = signing[SIGNED["oauth1"]], signing[SIGNED["oauth1-app"]]
     assert {"consumer_key", "consumer_secret", "token", "token_secret"} == set(user)

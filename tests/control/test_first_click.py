@@ -40,7 +40,7 @@ class Reader:
     def __init__(self, box: Sandbox) -> None:
         self._box = box
         self.document = box.call("GET", "/_mock/docs/openapi.json", keys=None).get_json()
-        self._known = list_authorizations(box.platform, box.world)
+        self._known = list_authorizations(box.world)
         self._steps = list_steps(box.platform, box.world)
 
     def list_operations(self) -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -39,7 +39,7 @@ def box(shared: Sandbox) -> Sandbox:
 @pytest.mark.parametrize("operation", ENDING, ids=lambda each: each.id)
 def test_an_example_works_as_it_stands(box: Sandbox, operation: Operation) -> None:
     """In a fresh world; those of which the page says that a step is missing are refused."""
-    example = make_example(box.platform, operation, box.world)
+    example = make_example(operation, box.world)
     if example is None:
         return
 
@@ -52,11 +52,7 @@ def test_an_example_works_as_it_stands(box: Sandbox, operation: Operation) -> No
 
 def test_all_operations_have_an_example(box: Sandbox) -> None:
     """The default fixtures have something for each."""
-    missing = [
-        operation.id
-        for operation in OPERATIONS
-        if not make_example(box.platform, operation, box.world)
-    ]
+    missing = [operation.id for operation in OPERATIONS if not make_example(operation, box.world)]
 
     assert missing == []
 
@@ -146,7 +142,7 @@ def test_a_scenario_provokes_the_failure_beside_it(box: Sandbox, name: str) -> N
         )
         assert 200 == activated.status_code, activated.text
 
-        example = make_example(box.platform, operation, box.world)
+        example = make_example(operation, box.world)
         assert example is not None
         assert each.outcomes & provoke(box, example), str(each)
 

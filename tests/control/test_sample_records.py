@@ -56,7 +56,7 @@ def test_an_example_names_records_of_its_world(box: Sandbox, name: str) -> None:
     """It works in a world with other records, and has a record of the same kind and state."""
     world = box.platform.worlds.get("own")
     operation = next(each for each in box.platform.operations if each.id == name)
-    example = make_example(box.platform, operation, world)
+    example = make_example(operation, world)
     assert example is not None
 
     answer = box.client.open(
@@ -78,7 +78,7 @@ def test_no_example_without_records(box: Sandbox) -> None:
         box.client.delete(f"/~empty/_mock/state/campaigns/{key}")
     operation = next(each for each in box.platform.operations if each.id == "campaigns.get")
 
-    assert make_example(box.platform, operation, world) is None
+    assert make_example(operation, world) is None
     page = box.client.get("/~empty/_mock/console/operations/campaigns.get")
     assert "The records have nothing for an example." in page.text
 
@@ -104,7 +104,7 @@ def test_no_copied_example_runs_what_a_record_brings() -> None:
 
     with open_shell() as shell:
         for operation in box.platform.operations:
-            example = make_example(box.platform, operation, box.world)
+            example = make_example(operation, box.world)
             if example is None:
                 continue
             text = box.client.get(f"/_mock/operations/{operation.id}.txt").text

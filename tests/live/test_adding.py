@@ -46,7 +46,7 @@ _IMPORTED = """
 import json
 from pathlib import Path
 from mock_platform.settings import Settings
-from mock_platform.verification.importing import import_har
+from mock_platform.verification.importing.folder import import_har
 from tests.support import ACCOUNT, Sandbox
 from tests.verification.importing.support import write_bare_journal
 box = Sandbox(Settings(limits="off"))

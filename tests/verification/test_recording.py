@@ -23,7 +23,8 @@ from mock_platform.delivery.upstream import BadUpstream, Upstream
 from mock_platform.serving.http import ServerThread
 from mock_platform.serving.http.tls import TlsMaterial
 from mock_platform.settings import ConnectionSettings
-from mock_platform.verification.har import HarExchange, read_har
+from mock_platform.verification.har.exchange import HarExchange
+from mock_platform.verification.har.reader import read_har
 from mock_platform.verification.har.writer import RecordedExchange
 from mock_platform.verification.recording import Forwarder
 from tests.support import BEARER, Sandbox, signed

@@ -16,7 +16,7 @@ from mock_platform.api.served import TABLES
 from mock_platform.control.mistakes import TOKEN_HEADER
 from mock_platform.core.auth.tester_access import environment
 from mock_platform.platform import Platform
-from mock_platform.verification.compare import SigningCredentials
+from mock_platform.verification.compare.client import SigningCredentials
 from mock_platform.world import redact
 
 SECRET = "s3cretValue"

@@ -18,10 +18,11 @@ from mock_platform.core.call import Call
 from mock_platform.core.cursors import BadCursor, make_cursor, read_cursor
 from mock_platform.core.failures.errors import AdsError, AdsFailure
 from mock_platform.core.faults import Fault, exclusive, expected
-from mock_platform.core.fields import Between, Choice, CommaList, Flag, Integer, Text
+from mock_platform.core.fields import Choice, CommaList, Flag, Integer, Text
 from mock_platform.core.operation import Gate, Limit
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
+from mock_platform.core.validators import Between
 from mock_platform.world.store.interface import Order, Position, Record, Term, Within
 from mock_platform.world.world import World
 

@@ -32,7 +32,7 @@ from mock_platform.scenario.director import find_engine
 from mock_platform.scenario.failures import DocumentedFailure, list_failures
 from mock_platform.scenario.outcomes import Outcome, find_codes, find_match
 from mock_platform.serving.restoring import WATCHER
-from mock_platform.verification.mutation.report import MutationReport, Result, Trial
+from mock_platform.verification.mutation import MutationReport, Result, Trial
 from mock_platform.world.clock import UPTIME
 from mock_platform.world.journal import JournalEntry
 

@@ -12,7 +12,7 @@ from msgspec import convert, to_builtins
 if TYPE_CHECKING:
     from mock_platform.client.testing.servers import LocalServers, Stray
     from mock_platform.verification.coverage.gate import Gate, GateFailure
-    from mock_platform.verification.mutation.report import MutationReport
+    from mock_platform.verification.mutation import MutationReport
 
 # The coverage takes longer to load than the rest of this package, and few runs ask for it.
 
@@ -66,7 +66,7 @@ class RunOutcome:
         self.warnings += output["warnings"]
         self.costs += output["costs"]
         if output["mutation"] is not None and self.mutation is not None:
-            from mock_platform.verification.mutation.report import MutationReport
+            from mock_platform.verification.mutation import MutationReport
 
             self.mutation.add(convert(output["mutation"], MutationReport))
         if output["coverage"] is not None:
@@ -109,9 +109,11 @@ class RunOutcome:
     def write_mutation(self, name: str, folder: Path) -> None:
         """Write what the tests noticed to a file, whose format follows from its name."""
         if self.mutation is not None:
-            from mock_platform.verification.mutation.report import write_file
+            from mock_platform.verification.mutation import render
+            from mock_platform.verification.reports import SUFFIXES, write_file
 
-            self.reported = [write_file(self.mutation, name, folder)]
+            text = render(self.mutation, SUFFIXES[Path(name).suffix])
+            self.reported = [write_file(text, name, folder)]
 
     def describe_costs(self) -> str | None:
         """Return what all calls would have cost, in a sentence; `None` if it is nothing."""

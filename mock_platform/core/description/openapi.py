@@ -7,9 +7,8 @@ failures come from rendering each failure that an operation's stages can raise.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from marshmallow import EXCLUDE, Schema
 
@@ -18,14 +17,14 @@ from mock_platform.core.auth.authenticate import Scheme
 from mock_platform.core.auth.oauth2 import SCOPES
 from mock_platform.core.call import FORM, MULTIPART, Call
 from mock_platform.core.description.schemas import FAILURE_SCHEMAS, Converter, problem_schemas
+from mock_platform.core.description.views import HERE, RECORDED, JsonObject
 from mock_platform.core.envelope import Configurable, Flat
 from mock_platform.core.failures.codes import phrase
 from mock_platform.core.failures.rendering import render
-from mock_platform.core.jsonio import dumps, loads
-from mock_platform.core.operation import Dated, Location, Operation, Origin
+from mock_platform.core.operation import Location, Operation, Origin
 from mock_platform.core.original_names.exchange import Translator
 from mock_platform.core.pipeline import WRITES, possible_failures
-from mock_platform.settings import NamesMode, Settings, WireMode
+from mock_platform.settings import Settings
 
 if TYPE_CHECKING:
     from apispec import APISpec
@@ -90,10 +89,6 @@ def _find_section(spec: str) -> int:
 V2_VERSION = "2.166"
 """The version in document A ("What the service does")."""
 
-HERE = "http://base-address.invalid"
-"""Placeholder for the address at which the document is requested."""
-
-JsonObject = dict[str, Any]
 Extend = Callable[["APISpec", Converter], None]
 
 SECURITY_SCHEMES: Mapping[Scheme, JsonObject] = {
@@ -155,144 +150,6 @@ SECURITY_SCHEMES: Mapping[Scheme, JsonObject] = {
     },
 }
 _VARYING = re.compile(r":([a-z_]+)")
-RECORDED = "x-mock-recorded"
-"""What an object of a description has beside, or in place of, its other keys on that wire."""
-
-
-class Description:
-    """A document that is made at the first request; later requests only change its addresses."""
-
-    def __init__(
-        self,
-        make: Callable[[], JsonObject],
-        write: Callable[[JsonObject], JsonObject] = lambda document: document,
-        operations: Callable[[], Iterable[Operation]] = tuple,
-    ) -> None:
-        """`write` returns the document with original names; `operations` are those in it."""
-        self._make = make
-        self._write = write
-        self._operations = operations
-        self._texts: dict[tuple[NamesMode, WireMode, datetime | None], bytes] = {}
-
-    def at(
-        self,
-        base_url: str,
-        names: NamesMode = "neutral",
-        wire: WireMode = "spec",
-        as_of: datetime | None = None,
-    ) -> JsonObject:
-        """Return the document with this base address and these names, of this wire and date."""
-        # Making the document takes long, and only the base address differs from request to request.
-        # So it is kept as text with a placeholder, and replacing that in the text is all that a
-        # request costs.
-        # Between two changes of the release history all dates have the same one.
-        history = () if as_of is None else [x for o in self._operations() for x in o.history]
-        dates = [each.at for each in history if as_of is not None and each.at <= as_of]
-        changed = None if as_of is None else max(dates, default=_NEVER)
-        text = self._texts.get((names, wire, changed))
-        if text is None:  # two first readers make the same text
-            made = self._make()
-            if wire != "spec":
-                _describe_recorded(made)
-            if changed is not None:
-                made = loads(dumps(made), max_nesting=256)  # parts of it are shared
-                _describe_as_of(made, {o.id: o for o in self._operations()}, changed)
-            text = dumps(self._write(made) if names == "original" else made)
-            self._texts[names, wire, changed] = text
-        document: JsonObject = loads(
-            text.replace(HERE.encode(), dumps(base_url)[1:-1]), max_nesting=256
-        )
-        return document
-
-
-_NEVER = datetime.min.replace(tzinfo=UTC)
-
-
-def _describe_as_of(
-    document: JsonObject, operations: Mapping[str, Operation], moment: datetime
-) -> None:
-    """Take what was not there at a moment of the release history out of a description."""
-    schemas = document.get("components", {}).get("schemas", {})
-    for path, methods in [*document["paths"].items()]:
-        for method, entry in [*methods.items()]:
-            operation = operations.get(entry.get("x-mock-operation"))
-            if operation is None:
-                continue
-            if not operation.exists_at(moment):
-                del methods[method]
-            for each in operation.history:
-                if each.at > moment:
-                    _take_back(entry, each, schemas)
-        if not methods:
-            del document["paths"][path]
-
-
-def _take_back(entry: JsonObject, change: Dated, schemas: JsonObject) -> None:
-    """Undo a change in the description of its operation, and in the schemas that it has."""
-    where, _, name = change.place.rpartition(" ")
-    if change.rule == "operation-deprecated":
-        entry.pop("deprecated", None)
-    elif change.rule == "authentication-added":
-        entry["security"] = [each for each in entry["security"] if change.new not in each]
-    elif change.rule == "sent-key-added":
-        body = entry["requestBody"]["content"]["application/json"]["schema"]
-        for owner, key in _find_properties([body], name, schemas):
-            del owner[key]
-    elif change.rule == "answer-key-added":
-        for owner, key in _find_properties(schemas.values(), name, schemas):
-            del owner[key]
-    elif change.rule == "answer-type-changed":
-        for owner, key in _find_properties(schemas.values(), name, schemas):
-            owner[key] = {"type": change.old}
-    elif change.rule == "sent-value-accepted" and where == "query parameter":
-        for schema in _find_parameters(entry, name):
-            values = schema.get("items", {}).get("enum", ())
-            if change.new in values:
-                values.remove(change.new)
-
-
-def _find_parameters(entry: JsonObject, name: str) -> Iterator[JsonObject]:
-    """Yield the schemas of a parameter, in the query and in forms that may have it in its place."""
-    for parameter in entry.get("parameters", ()):
-        if parameter["name"] == name:
-            yield parameter["schema"]
-    for body in entry.get("requestBody", {}).get("content", {}).values():
-        properties = body["schema"].get("properties", {})
-        if name in properties:
-            yield properties[name]
-
-
-def _find_properties(
-    owners: Iterable[JsonObject], path: str, schemas: JsonObject
-) -> Iterator[tuple[JsonObject, str]]:
-    """Yield the properties at a path such as `filter.direction`, each with where it is."""
-    first, _, rest = path.partition(".")
-    for owner in owners:
-        resolved = schemas.get(owner.get("$ref", "").rpartition("/")[2], owner)
-        properties = resolved.get("properties", {})
-        if first in properties and rest:
-            yield from _find_properties([properties[first]], rest, schemas)
-        elif first in properties:
-            yield properties, first
-
-
-def _describe_recorded(value: Any) -> None:
-    """Turn a description into that of the recorded wire, in place."""
-    if isinstance(value, list):
-        for each in value:
-            _describe_recorded(each)
-    elif isinstance(value, dict):
-        # Problems have the media type of everything else there, so one list has all forms.
-        problem = value.pop("application/problem+json", None)
-        if problem is not None:
-            usual = value["application/json"]
-            value["application/json"] = {
-                "schema": {"anyOf": [problem["schema"], *usual["schema"]["anyOf"]]}
-            }
-        recorded = value.pop(RECORDED, {})
-        value.update(recorded)
-        for each in value.values():
-            _describe_recorded(each)
 
 
 def describe(

@@ -8,7 +8,8 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from mock_platform.core.failures.problems import PROBLEM_TYPES
-from mock_platform.core.fields import Between, CommaList, Instant, Integer, Long, Pattern
+from mock_platform.core.fields import CommaList, Instant, Integer, Long
+from mock_platform.core.validators import Between, Pattern
 
 JsonObject = dict[str, Any]
 

@@ -26,8 +26,9 @@ from mock_platform.core.failures.problems import (
     ProblemType,
     problem,
 )
-from mock_platform.core.fields import ListOf, Pattern
+from mock_platform.core.fields import ListOf
 from mock_platform.core.jsonio import dumps
+from mock_platform.core.validators import Pattern
 from mock_platform.scenario.effects.effect import EffectKind, Staging
 from mock_platform.scenario.forms import (
     EntriesForm,

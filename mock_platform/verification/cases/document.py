@@ -27,7 +27,8 @@ from mock_platform.core.jsonio import BadJson, dumps, loads
 from mock_platform.core.tables.checking import find_metadata_faults
 from mock_platform.core.tables.table import Table, Tables
 from mock_platform.settings import Settings
-from mock_platform.verification.har import BadHar, HarExchange, read_har
+from mock_platform.verification.har.exchange import BadHar, HarExchange
+from mock_platform.verification.har.reader import read_har
 from mock_platform.version import __version__
 from mock_platform.world.clock import machine_now, parse_instant
 from mock_platform.world.ids import check_seed

@@ -37,8 +37,7 @@ from mock_platform.platform import Platform
 from mock_platform.scenario.active import ACTIVE, DEFINED, START_UP
 from mock_platform.scenario.director import find_engine
 from mock_platform.verification.cases.document import CASE, CaseStep, JsonObject, SavedCase
-from mock_platform.verification.har import HarExchange
-from mock_platform.verification.har.exchange import HarRequest, HarResponse
+from mock_platform.verification.har.exchange import HarExchange, HarRequest, HarResponse
 from mock_platform.world.clock import machine_now, machine_seconds, parse_instant
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.names import DEFAULT

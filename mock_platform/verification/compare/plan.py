@@ -14,7 +14,8 @@ from typing import Any, Literal, get_args
 from msgspec import Struct
 
 from mock_platform.api.served import ORIGINAL_NAMES, SPEC_SENTENCES
-from mock_platform.core.description.openapi import Description, describe, template_path
+from mock_platform.core.description.openapi import describe, template_path
+from mock_platform.core.description.views import Description
 from mock_platform.core.envelope import Lines
 from mock_platform.core.operation import Operation
 from mock_platform.platform import Platform

@@ -24,7 +24,7 @@ from mock_platform.verification.compare.findings import AskedProbe, CheckedOpera
 from mock_platform.verification.compare.plan import PAGE_NAMES
 from mock_platform.verification.compare.rules import compare_same_request
 from mock_platform.verification.compare.side import OriginalNames, OwnSandbox
-from mock_platform.verification.har import HarExchange
+from mock_platform.verification.har.exchange import HarExchange
 
 Locate = Callable[[str], tuple[Surface, str]]
 """Return the interface that an address is part of, and the path within it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal, get_args
+from typing import Any
 
 from mock_platform.core.jsonio import pretty
 from mock_platform.core.junit import JunitCase, write_junit
@@ -14,7 +14,7 @@ from mock_platform.verification.compare.compare import (
     shorten,
 )
 from mock_platform.verification.compare.findings import DriftFinding, Report
-from mock_platform.verification.coverage.pages import render_page
+from mock_platform.verification.reports import Format, count_noun, render_page
 from mock_platform.version import __version__
 
 WORDS: Mapping[DifferenceKind, str] = {
@@ -103,10 +103,10 @@ def summarize(report: Report) -> str:
     differing = {name for each in report.list_open() for name in each.operations}
     parts = [
         f"{len(report.checked)} operations checked with {report.requests:,} requests",
-        f"{len(differing)} differ in {_count(len(report.list_open()), 'finding')}",
+        f"{len(differing)} differ in {count_noun(len(report.list_open()), 'finding')}",
     ]
     if report.list_accepted():
-        parts.append(f"{_count(len(report.list_accepted()), 'finding')} accepted")
+        parts.append(f"{count_noun(len(report.list_accepted()), 'finding')} accepted")
     parts.append(f"{len(report.skipped)} operations not asked completely")
     return f"{report.subject}: {', '.join(parts)}."
 
@@ -156,13 +156,13 @@ def _list_left_out(report: Report) -> Iterator[str]:
         yield f"not asked: {_name(probes)} ({why})"
     more = sum(len(probes) for _, probes in told[_MAX_REASONS:])
     if more:
-        yield f"not asked: {_count(more, 'more request')}, for such reasons (--format json)"
+        yield f"not asked: {count_noun(more, 'more request')}, for such reasons (--format json)"
 
 
 def _list_finding(finding: DriftFinding) -> Iterator[str]:
     yield f"{finding.kind} {name_place(finding)}: {describe(finding)}"
     first = finding.occurrences[0]
-    often = f"  {_count(finding.count, 'time')} in {_name(list(finding.operations))}"
+    often = f"  {count_noun(finding.count, 'time')} in {_name(list(finding.operations))}"
     yield often
     shown = f", for instance {shorten(first.example, 80)}" if first.example else ""
     yield f"  {shorten(first.target)} ({shorten(first.probe, 60)}){shown}"
@@ -179,21 +179,7 @@ def _name(names: list[str]) -> str:
     return ", ".join(names[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 # The other forms of a report: JSON, JUnit XML for CI, and one HTML page without assets.
-
-Format = Literal["text", "json", "junit", "html"]
-FORMATS: tuple[Format, ...] = get_args(Format)
-SUFFIXES: Mapping[str, Format] = {
-    ".html": "html",
-    ".json": "json",
-    ".txt": "text",
-    ".xml": "junit",
-}
-"""The format of a file by the end of its name."""
 
 
 def render(report: Report, form: Format) -> str:

@@ -15,7 +15,8 @@ from msgspec import Struct, field
 
 from mock_platform.api.served import ORIGINAL_NAMES, SPEC_SENTENCES
 from mock_platform.api.v2.release_history import RELEASES
-from mock_platform.core.description.openapi import HERE, V2_VERSION, describe
+from mock_platform.core.description.openapi import V2_VERSION, describe
+from mock_platform.core.description.views import HERE
 from mock_platform.core.failures.codes import ADS_STATUS, NUMERIC_CODES
 from mock_platform.core.failures.problems import PROBLEM_TYPES
 from mock_platform.core.jsonio import BadJson, dumps, loads

@@ -34,44 +34,15 @@ class Contrast(NamedTuple):
 _LOWER = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")
 _UPPER = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties")
 _NOTES = frozenset(
-    [
-        "$ref",
-        "$schema",
-        "$id",
-        "title",
-        "description",
-        "example",
-        "examples",
-        "deprecated",
-        "externalDocs",
-        "xml",
-        "readOnly",
-        "writeOnly",
-        "contentEncoding",
-        "contentMediaType",
-    ]
-)
+    ["$ref", "$schema", "$id", "title", "description", "example", "examples", "deprecated",
+     "externalDocs", "xml", "readOnly", "writeOnly", "contentEncoding", "contentMediaType"]
+)  # fmt: skip
 """Keywords that no value is checked against."""
 _READ = frozenset(
-    [
-        "additionalProperties",
-        "allOf",
-        "anyOf",
-        "const",
-        "default",
-        "discriminator",
-        "enum",
-        "format",
-        "items",
-        "nullable",
-        "oneOf",
-        "pattern",
-        "properties",
-        "required",
-        "type",
-        "uniqueItems",
-    ]
-).union(_LOWER, _UPPER)
+    ["additionalProperties", "allOf", "anyOf", "const", "default", "discriminator", "enum",
+     "format", "items", "nullable", "oneOf", "pattern", "properties", "required", "type",
+     "uniqueItems", *_LOWER, *_UPPER]
+)  # fmt: skip
 _WIDER_FORMATS = frozenset({("int32", "int64"), ("float", "double")})
 _ALL_TYPES = frozenset({"array", "boolean", "integer", "number", "object", "string", "null"})
 _NULL: Schema = {"type": "null"}

@@ -10,11 +10,9 @@ from mock_platform.core.failures.codes import phrase
 from mock_platform.core.jsonio import pretty
 from mock_platform.core.junit import JunitCase, write_junit
 from mock_platform.verification.coverage.document import CoverageDocument
-from mock_platform.verification.coverage.gate import (
-    Gate,
-    GateFailure,
-    render_baseline,
-)
+from mock_platform.verification.coverage.gate import Gate, GateFailure, render_baseline
+from mock_platform.verification.reports import SUFFIXES as REPORT_SUFFIXES
+from mock_platform.verification.reports import render_page, write_file
 
 Format = Literal["text", "json", "junit", "html", "baseline"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -25,13 +23,7 @@ MEDIA_TYPES: Mapping[Format, str] = {
     "html": "text/html; charset=utf-8",
     "baseline": "text/plain; charset=utf-8",
 }
-SUFFIXES: Mapping[str, Format] = {
-    ".html": "html",
-    ".json": "json",
-    ".txt": "text",
-    ".xml": "junit",
-    ".baseline": "baseline",
-}  # fmt: skip
+SUFFIXES: Mapping[str, Format] = {**REPORT_SUFFIXES, ".baseline": "baseline"}
 """The format of a file by the end of its name."""
 _MEASURES = (
     ("operations", "Operations called"),
@@ -113,20 +105,6 @@ def render_html(found: CoverageDocument) -> str:
     )
 
 
-def render_page(name: str, **values: Any) -> str:
-    """Return a page of a package of `verification`, from the template of the package's name."""
-    # Loaded here: the template engine is of no use to the other forms.
-    from jinja2 import Environment, PackageLoader
-
-    engine = Environment(
-        loader=PackageLoader(f"mock_platform.verification.{name}"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return engine.get_template(f"{name}.html").render(**values)
-
-
 def name_outcome(outcome: Mapping[str, Any]) -> str:
     """Return an outcome in words: `404 LINE_ITEM_NOT_FOUND`, `200 OK`."""
     status = outcome["status"]
@@ -204,11 +182,8 @@ def write_files(
     """
     lost = any(failure.lost for failure in gate.list_failures(found))
     for name in filter(None, names):
-        file = folder / name
-        form = SUFFIXES[file.suffix]
+        form = SUFFIXES[Path(name).suffix]
         if lost and form == "baseline":
             yield f"not written, because outcomes are lost: {name}"
             continue
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(render(found, form, gate), "utf-8")
-        yield f"written to {name}"
+        yield write_file(render(found, form, gate), name, folder)

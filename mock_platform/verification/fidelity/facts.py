@@ -25,14 +25,14 @@ from mock_platform.core.jsonio import BadJson, dumps, loads
 from mock_platform.core.operation import Operation
 from mock_platform.core.platform_hosts import PLATFORM_HOSTS
 from mock_platform.settings import NamesMode
-from mock_platform.verification.har import (
+from mock_platform.verification.har.exchange import (
     HarExchange,
     HarPlace,
     HarRequest,
     HarResponse,
-    read_har,
     recognize_names,
 )
+from mock_platform.verification.har.reader import read_har
 from mock_platform.world.clock import machine_now, parse_instant
 
 HERE = "http://localhost"

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 
 from mock_platform.core.jsonio import loads
+from mock_platform.verification.fit.source import SourceFile
 
 _PASSED_OVER = frozenset(
-    [
-        "default",
-        "readWrite",
-        "readOnly",
-        "client",
-        "login",
-        "appLogin",
-        "loginWithOAuth2",
-        "refreshOAuth2Token",
-    ]
-)
+    ["default", "readWrite", "readOnly", "client", "login", "appLogin", "loginWithOAuth2",
+     "refreshOAuth2Token"]
+)  # fmt: skip
 Methods = Mapping[str, Sequence[str]]
 """What each method sends, `POST https://api.x.com/2/tweets`, by `Class.method`."""
 
@@ -37,6 +30,11 @@ class Clients:
         """Return the library of a dotted name, empty if no library has it."""
         found = [lib for lib in self.known if dotted == lib or dotted.startswith(f"{lib}.")]
         return max(found, key=len, default="")
+
+    def list_imported(self, sources: Iterable[SourceFile]) -> set[str]:
+        """Return the libraries that files import."""
+        names = {each for source in sources for each in source.module.imports.values()}
+        return {self.find_library(each.replace("|", ".")) for each in names} - {""}
 
     def find(self, dotted: str) -> Sequence[str] | None:
         """Return what a method sends, `None` if it is no method that is known."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from mock_platform.core.installed import MissingExtra
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
 from mock_platform.verification.fit.calls import Finder, ProjectCall
@@ -17,7 +18,8 @@ from mock_platform.verification.fit.javascript import read_javascript
 from mock_platform.verification.fit.python import read_python
 from mock_platform.verification.fit.source import SourceFile, UnreadableSource
 from mock_platform.verification.fit.verdicts import Judge
-from mock_platform.verification.har import BadHar, read_har
+from mock_platform.verification.har.exchange import BadHar
+from mock_platform.verification.har.reader import read_har
 
 MAX_FILE_BYTES = 2 * 1024**2
 MAX_FILES = 20_000
@@ -29,17 +31,9 @@ _READERS = {
 }
 _HAR = ".har"
 _SKIPPED = frozenset(
-    [
-        "node_modules",
-        "bower_components",
-        "venv",
-        "env",
-        "site-packages",
-        "__pycache__",
-        "dist",
-        "build",
-    ]
-)
+    ["node_modules", "bower_components", "venv", "env", "site-packages", "__pycache__", "dist",
+     "build"]
+)  # fmt: skip
 _VARIABLE = re.compile(
     r"(?:environ(?:\.get)?\s*[\[(]\s*|getenv\(\s*|process\.env(?:\.|\[\s*))[\"']?([A-Z][A-Z0-9_]{2,60})"
 )
@@ -68,12 +62,17 @@ class ProjectReading(Struct, frozen=True):
 
 
 def read_project(root: Path) -> ProjectReading:
-    """Return what a folder or a file sends to the platform. Nothing of it is run."""
+    """Return what a folder or a file sends to the platform. Nothing of it is run.
+
+    Raises:
+        MissingExtra: All files need a library that is not installed.
+    """
     judge, clients = Judge(Platform(Settings(default_fixtures=False))), read_clients()
     sources: list[SourceFile] = []
     faults: list[UnreadFile] = []
     recorded: list[ProjectCall] = []
     variables: dict[str, None] = {}
+    missing: MissingExtra | None = None
     count = 0
     for file in list_files(root):
         path = file.relative_to(root).as_posix() if root.is_dir() else file.name
@@ -90,24 +89,26 @@ def read_project(root: Path) -> ProjectReading:
                 text = _read_text(file)
                 sources.append(_READERS[file.suffix](path, text))
                 variables |= dict.fromkeys(_VARIABLE.findall(text))
+                if line := sources[-1].unclear:
+                    faults.append(UnreadFile(path, line, "this part is no valid syntax"))
+        except MissingExtra as fault:
+            if missing is None:
+                faults.append(UnreadFile(path, 1, f"this file and all of its kind: {fault}"))
+            missing = fault
         except UnreadableSource as fault:
             faults.append(UnreadFile(path, fault.line, str(fault)))
         except BadHar as fault:
             faults.append(UnreadFile(path, fault.place.line, str(fault)))
+    if missing is not None and not sources and not recorded:
+        raise missing
     finder = Finder(sources, judge, clients)
     found = [*finder.find(), *recorded]
     languages = {source.language for source in sources}
-    imported = {
-        library
-        for source in sources
-        for name in source.module.imports.values()
-        if (library := clients.find_library(name.replace("|", ".")))
-    }
     return ProjectReading(
         found,
         faults,
         count,
-        tuple(sorted({*languages, *imported})),
+        tuple(sorted({*languages, *clients.list_imported(sources)})),
         tuple(variables),
         sorted(set(finder.elsewhere)),
     )

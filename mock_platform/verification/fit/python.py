@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 
 from mock_platform.verification.fit.source import (
+    UNBOUND,
+    CallExpression,
     Condition,
+    Expression,
     NameScope,
     SourceFile,
     UnreadableSource,
-    Value,
 )
 
 _STARRED = ("*1", "*2", "*3")
@@ -71,7 +73,7 @@ class _Reader(ast.NodeVisitor):
             if value is not None:
                 scope.defaults[each.arg] = value
         if isinstance(node, ast.Lambda):
-            scope.returns.append((node.body, scope))
+            scope.returns.append(scope.express(node.body))
             self._visit_in(scope, [node.body])
             return
         if any(getattr(each, "id", "") == "property" for each in node.decorator_list):
@@ -81,17 +83,11 @@ class _Reader(ast.NodeVisitor):
         self._visit_in(scope, [*_skip_docstring(node.body)])
         self._branches = branches
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        """Open the scope of a function."""
-        self._define(node, node.name)
+    def visit_FunctionDef(self, node: _Function) -> None:
+        """Open the scope of a function, which may have no name."""
+        self._define(node, getattr(node, "name", ""))
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
-        """Open the scope of a function."""
-        self._define(node, node.name)
-
-    def visit_Lambda(self, node: ast.Lambda) -> None:
-        """Open the scope of a function without a name."""
-        self._define(node, "")
+    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef  # noqa: N815
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         """Open the scope of a class."""
@@ -120,7 +116,7 @@ class _Reader(ast.NodeVisitor):
     def visit_Return(self, node: ast.Return) -> None:
         """Note what a function returns."""
         if node.value is not None:
-            self.scope.returns.append((node.value, self.scope))
+            self.scope.returns.append(self.scope.express(node.value))
         self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> None:
@@ -141,10 +137,10 @@ class _Reader(ast.NodeVisitor):
         """Note what a name has after something was added."""
         if isinstance(node.target, ast.Name) and isinstance(node.op, ast.Add):
             before = self.scope.values.get(node.target.id, [])
-            for value, scope in list(before[-1:]):
-                added = ast.BinOp(value, ast.Add(), node.value)
-                before[-1] = (ast.copy_location(added, node), scope)
-                if id(value) in self.scope.certain and not self._branches:
+            for last in list(before[-1:]):
+                added = ast.copy_location(ast.BinOp(last.node, ast.Add(), node.value), node)
+                before[-1] = last.move_to(added)
+                if id(last.node) in self.scope.certain and not self._branches:
                     self.scope.certain.add(id(added))
         self.generic_visit(node)
 
@@ -160,29 +156,22 @@ class _Reader(ast.NodeVisitor):
                 self._assign(item.optional_vars, item.context_expr)
         self.generic_visit(node)
 
-    def visit_AsyncWith(self, node: ast.AsyncWith) -> None:
-        """Note the values of names in `async with … as name`."""
-        self.visit_With(node)
+    visit_AsyncWith = visit_With  # noqa: N815
 
     def visit_For(self, node: ast.For) -> None:
         """Note the values of a name that goes through a list that is written down."""
         if isinstance(node.iter, ast.List | ast.Tuple):
             for each in node.iter.elts:
                 self._assign(node.target, each)
-        self._visit_branch(node)
+        self.visit_While(node)
 
-    def visit_While(self, node: ast.While) -> None:
-        """Nothing in a loop is certain."""
-        self._visit_branch(node)
-
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
-        """Nothing in a handler is certain."""
-        self._visit_branch(node)
-
-    def _visit_branch(self, node: ast.AST) -> None:
+    def visit_While(self, node: ast.AST) -> None:
+        """Nothing in a loop or a handler is certain."""
         self._branches += 1
         self.generic_visit(node)
         self._branches -= 1
+
+    visit_ExceptHandler = visit_While  # noqa: N815
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Name):
@@ -212,7 +201,7 @@ class _Reader(ast.NodeVisitor):
                 break
         if self._conditions:
             self.scope.file.conditions[id(node)] = self._conditions
-        self.scope.file.calls.append((node, self.scope))
+        self.scope.file.calls.append(CallExpression(node, self.scope, UNBOUND))
         self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> None:
@@ -220,7 +209,7 @@ class _Reader(ast.NodeVisitor):
         self.visit(node.test)
         before, values = self._conditions, self.scope.values
         self._branches += 1
-        left: list[dict[str, list[Value]]] = []
+        left: list[dict[str, list[Expression]]] = []
         for branch, is_true in ((node.body, True), (node.orelse, False)):
             self.scope.values = {name: [*known] for name, known in values.items()}
             self._conditions = (*before, *_read_test(node.test, is_true=is_true))
@@ -242,22 +231,17 @@ class _Reader(ast.NodeVisitor):
     def visit_Constant(self, node: ast.Constant) -> None:
         """Note a text that is written down as it is."""
         if isinstance(node.value, str) and not self._in_text:
-            self.scope.file.texts.append((node, self.scope))
+            self.scope.file.texts.append(self.scope.express(node))
 
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
+    def visit_JoinedStr(self, node: ast.expr) -> None:
         """Note a text that is put together."""
-        self._note_whole(node)
-
-    def visit_BinOp(self, node: ast.BinOp) -> None:
-        """Note a text that is put together."""
-        self._note_whole(node)
-
-    def _note_whole(self, node: ast.expr) -> None:
         if not self._in_text:
-            self.scope.file.texts.append((node, self.scope))
+            self.scope.file.texts.append(self.scope.express(node))
         outer, self._in_text = self._in_text, True
         self.generic_visit(node)
         self._in_text = outer
+
+    visit_BinOp = visit_JoinedStr  # noqa: N815
 
     def visit_Expr(self, node: ast.Expr) -> None:
         """A text alone is a comment."""

@@ -23,7 +23,8 @@ from mock_platform.platform import Platform
 from mock_platform.scenario.source import MAX_BYTES, MAX_VALUES
 from mock_platform.scenario.writing import write_document
 from mock_platform.settings import NamesMode, Settings
-from mock_platform.verification.har import NamesChoice, read_har, recognize_names, show_progress
+from mock_platform.verification.har.exchange import NamesChoice, recognize_names
+from mock_platform.verification.har.reader import read_har, show_progress
 from mock_platform.verification.importing.ids import IdTranslation, list_owned, make_fresh
 from mock_platform.verification.importing.persons import PersonTranslation, RemainsOfPersons
 from mock_platform.verification.importing.recorded import (
@@ -52,6 +53,7 @@ from mock_platform.verification.importing.rules import (
     make_exact_rules,
     make_failure,
 )
+from mock_platform.verification.reports import count_noun
 from mock_platform.world.store.interface import Record
 
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -418,7 +420,7 @@ class _Import:
             self.report.notes.append(text if label is None else f"{label}: {text}")
         for host, count in self._foreign.most_common():
             self.report.notes.append(
-                f"{count:,} request{'' if count == 1 else 's'} to {host}: no host of the platform; "
+                f"{count_noun(count, 'request')} to {host}: no host of the platform; "
                 f"take it as one with --host {host}"
             )
 

@@ -18,7 +18,8 @@ from mock_platform.core.operation import Operation
 from mock_platform.core.tables.state import State
 from mock_platform.platform import Platform
 from mock_platform.settings import NamesMode, Settings
-from mock_platform.verification.har import HarExchange, read_har
+from mock_platform.verification.har.exchange import HarExchange
+from mock_platform.verification.har.reader import read_har
 from mock_platform.verification.importing.recorded import (
     Player,
     RecordedCall,
@@ -30,15 +31,16 @@ from mock_platform.verification.importing.recorded import (
 )
 from mock_platform.verification.importing.records import RecordCollection
 from mock_platform.verification.importing.rules import CannotAnswer, make_failure
-from mock_platform.verification.pact import (
+from mock_platform.verification.pact.recorded import (
     History,
     LeftOut,
     PactDelivery,
     PactExchange,
     SentCredentials,
+    begin_again,
+    find_callback,
     make_beginning,
 )
-from mock_platform.verification.pact.recorded import begin_again, find_callback
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.journal import JournalEntry
 from mock_platform.world.store.interface import Record

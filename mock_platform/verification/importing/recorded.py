@@ -21,7 +21,7 @@ from mock_platform.core.call import FORM, Call, Reply
 from mock_platform.core.jsonio import BadJson, canonical, loads
 from mock_platform.platform import Platform
 from mock_platform.settings import NamesMode
-from mock_platform.verification.har import HarExchange
+from mock_platform.verification.har.exchange import HarExchange
 from mock_platform.verification.pact.recorded import find_callback
 from mock_platform.world.clock import wire_millis
 from mock_platform.world.store.interface import Record

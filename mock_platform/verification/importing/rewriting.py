@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from mock_platform.core.call import FORM
 from mock_platform.core.jsonio import BadJson, dumps, loads
 from mock_platform.core.pairs import decode_pairs
-from mock_platform.verification.har import HarExchange
+from mock_platform.verification.har.exchange import HarExchange
 from mock_platform.verification.importing.recorded import MAX_NESTING
 
 

@@ -73,7 +73,8 @@ def test_a_test_loads_only_what_it_uses() -> None:
         "servers.stop()\n"
         "late = {'unittest', 'mock_platform.control.routes', 'ruamel', 'apispec', 'trustme',"
         " 'cryptography', 'prometheus_client', 'watchfiles', 'pycountry',"
-        " 'mock_platform.client.testing.webhook_receiver', 'mock_platform.verification.har'}\n"
+        " 'mock_platform.client.testing.webhook_receiver',"
+        " 'mock_platform.verification.har.reader'}\n"
         "print(sorted(late & set(sys.modules)))"
     )
 

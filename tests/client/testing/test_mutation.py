@@ -209,7 +209,7 @@ def test_one(mock_platform):
     [
         (["--mock-mutate", "--mock-mutate-budget=soon"], "such as 60s or 5m"),
         (["--mock-mutate", "--mock-mutate-budget=0s"], "'0s' is no time"),
-        (["--mock-mutate", "--mock-mutate-report=x.csv"], "must end in .txt, .json, .xml, .html."),
+        (["--mock-mutate", "--mock-mutate-report=x.csv"], "must end in .html, .json, .txt, .xml."),
         (["--mock-mutate", "--mock-mutate-seed=x"], "invalid int value: 'x'"),
         (["--mock-mutate", "--mock-mutate-report=test_it.py/x.txt"], "that can be written."),
         (["--mock-mutate-budget=1s"], "--mock-mutate-budget needs --mock-mutate"),

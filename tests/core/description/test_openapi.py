@@ -12,7 +12,8 @@ from mock_platform.api.served import OPERATIONS, ORIGINAL_NAMES, SPEC_SENTENCES
 from mock_platform.core.assumptions import settled
 from mock_platform.core.auth.authenticate import BEARER, NO_AUTH, USER, Auth
 from mock_platform.core.call import Call
-from mock_platform.core.description.openapi import HERE, Description, describe, template_path
+from mock_platform.core.description.openapi import describe, template_path
+from mock_platform.core.description.views import HERE, Description
 from mock_platform.core.envelope import Flat, Page, Pairwise
 from mock_platform.core.failures.errors import Failure, NumericFailure
 from mock_platform.core.failures.problems import PROBLEM_TYPES

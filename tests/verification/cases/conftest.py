@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from mock_platform.client.interface import WorldFace
-from mock_platform.verification.cases import Replay, read_case, replay
+from mock_platform.verification.cases.document import read_case
+from mock_platform.verification.cases.replay import Replay, replay
 
 
 @pytest.fixture

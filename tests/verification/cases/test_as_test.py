@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mock_platform import MockPlatform
-from mock_platform.verification.cases import read_case
 from mock_platform.verification.cases.as_test import write_test
+from mock_platform.verification.cases.document import read_case
 from tests.commands import FEW_PLUGINS, python
 
 

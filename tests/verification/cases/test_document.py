@@ -14,7 +14,10 @@ import pytest
 from mock_platform.core.errors import BadCase
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
-from mock_platform.verification.cases import document, read_case, replay, write_case
+from mock_platform.verification.cases import document
+from mock_platform.verification.cases.document import read_case
+from mock_platform.verification.cases.replay import replay
+from mock_platform.verification.cases.writing import write_case
 
 Members = dict[str, bytes]
 

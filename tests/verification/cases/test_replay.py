@@ -19,7 +19,8 @@ from mock_platform import MockPlatform
 from mock_platform.client.interface import WorldFace
 from mock_platform.core.errors import BadCase
 from mock_platform.testing import WebhookReceiver
-from mock_platform.verification.cases import Replay, read_case, replay
+from mock_platform.verification.cases.document import read_case
+from mock_platform.verification.cases.replay import Replay, replay
 
 CALLBACK = "http://127.0.0.1:8090/callback"
 Repeat = Callable[[WorldFace], Replay]

@@ -18,7 +18,9 @@ from mock_platform.core.errors import CaseTooLarge
 from mock_platform.core.tables.state import State
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
-from mock_platform.verification.cases import document, read_case, write_case, writing
+from mock_platform.verification.cases import document, writing
+from mock_platform.verification.cases.document import read_case
+from mock_platform.verification.cases.writing import write_case
 from mock_platform.version import __version__
 from tests.support import BEARER, HARBOR, USER_TOKEN
 from tests.verification.har.test_writer import show, spelled_secrets

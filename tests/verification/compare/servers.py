@@ -17,15 +17,11 @@ from mock_platform.platform import Platform
 from mock_platform.serving.app import create_app
 from mock_platform.serving.http import ServerThread
 from mock_platform.settings import Settings
-from mock_platform.verification.compare import (
-    Drift,
-    DriftScope,
-    OwnSandbox,
-    SigningCredentials,
-    check,
-)
-from mock_platform.verification.compare.client import HttpClient
+from mock_platform.verification.compare.check import check
+from mock_platform.verification.compare.client import HttpClient, SigningCredentials
+from mock_platform.verification.compare.findings import Drift, DriftScope
 from mock_platform.verification.compare.shadow import ShadowSettings, ShadowTraffic
+from mock_platform.verification.compare.side import OwnSandbox
 from mock_platform.world.clock import machine_now
 from tests.support import Sandbox, sandbox
 

@@ -5,15 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from mock_platform.verification.compare import (
+from mock_platform.verification.compare.accepted import (
     BadAcceptedFile,
-    DriftFinding,
-    Report,
     apply_accepted,
     choose,
     read_accepted,
     write_accepted,
 )
+from mock_platform.verification.compare.findings import DriftFinding, Report
 
 TODAY = date(2026, 5, 1)
 

@@ -6,11 +6,13 @@ import pytest
 
 from mock_platform.core.operation import Origin
 from mock_platform.platform import Platform
-from mock_platform.verification.compare import Drift, DriftScope, OwnSandbox, check, make_report
 from mock_platform.verification.compare.answers import ComparedAnswer
+from mock_platform.verification.compare.check import check
 from mock_platform.verification.compare.client import ProbeRequest
+from mock_platform.verification.compare.findings import Drift, DriftScope, make_report
 from mock_platform.verification.compare.plan import list_reads, list_unasked
 from mock_platform.verification.compare.report import render_text
+from mock_platform.verification.compare.side import OwnSandbox
 from mock_platform.world.clock import machine_now
 from tests.verification.compare.servers import Comparison
 

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from mock_platform.verification.compare import Format, make_report, render
 from mock_platform.verification.compare.compare import Difference, DifferenceKind
 from mock_platform.verification.compare.findings import (
     AskedProbe,
     CheckedOperation,
     Collector,
     Drift,
+    make_report,
 )
+from mock_platform.verification.compare.report import render
+from mock_platform.verification.reports import Format
 
 
 def test_one_difference_has_one_id() -> None:

@@ -13,9 +13,9 @@ from mock_platform.api.served import ORIGINAL_NAMES
 from mock_platform.cli.main import group
 from mock_platform.core.original_names.translation import Spelling
 from mock_platform.settings import Settings
-from mock_platform.verification.compare import make_report
+from mock_platform.verification.compare.findings import make_report
 from mock_platform.verification.compare.report import render_text
-from mock_platform.verification.har import recognize_names
+from mock_platform.verification.har.exchange import recognize_names
 from tests.support import ACCOUNT, BEARER, Sandbox, sandbox
 from tests.verification.compare.servers import Comparison, Differing, Patch, each, on, shadowing
 from tests.verification.har.support import read_one

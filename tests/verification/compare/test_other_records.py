@@ -16,16 +16,11 @@ from mock_platform.core import installed
 from mock_platform.core.jsonio import dumps, loads
 from mock_platform.platform import Platform
 from mock_platform.settings import Settings
-from mock_platform.verification.compare import (
-    DriftScope,
-    OwnSandbox,
-    Report,
-    SigningCredentials,
-    check,
-    make_report,
-)
-from mock_platform.verification.compare.client import HttpClient
+from mock_platform.verification.compare.check import check
+from mock_platform.verification.compare.client import HttpClient, SigningCredentials
+from mock_platform.verification.compare.findings import DriftScope, Report, make_report
 from mock_platform.verification.compare.report import render_text
+from mock_platform.verification.compare.side import OwnSandbox
 from mock_platform.world.clock import machine_now
 from tests.verification.compare.servers import Comparison, Differing, differing
 

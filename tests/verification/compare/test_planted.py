@@ -8,7 +8,7 @@ import pytest
 from werkzeug import Request, Response
 
 from mock_platform.core.jsonio import dumps, loads
-from mock_platform.verification.compare import Report, make_report
+from mock_platform.verification.compare.findings import Report, make_report
 from mock_platform.verification.compare.plan import list_unasked
 from tests.verification.compare.servers import Comparison, Differing, Patch, each, on
 

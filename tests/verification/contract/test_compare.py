@@ -8,15 +8,9 @@ from openapi_spec_validator import validate
 from mock_platform.api.served import OPERATIONS
 from mock_platform.api.v2.release_history import RELEASES, Release
 from mock_platform.platform import Platform
-from mock_platform.verification.contract import (
-    LEVELS,
-    RULES,
-    ContractChange,
-    compare_contracts,
-    compare_dates,
-    make_contract,
-    read_contract,
-)
+from mock_platform.verification.contract.compare import compare_contracts, compare_dates
+from mock_platform.verification.contract.document import make_contract, read_contract
+from mock_platform.verification.contract.rules import LEVELS, RULES, ContractChange
 from tests.verification.contract.examples import (
     EXAMPLES,
     HARMLESS_EDITS,

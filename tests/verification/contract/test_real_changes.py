@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from mock_platform.platform import Platform
-from mock_platform.verification.contract import compare_contracts, make_contract, read_contract
+from mock_platform.verification.contract.compare import compare_contracts
+from mock_platform.verification.contract.document import make_contract, read_contract
 
 Document = dict[str, Any]
 Edit = Callable[[Document], object]

@@ -12,14 +12,9 @@ from click.testing import CliRunner, Result
 from mock_platform.cli.main import group
 from mock_platform.core import installed
 from mock_platform.core.auth.tester_access import environment
-from mock_platform.verification.fidelity import (
-    Measurement,
-    list_falls,
-    measure_sandbox,
-    read_baseline,
-    read_packaged,
-    write_page,
-)
+from mock_platform.verification.fidelity.facts import read_packaged
+from mock_platform.verification.fidelity.measure import Measurement, measure_sandbox
+from mock_platform.verification.fidelity.report import list_falls, read_baseline, write_page
 from tests.support import BEARER, HARBOR, sandbox
 from tests.verification.compare.servers import differing
 

@@ -8,6 +8,8 @@ from textwrap import dedent
 
 import pytest
 
+from mock_platform.core import installed
+from mock_platform.core.installed import MissingExtra
 from mock_platform.verification.fit import project
 from mock_platform.verification.fit.project import ProjectReading, read_project
 from mock_platform.verification.fit.report import as_json
@@ -339,10 +341,43 @@ def test_broken_files_are_named_with_their_place(tmp_path: Path) -> None:
 
     assert 1 == len(reading.found)
     places = {each.file: each.line for each in reading.faults}
-    assert {"binary.py": 1, "old.py": 2, "deep.py": 1, "open.js": 2, "closed.js": 2} == {
+    assert {"binary.py": 1, "old.py": 2, "deep.py": 1, "open.js": 2, "closed.js": 1} == {
         name: line for name, line in places.items() if name[:3] not in {"far", "tex", "bad"}
     }
     assert {"text.js", "bad.har"} <= set(places)
+
+
+def test_what_is_no_valid_syntax_is_passed_over(tmp_path: Path) -> None:
+    """The rest of a file is read; the fault has the line of the part that is left out."""
+    reading = read(
+        tmp_path,
+        bot_js="""\
+        fetch("https://api.x.com/2/users/me");
+        const page = <p>you & me</p>;
+        fetch("https://api.x.com/2/tweets", { method: "POST" });
+        """,
+    )
+
+    assert [1, 3] == [each.line for each in reading.found]
+    assert [("bot.js", 2)] == [(each.file, each.line) for each in reading.faults]
+
+
+def test_functions_that_return_themselves(tmp_path: Path) -> None:
+    """What goes in circles means nothing, and is no error."""
+    text = "function f() { return g; }\nfunction g() { return f; }\nf.me();"
+
+    assert [] == found_in(tmp_path, bot_js=text)
+
+
+def test_javascript_without_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One fault says how to install it; where there is nothing else, it is an error."""
+    monkeypatch.setattr(installed, "find_spec", lambda _: None)
+    scripts = {"a_js": "fetch('https://api.x.com/2/users/me')", "b_ts": ""}
+
+    with pytest.raises(MissingExtra, match=r"mock-platform\[fit\]"):
+        read(tmp_path, **scripts)
+    reading = read(tmp_path, **scripts, c_py="")
+    assert ["a.js"] == [each.file for each in reading.faults]
 
 
 def test_what_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

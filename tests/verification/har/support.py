@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mock_platform.verification.har import HarExchange, read_har
+from mock_platform.verification.har.exchange import HarExchange
+from mock_platform.verification.har.reader import read_har
 
 
 def make_entry(**changes: Any) -> dict[str, Any]:

@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from mock_platform.verification.har import BadHar, HarExchange, read_har, show_progress
 from mock_platform.verification.har import reader as progress
+from mock_platform.verification.har.exchange import BadHar, HarExchange
+from mock_platform.verification.har.reader import read_har, show_progress
 from tests.verification.har.support import make_entry, read_one, write_har, write_text
 
 

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mock_platform.api.served import OPERATIONS
-from mock_platform.verification.har import read_har
+from mock_platform.verification.har.reader import read_har
 from mock_platform.verification.har.writer import HarFile, RecordedExchange, Secrets, make_entry
 from mock_platform.world import redact
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.verification.importing import ImportOptions, import_har
+from mock_platform.verification.importing.folder import ImportOptions, import_har
 from mock_platform.verification.importing.ids import IdTranslation, make_fresh
 from mock_platform.verification.importing.result import describe
 from tests.verification.har.support import make_entry, write_har

@@ -14,9 +14,9 @@ from mock_platform.cli.main import group
 from mock_platform.core import installed
 from mock_platform.delivery.envelope import make_body
 from mock_platform.settings import Settings
-from mock_platform.verification.importing import ImportOptions, ImportReport, import_har
+from mock_platform.verification.importing.folder import ImportOptions, import_har
 from mock_platform.verification.importing.recorded import read_neutral_event
-from mock_platform.verification.importing.result import describe
+from mock_platform.verification.importing.result import ImportReport, describe
 from tests.support import Sandbox
 from tests.test_kept_worlds import NOON
 from tests.verification.har.support import make_entry, write_har

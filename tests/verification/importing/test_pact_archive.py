@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from mock_platform.verification.har import BadHar
+from mock_platform.verification.har.exchange import BadHar
 from mock_platform.verification.importing.pact_archive import read_archive
-from mock_platform.verification.pact import LeftOut, PactExchange
+from mock_platform.verification.pact.recorded import LeftOut, PactExchange
 from tests.support import ACCOUNT, BEARER, Sandbox, sandbox
 from tests.verification.har.support import make_entry, write_har
 from tests.verification.importing.support import write_journal

@@ -13,9 +13,13 @@ from click.testing import CliRunner
 
 from mock_platform.cli.main import group
 from mock_platform.settings import Settings
-from mock_platform.verification.har import read_har
-from mock_platform.verification.importing import ImportOptions, RemainsOfPersons, import_har
-from mock_platform.verification.importing.persons import PersonTranslation, find_kind
+from mock_platform.verification.har.reader import read_har
+from mock_platform.verification.importing.folder import ImportOptions, import_har
+from mock_platform.verification.importing.persons import (
+    PersonTranslation,
+    RemainsOfPersons,
+    find_kind,
+)
 from mock_platform.verification.importing.result import describe
 from tests.support import Sandbox
 from tests.test_kept_worlds import NOON

@@ -10,7 +10,7 @@ import pytest
 
 from mock_platform.scenario.active import ActiveRule
 from mock_platform.scenario.catalog import CustomRoute
-from mock_platform.verification.importing import import_har
+from mock_platform.verification.importing.folder import import_har
 
 
 def write_archive(path: Path, urls: list[str]) -> Path:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from mock_platform.api.served import ORIGINAL_NAMES
-from mock_platform.verification.pact.interactions import Matcher
+from mock_platform.verification.pact.document import Matcher
 
 TEXT = {"type": "string"}
 TYPE = {"match": "type"}

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from mock_platform.verification.pact import BEGINNING, EVENT, SIGNED
-from mock_platform.verification.pact.recorded import History
+from mock_platform.verification.pact.recorded import BEGINNING, EVENT, SIGNED, History
 from mock_platform.world.store.interface import Change
 from tests.support import ACCOUNT, HARBOR, Sandbox, sandbox
 

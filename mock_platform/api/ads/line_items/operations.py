@@ -58,10 +58,10 @@ from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import AdsFailure, InvalidParameters
 from mock_platform.core.faults import flatten
 from mock_platform.core.fields import Choice, CommaList, Flag, Instant, Integer, Long, Text
-from mock_platform.core.fields import OneOf as OneOfValues
 from mock_platform.core.operation import Example, Handler, Operation, Origin
 from mock_platform.core.schema import Schema
 from mock_platform.core.unread import NO_EFFECT
+from mock_platform.core.validators import OneOf as OneOfValues
 from mock_platform.settings import Settings
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World

@@ -7,13 +7,8 @@ from pathlib import Path
 import pytest
 
 from mock_platform.pytest_plugin import _MUTATION_SUFFIXES
-from mock_platform.verification.mutation.report import (
-    SUFFIXES,
-    MutationReport,
-    Result,
-    Trial,
-    write_file,
-)
+from mock_platform.verification.mutation import MutationReport, Result, Trial, render
+from mock_platform.verification.reports import SUFFIXES, write_file
 
 
 def trial(test: str, code: str, result: Result) -> Trial:
@@ -38,7 +33,8 @@ def report() -> MutationReport:
 
 def written(report: MutationReport, name: str, folder: Path) -> str:
     """The text of the file of this name."""
-    assert f"written to {name}" == write_file(report, name, folder)
+    text = render(report, SUFFIXES[Path(name).suffix])
+    assert f"written to {name}" == write_file(text, name, folder)
     return (folder / name).read_text("utf-8")
 
 

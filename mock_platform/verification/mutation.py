@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 from msgspec import Struct, field, to_builtins
 
 from mock_platform.core.jsonio import pretty
 from mock_platform.core.junit import JunitCase, write_junit
-from mock_platform.verification.coverage.pages import render_page
+from mock_platform.verification.reports import Format, count_noun, render_page
 
-SUFFIXES: Mapping[str, str] = {".txt": "text", ".json": "json", ".xml": "junit", ".html": "html"}
-"""The format of a file by the end of its name."""
 Result = Literal["survived", "noticed", "unmet", "endless"]
 
 
@@ -90,7 +87,7 @@ class MutationReport(Struct):
         if not self.tests:
             return ["no green test called an operation of a sandbox in this process"]
         lines = [
-            f"{_count(self.tests, 'test')} met {_count(given, 'failure')}, one at a time; "
+            f"{count_noun(self.tests, 'test')} met {count_noun(given, 'failure')}, one at a time; "
             f"{survived or 'none'} passed unnoticed"
         ]
         more = (
@@ -99,9 +96,9 @@ class MutationReport(Struct):
             (len(self.select("endless")), "stopped, as the test waited too long"),
             (self.expected, "not tried, as the test meets it anyway"),
         )
-        lines += [f"{_count(count, 'failure')} {text}" for count, text in more if count]
+        lines += [f"{count_noun(count, 'failure')} {text}" for count, text in more if count]
         if self.not_green:
-            lines.append(f"{_count(self.not_green, 'test')} not tried, as not green without it")
+            lines.append(f"{count_noun(self.not_green, 'test')} not tried, as not green without it")
         return lines
 
     def describe(self) -> Iterator[str]:
@@ -115,21 +112,9 @@ class MutationReport(Struct):
                 yield from (f"    {test}" for test in tests)
 
 
-def write_file(report: MutationReport, name: str, folder: Path) -> str:
-    """Write the report to a file, whose format follows from its name; return a line about it.
-
-    Raises:
-        OSError: The file cannot be written.
-    """
-    file = folder / name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(render(report, SUFFIXES[file.suffix]), "utf-8")
-    return f"written to {name}"
-
-
-def render(report: MutationReport, form: str) -> str:
-    """Return the report in one of the formats of `SUFFIXES`."""
-    makers: Mapping[str, Callable[[], str]] = {
+def render(report: MutationReport, form: Format) -> str:
+    """Return the report in one of the formats."""
+    makers: Mapping[Format, Callable[[], str]] = {
         "text": lambda: "\n".join(report.describe()) + "\n",
         "json": lambda: pretty(report.as_json()),
         "junit": lambda: _render_junit(report),
@@ -154,9 +139,5 @@ def _render_junit(report: MutationReport) -> str:
 def _make_case(failure: str, tests: Sequence[str]) -> JunitCase:
     if not tests:
         return JunitCase(failure)
-    text = f"{_count(len(tests), 'test')} stayed green"
+    text = f"{count_noun(len(tests), 'test')} stayed green"
     return JunitCase(failure, failure=text, kind="survived", details="\n".join(tests))
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
