@@ -66,7 +66,12 @@ from mock_platform.core.pipeline import (
     compile_operation,
 )
 from mock_platform.core.reasons import explain
-from mock_platform.core.recorded_headers import RECORDED_HEADERS, compress, dress_recorded
+from mock_platform.core.recorded_headers import (
+    RECORDED_HEADERS,
+    compress,
+    dress_recorded,
+    frame_recorded,
+)
 from mock_platform.core.tables import fixtures
 from mock_platform.core.tables.fixtures import Overlays
 from mock_platform.core.tables.table import Tables
@@ -281,18 +286,14 @@ class Platform:
             call.stream.close()  # something else answered in its place
         # The journal has the answer as it is sent, so everything that changes it comes before the
         # entry is made.
-        reply.headers += call.extra_headers
-        if call.method == "HEAD":
-            _remove_body(reply)
-        if call.wire != "spec":
-            dress_recorded(call, reply, world, (UPTIME() - started) * 1000)
+        turn = world.count_request() if call.turn is None else call.turn
+        packs = _complete(call, reply, world, turn, started)
         assumptions = sort_assumptions(tuple(call.assumptions))
         is_plain = reply.status < 400 and call.rule is None and call.without_effect is None
         why = None if is_plain else explain(call, reply)
         if self.settings.markers:
             reply.headers += make_markers(call, assumptions, why)
         milliseconds = (UPTIME() - started) * 1000
-        turn = world.count_request() if call.turn is None else call.turn
         at = call.came[0]
         reply.entry = entry = make_entry(
             call, reply, world.name, at, milliseconds, assumptions, changes, failed, why, turn
@@ -300,8 +301,9 @@ class Platform:
         self._record(entry, call, world)
         if call.tool is not None:
             call.tool.frame(call, reply)
-        if call.wire != "spec":
-            compress(call, reply)
+            packs = call.wire != "spec" and frame_recorded(call, reply)
+        if packs:
+            compress(reply)
         return reply
 
     def answer(
@@ -522,6 +524,16 @@ class Platform:
     def _prepare_world(self, world: World) -> None:
         for prepare in self._prepare:
             prepare(world)
+
+
+def _complete(call: Call, reply: Reply, world: World, turn: int, started: float) -> bool:
+    """Give a reply all headers of its wire; return whether its body is to be compressed."""
+    if call.method == "HEAD":
+        _remove_body(reply)
+    if call.wire != "spec":
+        return dress_recorded(call, reply, world, turn, (UPTIME() - started) * 1000)
+    reply.headers += call.extra_headers
+    return False
 
 
 def _remove_body(reply: Reply) -> None:
