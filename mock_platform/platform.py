@@ -81,7 +81,7 @@ from mock_platform.core.unanswered import (
     reply_to_unknown_world,
 )
 from mock_platform.core.unread import IGNORED_PARAMETERS, UNKNOWN_REFUSED
-from mock_platform.core.wire import RECORDED_WIRE, choose_form
+from mock_platform.core.wire import RECORDED_WIRE, choose_form, read_wire
 from mock_platform.delivery.deliverer import Deliverer
 from mock_platform.delivery.sender import Stale
 from mock_platform.scenario.director import CustomAnswers, ServerScenarios, bind_stages, find_engine
@@ -174,7 +174,7 @@ class Platform:
                 journal_entries=settings.journal_entries,
                 journal_bytes=settings.journal_bytes,
                 names=settings.names,
-                wire=settings.wire,
+                wire=None if settings.wire is None else read_wire(settings.wire).name,
                 refuse_warnings=settings.warnings == "error",
                 all_releases=settings.releases == "all",
                 as_of=settings.as_of,
@@ -311,9 +311,8 @@ class Platform:
     ) -> tuple[Reply, Sequence[Change]]:
         """Return the answer of a call's operation, or its refusal, and what it changed."""
         call.as_of = world.as_of
-        call.names, wire = choose_form(call, world.names, world.wire)
-        if wire != "spec":
-            call.wire, call.until_2023 = "recorded", wire != "recorded"
+        call.names, call.chosen = choose_form(call, world.names, world.wire)
+        call.wire = call.chosen.form
         changes: Sequence[Change] = ()
         try:
             if refused is not None:

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from mock_platform.core.call import Call, FaultKind, Reply
 from mock_platform.core.pairs import Pairs, share_pair
+from mock_platform.settings import DOCUMENTED
 from mock_platform.world.clock import format_date
 from mock_platform.world.endings import COMPLETE, AnswerEnding, How
 from mock_platform.world.journal import JournalEntry
@@ -104,8 +105,8 @@ def make_markers(call: Call, assumptions: Sequence[str], why: str | None = None)
         headers.append(("X-Mock-Custom", call.custom))
     if call.names != "neutral":
         headers.append(("X-Mock-Names", call.names))
-    if call.wire != "spec":
-        headers.append(("X-Mock-Wire", f"{call.wire}-2023" if call.until_2023 else call.wire))
+    if call.chosen is not DOCUMENTED:
+        headers.append(share_pair("X-Mock-Wire", call.chosen.name))
     if call.as_of is not None:
         headers.append(("X-Mock-As-Of", format_date(call.as_of)))
     if call.rule is not None:

@@ -9,7 +9,7 @@ from mock_platform.core.call import Call
 from mock_platform.core.failures.errors import RateLimited
 from mock_platform.core.operation import Limit, Operation
 from mock_platform.core.pairs import Pairs, share_pair
-from mock_platform.settings import Settings, WireMode
+from mock_platform.settings import Settings, WireForm
 from mock_platform.world.windows import WindowState
 from mock_platform.world.world import World
 
@@ -34,7 +34,7 @@ HeaderNames = tuple[str, str, str]
 """The names of a window's headers: its limit, what remains, and when it ends."""
 
 
-def counter(operation: Operation, settings: Settings, wire: WireMode = "spec") -> Counter | None:
+def counter(operation: Operation, settings: Settings, wire: WireForm = "spec") -> Counter | None:
     """Return the counter for the calls of one operation in one form of the wire.
 
     It is `None` if no limit is in force.
@@ -89,7 +89,7 @@ def _count_all(
     return headers, exceeded
 
 
-def _list_limits(operation: Operation, settings: Settings, wire: WireMode) -> list[Limit]:
+def _list_limits(operation: Operation, settings: Settings, wire: WireForm) -> list[Limit]:
     limits = [limit for limit in operation.limits if _is_in_force(limit, settings, wire)]
     if operation.dialect == "oauth" and settings.oauth_limit is not None:
         limits.append(
@@ -123,7 +123,7 @@ def rate_headers(state: WindowState, names: HeaderNames = _USUAL) -> Pairs:
     ]
 
 
-def _is_in_force(limit: Limit, settings: Settings, wire: WireMode) -> bool:
+def _is_in_force(limit: Limit, settings: Settings, wire: WireForm) -> bool:
     if settings.limits == "off":
         return False
     return limit.source == "spec" or settings.limits == "public" or wire != "spec"

@@ -66,12 +66,12 @@ def dress_recorded(call: Call, reply: Reply, world: World, turn: int, millisecon
     is_known = dialect != "ads" and call.operation is not None
     call.assumptions.update(_ASSUMED if is_known else _ASSUMED_OF_OTHERS)
     level = _find_access(call, reply) if is_known else None
-    dressed = _dress(tuple(reply.headers), dialect, level)
+    dressed = _dress(tuple(reply.headers), dialect, level, call.chosen.problems)
     first = _find_size(call, reply, dressed)
     headers = [
         *first,
         *dressed.headers,
-        *[pair if pair[0].islower() else _spell(*pair, dialect) for pair in call.extra_headers],
+        *[pair if pair[0].islower() else (pair[0].lower(), pair[1]) for pair in call.extra_headers],
     ]
     if is_known:
         number = turn - world.history.start_turn  # the same for the same requests after a reset
@@ -91,13 +91,16 @@ class _Dressed(Struct, frozen=True):
 
 
 @lru_cache(1000)
-def _dress(own: tuple[tuple[str, str], ...], dialect: Dialect, level: str | None) -> _Dressed:
+def _dress(
+    own: tuple[tuple[str, str], ...], dialect: Dialect, level: str | None, problems: str
+) -> _Dressed:
     """Return the constant part of an answer with these headers: the journal keeps it once.
 
     `level` is the access level of the caller, empty without one; `None`: no answer of an operation
     that was recorded.
     """
-    headers = [_spell(*pair, dialect) for pair in own]
+    named = [(name.lower(), value) for name, value in own]
+    headers = [(name, _spell(name, value, dialect, problems)) for name, value in named]
     there = dict(headers)
     kind = there.get("content-type", "")
     if level is not None:
@@ -112,14 +115,11 @@ def _dress(own: tuple[tuple[str, str], ...], dialect: Dialect, level: str | None
     return _Dressed(headers, "content-length" in there, is_text and is_plain)
 
 
-def _spell(name: str, value: str, dialect: Dialect) -> tuple[str, str]:
-    """Return a header in small letters, with the media type that is recorded."""
-    if name.lower() == "content-type":
-        if dialect == "v2" and value == MEDIA_TYPE:
-            value = JSON
-        elif dialect == "oauth":
-            value = value.replace("; ", ";")
-    return name.lower(), value
+def _spell(name: str, value: str, dialect: Dialect, problems: str) -> str:
+    """Return the value of a header; of a media type the form that is recorded."""
+    if name == "content-type" and dialect == "v2" and value == MEDIA_TYPE and problems == "json":
+        return JSON
+    return value.replace("; ", ";") if name == "content-type" and dialect == "oauth" else value
 
 
 def _find_size(call: Call, reply: Reply, dressed: _Dressed) -> Pairs:
@@ -143,7 +143,7 @@ def frame_recorded(call: Call, reply: Reply) -> bool:
     Returns:
         Whether the body is to be compressed.
     """
-    dressed = _dress(tuple(reply.headers), "v2", None)
+    dressed = _dress(tuple(reply.headers), "v2", None, call.chosen.problems)
     first = _find_size(call, reply, dressed)
     reply.headers = [*first, *dressed.headers]
     return len(first) > 1

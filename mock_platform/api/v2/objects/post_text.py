@@ -17,6 +17,7 @@ from msgspec import Struct
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
 from mock_platform.core.tables.table import AS, RECORDED
+from mock_platform.core.wire import read_wire
 from mock_platform.settings import NamesMode
 from mock_platform.world.store.interface import Record
 from mock_platform.world.world import World
@@ -94,7 +95,8 @@ _VIDEOS = ("7_", "13_")
 
 def find_links(call: Call | World) -> Links | None:
     """Return how an answer, or an event of a world, writes links; `None`: as they were sent."""
-    return _LINKS[call.names or "neutral"] if call.wire == "recorded" else None
+    form = call.wire if isinstance(call, Call) else read_wire(call.wire or "spec").form
+    return _LINKS[call.names or "neutral"] if form == "recorded" else None
 
 
 def write_post(
