@@ -269,13 +269,12 @@ def _describe_as_chosen(value: Any, wire: WireChoice) -> None:
         for each in value:
             _describe_as_chosen(each, wire)
     elif isinstance(value, dict):
-        # Where problems have the media type of everything else, one list has all forms.
+        # Where problems have the media type of everything else, one list has all forms. The control
+        # plane has none: its problems are the same on every wire.
         problem = value.get("application/problem+json")
-        if problem is not None and wire.problems == "json":
-            usual = value["application/json"]
-            value["application/json"] = {
-                "schema": {"anyOf": [problem["schema"], *usual["schema"]["anyOf"]]}
-            }
+        forms = value.get("application/json", {}).get("schema", {}).get("anyOf")
+        if problem is not None and forms is not None and wire.problems == "json":
+            value["application/json"] = {"schema": {"anyOf": [problem["schema"], *forms]}}
             del value["application/problem+json"]
         recorded = value.get(RECORDED, {})
         is_status = any(key.isdecimal() for key in recorded)

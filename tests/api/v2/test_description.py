@@ -129,3 +129,14 @@ def test_what_is_recorded_otherwise_is_described(wire: str, status: str) -> None
     kind = "application/json" if wire.startswith("recorded") else "application/problem+json"
     assert {"200", "default", status} == {*described}
     assert kind == next(iter(described["default"]["content"]))
+
+
+def test_the_fields_of_a_form_have_original_names() -> None:
+    """A form takes older names too; what it lists is that of the newer parameter, as in a query."""
+    _, document = open_box("original", "spec")
+
+    entry = document["paths"]["/2/tweets/search/webhooks/{webhook_id}"]["post"]
+    form = entry["requestBody"]["content"]["application/x-www-form-urlencoded"]["schema"]
+    listed = form["properties"]["tweet.fields"]["items"]["enum"]
+    assert "edit_history_tweet_ids" in listed
+    assert "edit_history_post_ids" not in listed
