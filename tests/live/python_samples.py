@@ -1,7 +1,7 @@
 """What the platform's published samples do: requests with bearer tokens, rules, pages, waits.
 
-Written in their form, but anew: a function signs each request, another asks for one page and raises
-with status and text, and whoever was refused with 429 sleeps until the reset that the answer names.
+In their form, but not their code: a function signs each request, another asks for one page and
+raises an error with status and text; after a 429 it sleeps until the reset in the headers.
 """
 
 from __future__ import annotations

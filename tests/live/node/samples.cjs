@@ -1,4 +1,4 @@
-// Does what the platform's published samples do, in their form but written anew, with fetch:
+// Does what the platform's published samples do, in their form but not their code, with fetch:
 //   node samples.cjs SANDBOX   prints what came of it, as JSON.
 // SANDBOX is the address at which the clock is moved where a program would sleep.
 "use strict";
