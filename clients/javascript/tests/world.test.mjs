@@ -83,7 +83,7 @@ test("worlds are made, copied, listed and dropped", async () => {
   await assert.rejects(platform.world("w3", { names: "true" }), ValueError);
   await assert.rejects(platform.world("w3", { wire: "recorded,mising=200" }), ValueError);
   const recorded = await platform.world("w5", { wire: "recorded,missing=200" });
-  assert.equal((await recorded.session("bearer").get("/2/users/99")).status, 200);
+  assert.equal(await statusOf(recorded, "bearer", "/2/users/99"), 200);
   await recorded.drop();
   await assert.rejects(platform.dropWorld("default"), ValueError);
 });
