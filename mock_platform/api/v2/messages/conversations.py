@@ -23,7 +23,7 @@ from mock_platform.api.v2.conventions import (
 from mock_platform.api.v2.media.uploads import explain_unusable, find_own_media, keep_media
 from mock_platform.api.v2.objects.post_text import find_entities
 from mock_platform.api.v2.objects.posts import read_entities
-from mock_platform.api.v2.objects.relations import takes_messages_of
+from mock_platform.api.v2.objects.relations import is_present, takes_messages_of
 from mock_platform.api.v2.objects.users import show_user
 from mock_platform.core.assumptions import expectation, public_fact
 from mock_platform.core.call import Call
@@ -73,7 +73,8 @@ TAKES_NO_MESSAGES = expectation(
     "direct-messages.refused",
     "A user whose receives_your_dm is false takes no messages: 403 about:blank. It is false for "
     "everybody if the record says so, for whom the user blocks messages of, and between two of "
-    "whom one blocks the other. Messages to a group that exists reach all its members.",
+    "whom one blocks the other. Who is suspended or deactivated takes none either. Messages to a "
+    "group that exists reach all its members.",
 )
 NOT_A_RESOURCE_TYPE = expectation(
     "direct-messages.resource-type",
@@ -156,7 +157,7 @@ def require_users(world: World, parameter: str, ids: Sequence[str], sender_id: s
         user = world.store.get("users", id_)
         if user is None:
             raise refuse_unknown("user", parameter, id_)
-        if not takes_messages_of(world, user, sender_id):
+        if not is_present(user) or not takes_messages_of(world, user, sender_id):
             raise forbid(
                 "You do not have permission to DM one or more participants.", TAKES_NO_MESSAGES
             )
